@@ -1,0 +1,399 @@
+r"""The model-file container: one checked file of JSON and plain arrays, read without running code.
+
+Idea: a fitted model is settings and flat arrays, so its file is a JSON header and raw array bytes.
+Nothing in it is executed, unpickled or decompressed. A SHA-256 of all the rest ends the file, so that
+every flipped bit and every cut is refused (it finds accidents; it does not prove who wrote the file).
+No size that a file declares is believed before it is compared with the size that the file has.
+Place: below ``persistence`` and checkpoints, which decide what goes in; knows nothing of learners.
+
+Format, version 1 (all integers little-endian)::
+
+    offset   bytes  content
+    0        8      magic: 89 53 4B 53 0D 0A 1A 0A ("\x89SKS\r\n\x1a\n"; text-mode transfers break it)
+    8        4      uint32 format version: 1
+    12       8      uint64 header length H, at most 2**24; 20 + H is a multiple of 64
+    20       H      header: one JSON object (RFC 8259, UTF-8), padded with spaces
+    20 + H   A      data: the arrays in the header's order, C order, each at a multiple of 64, the gaps
+                    between them zero, no gap after the last one
+    20+H+A   32     SHA-256 of all bytes before it
+
+The header object holds ``"kind"`` (a non-empty string such as ``"model"`` or ``"checkpoint"``),
+``"arrays"`` and whatever else the writer put there. ``"arrays"`` is a list of objects with exactly
+these members: ``"name"`` (unique string), ``"dtype"`` (``bool``, ``int8`` to ``int64``, ``uint8`` to
+``uint64``, ``float32`` or ``float64``; a bool is one byte, 0 or 1), ``"shape"`` (at most 32 integers;
+``[]`` is one scalar) and ``"offset"`` (bytes from 20 + H). Offsets are fully determined: the first is
+0, each next one is the end of its predecessor rounded up to a multiple of 64.
+
+Lists of strings are two arrays: the concatenated UTF-8 bytes (uint8) and n + 1 offsets (int64), string
+i being ``bytes[offsets[i]:offsets[i + 1]]``. Lone surrogates are encoded as three bytes each, as
+Python's ``surrogatepass`` does.
+"""
+
+import contextlib
+import hashlib
+import itertools
+import json
+import math
+import os
+import secrets
+import shutil
+import struct
+
+import numpy as np
+
+__all__ = ["ModelFileError", "pack_strings", "read_container", "unpack_strings", "write_container"]
+
+MAGIC = b"\x89SKS\r\n\x1a\n"
+FORMAT_VERSION = 1
+MAX_HEADER_BYTES = 1 << 24
+MAX_DIMENSIONS = 32
+_ALIGNMENT = 64
+_PREFIX = struct.Struct("<8sIQ")
+_DIGEST_BYTES = hashlib.sha256().digest_size
+_CHUNK_BYTES = 1 << 20
+_DAMAGED = "checksum mismatch: the file is damaged"
+
+_NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
+_DTYPES = {name: np.dtype(name).newbyteorder("<") for name in _NAMES.split()}
+
+# What a file that does not start with MAGIC starts with, and what it then is.
+_FOREIGN = (
+    (MAGIC[:4], "a skstruct file damaged at its start (by a text-mode transfer?)"),
+    (b"PK\x03\x04", "a zip archive (or .npz file)"),
+    (b"\x1f\x8b", "a gzip file"),
+    (b"lCRF", "a CRFsuite model"),
+    (b"\x80", "a pickle (which skstruct never loads)"),
+)
+
+
+class ModelFileError(ValueError):
+    """A file that is not, or is no longer, a readable skstruct file."""
+
+
+def _require(condition, reason):
+    if not condition:
+        raise ModelFileError(reason)
+
+
+def write_container(path, header, arrays):
+    """Write a header and named arrays to one file, whole or not at all.
+
+    The bytes go to a temporary file in the same folder, reach the disk (``fsync``), and then take the
+    place of `path` in one step (``os.replace``). Whatever fails before, an existing file survives
+    and the temporary file goes. An existing file's permissions are kept; a symbolic link is followed.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file to write.
+    header : dict
+        What JSON gives back unchanged: string keys, no tuples, no NaN or infinity, no numpy integers.
+        ``header["kind"]`` must be a non-empty string; ``header["arrays"]`` is reserved.
+    arrays : dict of str to numpy.ndarray
+        Arrays of any shape and memory layout; dtype bool, a fixed-width integer, float32 or float64.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `header` or `arrays` cannot be written; nothing has been touched then.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import os, tempfile, numpy as np
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = os.path.join(folder.name, "weights.skstruct")
+    >>> write_container(path, {"kind": "model", "alpha": 1e-6}, {"coef": np.arange(3.0)})
+    >>> read_container(path, kind="model")
+    ({'kind': 'model', 'alpha': 1e-06}, {'coef': array([0., 1., 2.])})
+    >>> folder.cleanup()
+    """
+    encoded, specs = _encode_header(header, arrays)
+    # The link's target is replaced, not the link; the folder is the target's.
+    path = os.path.realpath(os.fspath(path))
+    temporary = os.path.join(os.path.dirname(path), f".skstruct-{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            _write_bytes(file, encoded, specs, arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(OSError):  # no such file yet, or a file system without permissions
+            shutil.copymode(path, temporary)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _encode_header(header, arrays):
+    """Check what is to be written; return (prefix and padded JSON as bytes, array specs)."""
+    if not isinstance(header, dict):
+        raise TypeError(f"header must be a dict, got {type(header).__name__}")
+    if not (isinstance(header.get("kind"), str) and header["kind"]):
+        raise ValueError(f"header['kind'] must be a non-empty str, got {header.get('kind')!r}")
+    if "arrays" in header:
+        raise ValueError("header['arrays'] is reserved for the container")
+    specs, end = [], 0
+    for name, array in arrays.items():
+        if not isinstance(name, str):
+            raise TypeError(f"names of arrays must be str, got {name!r}")
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"array {name!r} must be a numpy.ndarray, got {type(array).__name__}")
+        if array.dtype.name not in _DTYPES:
+            raise ValueError(f"array {name!r} has dtype {array.dtype}; allowed: {_NAMES}")
+        if array.ndim > MAX_DIMENSIONS:
+            raise ValueError(f"array {name!r} has {array.ndim} dimensions; allowed: {MAX_DIMENSIONS}")
+        offset = _aligned(end)
+        end = offset + array.nbytes
+        dtype, shape = array.dtype.name, list(array.shape)
+        specs.append({"name": name, "dtype": dtype, "shape": shape, "offset": offset})
+    try:
+        text = json.dumps({**header, "arrays": specs}, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"header cannot be written as JSON: {error}") from None
+    back = json.loads(text)
+    changed = [key for key in header if key not in back or back[key] != header[key]]
+    if changed:
+        raise TypeError(f"JSON would change header items {changed} (a tuple? a key that is no str?)")
+    encoded = text.encode("ascii")  # json escapes everything else, lone surrogates too
+    encoded += b" " * (-(_PREFIX.size + len(encoded)) % _ALIGNMENT)
+    if len(encoded) > MAX_HEADER_BYTES:
+        raise ValueError(f"header takes {len(encoded)} bytes; allowed: {MAX_HEADER_BYTES}; use arrays")
+    return _PREFIX.pack(MAGIC, FORMAT_VERSION, len(encoded)) + encoded, specs
+
+
+def _write_bytes(file, encoded, specs, arrays):
+    """Write prefix, header, arrays and digest to an open file."""
+    digest = hashlib.sha256()
+
+    def put(data):
+        file.write(data)
+        digest.update(data)
+
+    put(encoded)
+    end = 0
+    for spec in specs:
+        put(bytes(spec["offset"] - end))
+        data = _as_bytes(np.asarray(arrays[spec["name"]], _DTYPES[spec["dtype"]], order="C"))
+        for start in range(0, data.size, _CHUNK_BYTES):
+            put(data[start : start + _CHUNK_BYTES])
+        end = spec["offset"] + data.size
+    file.write(digest.digest())
+
+
+def read_container(path, *, kind):
+    """Read a file that `write_container` wrote.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file to read.
+    kind : str or None
+        What ``header["kind"]`` has to be; None accepts every kind.
+
+    Returns
+    -------
+    header : dict
+        As written.
+    arrays : dict of str to numpy.ndarray
+        As written, in that order: C-contiguous, native byte order, writable, owning their memory.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is foreign, truncated, damaged, malformed, newer than this code or of another kind.
+    OSError
+        If the file cannot be opened or read.
+    """
+    path = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            return _read(file, os.fstat(file.fileno()).st_size, kind)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path!r}: {error}") from None
+
+
+def _read(file, size, kind):
+    """Read header and arrays from an open file of `size` bytes."""
+    encoded = _read_header_bytes(file, size)
+    intact = _digest_matches(file, size)
+    try:
+        header, n_bytes = _parse_header(encoded)
+    except ModelFileError:
+        _require(intact, _DAMAGED)
+        raise
+    base = _PREFIX.size + len(encoded)
+    expected = base + n_bytes + _DIGEST_BYTES
+    reason = "truncated" if size < expected else "data after the end"
+    _require(size == expected, f"{reason}: expected {expected} bytes, found {size}")
+    _require(intact, _DAMAGED)
+    found = header["kind"]
+    _require(kind in (None, found), f"holds a {found!r}, where a {kind!r} was expected")
+    arrays = {s["name"]: _read_array(file, base, s) for s in header.pop("arrays")}
+    return header, arrays
+
+
+def _read_header_bytes(file, size):
+    """Check the fixed prefix against the file's size; return the header's bytes."""
+    prefix = file.read(_PREFIX.size)
+    _require(prefix, "not a skstruct file: it is empty")
+    if not prefix.startswith(MAGIC[: len(prefix)]):
+        raise ModelFileError(f"not a skstruct file: it looks like {_describe_foreign(file)}")
+    smallest = _PREFIX.size + _DIGEST_BYTES
+    _require(size >= smallest, f"truncated: expected at least {smallest} bytes, found {size}")
+    _, version, length = _PREFIX.unpack(prefix)
+    newest = f"format {version}, this version reads up to {FORMAT_VERSION}"
+    _require(version <= FORMAT_VERSION, f"written by a newer skstruct ({newest})")
+    _require(version > 0, "malformed: format 0 does not exist")
+    _require(length <= MAX_HEADER_BYTES, f"malformed: header over {MAX_HEADER_BYTES} bytes: {length}")
+    aligned = (_PREFIX.size + length) % _ALIGNMENT == 0
+    _require(aligned, f"malformed: header of {length} bytes leaves the data unaligned")
+    smallest += length
+    _require(size >= smallest, f"truncated: expected at least {smallest} bytes, found {size}")
+    return file.read(length)
+
+
+def _describe_foreign(file):
+    """Say what a file without our magic looks like."""
+    file.seek(0)
+    head = file.read(512)
+    for start, name in _FOREIGN:
+        if head.startswith(start):
+            return name
+    text = head.decode("utf-8", "replace").rstrip("\ufffd")  # the last character may be cut
+    if text and all(c.isprintable() or c.isspace() for c in text):
+        return "text"
+    return "some other binary file"
+
+
+def _digest_matches(file, size):
+    """Whether the last 32 bytes are the SHA-256 of all bytes before them."""
+    file.seek(0)
+    digest = hashlib.sha256()
+    for left in range(size - _DIGEST_BYTES, 0, -_CHUNK_BYTES):
+        digest.update(file.read(min(left, _CHUNK_BYTES)))
+    return file.read(_DIGEST_BYTES) == digest.digest()
+
+
+def _parse_header(encoded):
+    """Return the checked header, with its array specs, and the number of data bytes they declare."""
+    try:
+        header = json.loads(encoded.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"malformed header: {error}") from None
+    _require(isinstance(header, dict), "malformed header: not a JSON object")
+    kind, specs = header.get("kind"), header.get("arrays")
+    _require(isinstance(kind, str) and kind, "malformed header: 'kind' is missing or no string")
+    _require(isinstance(specs, list), "malformed header: 'arrays' is missing or no list")
+    names, end = set(), 0
+    for i, spec in enumerate(specs):
+        end = _check_spec(spec, f"malformed header: arrays[{i}]", end)
+        _require(spec["name"] not in names, f"malformed header: two arrays named {spec['name']!r}")
+        names.add(spec["name"])
+    return header, end
+
+
+def _check_spec(spec, where, end):
+    """Check one array's description, given where the array before ends; return where this one ends."""
+    members = ("name", "dtype", "shape", "offset")
+    ok = isinstance(spec, dict) and set(spec) == set(members)
+    _require(ok, f"{where} must have just {', '.join(members)}")
+    name, dtype, shape, offset = (spec[member] for member in members)
+    _require(isinstance(name, str), f"{where}: the name must be a string")
+    ok = isinstance(dtype, str) and dtype in _DTYPES
+    _require(ok, f"{where}: the dtype must be one of {_NAMES}, got {str(dtype)[:40]!r}")
+    # type, not isinstance: JSON's true is an int in Python, but no length.
+    ok = isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape)
+    _require(ok, f"{where}: the shape must be a list of non-negative integers")
+    # Lengths that overflow together are refused even if another length is 0, as numpy does.
+    itemsize = _DTYPES[dtype].itemsize
+    ok = len(shape) <= MAX_DIMENSIONS and math.prod(n or 1 for n in shape) * itemsize < 2**63
+    _require(ok, f"{where}: the shape has over {MAX_DIMENSIONS} dimensions or 2**63 bytes")
+    # Demanding the one possible layout rules out overlaps, by which a small file could fill the memory.
+    start = _aligned(end)
+    _require(type(offset) is int and offset == start, f"{where}: the offset must be {start}")
+    return start + math.prod(shape) * itemsize
+
+
+def _read_array(file, base, spec):
+    """Read one array whose bytes are known to lie within the file."""
+    dtype = _DTYPES[spec["dtype"]]
+    array = np.empty(spec["shape"], dtype)
+    data = _as_bytes(array)
+    file.seek(base + spec["offset"])
+    _require(file.readinto(data) == data.size, "truncated while it was being read")
+    if spec["dtype"] == "bool":
+        _require(data.max(initial=0) <= 1, f"array {spec['name']!r}: a bool must be 0 or 1")
+    return array.astype(dtype.newbyteorder("="), copy=False)
+
+
+def _aligned(position):
+    return position + -position % _ALIGNMENT
+
+
+def _as_bytes(array):
+    """View a C-contiguous array, of zero dimensions or none left too, as flat uint8."""
+    return array.reshape(-1).view(np.uint8)
+
+
+def pack_strings(strings):
+    """Turn a list of strings into two arrays, for `write_container`.
+
+    Parameters
+    ----------
+    strings : list of str
+
+    Returns
+    -------
+    data : ndarray of uint8, shape (n_bytes,)
+        All strings, UTF-8, one after the other.
+    offsets : ndarray of int64, shape (n_strings + 1,)
+        String i is ``data[offsets[i]:offsets[i + 1]]``.
+
+    Examples
+    --------
+    >>> data, offsets = pack_strings(["ab", "", "\u00e9"])
+    >>> bytes(data), offsets.tolist()
+    (b'ab\xc3\xa9', [0, 2, 2, 4])
+    >>> unpack_strings(data, offsets)
+    ['ab', '', '\u00e9']
+    """
+    if isinstance(strings, (str, bytes)):
+        raise TypeError(f"strings must be a list of str, got {type(strings).__name__}")
+    for i, string in enumerate(strings):
+        if not isinstance(string, str):
+            raise TypeError(f"strings[{i}] must be a str, got {string!r}")
+    encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
+    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
+    return np.frombuffer(bytearray().join(encoded), dtype=np.uint8), offsets
+
+
+def unpack_strings(data, offsets):
+    """Turn the two arrays of `pack_strings` back into a list of str.
+
+    Parameters
+    ----------
+    data, offsets : ndarray of uint8, shape (n_bytes,), and of int64, shape (n_strings + 1,)
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ModelFileError
+        If the arrays are not such a pair.
+    """
+    ok = data.dtype == np.uint8 and data.ndim == 1 and offsets.dtype == np.int64 and offsets.ndim == 1
+    _require(ok, "packed strings must be a 1-d uint8 and a 1-d int64 array")
+    ok = offsets.size and offsets[0] == 0 and offsets[-1] == data.size
+    _require(ok, f"offsets of packed strings must run from 0 to {data.size}")
+    _require((offsets[1:] >= offsets[:-1]).all(), "offsets of packed strings must not decrease")
+    text, bounds = data.tobytes(), offsets.tolist()
+    try:
+        return [text[i:j].decode("utf-8", "surrogatepass") for i, j in itertools.pairwise(bounds)]
+    except UnicodeDecodeError as error:
+        raise ModelFileError(f"packed strings are not UTF-8: {error}") from None

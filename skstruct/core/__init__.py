@@ -1,0 +1,1 @@
+"""Compiled building blocks that know nothing of sequences: hashing, noise, weights, updates."""

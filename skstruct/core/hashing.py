@@ -1,0 +1,87 @@
+"""An exact hash table for pairs of integers, and the mixing function behind every hash.
+
+Place on the ladder: rung 2. A *node* is a combination of atoms (token ids at fixed offsets). It is
+built pairwise: (node of the first k atoms, atom k + 1) is interned to one id, so that combinations
+of any length stay exact in 64 bits. Nothing is ever hashed to a bucket and left there: keys are
+compared, and two combinations never share an id.
+
+The table is one ``(capacity, 2)`` array: a slot lies in one cache line. Column 0 holds the key
+``left << 32 | right``, column 1 the ``compound << 32 | value``; an empty slot holds -1 in column 1.
+``capacity`` is a power of two. A kernel that finds the table too full returns where it stopped, the
+caller grows the table (:func:`grown`) and calls again.
+"""
+
+import numpy as np
+
+from .compile import inline, kernel
+
+EMPTY = -1
+MAX_LOAD = 0.6
+_LOW = 0xFFFFFFFF
+
+
+@inline
+def mix64(x):
+    """Mix 64 bits so that every input bit reaches every output bit (Steele, Lea, Flood 2014).
+
+    Parameters and result are ``uint64``; a bijection, hence no two inputs collide.
+    """
+    x = np.uint64(x)
+    x ^= x >> np.uint64(30)
+    x *= np.uint64(0xBF58476D1CE4E5B9)
+    x ^= x >> np.uint64(27)
+    x *= np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+    return x
+
+
+@inline
+def slot_of(table, compound, key):
+    """The slot that holds ``(compound, key)``, or the empty slot where it belongs."""
+    mask = table.shape[0] - 1
+    h = mix64(np.uint64(key) + np.uint64(compound) * np.uint64(0x9E3779B97F4A7C15))
+    slot = np.int64(h) & mask
+    while True:
+        entry = table[slot, 1]
+        if entry == EMPTY or (table[slot, 0] == key and (entry >> 32) == compound):
+            return slot
+        slot = (slot + 1) & mask
+
+
+@inline
+def find(table, compound, left, right):
+    """The value stored for ``(compound, left, right)``, or -1."""
+    key = (np.int64(left) << 32) | np.int64(right)
+    entry = table[slot_of(table, compound, key), 1]
+    if entry == EMPTY:
+        return np.int64(-1)
+    return entry & _LOW
+
+
+@kernel
+def _rehash(old, new):
+    for i in range(old.shape[0]):
+        if old[i, 1] != EMPTY:
+            slot = slot_of(new, old[i, 1] >> 32, old[i, 0])
+            new[slot, 0] = old[i, 0]
+            new[slot, 1] = old[i, 1]
+
+
+def empty_table(capacity=1024):
+    """A table without entries; ``capacity`` is rounded up to a power of two."""
+    table = np.empty((1 << int(capacity - 1).bit_length(), 2), dtype=np.int64)
+    table[:, 0] = 0
+    table[:, 1] = EMPTY
+    return table
+
+
+def grown(table, entries):
+    """``table``, or a larger copy of it that takes ``entries`` entries at the load allowed."""
+    capacity = table.shape[0]
+    while entries > MAX_LOAD * capacity:
+        capacity *= 2
+    if capacity == table.shape[0]:
+        return table
+    new = empty_table(capacity)
+    _rehash(table, new)
+    return new

@@ -1,0 +1,126 @@
+"""Noise as a stateless hash of (seed, step, what is corrupted).
+
+Place on the ladder: between a structure and the weights. A structure asks for the factor of a
+feature wherever it reads a row of weights and wherever it emits the feature, and gets the same
+answer both times, because the factor depends on nothing but the seed, the number of the example
+visited and the feature. So one draw is shared by all occurrences of a feature in an example, as in
+figure 3 of Søgaard (2013), without his vector of the length of the model; and a replay is
+bit-identical on any machine, because drawing uses integers only.
+
+* Input dropout (Zhang, Su and Zhou 2014, equations 18 and 19): a token of the input is masked, and
+  every feature that reads it is left out.
+* Feature dropout (their equation 20): a feature is left out.
+* Zipfian corruption (Søgaard 2013): a feature counts 1/ξ with P(ξ = k) ∝ k^-s.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .codes import DROPOUT, NO_NOISE, NOISES
+from .compile import inline
+from .hashing import mix64
+
+ZIPF_SUPPORT = 4096
+"""Largest ξ drawn; the tail beyond it counts as ξ = 4096 (for s = 3 its mass is below 3e-8)."""
+
+_TOKEN_STREAM = 0x5851F42D4C957F2D
+_NODE_STREAM = 0x14057B7EF767814F
+_EDGE_STREAM = 0x2545F4914F6CDD1D
+
+
+class Noise(NamedTuple):
+    """What the kernels need to know about corruption; see :func:`make_noise`."""
+
+    seed: int  # uint64 key of this fit
+    token_below: int  # a token is masked if its 32-bit draw is below this
+    feature: int  # code: NO_NOISE, DROPOUT or ZIPF, for node features
+    edge: int  # the same for label transitions
+    feature_below: int  # a feature is dropped if its 32-bit draw is below this
+    zipf: np.ndarray  # (ZIPF_SUPPORT,) uint64: P(ξ <= k + 1) in units of 2^-32
+
+
+def make_noise(seed=0, dropout=0.0, feature_noise=None, edge_noise=None, rate=0.1, exponent=3.0):
+    """Translate the noise parameters of an estimator for the kernels.
+
+    Parameters
+    ----------
+    seed : int
+    dropout : float in [0, 1)
+        Probability that a token is masked.
+    feature_noise, edge_noise : None, "dropout" or "zipf"; ``edge_noise`` also "same"
+    rate : float in [0, 1)
+        Probability that feature dropout removes a feature.
+    exponent : float > 1
+        The s of the Zipf distribution.
+    """
+    feature = NOISES[feature_noise]
+    edge = feature if edge_noise == "same" else NOISES[edge_noise]
+    mass = np.arange(1, ZIPF_SUPPORT + 1, dtype=np.float64) ** -float(exponent)
+    # Rounded to 32 bits, so that a last-digit difference of `pow` between machines does not show.
+    below = np.round(np.cumsum(mass) / mass.sum() * 2.0**32).astype(np.uint64)
+    below[-1] = 2**32
+    return Noise(
+        seed=np.uint64(seed),
+        token_below=np.uint64(round(dropout * 2**32)),
+        feature=feature,
+        edge=edge,
+        feature_below=np.uint64(round(rate * 2**32)),
+        zipf=below,
+    )
+
+
+QUIET = make_noise()
+"""No corruption: what prediction uses."""
+
+
+@inline
+def draw(seed, stream, step, item):
+    """32 uniform bits for ``item`` at ``step``."""
+    h = mix64(np.uint64(seed) ^ mix64(np.uint64(step) + np.uint64(stream)))
+    return mix64(h + np.uint64(item) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)
+
+
+@inline
+def token_masked(noise, step, position, column):
+    """Whether input dropout hides this column of the token at this position."""
+    if noise.token_below == np.uint64(0):
+        return False
+    item = np.uint64(position) * np.uint64(64) + np.uint64(column)
+    return draw(noise.seed, _TOKEN_STREAM, step, item) < noise.token_below
+
+
+@inline
+def _factor(noise, code, bits):
+    if code == DROPOUT:
+        return 0.0 if bits < noise.feature_below else 1.0
+    # Inverse of the cumulated distribution; most of the mass sits in the first entries.
+    k = 0
+    while k < 4:
+        if bits < noise.zipf[k]:
+            return 1.0 / (k + 1)
+        k += 1
+    low, high = k, noise.zipf.shape[0] - 1
+    while low < high:
+        middle = (low + high) // 2
+        if bits < noise.zipf[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return 1.0 / (low + 1)
+
+
+@inline
+def node_factor(noise, step, row):
+    """The factor of a node feature: 1, 0 (dropped) or 1/ξ."""
+    if noise.feature == NO_NOISE:
+        return 1.0
+    return _factor(noise, noise.feature, draw(noise.seed, _NODE_STREAM, step, row))
+
+
+@inline
+def edge_factor(noise, step, item):
+    """The factor of a transition feature."""
+    if noise.edge == NO_NOISE:
+        return 1.0
+    return _factor(noise, noise.edge, draw(noise.seed, _EDGE_STREAM, step, item))

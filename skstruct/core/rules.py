@@ -1,0 +1,138 @@
+"""From a feature difference to a weight update.
+
+Place on the ladder: rung 5. A structure decodes an example and emits ``Δφ = φ(x, y) - φ(x, ŷ)`` as
+(row, column, amount) triples into a :class:`Difference`; :func:`step_size` says how far to go along
+it, :func:`apply` goes there. Perceptron and passive-aggressive learning differ in that one number τ.
+
+A difference is *coalesced*: the same weight met twice in an example is one entry, since the
+passive-aggressive step needs the true ``‖Δφ‖²``, and features that y and ŷ share cancel.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .codes import L1, L1_CUMULATIVE, NO_AVERAGE, PA, PA_I, PERCEPTRON
+from .compile import inline
+from .hashing import mix64
+from .store import nudge, places_needed
+
+
+class Difference(NamedTuple):
+    """A sparse vector under construction; room for M entries, 2^k >= 2 M slots."""
+
+    row: np.ndarray  # (M,) int64
+    column: np.ndarray  # (M,) int32
+    amount: np.ndarray  # (M,) float64
+    slot: np.ndarray  # (2^k,) int32: entry number by hash of (row, column), -1 where empty
+    size: np.ndarray  # (1,) int64: entries in use
+
+
+def new_difference(entries):
+    """An empty difference with room for ``entries`` entries."""
+    slots = 1 << int(max(2 * entries, 16) - 1).bit_length()
+    return Difference(
+        row=np.zeros(entries, np.int64),
+        column=np.zeros(entries, np.int32),
+        amount=np.zeros(entries),
+        slot=np.full(slots, -1, np.int32),
+        size=np.zeros(1, np.int64),
+    )
+
+
+@inline
+def _slot(difference, row, column):
+    mask = difference.slot.shape[0] - 1
+    h = mix64(np.uint64(row) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(column))
+    s = np.int64(h) & mask
+    while True:
+        entry = difference.slot[s]
+        if entry < 0 or (difference.row[entry] == row and difference.column[entry] == column):
+            return s
+        s = (s + 1) & mask
+
+
+@inline
+def emit(difference, row, column, amount):
+    """Add ``amount`` to the component (row, column)."""
+    s = _slot(difference, row, column)
+    entry = difference.slot[s]
+    if entry >= 0:
+        difference.amount[entry] += amount
+        return
+    entry = difference.size[0]
+    difference.slot[s] = entry
+    difference.row[entry] = row
+    difference.column[entry] = column
+    difference.amount[entry] = amount
+    difference.size[0] = entry + 1
+
+
+@inline
+def clear(difference):
+    """Empty the difference, in time proportional to its entries."""
+    # Backwards, so that when an entry's slot is freed no earlier entry's probe path is cut.
+    for entry in range(difference.size[0] - 1, -1, -1):
+        difference.slot[_slot(difference, difference.row[entry], difference.column[entry])] = -1
+    difference.size[0] = 0
+
+
+@inline
+def squared_norm(difference):
+    """``‖Δφ‖²``."""
+    total = 0.0
+    for entry in range(difference.size[0]):
+        total += difference.amount[entry] * difference.amount[entry]
+    return total
+
+
+@inline
+def step_size(rule, loss, norm2):
+    """τ, the length of the step along Δφ.
+
+    Perceptron: 1 (Zhang, Su and Zhou 2014, equation 5 with η = 1). Passive-aggressive: PA
+    ``ℓ / ‖Δφ‖²``, PA-I ``min(C, ℓ / ‖Δφ‖²)`` (Gao, Qiu and Huang 2010, equations 12 and 13), PA-II
+    ``ℓ / (‖Δφ‖² + 1 / 2C)`` (Crammer et al. 2006).
+    """
+    if rule.update == PERCEPTRON:
+        return 1.0
+    if loss <= 0.0 or norm2 == 0.0:
+        return 0.0
+    if rule.update == PA:
+        return loss / norm2
+    if rule.update == PA_I:
+        return min(rule.aggressiveness, loss / norm2)
+    return loss / (norm2 + 0.5 / rule.aggressiveness)
+
+
+@inline
+def room_for(difference, store):
+    """Whether the pool of a sparse store takes this update."""
+    if not store.sparse:
+        return True
+    needed = np.int64(0)
+    for entry in range(difference.size[0]):
+        needed += places_needed(store, difference.row[entry])
+    return store.used[0] + needed <= store.value.shape[0]
+
+
+@inline
+def apply(difference, store, clock, rule, tau):
+    """``w += τ Δφ``."""
+    if not store.sparse and rule.penalty != L1 and rule.penalty != L1_CUMULATIVE:
+        # What :func:`nudge` does where nothing is lazy but the scale.
+        factor = tau / clock.scale[0]
+        averaged = rule.average != NO_AVERAGE
+        for entry in range(difference.size[0]):
+            place = difference.row[entry] * store.columns + difference.column[entry]
+            dv = factor * difference.amount[entry]
+            store.value[place] += dv
+            if averaged:
+                store.moment[place] += dv * clock.scale[1]
+        return
+    for entry in range(difference.size[0]):
+        amount = difference.amount[entry]
+        if amount != 0.0:
+            nudge(
+                store, clock, rule, difference.row[entry], difference.column[entry], tau * amount
+            )

@@ -1,0 +1,356 @@
+"""Weights with lazy averaging, decay and truncation.
+
+Place on the ladder: rung 5, shared by every structure. A :class:`Store` is a table of weights with
+one row per feature and one column per outcome (a label for node features, a pair of labels for
+transitions, an action for a parser). Kernels read whole rows and write
+single weights with :func:`nudge`; nothing else touches the arrays during an epoch.
+
+Whatever acts on *all* weights at every step acts lazily, on the weights that are touched:
+
+* L2 decay (Zhang, Su and Zhou 2014, equation 10) multiplies one number, the clock's scale s:
+  ``w = s * value``.
+* The average of the weight vectors after each step, ``(1/T) Σ_t w(t)`` (equation 6), follows from
+  the sum of scales ``S = Σ_t s_t``. A weight that changes by ``dv`` (in units of ``value``) at step
+  t contributes ``dv * (S_T - S_{t-1})``; so ``Σ_t w(t) = value * S_T - moment`` with
+  ``moment = Σ dv * S_{t-1}``.
+* L1 truncation (equation 12) and the cumulative L1 penalty (equations 13 to 17, after Tsuruoka,
+  Tsujii and Ananiadou 2009) shrink a weight linearly until it is zero. A row remembers the step at
+  which it was last touched; the shrinkage since then, and its sum for the average, have closed
+  forms. Under L1 ``moment`` is the plain sum ``Σ_{t <= last} w(t)``.
+
+``value * S - moment`` would cancel once s is tiny, so the store is *rebased* (:func:`rebase`) when s
+falls below ``SMALLEST_SCALE``: values are multiplied by s, moments become the negated sums so far.
+
+Two layouts share all of this. *Dense*: weight (row, column) stands at ``row * columns + column``.
+*Sparse*, for many columns: a row is a segment of a pool and holds only the columns ever touched, in
+the order of their first update; a full row moves to the end of the pool with twice the room.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .codes import EACH_EPOCH, EACH_STEP, L1, L1_CUMULATIVE, NO_AVERAGE
+from .compile import inline, kernel
+
+SMALLEST_SCALE = 1e-6
+"""Rebase below this: with w of order 1 and decay λ the average then errs by about 1e-10 / λ."""
+
+FIRST_ROOM = 4
+"""Columns a sparse row has room for at its first update."""
+
+
+class Clock(NamedTuple):
+    """What the stores of one model have in common."""
+
+    step: np.ndarray  # (2,) int64: examples visited, weight vectors in the average
+    scale: np.ndarray  # (2,) float64: scale s, and S, the sum of the averaged steps' scales
+
+
+class Store(NamedTuple):
+    """A table of weights; R rows, C columns, P places for weights."""
+
+    sparse: bool
+    columns: int  # C
+    value: np.ndarray  # (P,) float64: weight / scale
+    moment: np.ndarray  # (P,) float64: see the module; empty without averaging
+    received: np.ndarray  # (P,) float64: L1 penalty received; empty unless cumulative
+    last: np.ndarray  # (R,) int64: step up to which the row is current; empty without L1
+    first: np.ndarray  # (R,) int64: sparse: where the row starts in the pool
+    count: np.ndarray  # (R,) int32: sparse: weights in the row
+    room: np.ndarray  # (R,) int32: sparse: places reserved for the row
+    column: np.ndarray  # (P,) int32: sparse: column of each weight
+    used: np.ndarray  # (1,) int64: sparse: places of the pool given away
+
+
+class Rule(NamedTuple):
+    """How a step changes the weights."""
+
+    update: int  # PERCEPTRON, PA, PA_I or PA_II
+    aggressiveness: float  # the C of PA-I and PA-II
+    hamming: bool  # passive-aggressive: the cost is the number of wrong tokens, not 1
+    penalty: int  # NO_PENALTY, L2, L1 or L1_CUMULATIVE
+    alpha: float  # strength of the penalty per visited example
+    average: int  # NO_AVERAGE, EACH_STEP or EACH_EPOCH
+
+
+# --------------------------------------------------------------------------------------------------
+# Kernels
+# --------------------------------------------------------------------------------------------------
+@inline
+def remaining(value, due):
+    """``value`` after shrinking its magnitude by ``due`` >= 0, never past zero."""
+    if value > due:
+        return value - due
+    if value < -due:
+        return value + due
+    return 0.0
+
+
+@inline
+def debt_of(store, rule, row, place, step):
+    """Penalty that the weight at ``place`` has yet to pay when ``step`` steps are over."""
+    if rule.penalty == L1_CUMULATIVE:
+        return step * rule.alpha - store.received[place]
+    return (step - store.last[row]) * rule.alpha
+
+
+@inline
+def catch_up(store, rule, row, step):
+    """Apply to a row the L1 penalties of all steps up to ``step``, and add up its average."""
+    n = step - store.last[row]
+    if n <= 0:
+        return
+    place = row * store.columns
+    end = place + store.columns
+    if store.sparse:
+        place = store.first[row]
+        end = place + store.count[row]
+    for k in range(place, end):
+        w = store.value[k]
+        debt = 0.0
+        if rule.penalty == L1_CUMULATIVE:
+            debt = store.last[row] * rule.alpha - store.received[k]
+        if rule.average == EACH_STEP:
+            # Σ_{j=1..n} max(0, m - j α): the first `alive` terms are positive.
+            m = abs(w) - debt
+            if m > 0.0:
+                alive = min(float(n), np.floor(m / rule.alpha))
+                total = alive * m - rule.alpha * alive * (alive + 1.0) * 0.5
+                store.moment[k] += total if w > 0.0 else -total
+        debt += n * rule.alpha
+        if rule.penalty == L1_CUMULATIVE:
+            store.received[k] += min(abs(w), debt)
+        store.value[k] = remaining(w, debt)
+    store.last[row] = step
+
+
+@inline
+def place_of(store, row, column):
+    """Where weight (row, column) stands, or -1 if a sparse row does not hold it."""
+    if not store.sparse:
+        return row * store.columns + column
+    first = store.first[row]
+    for k in range(first, first + store.count[row]):
+        if store.column[k] == column:
+            return k
+    return np.int64(-1)
+
+
+@inline
+def _insert(store, row, column):
+    """Make place for a new weight in a sparse row; the pool has room (see ``places_needed``)."""
+    count = store.count[row]
+    if count == store.room[row]:
+        room = max(FIRST_ROOM, 2 * count)
+        old, new = store.first[row], store.used[0]
+        for k in range(count):
+            store.value[new + k] = store.value[old + k]
+            store.column[new + k] = store.column[old + k]
+            if store.moment.shape[0] > 0:
+                store.moment[new + k] = store.moment[old + k]
+            if store.received.shape[0] > 0:
+                store.received[new + k] = store.received[old + k]
+        store.first[row] = new
+        store.room[row] = room
+        store.used[0] = new + room
+    place = store.first[row] + count
+    store.column[place] = column
+    store.value[place] = 0.0
+    if store.moment.shape[0] > 0:
+        store.moment[place] = 0.0
+    if store.received.shape[0] > 0:
+        store.received[place] = 0.0
+    store.count[row] = count + 1
+    return place
+
+
+@inline
+def nudge(store, clock, rule, row, column, delta):
+    """Add ``delta`` to one weight at step ``clock.step[0] + 1``: the only writer of weights."""
+    lazy = rule.penalty == L1 or rule.penalty == L1_CUMULATIVE
+    if rule.penalty == L1:
+        catch_up(store, rule, row, clock.step[0] + 1)  # equation 12 shrinks, then adds
+    elif rule.penalty == L1_CUMULATIVE:
+        catch_up(store, rule, row, clock.step[0])  # equations 13 to 17 add, then shrink
+    place = place_of(store, row, column)
+    if place < 0:
+        place = _insert(store, row, column)
+    if lazy:
+        store.value[place] += delta
+        if rule.penalty == L1 and rule.average == EACH_STEP:
+            store.moment[place] += delta
+        return
+    dv = delta / clock.scale[0]
+    store.value[place] += dv
+    if rule.average != NO_AVERAGE:
+        store.moment[place] += dv * clock.scale[1]
+
+
+@inline
+def places_needed(store, row):
+    """Bound on the pool places that one update of ``row`` takes."""
+    if not store.sparse:
+        return np.int64(0)
+    return np.int64(max(FIRST_ROOM, 2 * (store.count[row] + FIRST_ROOM)))
+
+
+@inline
+def tick(clock, rule):
+    """Close a step: count it, and let the current scale enter the average."""
+    clock.step[0] += 1
+    if rule.average == EACH_STEP:
+        clock.step[1] += 1
+        clock.scale[1] += clock.scale[0]
+
+
+@kernel
+def _settle(store, rule, step):
+    """Bring every row up to date under an L1 penalty."""
+    for row in range(store.last.shape[0]):
+        catch_up(store, rule, row, step)
+
+
+# --------------------------------------------------------------------------------------------------
+# The same arrays seen from Python
+# --------------------------------------------------------------------------------------------------
+def new_clock():
+    """A clock at step 0 with scale 1."""
+    return Clock(np.zeros(2, np.int64), np.array([1.0, 0.0]))
+
+
+def new_store(rows, columns, rule, sparse):
+    """Weights that are all zero.
+
+    Parameters
+    ----------
+    rows, columns : int
+    rule : Rule
+        Decides which of the bookkeeping arrays exist.
+    sparse : bool
+    """
+    places = 0 if sparse else rows * columns
+    lazy = rule.penalty in (L1, L1_CUMULATIVE)
+    return Store(
+        sparse=bool(sparse),
+        columns=int(columns),
+        value=np.zeros(places),
+        moment=np.zeros(places if rule.average != NO_AVERAGE else 0),
+        received=np.zeros(places if rule.penalty == L1_CUMULATIVE else 0),
+        last=np.zeros(rows if lazy else 0, np.int64),
+        first=np.zeros(rows if sparse else 0, np.int64),
+        count=np.zeros(rows if sparse else 0, np.int32),
+        room=np.zeros(rows if sparse else 0, np.int32),
+        column=np.zeros(0, np.int32),
+        used=np.zeros(1, np.int64),
+    )
+
+
+def _longer(array, size):
+    """``array`` with zeros appended up to ``size``; the array itself if it is long enough."""
+    if array.shape[0] >= size:
+        return array
+    out = np.zeros(size, array.dtype)
+    out[: array.shape[0]] = array
+    return out
+
+
+def grow_rows(store, rows, rule):
+    """``store`` with room for ``rows`` rows; new weights are zero, as if they had always existed."""
+    lazy = rule.penalty in (L1, L1_CUMULATIVE)
+    if store.sparse:
+        return store._replace(
+            last=_longer(store.last, rows if lazy else 0),
+            first=_longer(store.first, rows),
+            count=_longer(store.count, rows),
+            room=_longer(store.room, rows),
+        )
+    places = rows * store.columns
+    return store._replace(
+        value=_longer(store.value, places),
+        moment=_longer(store.moment, places if rule.average != NO_AVERAGE else 0),
+        received=_longer(store.received, places if rule.penalty == L1_CUMULATIVE else 0),
+        last=_longer(store.last, rows if lazy else 0),
+    )
+
+
+def grow_pool(store, rule, places):
+    """A sparse ``store`` whose pool has at least ``places`` free places, and is at least doubled."""
+    size = max(2 * store.value.shape[0], int(store.used[0]) + int(places), 1024)
+    return store._replace(
+        value=_longer(store.value, size),
+        moment=_longer(store.moment, size if rule.average != NO_AVERAGE else 0),
+        received=_longer(store.received, size if rule.penalty == L1_CUMULATIVE else 0),
+        column=_longer(store.column, size),
+    )
+
+
+def remap_columns(store, new_of_old, columns):
+    """``store`` with ``columns`` columns, in which old column c is column ``new_of_old[c]``."""
+    if store.sparse:
+        return store._replace(columns=int(columns), column=new_of_old.astype(np.int32)[store.column])
+
+    def spread(flat):
+        if flat.shape[0] == 0:
+            return flat
+        out = np.zeros((flat.shape[0] // store.columns, columns))
+        out[:, new_of_old] = flat.reshape(-1, store.columns)
+        return out.ravel()
+
+    return store._replace(
+        columns=int(columns),
+        value=spread(store.value),
+        moment=spread(store.moment),
+        received=spread(store.received),
+    )
+
+
+def copy_store(store):
+    """A copy that shares no array."""
+    return Store(*(part.copy() if isinstance(part, np.ndarray) else part for part in store))
+
+
+def settle(store, clock, rule):
+    """Bring every weight of ``store`` up to date, in place (L1 penalties act lazily)."""
+    if rule.penalty in (L1, L1_CUMULATIVE):
+        _settle(store, rule, clock.step[0])
+
+
+def close_epoch(stores, clock, rule):
+    """Let the weights as they stand enter the average, if it is one of epochs."""
+    if rule.average != EACH_EPOCH:
+        return
+    for store in stores:
+        settle(store, clock, rule)
+        if rule.penalty in (L1, L1_CUMULATIVE):
+            store.moment[:] += store.value
+    clock.step[1] += 1
+    clock.scale[1] += clock.scale[0]
+
+
+def rebase(stores, clock):
+    """Return to scale 1 without changing a weight or a sum; see the module's last paragraph."""
+    s, total = clock.scale
+    for store in stores:
+        if store.moment.shape[0]:
+            store.moment[:] -= store.value * total
+        store.value[:] *= s
+    clock.scale[:] = 1.0, 0.0
+
+
+def weights(store, clock, rule):
+    """The weights that the training so far amounts to: averaged if the rule says so.
+
+    Returns
+    -------
+    ndarray of shape (P,), parallel to ``store.value``
+    """
+    settle(store, clock, rule)
+    if rule.average == NO_AVERAGE or clock.step[1] == 0:
+        return store.value * clock.scale[0]
+    if rule.penalty in (L1, L1_CUMULATIVE):
+        return store.moment / clock.step[1]
+    out = store.value * clock.scale[1]
+    out -= store.moment
+    out /= clock.step[1]
+    return out

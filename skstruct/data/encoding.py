@@ -1,0 +1,367 @@
+"""The encoder: tokens to feature rows, by templates.
+
+Place on the ladder: rung 2, from tokens to the arrays of rung 3. Strings become ids (alphabets),
+ids become *nodes* (combinations of ids, interned pairwise in one exact hash table) and nodes own
+weight *rows*, one for each slot of their compound (see ``templates``). Encoding for training grows
+all three; encoding for prediction only looks up, and what is unknown has no feature.
+
+The count cut-off works on rows: a feature counts its occurrences over all calls that grow the
+encoder, a node gets rows when one of its features reaches the cut-off, and ``alive`` tells which.
+"""
+
+import numpy as np
+
+from ..core.compile import kernel
+from ..core.hashing import MAX_LOAD, empty_table, find, grown, slot_of
+from .alphabet import Alphabet
+from .columns import column_function
+from .inputs import describe, place
+
+
+@kernel
+def _intern_pairs(table, entries, compound, left, right, distance, span, begin, anchor, out, n_nodes):
+    """Nodes of a compound at every anchor, new ones numbered from ``n_nodes[0]``.
+
+    ``span`` (2,): first anchor of a sequence relative to its start, last one relative to its end.
+    Returns the sequence before which the table was too full, or the number of sequences.
+    """
+    n = anchor.shape[0] - 1
+    for i in range(begin, n):
+        first, stop = anchor[i], anchor[i + 1]
+        if entries[0] + (stop - first) > MAX_LOAD * table.shape[0]:
+            return i
+        for a in range(first + span[0], stop - span[1]):
+            j = a + distance
+            if left[a] < 0 or j >= stop or right[j] < 0:
+                continue
+            key = (np.int64(left[a]) << 32) | np.int64(right[j])
+            slot = slot_of(table, compound, key)
+            if table[slot, 1] == -1:
+                table[slot, 0] = key
+                table[slot, 1] = (np.int64(compound) << 32) | n_nodes[0]
+                n_nodes[0] += 1
+                entries[0] += 1
+            out[a] = table[slot, 1] & 0xFFFFFFFF
+    return n
+
+
+@kernel
+def _find_pairs(table, compound, left, right, distance, span, anchor, out):
+    """The same for prediction: unknown combinations stay -1."""
+    for i in range(anchor.shape[0] - 1):
+        first, stop = anchor[i], anchor[i + 1]
+        for a in range(first + span[0], stop - span[1]):
+            j = a + distance
+            if left[a] >= 0 and j < stop and right[j] >= 0:
+                out[a] = find(table, compound, left[a], right[j])
+
+
+@kernel
+def _count(nodes, left, anchor, token, shifts, count):
+    """Add the occurrences of each (node, slot) to ``count`` (n_nodes, n_slots)."""
+    for i in range(anchor.shape[0] - 1):
+        T = token[i + 1] - token[i]
+        for a in range(anchor[i], anchor[i + 1]):
+            if nodes[a] < 0:
+                continue
+            p = a - anchor[i] - left
+            for s in range(shifts.shape[0]):
+                if 0 <= p + shifts[s] < T:
+                    count[nodes[a], s] += 1
+
+
+class _Side:
+    """Nodes and rows of the label features, or of the transition features."""
+
+    def __init__(self, compounds, groups, first_row, offset):
+        self.compounds = compounds
+        self.groups = groups
+        self.offset = offset  # compound numbers in the hash table
+        self.n_nodes = [0] * len(compounds)
+        self.row_of = [np.full(1, -1, np.int32) for _ in compounds]  # a last -1 serves index -1
+        self.counts = [np.zeros((0, len(c.slots)), np.int32) for c in compounds]
+        self.first_row = first_row
+        self.n_rows = first_row
+        self.alive = np.ones(first_row, np.uint8)
+        self.spans = [self._span(c) for c in range(len(compounds))]
+
+    def _span(self, c):
+        """Shifts that a compound, or a longer one that starts with it, needs."""
+        shifts = set(self.compounds[c].slots)
+        for k, compound in enumerate(self.compounds):
+            if compound.prefix == c:
+                shifts |= set(self._span(k))
+        return tuple(shifts)
+
+    def assign_rows(self, c, min_count):
+        """Give rows to the nodes of compound ``c`` that have none and deserve them."""
+        width = len(self.compounds[c].slots)
+        n = self.n_nodes[c]
+        row_of = np.full(n + 1, -1, np.int32)
+        row_of[: self.row_of[c].shape[0] - 1] = self.row_of[c][:-1]
+        if width:
+            new = row_of[:-1] < 0
+            if min_count > 1:
+                enough = self.counts[c] >= min_count
+                old = row_of[:-1] >= 0
+                if old.any():
+                    rows = row_of[:-1][old][:, None] + np.arange(width)
+                    self.alive[rows] = enough[old]
+                new &= enough.any(axis=1)
+                self.alive = np.concatenate([self.alive, enough[new].ravel().astype(np.uint8)])
+            n_new = int(np.count_nonzero(new))
+            row_of[:-1][new] = self.n_rows + width * np.arange(n_new, dtype=np.int32)
+            self.n_rows += width * n_new
+        self.row_of[c] = row_of
+
+
+class TemplateEncoder:
+    """Encodes tokens that are strings, or tuples of strings, by feature templates.
+
+    Parameters
+    ----------
+    templates : FeatureTemplates
+    min_count : int
+        Features seen fewer times in training are left out.
+    """
+
+    def __init__(self, templates, min_count=1):
+        self.templates = templates
+        self.min_count = min_count
+        self.plan = plan = templates.compile()
+        self.alphabets = [Alphabet() for _ in range(plan.n_columns)]
+        self.derived = {}  # channel -> (Alphabet of values, int32 value id by string id)
+        for channel in plan.channels:
+            if channel[0] not in ("x", "const"):
+                self.derived[channel] = (Alphabet(), np.zeros(0, np.int32))
+        self.table = empty_table()
+        self.entries = np.zeros(1, np.int64)
+        self.nodes = _Side(plan.nodes, plan.node_groups, 0, 0)
+        # Combination 0 of the transitions is the label bigram itself.
+        self.edges = _Side(plan.edges, plan.edge_groups, 1, len(plan.nodes))
+
+    # -- strings to ids ----------------------------------------------------------------------------
+    def _split_columns(self, flat, offsets):
+        """The columns of the tokens, as sequences of strings; errors name the place."""
+        n_columns = self.plan.n_columns
+        if not flat:
+            return [[] for _ in range(n_columns)]
+        if isinstance(flat[0], str):
+            if n_columns > 1:
+                raise ValueError(
+                    f"the templates read column {n_columns - 1}, but the tokens are plain strings "
+                    f"(column 0 only); sequence {place(offsets, 0)[0]}, position 0 is "
+                    f"{describe(flat[0])}"
+                )
+            return [flat]
+        kinds = set(map(type, flat))
+        if kinds - {tuple} and not all(issubclass(kind, tuple) for kind in kinds):
+            k = next(k for k, token in enumerate(flat) if not isinstance(token, tuple))
+            i, t = place(offsets, k)
+            raise ValueError(
+                f"X: sequence {i}, position {t}: expected a tuple of strings like the first token, "
+                f"got {describe(flat[k])}"
+            )
+        try:
+            columns = list(zip(*flat, strict=True))
+        except ValueError:
+            columns = None
+        if columns is None or len(columns) < n_columns:
+            width = len(flat[0])
+            k = next((k for k, token in enumerate(flat) if len(token) != width), 0)
+            i, t = place(offsets, k)
+            if len(flat[k]) < n_columns:
+                raise ValueError(
+                    f"X: sequence {i}, position {t}: the templates read column {n_columns - 1}, "
+                    f"but the token has {len(flat[k])} columns: {describe(flat[k])}"
+                )
+            raise ValueError(
+                f"X: sequence {i}, position {t}: expected {width} columns like the first token, "
+                f"got {len(flat[k])}: {describe(flat[k])}"
+            )
+        return columns[:n_columns]
+
+    @staticmethod
+    def _refuse(column, offsets, c, n_columns):
+        """Raise for the first element of a column that is not a string."""
+        k = next(k for k, token in enumerate(column) if not isinstance(token, str))
+        i, t = place(offsets, k)
+        what = "the type str" if n_columns == 1 else f"a str in column {c}"
+        raise ValueError(
+            f"X: sequence {i}, position {t}: expected a token of {what}, got {describe(column[k])}"
+        )
+
+    def _string_ids(self, columns, offsets, grow):
+        """Ids of each column; for prediction also the unknown strings, numbered after the known."""
+        ids, unknown = [], []
+        for c, column in enumerate(columns):
+            alphabet = self.alphabets[c]
+            try:
+                if grow:
+                    ids.append(alphabet.intern(column))
+                    unknown.append([])
+                    continue
+                known = alphabet.lookup(column)
+            except TypeError:
+                self._refuse(column, offsets, c, len(columns))
+            missing = np.flatnonzero(known < 0)
+            extra = {}
+            for k in missing.tolist():
+                token = column[k]
+                if not isinstance(token, str):
+                    self._refuse(column, offsets, c, len(columns))
+                known[k] = len(alphabet) + extra.setdefault(token, len(extra))
+            ids.append(known)
+            unknown.append(list(extra))
+        return ids, unknown
+
+    def _channel_ids(self, ids, unknown, grow):
+        """Value ids per channel and token: -1 unknown; only real tokens, no boundaries yet."""
+        out = []
+        for channel in self.plan.channels:
+            name, c = channel
+            if name == "const":
+                out.append(None)
+            elif name == "x":
+                n = len(self.alphabets[c])
+                out.append(np.where(ids[c] < n, ids[c], np.int32(-1)) if unknown[c] else ids[c])
+            else:
+                function = column_function(name)
+                values, of_string = self.derived[channel]
+                strings = self.alphabets[c].strings()
+                if grow:
+                    fresh = values.intern([function(s) for s in strings[of_string.shape[0] :]])
+                    of_string = np.concatenate([of_string, fresh])
+                    self.derived[channel] = (values, of_string)
+                elif unknown[c]:
+                    fresh = values.lookup([function(s) for s in unknown[c]])
+                    of_string = np.concatenate([of_string, fresh])
+                out.append(of_string[ids[c]])
+        return out
+
+    # -- ids to nodes to rows ----------------------------------------------------------------------
+    def _on_anchors(self, channel, token, anchor, slots):
+        """A channel with boundary ids, by anchor: 0 ... left - 1 | left ... | the tokens."""
+        left, right = self.plan.left, self.plan.right
+        if channel is None:
+            out = np.full(anchor[-1], -1, np.int32)
+            out[slots] = 0
+            return out
+        out = np.empty(anchor[-1], np.int32)
+        shifted = channel + np.int32(left + right)
+        shifted[channel < 0] = -1
+        out[slots] = shifted
+        for d in range(1, left + 1):
+            out[anchor[:-1] + (left - d)] = d - 1
+        for d in range(1, right + 1):
+            out[anchor[1:] - (right - d) - 1] = left + d - 1
+        return out
+
+    def _nodes_of(self, side, channels, token, anchor, grow):
+        """One int32 array of nodes by anchor for each compound of a side."""
+        left, right = self.plan.left, self.plan.right
+        out = []
+        for c, compound in enumerate(side.compounds):
+            shifts = side.spans[c]
+            # Anchor p speaks of tokens p + shift: p >= -max(shift), p <= T - 1 - min(shift).
+            span = np.array([max(0, left - max(shifts)), max(0, right + min(shifts))])
+            right_channel = channels[compound.channel]
+            if compound.prefix < 0:
+                nodes = right_channel
+                if grow:
+                    side.n_nodes[c] = max(side.n_nodes[c], int(nodes.max(initial=-1)) + 1)
+                    known = self._n_values(compound.channel)
+                    side.n_nodes[c] = max(side.n_nodes[c], known)
+            else:
+                nodes = np.full(anchor[-1], -1, np.int32)
+                prefix, number = out[compound.prefix], side.offset + c
+                if grow:
+                    n_nodes = np.array([side.n_nodes[c]])
+                    done, n = 0, anchor.shape[0] - 1
+                    while done < n:
+                        done = _intern_pairs(
+                            self.table, self.entries, number, prefix, right_channel,
+                            compound.distance, span, done, anchor, nodes, n_nodes,
+                        )  # fmt: skip
+                        if done < n:
+                            longest = int(np.diff(anchor).max())
+                            room = max(2 * int(self.entries[0]), int(self.entries[0]) + longest)
+                            self.table = grown(self.table, room)
+                    side.n_nodes[c] = int(n_nodes[0])
+                else:
+                    _find_pairs(
+                        self.table, number, prefix, right_channel,
+                        compound.distance, span, anchor, nodes,
+                    )  # fmt: skip
+            out.append(nodes)
+        return out
+
+    def _n_values(self, k):
+        """Number of ids of a channel, boundaries included."""
+        name, c = self.plan.channels[k]
+        if name == "const":
+            return 1
+        boundaries = self.plan.left + self.plan.right
+        if name == "x":
+            return boundaries + len(self.alphabets[c])
+        return boundaries + len(self.derived[(name, c)][0])
+
+    def _rows_of(self, side, nodes, token, anchor, grow):
+        """The (G, A) matrix of rows."""
+        if grow:
+            for c, compound in enumerate(side.compounds):
+                if self.min_count > 1 and compound.slots:
+                    old = side.counts[c]
+                    count = np.zeros((side.n_nodes[c], len(compound.slots)), np.int32)
+                    count[: old.shape[0]] = old
+                    shifts = np.array(compound.slots, np.int64)
+                    _count(nodes[c], self.plan.left, anchor, token, shifts, count)
+                    side.counts[c] = count
+                side.assign_rows(c, self.min_count)
+        out = np.empty((len(side.groups), anchor[-1]), np.int32)
+        for g, group in enumerate(side.groups):
+            rows = side.row_of[group.compound][nodes[group.compound]]
+            if group.slot:
+                rows = np.where(rows < 0, np.int32(-1), rows + np.int32(group.slot))
+            out[g] = rows
+        return out
+
+    def encode(self, flat, token, grow):
+        """Encode a corpus.
+
+        Parameters
+        ----------
+        flat : list of str or of tuple of str
+            All N tokens.
+        token : ndarray of shape (n + 1,), int64
+            Where each sequence starts.
+        grow : bool
+            Training: new strings, combinations and features are added.
+
+        Returns
+        -------
+        anchor : ndarray of shape (n + 1,), int64
+        node_rows, edge_rows : ndarray of shape (G, A), int32
+        """
+        columns = self._split_columns(flat, token)
+        ids, unknown = self._string_ids(columns, token, grow)
+        values = self._channel_ids(ids, unknown, grow)
+        n = token.shape[0] - 1
+        padding = self.plan.left + self.plan.right
+        anchor = token + padding * np.arange(n + 1)
+        slots = np.arange(token[-1]) + np.repeat(
+            self.plan.left + padding * np.arange(n), np.diff(token)
+        )
+        channels = [self._on_anchors(v, token, anchor, slots) for v in values]
+        rows = []
+        for side in (self.nodes, self.edges):
+            nodes = self._nodes_of(side, channels, token, anchor, grow)
+            rows.append(self._rows_of(side, nodes, token, anchor, grow))
+        return anchor, rows[0], rows[1]
+
+    @property
+    def n_features(self):
+        """Number of features in use: combinations with their place in a template."""
+        if self.min_count > 1:
+            return int(self.nodes.alive.sum())
+        return self.nodes.n_rows

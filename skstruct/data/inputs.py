@@ -1,0 +1,127 @@
+"""What users may hand over as ``X`` and ``y``, and the errors that name the place if they do not.
+
+Place on the ladder: rung 1. Containers become a list of sequences; nothing is copied token by token.
+Checks are done on types and counts first, in C; only when one fails is the corpus searched in Python
+for the offending place.
+"""
+
+from itertools import chain
+
+import numpy as np
+
+_ORDINARY = {list, tuple, np.ndarray}
+_NOT_SEQUENCES = (str, bytes, bytearray, dict, set, frozenset)
+
+
+def describe(value):
+    """A short account of a value for an error message."""
+    text = repr(value)
+    if len(text) > 40:
+        text = text[:37] + "..."
+    return f"{type(value).__name__} {text}"
+
+
+def _is_sequence(value):
+    return (
+        not isinstance(value, _NOT_SEQUENCES)
+        and hasattr(value, "__len__")
+        and hasattr(value, "__getitem__")
+        and getattr(value, "ndim", 1) != 0
+    )
+
+
+def _elements(container):
+    """The elements of a sequence-like object, by position."""
+    if type(container) in (list, tuple):
+        return container
+    if hasattr(container, "to_list"):  # pandas and polars
+        return container.to_list()
+    if hasattr(container, "__iter__"):
+        return list(container)
+    return [container[i] for i in range(len(container))]
+
+
+def as_sequences(X, name="X", item="token"):
+    """A list of the sequences in ``X``, each a list, a tuple or a one-dimensional array.
+
+    Parameters
+    ----------
+    X : list, tuple, object array, pandas or polars Series of sequences
+    name, item : str
+        What errors call the argument and the elements of a sequence.
+
+    Raises
+    ------
+    ValueError
+        If ``X`` or one of its sequences is not a sequence; the message names which.
+    """
+    if not _is_sequence(X):
+        raise ValueError(
+            f"{name} must be a list of sequences, got {describe(X)}"
+            + ("; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else "")
+        )
+    sequences = list(_elements(X))
+    odd = set(map(type, sequences)) - _ORDINARY
+    if odd:
+        for i, sequence in enumerate(sequences):
+            if type(sequence) in odd:
+                sequences[i] = _one_sequence(sequence, name, item, i)
+    if np.ndarray in set(map(type, sequences)):
+        for i, sequence in enumerate(sequences):
+            if isinstance(sequence, np.ndarray):
+                if sequence.ndim == 0:
+                    raise ValueError(f"{name}: sequence {i} is not a list of {item}s, got a scalar")
+                sequences[i] = sequence.tolist()
+    return sequences
+
+
+def _one_sequence(sequence, name, item, i):
+    if isinstance(sequence, str):
+        hint = f"; use list(text) if its characters are the {item}s" if sequence else ""
+        raise ValueError(
+            f"{name}: sequence {i} is the {describe(sequence)} where a list of {item}s belongs{hint}"
+        )
+    if not _is_sequence(sequence):
+        raise ValueError(
+            f"{name}: sequence {i} must be a list of {item}s, got {describe(sequence)}"
+        )
+    return list(_elements(sequence))
+
+
+def lengths_of(sequences):
+    """Lengths as an int64 array."""
+    return np.fromiter(map(len, sequences), np.int64, len(sequences))
+
+
+def offsets_of(lengths):
+    """``[0, l_0, l_0 + l_1, ...]``: where each sequence starts in the flat corpus."""
+    out = np.zeros(lengths.shape[0] + 1, np.int64)
+    np.cumsum(lengths, out=out[1:])
+    return out
+
+
+def flatten(sequences):
+    """All elements in one list."""
+    return list(chain.from_iterable(sequences))
+
+
+def place(offsets, k):
+    """(sequence, position) of the k-th element of the flat corpus."""
+    i = int(np.searchsorted(offsets, k, side="right")) - 1
+    return i, int(k - offsets[i])
+
+
+def check_same_lengths(token_lengths, label_lengths):
+    """Raise unless X and y hold as many sequences, and each as many tokens as labels."""
+    if token_lengths.shape[0] != label_lengths.shape[0]:
+        raise ValueError(
+            f"X and y must hold the same number of sequences, got {token_lengths.shape[0]} "
+            f"and {label_lengths.shape[0]}"
+        )
+    wrong = np.flatnonzero(token_lengths != label_lengths)
+    if wrong.size:
+        i = int(wrong[0])
+        raise ValueError(
+            f"sequence {i}: as many labels as tokens are expected, got {token_lengths[i]} tokens "
+            f"and {label_lengths[i]} labels"
+        )

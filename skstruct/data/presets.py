@@ -1,0 +1,57 @@
+"""Built-in template sets, as lines in CRF++ syntax.
+
+``char``: the seven of the regularised structured perceptron (Zhang, Su and Zhou 2014, table 1).
+``chunk``: the nineteen of CRFsuite's chunking tutorial, on (word, part of speech).
+``word``: sixteen for tagging words: a window of two, two word pairs, affixes to four, shape.
+"""
+
+
+def window(column, first, last, macro="x"):
+    """One template for each position from ``first`` to ``last``."""
+    return [f"U{macro}{column}{o:+d}:%{macro}[{o},{column}]" for o in range(first, last + 1)]
+
+
+def ngrams(column, n, first, last, macro="x"):
+    """One template for each run of ``n`` positions that starts at ``first`` ... ``last``."""
+    return [
+        f"U{macro}{column}{o:+d}_{n}:"
+        + "/".join(f"%{macro}[{o + k},{column}]" for k in range(n))
+        for o in range(first, last + 1)
+    ]
+
+
+def affixes(column, longest):
+    """Prefixes and suffixes of the current token up to ``longest`` characters."""
+    return [
+        f"U{kind}{n}:%{kind}{n}[0,{column}]"
+        for kind in ("prefix", "suffix")
+        for n in range(1, longest + 1)
+    ]
+
+
+CHAR = [*window(0, -1, 1), *ngrams(0, 2, -2, 1), "B"]
+
+CHUNK = [
+    *window(0, -2, 2),
+    *ngrams(0, 2, -1, 0),
+    *window(1, -2, 2),
+    *ngrams(1, 2, -2, 1),
+    *ngrams(1, 3, -2, 0),
+    "B",
+]
+
+WORD = [*window(0, -2, 2), *ngrams(0, 2, -1, 0), *affixes(0, 4), "Ushape:%shape[0,0]", "B"]
+
+PRESETS = {"char": CHAR, "chunk": CHUNK, "word": WORD}
+
+
+def columns_preset(n_columns):
+    """What ``features="auto"`` uses for tuples of ``n_columns`` strings."""
+    if n_columns == 1:
+        return WORD
+    if n_columns == 2:
+        return CHUNK
+    lines = WORD[:-1]
+    for column in range(1, n_columns):
+        lines = [*lines, *window(column, -2, 2), *ngrams(column, 2, -1, 0)]
+    return [*lines, "B"]

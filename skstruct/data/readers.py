@@ -1,0 +1,254 @@
+"""Corpus files: CoNLL columns, CoNLL-U trees and segmented text, read and written.
+
+Idea: each format has one generator, ``iter_*``, that holds one sentence at a time, so that files larger
+than memory stream; ``read_*`` is the list of what it yields, and ``write_*`` its inverse. Every error
+names the file and, where there is one, the line.
+
+Place on the ladder: rung 1, tokens. What is read here is what estimators take: columns give sequences
+of tuples, trees give sequences of ``(form, tag)`` and of ``(head, label)``, segmented text gives lists
+of words.
+
+A file is a path or an open text file (``gzip.open(path, "rt", encoding="utf-8")``, ``sys.stdin``). A
+byte order mark at the start and carriage returns at line ends are dropped. Lines end at line feeds only.
+
+References
+----------
+S. Buchholz and E. Marsi, "CoNLL-X shared task on multilingual dependency parsing", CoNLL 2006.
+CoNLL-U format, https://universaldependencies.org/format.html.
+"""
+
+import re
+from collections.abc import Iterable
+from numbers import Integral
+from sys import intern
+
+from .text_files import CONLLU_FIELDS, TREE_FIELDS, check_fields, numbered_lines, split_cells
+from .writers import write_columns, write_conllu, write_segmented
+
+__all__ = [
+    "CONLLU_FIELDS",
+    "iter_columns",
+    "iter_conllu",
+    "iter_segmented",
+    "read_columns",
+    "read_conllu",
+    "read_segmented",
+    "write_columns",
+    "write_conllu",
+    "write_segmented",
+]
+
+_SKIPPED_ID = re.compile(r"[0-9]+[-.][0-9]+")  # a multiword range or an empty node
+
+
+def read_columns(path_or_file, *, separator=None, columns=None, comment=None, encoding="utf-8"):
+    r"""Read a file of columns: a token a line, a blank line between sentences.
+
+    Parameters
+    ----------
+    path_or_file : str, os.PathLike or text file
+    separator : str, optional
+        What separates columns. None means any run of spaces and tabs, and only these, so that an
+        ideographic or no-break space can be a token. Blank lines may hold spaces and tabs.
+    columns : sequence of int, optional
+        Which columns to return, in this order; negative numbers count from the last.
+    comment : str, optional
+        Lines that start with it are skipped (``"# "``, ``"-DOCSTART-"``).
+    encoding : str, default="utf-8"
+        Of a path; an open file has its own.
+
+    Returns
+    -------
+    list of lists of tuples of str
+        One list per sentence, one tuple per token.
+
+    Raises
+    ------
+    ValueError
+        If a line has another number of columns than the first, too few for `columns`, or bytes that are
+        not in the encoding. The message names file and line.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.StringIO("He PRP B-NP\nreckons VBZ B-VP\n\nYes UH O\n")
+    >>> read_columns(file, columns=[0, -1])
+    [[('He', 'B-NP'), ('reckons', 'B-VP')], [('Yes', 'O')]]
+    """
+    return list(
+        iter_columns(path_or_file, separator=separator, columns=columns, comment=comment, encoding=encoding)
+    )
+
+
+def iter_columns(path_or_file, *, separator=None, columns=None, comment=None, encoding="utf-8"):
+    """Yield the sentences of a file of columns one by one; see `read_columns`."""
+    if separator is not None and (not isinstance(separator, str) or not separator):
+        raise ValueError(f"separator must be None or a string that is not empty; got {separator!r}")
+    if comment is not None and (not isinstance(comment, str) or not comment):
+        raise ValueError(f"comment must be None or a string that is not empty; got {comment!r}")
+    if columns is not None:
+        given, columns = columns, list(columns) if isinstance(columns, Iterable) else []
+        if not columns or not all(isinstance(c, Integral) for c in columns):
+            raise ValueError(f"columns must be None or a sequence of integers; got {given!r}")
+    return _columns(path_or_file, separator, columns, comment, encoding)
+
+
+def _columns(path_or_file, separator, columns, comment, encoding):
+    expected = first = None  # number of columns, and the line that set it
+    sentence = []
+    with numbered_lines(path_or_file, encoding) as (name, lines):
+        for number, line in lines:
+            if not line.strip(" \t"):
+                if sentence:
+                    yield sentence
+                    sentence = []
+                continue
+            if comment is not None and line.startswith(comment):
+                continue
+            cells = split_cells(line, separator)
+            if len(cells) != expected:
+                if expected is not None:
+                    raise ValueError(
+                        f"{name}, line {number}: expected {expected} columns, as on line {first}; "
+                        f"found {len(cells)}"
+                    )
+                expected, first = len(cells), number
+                for c in columns or ():
+                    if not -expected <= c < expected:
+                        raise ValueError(
+                            f"{name}, line {number}: expected a column {c}; found {expected} columns"
+                        )
+            if columns is not None:
+                cells = [cells[c] for c in columns]
+            # Interned: a corpus repeats its tokens, and equal ones then share memory and hash.
+            sentence.append(tuple(map(intern, cells)))
+    if sentence:
+        yield sentence
+
+
+def read_conllu(path_or_file, *, fields=TREE_FIELDS, encoding="utf-8"):
+    r"""Read a CoNLL-U file, or a CoNLL-X file of ten columns.
+
+    Comments, multiword ranges (``3-4``) and empty nodes (``8.1``) are skipped.
+
+    Parameters
+    ----------
+    path_or_file : str, os.PathLike or text file
+    fields : sequence of str, default=("form", "xpos", "head", "deprel")
+        Which of `CONLLU_FIELDS` to return, in this order; ``id`` and ``head`` are integers.
+    encoding : str, default="utf-8"
+        Of a path; an open file has its own.
+
+    Returns
+    -------
+    list of lists of tuples
+        One list per sentence, one tuple per word.
+
+    Raises
+    ------
+    ValueError
+        If a line has not ten columns, or ids do not run 1, 2, 3, ...; where heads are asked for, also
+        if a head is no integer, is the word itself, or lies beyond the sentence. The message names file
+        and line.
+
+    Examples
+    --------
+    >>> import io
+    >>> text = "1\tIt\t_\t_\tPRP\t_\t2\tnsubj\t_\t_\n2\tworks\t_\t_\tVBZ\t_\t0\troot\t_\t_\n"
+    >>> read_conllu(io.StringIO(text))
+    [[('It', 'PRP', 2, 'nsubj'), ('works', 'VBZ', 0, 'root')]]
+    >>> read_conllu(io.StringIO(text), fields=["form", "xpos"])
+    [[('It', 'PRP'), ('works', 'VBZ')]]
+    """
+    return list(iter_conllu(path_or_file, fields=fields, encoding=encoding))
+
+
+def iter_conllu(path_or_file, *, fields=TREE_FIELDS, encoding="utf-8"):
+    """Yield the sentences of a CoNLL-U file one by one; see `read_conllu`."""
+    return _conllu(path_or_file, check_fields(fields), encoding)
+
+
+def _conllu(path_or_file, fields, encoding):
+    where = [CONLLU_FIELDS.index(field) for field in fields]
+    with_heads = "head" in fields
+    sentence, heads = [], []
+    with numbered_lines(path_or_file, encoding) as (name, lines):
+        for number, line in lines:
+            if not line or line.isspace():
+                if sentence:
+                    _check_heads(name, heads, len(sentence))
+                    yield sentence
+                    sentence, heads = [], []
+                continue
+            if line[0] == "#":
+                continue
+            cells = line.split("\t")
+            if len(cells) != 10:
+                raise ValueError(
+                    f"{name}, line {number}: expected 10 columns separated by tabs; found {len(cells)}"
+                )
+            token = cells[0]
+            if _SKIPPED_ID.fullmatch(token):
+                continue
+            expected = len(sentence) + 1
+            if token != str(expected):
+                raise ValueError(f"{name}, line {number}: expected the id {expected}; found {token!r}")
+            cells[0] = expected
+            if with_heads:
+                if not (cells[6].isascii() and cells[6].isdigit()):
+                    raise ValueError(
+                        f"{name}, line {number}: expected a head, 0 or the id of a word; found {cells[6]!r}"
+                    )
+                cells[6] = int(cells[6])
+                heads.append((number, cells[6]))
+            values = [cells[c] for c in where]
+            sentence.append(tuple([intern(v) if isinstance(v, str) else v for v in values]))
+        if sentence:
+            _check_heads(name, heads, len(sentence))
+            yield sentence
+
+
+def _check_heads(name, heads, n):
+    """Check the (line, head) pairs of a sentence of `n` words."""
+    for position, (number, head) in enumerate(heads, start=1):
+        if head > n or head == position:
+            found = "the word itself" if head == position else head
+            raise ValueError(f"{name}, line {number}: expected a head between 0 and {n}; found {found}")
+
+
+def read_segmented(path_or_file, *, encoding="utf-8"):
+    r"""Read segmented text: a sentence a line, words separated by white space.
+
+    Parameters
+    ----------
+    path_or_file : str, os.PathLike or text file
+    encoding : str, default="utf-8"
+        Of a path; an open file has its own.
+
+    Returns
+    -------
+    list of lists of str
+        The words of each sentence. Any white space separates, the ideographic space too; blank lines are
+        skipped.
+
+    Raises
+    ------
+    ValueError
+        If the file has bytes that are not in the encoding.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_segmented(io.StringIO("我  喜欢　图书馆\n\n好 。\n"))
+    [['我', '喜欢', '图书馆'], ['好', '。']]
+    """
+    return list(iter_segmented(path_or_file, encoding=encoding))
+
+
+def iter_segmented(path_or_file, *, encoding="utf-8"):
+    """Yield the sentences of a segmented text one by one; see `read_segmented`."""
+    with numbered_lines(path_or_file, encoding) as (_, lines):
+        for _, line in lines:
+            words = line.split()
+            if words:
+                yield list(map(intern, words))

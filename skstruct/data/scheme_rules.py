@@ -1,0 +1,227 @@
+"""The table of label schemes, and what it implies.
+
+Idea: a scheme says how a chunk of each length is spelled, and everything else follows from that
+spelling: which prefixes may open a chunk, follow each other inside it and close it, hence which
+transitions a decoder may take and which sequences are well formed. A label is a prefix, or a prefix
+and a type joined by the first hyphen (``B-PER``). Inside this module a label is parsed into the pair
+``(prefix, type)``, with ``""`` for no type; `LabelTable` does that once per distinct label.
+
+Place on the ladder: rung 1, tokens. `skstruct.data.schemes` builds its functions on this table.
+
+References
+----------
+E. F. Tjong Kim Sang and S. Buchholz, "Introduction to the CoNLL-2000 shared task: chunking", 2000:
+the evaluation script conlleval, whose reading of malformed sequences `chunks` follows.
+"""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+
+class _Scheme(NamedTuple):
+    """How a chunk is spelled: `single`, or `opening`, then `middle` as often as needed, then `closing`."""
+
+    name: str
+    single: str
+    opening: tuple
+    middle: str
+    closing: str
+    outside: bool = True  # whether O, a token of no chunk, exists
+    clash: str = ""  # replaces the first prefix right after a chunk of the same type (IOB1)
+
+    def spell(self, length):
+        """The prefixes of a chunk of `length` tokens."""
+        if length == 1:
+            return [self.single]
+        inner = [*self.opening, *[self.middle] * (length - 1 - len(self.opening))]
+        return [*inner[: length - 1], self.closing]
+
+
+class _Rules(NamedTuple):
+    """What the spelling implies for prefixes."""
+
+    first: frozenset  # may open a chunk
+    inside: frozenset  # (previous, next) pairs within a chunk
+    last: frozenset  # may close a chunk
+
+
+def _rules(scheme):
+    # No scheme spells a chunk of seven tokens with a pair of prefixes that a shorter one lacks.
+    spelled = [scheme.spell(length) for length in range(1, 8)]
+    if scheme.clash:
+        spelled += [[scheme.clash, *chunk[1:]] for chunk in spelled]
+    return _Rules(
+        frozenset(chunk[0] for chunk in spelled),
+        frozenset(pair for chunk in spelled for pair in pairwise(chunk)),
+        frozenset(chunk[-1] for chunk in spelled),
+    )
+
+
+SPELLINGS = {
+    scheme.name: scheme
+    for scheme in (
+        _Scheme("IOB1", "I", ("I",), "I", "I", clash="B"),
+        _Scheme("BIO", "B", ("B",), "I", "I"),
+        _Scheme("BIOES", "S", ("B",), "I", "E"),
+        _Scheme("BMES", "S", ("B",), "M", "E"),
+        _Scheme("BI", "B", ("B",), "I", "I", outside=False),
+        _Scheme("B2B3MES", "S", ("B", "B2", "B3"), "M", "E", outside=False),
+    )
+}
+_RULES = {name: _rules(scheme) for name, scheme in SPELLINGS.items()}
+_PREFIXES = {
+    name: tuple(dict.fromkeys(p for n in range(1, 8) for p in scheme.spell(n)))
+    + ((scheme.clash,) if scheme.clash else ())
+    + (("O",) if scheme.outside else ())
+    for name, scheme in SPELLINGS.items()
+}
+_ALIASES = {"IOB2": "BIO", "IOBES": "BIOES"}
+_ANY_PREFIX = tuple(dict.fromkeys(prefix for prefixes in _PREFIXES.values() for prefix in prefixes))
+
+#: Names of the schemes; ``"IOB2"`` and ``"IOBES"`` are accepted for ``"BIO"`` and ``"BIOES"``.
+SCHEMES = tuple(SPELLINGS)
+
+
+def check_scheme(scheme):
+    """Return the canonical name of a scheme.
+
+    Parameters
+    ----------
+    scheme : str
+        One of `SCHEMES`, or an alias.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If there is no such scheme.
+
+    Examples
+    --------
+    >>> check_scheme("IOB2")
+    'BIO'
+    """
+    name = _ALIASES.get(scheme, scheme) if isinstance(scheme, str) else None
+    if name not in SPELLINGS:
+        allowed = ", ".join(map(repr, [*SCHEMES, *_ALIASES]))
+        raise ValueError(f"scheme must be one of {allowed}; got {scheme!r}")
+    return name
+
+
+class LabelTable(dict):
+    """Parsed labels, `label -> (prefix, type)`, each parsed once.
+
+    Parameters
+    ----------
+    scheme : str or None, default=None
+        Canonical name of the scheme that labels must belong to; None accepts the prefixes of all of
+        them, as the lenient mode of `labels_to_spans` does.
+    """
+
+    def __init__(self, scheme=None):
+        self.scheme = scheme
+        self.prefixes = _ANY_PREFIX if scheme is None else _PREFIXES[scheme]
+
+    def __missing__(self, label):
+        prefix, _, kind = label.partition("-") if isinstance(label, str) else ("", "", "")
+        if prefix not in self.prefixes or (prefix == "O" and kind and self.scheme):
+            belongs = f"the scheme {self.scheme}" if self.scheme else "any known scheme"
+            raise ValueError(
+                f"label {label!r} does not belong to {belongs}; expected one of "
+                f"{', '.join(self.prefixes)}, with or without a type such as B-X"
+            )
+        parsed = self[label] = ("O", "") if prefix == "O" else (prefix, kind)
+        return parsed
+
+    def parse(self, labels):
+        """Parse a sequence; the error for a label that does not belong names its position."""
+        try:
+            return [self[label] for label in labels]
+        except (ValueError, TypeError):  # TypeError: an unhashable label
+            pass
+        for t, label in enumerate(labels):
+            try:
+                self[label]
+            except (ValueError, TypeError) as error:
+                raise ValueError(f"position {t}: {error}") from None
+        raise ValueError("labels must be a sequence that can be read more than once")
+
+
+def chunks(parsed):
+    """Chunks of a parsed sequence as conlleval reads them: [(start, stop, type)]."""
+    spans = []
+    start, before, kind_before = -1, "O", ""
+    for t, (prefix, kind) in enumerate(parsed):
+        if prefix == "O":
+            if start >= 0:
+                spans.append((start, t, kind_before))
+            start = -1
+        elif start < 0:
+            start = t
+        # conlleval's tables of chunk starts and ends, in one line: within a run without O, a chunk ends
+        # and the next starts before B and S, after E and S, and wherever the type changes.
+        elif prefix == "B" or prefix == "S" or before == "E" or before == "S" or kind != kind_before:
+            spans.append((start, t, kind_before))
+            start = t
+        before, kind_before = prefix, kind
+    if start >= 0:
+        spans.append((start, len(parsed), kind_before))
+    return spans
+
+
+def may_open(name, previous, label):
+    """Whether a parsed `label` may open a chunk after `previous` (None: at the start)."""
+    prefix, kind = label
+    if prefix not in _RULES[name].first:
+        return False
+    if prefix == SPELLINGS[name].clash:
+        return previous is not None and previous[0] != "O" and previous[1] == kind
+    return True
+
+
+def may_end(name, label):
+    """Whether a well-formed sequence may stop after a parsed `label`."""
+    return label[0] == "O" or label[0] in _RULES[name].last
+
+
+def may_follow(name, previous, label):
+    """Whether a well-formed sequence may go from `previous` (None: the start) to `label`."""
+    if previous is not None:
+        if previous[1] == label[1] and (previous[0], label[0]) in _RULES[name].inside:
+            return True
+        if not may_end(name, previous):
+            return False
+    return label[0] == "O" or may_open(name, previous, label)
+
+
+def well_formed(name, parsed, start, stop):
+    """Whether a chunk found by `chunks` is spelled as the scheme spells chunks."""
+    inside = _RULES[name].inside
+    return (
+        may_open(name, parsed[start - 1] if start else None, parsed[start])
+        and all((parsed[t - 1][0], parsed[t][0]) in inside for t in range(start + 1, stop))
+        and may_end(name, parsed[stop - 1])
+    )
+
+
+def read_spans(labels, table):
+    """Chunks of a label sequence: all of them, or, if the table names a scheme, the well-formed ones.
+
+    Parameters
+    ----------
+    labels : sequence of str, length T
+    table : LabelTable
+        Shared by the sequences of a corpus, so that each distinct label is parsed once.
+
+    Returns
+    -------
+    list of (start, stop, type)
+    """
+    parsed = table.parse(labels)
+    spans = chunks(parsed)
+    if table.scheme is None:
+        return spans
+    return [span for span in spans if well_formed(table.scheme, parsed, span[0], span[1])]

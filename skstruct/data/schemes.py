@@ -1,0 +1,370 @@
+"""Label schemes: chunks and words written as one label per token, and read back.
+
+=========== ==================================== ===================================
+scheme      chunks of length 1, 2, 3, ...        notes
+=========== ==================================== ===================================
+``IOB1``    I, I I, I I I                        B opens a chunk right after one of the same type
+``BIO``     B, B I, B I I                        also called ``IOB2``
+``BIOES``   S, B E, B I E                        also called ``IOBES``
+``BMES``    S, B E, B M E                        ``BIOES`` with another letter; words or chunks
+``BI``      B, B I, B I I                        words only: there is no O
+``B2B3MES`` S, B E, B B2 E, B B2 B3 E,           words only: there is no O
+            B B2 B3 M E, B B2 B3 M M E
+=========== ==================================== ===================================
+
+Idea: all schemes write the same thing, chunks ``(start, stop, type)``, so that every conversion passes
+through them. Words are chunks without a type, or, in joint segmentation and tagging, with the word's
+tag as their type.
+
+Place on the ladder: rung 1, tokens. Estimators take their constraints from `allowed_transitions`, the
+metrics their segments from `labels_to_spans`, and the segmenter its labels and words from
+`words_to_labels` and `labels_to_words`. The rules themselves are in `skstruct.data.scheme_rules`.
+
+References
+----------
+L. A. Ramshaw and M. P. Marcus, "Text chunking using transformation-based learning", 1995 (IOB1).
+E. F. Tjong Kim Sang and J. Veenstra, "Representing text chunks", EACL 1999 (IOB2 and relatives).
+E. F. Tjong Kim Sang and S. Buchholz, "Introduction to the CoNLL-2000 shared task: chunking", 2000
+(the evaluation whose reading of malformed sequences the lenient mode follows).
+H. Zhao, C.-N. Huang, M. Li and B.-L. Lu, "Effective tag set selection in Chinese word segmentation via
+conditional random field modeling", PACLIC 2006 (B2B3MES, their six-tag set).
+"""
+
+from functools import lru_cache
+from itertools import accumulate
+
+import numpy as np
+
+from .scheme_rules import (
+    SCHEMES,
+    SPELLINGS,
+    LabelTable,
+    check_scheme,
+    chunks,
+    may_end,
+    may_follow,
+    read_spans,
+)
+
+__all__ = [
+    "SCHEMES",
+    "allowed_transitions",
+    "check_scheme",
+    "convert_labels",
+    "convert_scheme",
+    "labels_to_spans",
+    "labels_to_words",
+    "spans_to_labels",
+    "words_to_labels",
+]
+
+
+def labels_to_spans(labels, scheme, strict=False):
+    """Read the chunks off a label sequence.
+
+    The lenient default is conlleval's reading, which finds chunks in any sequence: an I after O, or
+    after another type, opens a chunk; so do B and S anywhere; E and S close theirs; a chunk that lacks
+    its E still counts. M, B2 and B3 are read as I, and every prefix is understood whatever the scheme.
+
+    Parameters
+    ----------
+    labels : sequence of str, length T
+    scheme : str
+        One of `SCHEMES`.
+    strict : bool, default=False
+        Keep only the chunks that are spelled as the scheme spells them.
+
+    Returns
+    -------
+    list of (start, stop, type)
+        In order, with `stop` exclusive; `type` is ``""`` for labels without one.
+
+    Raises
+    ------
+    ValueError
+        If a label has an unknown prefix or, in strict mode, does not belong to the scheme.
+
+    Examples
+    --------
+    >>> labels_to_spans(["B-NP", "I-NP", "O", "I-VP"], "BIO")
+    [(0, 2, 'NP'), (3, 4, 'VP')]
+    >>> labels_to_spans(["B-NP", "I-NP", "O", "I-VP"], "BIO", strict=True)
+    [(0, 2, 'NP')]
+    """
+    name = check_scheme(scheme)
+    return read_spans(labels, LabelTable(name if strict else None))
+
+
+def spans_to_labels(spans, n, scheme):
+    """Write chunks as labels.
+
+    Parameters
+    ----------
+    spans : iterable of (start, stop, type)
+        Disjoint, in any order, `stop` exclusive; a type of ``""`` or None gives labels without type.
+    n : int
+        Number of tokens.
+    scheme : str
+        One of `SCHEMES`.
+
+    Returns
+    -------
+    list of str, length n
+
+    Raises
+    ------
+    ValueError
+        If a span is empty, overlaps another or leaves 0..n, or if a token lies in no span while the
+        scheme has no O.
+
+    Examples
+    --------
+    >>> spans_to_labels([(0, 3, "PER"), (4, 5, "LOC")], 5, "BIOES")
+    ['B-PER', 'I-PER', 'E-PER', 'O', 'S-LOC']
+    """
+    name = check_scheme(scheme)
+    spelling = SPELLINGS[name]
+    labels = []
+    end, kind_before = 0, None  # of the span before
+    for start, stop, kind in sorted(spans, key=lambda span: span[:2]):
+        kind = kind or ""
+        if not end <= start < stop <= n:
+            raise ValueError(
+                f"span {(start, stop, kind)!r} is empty, overlaps the one before, which stops at {end}, "
+                f"or leaves the {n} tokens"
+            )
+        if start > end:
+            _fill(labels, start, spelling)
+            kind_before = None
+        labels += _spell(name, stop - start, kind)
+        if spelling.clash and kind == kind_before:
+            labels[start] = f"{spelling.clash}-{kind}" if kind else spelling.clash
+        end, kind_before = stop, kind
+    _fill(labels, n, spelling)
+    return labels
+
+
+@lru_cache(maxsize=4096)
+def _spell(name, length, kind):
+    """The labels of a chunk; cached, because corpora repeat the lengths and types of their words."""
+    prefixes = SPELLINGS[name].spell(length)
+    return tuple([f"{prefix}-{kind}" for prefix in prefixes] if kind else prefixes)
+
+
+def _fill(labels, n, spelling):
+    """Append O until there are `n` labels."""
+    if len(labels) < n and not spelling.outside:
+        raise ValueError(
+            f"position {len(labels)}: the token is in no span, and the scheme {spelling.name} has no "
+            "label for that"
+        )
+    labels += ["O"] * (n - len(labels))
+
+
+def convert_labels(labels, source, target):
+    """Rewrite a label sequence in another scheme.
+
+    Parameters
+    ----------
+    labels : sequence of str, length T
+        Well formed in `source`.
+    source, target : str
+        Two of `SCHEMES`.
+
+    Returns
+    -------
+    list of str, length T
+
+    Raises
+    ------
+    ValueError
+        If the sequence is not well formed in `source`, naming position and label, or if it has an O
+        and `target` has none.
+
+    Examples
+    --------
+    >>> convert_labels(["I-PER", "I-PER", "B-PER", "O"], "IOB1", "BIOES")
+    ['B-PER', 'E-PER', 'S-PER', 'O']
+    """
+    source, target = check_scheme(source), check_scheme(target)
+    labels = list(labels)
+    parsed = LabelTable(source).parse(labels)
+    previous = None
+    for t, label in enumerate(parsed):
+        if not may_follow(source, previous, label):
+            how = "start a sequence" if previous is None else f"follow {labels[t - 1]!r}"
+            raise ValueError(f"position {t}: label {labels[t]!r} may not {how} in the scheme {source}")
+        previous = label
+    if parsed and not may_end(source, parsed[-1]):
+        t = len(parsed) - 1
+        raise ValueError(f"position {t}: label {labels[t]!r} may not end a sequence in the scheme {source}")
+    return spans_to_labels(chunks(parsed), len(parsed), target)
+
+
+def convert_scheme(y, source, target):
+    """Rewrite label sequences in another scheme.
+
+    Parameters
+    ----------
+    y : list of sequences of str
+    source, target : str
+        Two of `SCHEMES`.
+
+    Returns
+    -------
+    list of lists of str
+
+    Raises
+    ------
+    ValueError
+        As `convert_labels`, naming the sequence too.
+
+    Examples
+    --------
+    >>> convert_scheme([["B", "M", "E"], ["S"]], "BMES", "BI")
+    [['B', 'I', 'I'], ['B']]
+    """
+    source, target = check_scheme(source), check_scheme(target)
+    converted = []
+    for i, labels in enumerate(y):
+        try:
+            converted.append(convert_labels(labels, source, target))
+        except ValueError as error:
+            raise ValueError(f"sequence {i}, {error}") from None
+    return converted
+
+
+def words_to_labels(words, scheme, tags=None):
+    """Write a segmented sentence as one label per character.
+
+    Parameters
+    ----------
+    words : sequence of str
+    scheme : str
+        One of `SCHEMES`.
+    tags : sequence of str, optional
+        One tag per word; labels then carry it as their type (joint segmentation and tagging).
+
+    Returns
+    -------
+    list of str
+        One label per character.
+
+    Raises
+    ------
+    ValueError
+        If a word is empty, or the numbers of words and tags differ.
+
+    Examples
+    --------
+    >>> words_to_labels(["我", "喜欢", "图书馆"], "BMES")
+    ['S', 'B', 'E', 'B', 'M', 'E']
+    >>> words_to_labels(["我", "喜欢"], "BI", tags=["PN", "VV"])
+    ['B-PN', 'B-VV', 'I-VV']
+    """
+    lengths = list(map(len, words))
+    if 0 in lengths:
+        raise ValueError(f"position {lengths.index(0)}: a word must have at least one character")
+    if tags is None:
+        tags = [""] * len(lengths)
+    elif len(tags) != len(lengths):
+        raise ValueError(f"expected one tag per word: {len(lengths)} words, {len(tags)} tags")
+    name = check_scheme(scheme)
+    if not SPELLINGS[name].clash:
+        # Words leave no gaps and do not see each other, unless their scheme has a clash (IOB1).
+        return [label for length, tag in zip(lengths, tags) for label in _spell(name, length, tag or "")]
+    stops = list(accumulate(lengths))
+    return spans_to_labels(zip([0, *stops], stops, tags), stops[-1] if stops else 0, name)
+
+
+def labels_to_words(text, labels, scheme):
+    """Cut a text into words where its labels say so.
+
+    Any sequence over the scheme's labels decodes to words that spell the text: a label that opens a
+    chunk (B, S) starts a word, one that closes it (E, S) ends the word, O is a word of its own, and
+    every other label continues the word it meets. A word's tag is the type of its first label; only in
+    IOB1, where nothing else shows the boundary, does a change of type start a word.
+
+    Parameters
+    ----------
+    text : str or sequence of str, T characters
+    labels : sequence of str, length T
+    scheme : str
+        One of `SCHEMES`.
+
+    Returns
+    -------
+    list of str, or list of (word, tag)
+        Pairs if any label has a type.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, or a label does not belong to the scheme.
+
+    Examples
+    --------
+    >>> labels_to_words("我喜欢图书馆", ["S", "B", "E", "M", "M", "B"], "BMES")
+    ['我', '喜欢', '图书', '馆']
+    >>> labels_to_words("我喜欢", ["S-PN", "B-VV", "E-NN"], "BMES")
+    [('我', 'PN'), ('喜欢', 'VV')]
+    """
+    name = check_scheme(scheme)
+    if len(text) != len(labels):
+        raise ValueError(f"expected one label per character: {len(text)} characters, {len(labels)} labels")
+    parsed = LabelTable(name).parse(labels)
+    by_type = name == "IOB1"
+    starts = []
+    before, kind_before = "O", ""
+    for t, (prefix, kind) in enumerate(parsed):
+        if prefix in ("B", "S", "O") or before in ("E", "S", "O") or (by_type and kind != kind_before):
+            starts.append(t)
+        before, kind_before = prefix, kind
+    words = ["".join(text[a:b]) for a, b in zip(starts, [*starts[1:], len(parsed)])]
+    if any(kind for _, kind in parsed):
+        return [(word, parsed[t][1]) for word, t in zip(words, starts)]
+    return words
+
+
+def allowed_transitions(labels, scheme):
+    """Say which starts, transitions and ends a scheme permits.
+
+    Parameters
+    ----------
+    labels : sequence of str, length L
+        The labels of a model, in its order.
+    scheme : str
+        One of `SCHEMES`.
+
+    Returns
+    -------
+    start : ndarray of bool, shape (L,)
+        Whether a sequence may begin with the label.
+    transition : ndarray of bool, shape (L, L)
+        Whether label ``[previous]`` may be followed by label ``[next]``.
+    end : ndarray of bool, shape (L,)
+        Whether a sequence may end with the label.
+
+    Raises
+    ------
+    ValueError
+        If a label does not belong to the scheme.
+
+    Examples
+    --------
+    >>> start, transition, end = allowed_transitions(["B-X", "I-X", "I-Y", "O"], "BIO")
+    >>> start.tolist()
+    [True, False, False, True]
+    >>> transition[0].tolist()
+    [True, True, False, True]
+    >>> end.tolist()
+    [True, True, True, True]
+    """
+    name = check_scheme(scheme)
+    parsed = LabelTable(name).parse(labels)
+    n = len(parsed)
+    start = np.array([may_follow(name, None, label) for label in parsed], dtype=bool)
+    pairs = [may_follow(name, previous, label) for previous in parsed for label in parsed]
+    transition = np.array(pairs, dtype=bool).reshape(n, n)
+    end = np.array([may_end(name, label) for label in parsed], dtype=bool)
+    return start, transition, end

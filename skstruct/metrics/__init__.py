@@ -1,0 +1,83 @@
+"""Scores of structured predictions: tokens, sequences, segments, words and trees.
+
+Idea: counts are summed over the corpus first and divided once. Where items are found on both sides
+(segments, words) the scores are
+
+    P = correct / predicted,   R = correct / true,   F1 = 2 correct / (true + predicted).
+
+A zero denominator gives 0.0 and no warning, with one exception: F1 is 1.0, whatever its average, if
+there is nothing to find and nothing was found, as for any other identical inputs.
+
+Place on the ladder: beside it, after prediction. `y_true` and `y_pred` are lists, tuples or arrays of
+sequences; errors name the sequence. Every score has a scorer for ``GridSearchCV``.
+"""
+
+from sklearn.metrics import make_scorer
+
+from ..data.scheme_rules import check_scheme
+from .checks import check_choice
+from .labels import (
+    AVERAGES,
+    MODES,
+    segment_f1_score,
+    segment_report,
+    sequence_accuracy_score,
+    token_accuracy_score,
+)
+from .trees import AttachmentScores, attachment_scores, unlabeled_attachment_score
+from .words import SegmentationReport, segmentation_report, word_f1_score
+
+__all__ = [
+    "AttachmentScores",
+    "SegmentationReport",
+    "attachment_scorer",
+    "attachment_scores",
+    "segment_f1_score",
+    "segment_f1_scorer",
+    "segment_f1_scorer_for",
+    "segment_report",
+    "segmentation_report",
+    "sequence_accuracy_score",
+    "sequence_accuracy_scorer",
+    "token_accuracy_score",
+    "token_accuracy_scorer",
+    "unlabeled_attachment_score",
+    "word_f1_score",
+    "word_f1_scorer",
+]
+
+
+def segment_f1_scorer_for(scheme, average="micro", mode="conlleval"):
+    """Make a scorer of `segment_f1_score` for a scheme, for ``GridSearchCV`` and its kin.
+
+    Parameters
+    ----------
+    scheme, mode
+        As for `segment_f1_score`.
+    average : {"micro", "macro", "weighted"}, default="micro"
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y) -> float``
+
+    Raises
+    ------
+    ValueError
+        If a parameter has a value not named here.
+
+    Examples
+    --------
+    >>> scorer = segment_f1_scorer_for("BIOES", average="macro", mode="strict")
+    """
+    scheme = check_scheme(scheme)
+    check_choice("average", average, AVERAGES[:-1])
+    check_choice("mode", mode, MODES)
+    return make_scorer(segment_f1_score, scheme=scheme, average=average, mode=mode)
+
+
+token_accuracy_scorer = make_scorer(token_accuracy_score)
+sequence_accuracy_scorer = make_scorer(sequence_accuracy_score)
+segment_f1_scorer = make_scorer(segment_f1_score)
+word_f1_scorer = make_scorer(word_f1_score)
+attachment_scorer = make_scorer(unlabeled_attachment_score)

@@ -1,0 +1,68 @@
+"""What all metrics share: checks of their input, and the two divisions.
+
+Idea: everything becomes a list of pairs of lists once, with errors that name the sequence, so that the
+metrics are plain counting. Place on the ladder: beside it, after prediction.
+"""
+
+import numpy as np
+
+
+def as_list(sequence, name):
+    """A list or tuple holding what any sized sequence but a string holds."""
+    if isinstance(sequence, (list, tuple)):
+        return sequence
+    if isinstance(sequence, np.ndarray) and sequence.ndim:
+        return sequence.tolist()
+    if isinstance(sequence, (str, np.ndarray)) or not hasattr(sequence, "__len__"):
+        raise ValueError(f"{name} must be a list; got {sequence!r}")
+    return list(sequence)
+
+
+def check_pairs(y_true, y_pred, same_length=True, names=("y_true", "y_pred")):
+    """Check both sides and return [(true sequence, predicted sequence)]."""
+    name_true, name_pred = names
+    y_true, y_pred = as_list(y_true, name_true), as_list(y_pred, name_pred)
+    if len(y_true) != len(y_pred):
+        raise ValueError(
+            f"{name_true} and {name_pred} must have as many sequences: got {len(y_true)} and {len(y_pred)}"
+        )
+    pairs = []
+    for i, (true, pred) in enumerate(zip(y_true, y_pred)):
+        true = as_list(true, f"sequence {i} of {name_true}")
+        pred = as_list(pred, f"sequence {i} of {name_pred}")
+        if same_length and len(true) != len(pred):
+            raise ValueError(
+                f"sequence {i}: {name_true} and {name_pred} must be equally long: "
+                f"got {len(true)} and {len(pred)}"
+            )
+        pairs.append((true, pred))
+    return pairs
+
+
+def check_weight(sample_weight, n):
+    """Check weights of `n` sequences and return them as float64, shape (n,)."""
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight must have shape ({n},), one per sequence; got {weight.shape}")
+    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight must be finite and at least 0; got {weight[bad[0]]} for sequence {bad[0]}"
+        )
+    return weight
+
+
+def check_choice(name, value, allowed):
+    """Check a parameter that takes one of a few values."""
+    if not any(value is a or (isinstance(value, str) and value == a) for a in allowed):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+
+
+def ratio(numerator, denominator):
+    """The quotient as a Python float; 0.0 for a zero denominator."""
+    return float(numerator / denominator) if denominator else 0.0
+
+
+def f1(correct, n_true, n_pred):
+    """2 correct / (true + predicted); 1.0 if there is nothing to find and nothing was found."""
+    return ratio(2 * correct, n_true + n_pred) if n_true or n_pred else 1.0

@@ -1,0 +1,223 @@
+"""Scores of label sequences: tokens, sequences, and the segments that labels encode.
+
+Idea: counts are summed over the corpus and divided once; segments are compared as sets of
+``(start, stop, type)``. Place on the ladder: beside it, after prediction; the reading of segments is
+that of `skstruct.data.schemes`.
+
+References
+----------
+E. F. Tjong Kim Sang and S. Buchholz, "Introduction to the CoNLL-2000 shared task: chunking", 2000:
+segments as conlleval counts them.
+"""
+
+from collections import Counter
+from operator import eq
+
+import numpy as np
+
+from ..data.scheme_rules import LabelTable, check_scheme, read_spans
+from .checks import check_choice, check_pairs, check_weight, f1, ratio
+
+AVERAGES = ("micro", "macro", "weighted", None)
+MODES = ("conlleval", "strict")
+
+
+def _accuracy(pairs, correct, total, sample_weight):
+    if sample_weight is None:
+        return ratio(sum(correct), sum(total))
+    weight = check_weight(sample_weight, len(pairs))
+    return ratio(weight @ np.array(correct, float), weight @ np.array(total, float))
+
+
+def token_accuracy_score(y_true, y_pred, sample_weight=None):
+    """Share of tokens with the right label.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequences of label sequences
+    sample_weight : array-like of shape (n_sequences,), optional
+        Weight of each sequence's tokens.
+
+    Returns
+    -------
+    float
+        0.0 if there are no tokens.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ (the message names the sequence), or a weight is negative or not finite.
+
+    Examples
+    --------
+    >>> token_accuracy_score([["A", "B"], ["A", "A"]], [["A", "A"], ["A", "A"]])
+    0.75
+    """
+    pairs = check_pairs(y_true, y_pred)
+    correct = [sum(map(eq, true, pred)) for true, pred in pairs]
+    return _accuracy(pairs, correct, [len(true) for true, _ in pairs], sample_weight)
+
+
+def sequence_accuracy_score(y_true, y_pred, sample_weight=None):
+    """Share of sequences with all labels right; an empty sequence is right.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequences of label sequences
+    sample_weight : array-like of shape (n_sequences,), optional
+
+    Returns
+    -------
+    float
+        0.0 if there are no sequences.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ (the message names the sequence), or a weight is negative or not finite.
+
+    Examples
+    --------
+    >>> sequence_accuracy_score([["A", "B"], ["A", "A"]], [["A", "A"], ["A", "A"]])
+    0.5
+    """
+    pairs = check_pairs(y_true, y_pred)
+    correct = [all(map(eq, true, pred)) for true, pred in pairs]
+    return _accuracy(pairs, correct, [1] * len(pairs), sample_weight)
+
+
+def _count_segments(y_true, y_pred, scheme, mode):
+    """Segments by type: three Counters (correct, true, predicted)."""
+    check_choice("mode", mode, MODES)
+    scheme = check_scheme(scheme)
+    table = LabelTable(scheme if mode == "strict" else None)
+    correct, n_true, n_pred = Counter(), Counter(), Counter()
+    for i, (true, pred) in enumerate(check_pairs(y_true, y_pred)):
+        try:
+            spans_true = read_spans(true, table)
+            # Most sequences of a good model are right as a whole.
+            spans_pred = spans_true if pred == true else read_spans(pred, table)
+        except ValueError as error:
+            raise ValueError(f"sequence {i}, {error}") from None
+        n_true.update([kind for _, _, kind in spans_true])
+        n_pred.update([kind for _, _, kind in spans_pred])
+        correct.update([kind for _, _, kind in set(spans_true).intersection(spans_pred)])
+    return correct, n_true, n_pred
+
+
+def _row(correct, n_true, n_pred):
+    return {
+        "precision": ratio(correct, n_pred),
+        "recall": ratio(correct, n_true),
+        "f1": f1(correct, n_true, n_pred),
+        "support": n_true,
+    }
+
+
+def _segment_rows(counts):
+    """Precision, recall, F1 and support: (per type, per average)."""
+    correct, n_true, n_pred = counts
+    types = {kind: _row(correct[kind], n_true[kind], n_pred[kind]) for kind in sorted({*n_true, *n_pred})}
+    total = _row(sum(correct.values()), sum(n_true.values()), sum(n_pred.values()))
+    averages = {"micro": total, "macro": dict(total), "weighted": dict(total)}
+    for column in ("precision", "recall", "f1") if types else ():
+        values = [row[column] for row in types.values()]
+        weighted = sum(row[column] * row["support"] for row in types.values())
+        averages["macro"][column] = ratio(sum(values), len(values))
+        averages["weighted"][column] = ratio(weighted, total["support"])
+    return types, averages
+
+
+def segment_f1_score(y_true, y_pred, *, scheme="BIO", average="micro", mode="conlleval"):
+    """F1 of the segments (chunks, entities) that label sequences encode.
+
+    A predicted segment is right if start, stop and type are. Labels are prefixes with a type (``B-PER``)
+    or without (``B``).
+
+    Parameters
+    ----------
+    y_true, y_pred : sequences of label sequences
+    scheme : {"BIO", "IOB1", "BIOES", "BMES", "BI", "B2B3MES"}, default="BIO"
+        What strict mode holds the labels to. The default mode reads every prefix in the same way,
+        whatever the scheme.
+    average : {"micro", "macro", "weighted"} or None, default="micro"
+        Over all segments, over types, over types weighted by true segments, or none: one F1 per type.
+    mode : {"conlleval", "strict"}, default="conlleval"
+        "conlleval" reads segments off any sequence as that script does, so that ``"micro"`` is its
+        overall F1: an I after O or after another type opens a segment. "strict" counts only segments
+        that are spelled as the scheme spells them.
+
+    Returns
+    -------
+    float, or dict of float by type if `average` is None
+        1.0 if no segment is true and none is predicted.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a label has an unknown prefix (strict: is not of the scheme), or a parameter
+        has a value not named here. The message names the sequence.
+
+    Examples
+    --------
+    >>> y_true = [["B-PER", "I-PER", "O", "B-LOC"]]
+    >>> y_pred = [["I-PER", "I-PER", "O", "O"]]
+    >>> round(segment_f1_score(y_true, y_pred), 3)
+    0.667
+    >>> segment_f1_score(y_true, y_pred, mode="strict")
+    0.0
+    >>> segment_f1_score(y_true, y_pred, average=None)
+    {'LOC': 0.0, 'PER': 1.0}
+    """
+    check_choice("average", average, AVERAGES)
+    types, averages = _segment_rows(_count_segments(y_true, y_pred, scheme, mode))
+    if average is None:
+        return {kind: row["f1"] for kind, row in types.items()}
+    return averages[average]["f1"]
+
+
+def segment_report(y_true, y_pred, *, scheme="BIO", mode="conlleval", output_dict=False, digits=4):
+    """Precision, recall, F1 and number of true segments, by type and on average.
+
+    Parameters
+    ----------
+    y_true, y_pred, scheme, mode
+        As for `segment_f1_score`.
+    output_dict : bool, default=False
+    digits : int, default=4
+        Decimals in the text.
+
+    Returns
+    -------
+    str, or dict of dict if `output_dict`
+        The dict maps each type, and "micro avg", "macro avg" and "weighted avg", to "precision",
+        "recall", "f1" and "support".
+
+    Raises
+    ------
+    ValueError
+        As `segment_f1_score`.
+
+    Examples
+    --------
+    >>> print(segment_report([["B-PER", "I-PER", "O", "B-LOC"]], [["I-PER", "I-PER", "O", "O"]]))
+                  precision  recall      f1  support
+             LOC     0.0000  0.0000  0.0000        1
+             PER     1.0000  1.0000  1.0000        1
+       micro avg     1.0000  0.5000  0.6667        2
+       macro avg     0.5000  0.5000  0.5000        2
+    weighted avg     0.5000  0.5000  0.5000        2
+    """
+    types, averages = _segment_rows(_count_segments(y_true, y_pred, scheme, mode))
+    report = {**types, **{f"{name} avg": row for name, row in averages.items()}}
+    if output_dict:
+        return report
+    width = max(map(len, report))
+    cell = max(digits + 2, 6)
+    lines = [f"{'':{width}}  precision  {'recall':>{cell}}  {'f1':>{cell}}  support"]
+    for name, row in report.items():
+        lines.append(
+            f"{name:>{width}}  {row['precision']:9.{digits}f}  {row['recall']:{cell}.{digits}f}  "
+            f"{row['f1']:{cell}.{digits}f}  {row['support']:7d}"
+        )
+    return "\n".join(lines)

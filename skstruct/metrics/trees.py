@@ -1,0 +1,143 @@
+"""Scores of dependency trees: UAS, LAS, complete match.
+
+Idea: trees are compared token by token, head by head. Place on the ladder: beside it, after prediction.
+
+References
+----------
+S. Buchholz and E. Marsi, "CoNLL-X shared task on multilingual dependency parsing", CoNLL 2006:
+attachment scores.
+D. Zeman et al., "CoNLL 2018 shared task: multilingual parsing from raw text to universal
+dependencies", 2018: relations are compared without their subtypes.
+"""
+
+from operator import eq
+from typing import NamedTuple
+
+import numpy as np
+
+from .checks import check_pairs, ratio
+
+
+class AttachmentScores(NamedTuple):
+    """What `attachment_scores` returns."""
+
+    uas: float
+    las: float
+    complete: float
+    n_tokens: int
+
+    def __str__(self):
+        return (
+            f"UAS {self.uas:.4f}  LAS {self.las:.4f}  complete {self.complete:.4f}  ({self.n_tokens} tokens)"
+        )
+
+
+def _split_arcs(i, sentence):
+    """Heads and labels of sentence `i`: (list of int, list of labels or None)."""
+    labels = None
+    heads = sentence
+    if len(sentence) and isinstance(sentence[0], (tuple, list)):
+        try:
+            heads, labels = [head for head, _ in sentence], [label for _, label in sentence]
+        except (TypeError, ValueError):
+            raise ValueError(f"sequence {i}: expected (head, label) pairs; got {sentence!r:.80}") from None
+    for t, head in enumerate(heads):
+        if type(head) is not int and not isinstance(head, (int, np.integer)):
+            raise ValueError(f"sequence {i}, position {t}: a head must be an integer; got {head!r}")
+    return heads, labels
+
+
+def attachment_scores(y_true, y_pred, *, punctuation=None, subtypes=False):
+    """Attachment scores of dependency trees.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequences of sentences
+        A sentence is a list of heads, or of (head, label) pairs, one per token.
+    punctuation : sequence of sequences of bool, optional
+        True for the tokens to leave out, as a rule those whose true tag is punctuation.
+    subtypes : bool, default=False
+        Whether ``nmod:poss`` and ``nmod`` are different labels. By default, and in the CoNLL 2018 shared
+        task, a label counts up to its first colon.
+
+    Returns
+    -------
+    AttachmentScores
+        `uas`, the share of tokens with the right head; `las`, with the right head and label, NaN if
+        either side has no labels; `complete`, the share of sentences with all heads right, among those
+        with a token to score; `n_tokens`, the number of tokens scored.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a head is not an integer, or only some sentences have labels; the message
+        names the sequence.
+
+    Examples
+    --------
+    >>> y_true = [[(2, "nsubj"), (0, "root"), (2, "obl:tmod")]]
+    >>> y_pred = [[(2, "nsubj"), (0, "root"), (2, "obl")]]
+    >>> attachment_scores(y_true, y_pred, subtypes=True)
+    AttachmentScores(uas=1.0, las=0.6666666666666666, complete=1.0, n_tokens=3)
+    """
+    pairs = check_pairs(y_true, y_pred)
+    if punctuation is not None:
+        leave_out = [out for _, out in check_pairs(y_true, punctuation, names=("y_true", "punctuation"))]
+    n_tokens = right = right_labeled = n_sentences = complete = 0
+    labeled = None
+    for i, (true, pred) in enumerate(pairs):
+        if not true:
+            continue
+        (heads, labels), (heads_pred, labels_pred) = _split_arcs(i, true), _split_arcs(i, pred)
+        with_labels = labels is not None and labels_pred is not None
+        if labeled not in (None, with_labels):
+            raise ValueError(f"sequence {i}: labels must be there in all sentences or in none")
+        labeled = with_labels
+        heads_right = list(map(eq, heads, heads_pred))
+        if with_labels:
+            if not subtypes:
+                labels, labels_pred = map(_main_types, (labels, labels_pred))
+            both_right = [h and a == b for h, a, b in zip(heads_right, labels, labels_pred)]
+        else:
+            both_right = []
+        if punctuation is not None:
+            heads_right = [good for good, out in zip(heads_right, leave_out[i]) if not out]
+            both_right = [good for good, out in zip(both_right, leave_out[i]) if not out]
+        if heads_right:
+            n_sentences += 1
+            n_tokens += len(heads_right)
+            right += sum(heads_right)
+            right_labeled += sum(both_right)
+            complete += all(heads_right)
+    las = float("nan") if labeled is False else ratio(right_labeled, n_tokens)
+    return AttachmentScores(ratio(right, n_tokens), las, ratio(complete, n_sentences), n_tokens)
+
+
+def _main_types(labels):
+    # A label that is nothing but a colon and what follows has no main type to fall back on.
+    return [label.partition(":")[0] or label if isinstance(label, str) else label for label in labels]
+
+
+def unlabeled_attachment_score(y_true, y_pred):
+    """Share of tokens with the right head: the `uas` of `attachment_scores`, over all tokens.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequences of sentences
+        A sentence is a list of heads, or of (head, label) pairs.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As `attachment_scores`.
+
+    Examples
+    --------
+    >>> unlabeled_attachment_score([[2, 0]], [[2, 1]])
+    0.5
+    """
+    return attachment_scores(y_true, y_pred).uas

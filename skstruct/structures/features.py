@@ -1,0 +1,224 @@
+"""Features of a sequence: which weight rows speak of which tokens.
+
+Place on the ladder: rung 3 to 4. Features are stored by *anchor*, not by token. A template such as
+"the two characters at -1 and 0" is the combination "two adjacent characters", anchored at the first
+of them, read from one position further right. All templates that read the same combination from
+adjacent positions form a group, their weight rows are neighbours, and one look-up serves them all:
+the combination anchored at p adds ``width`` consecutive rows to the ``width`` consecutive tokens that
+start at ``p + lo``. Seven character templates cost two scattered reads a token instead of seven.
+
+Decoding first lists the features of a sequence as *runs* of neighbouring rows, with noise applied
+(:func:`list_runs`), then adds them up (:func:`sum_rows`); an update walks the same list. So decoding
+and update see the same noise by construction.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.codes import L1, L1_CUMULATIVE, NO_NOISE
+from ..core.compile import inline
+from ..core.noise import edge_factor, node_factor, token_masked
+from ..core.rules import emit
+from ..core.store import debt_of, remaining
+
+
+class Grid(NamedTuple):
+    """Feature rows by anchor for G groups of templates; A anchors in the whole corpus."""
+
+    row: np.ndarray  # (G, A) int32: first weight row of the combination, -1 if it has none
+    lo: np.ndarray  # (G,) int32: the first row speaks of token p + lo
+    width: np.ndarray  # (G,) int32: rows, and tokens, a combination speaks of
+    atom: np.ndarray  # (G + 1,) int32: where the atoms of each group start in the next two
+    offset: np.ndarray  # (n_atoms,) int32: position of the atom relative to the anchor
+    source: np.ndarray  # (n_atoms,) int32: the input column it reads (for input dropout)
+
+
+class Bag(NamedTuple):
+    """Ready-made features by token, as in ``sklearn-crfsuite``."""
+
+    start: np.ndarray  # (N + 1,) int64: first feature of each token; (1,) if there are none
+    row: np.ndarray  # int32: weight row, -1 if it has none
+    value: np.ndarray  # float64; empty if all are 1
+
+
+class Runs(NamedTuple):
+    """The features of one sequence; room for K runs. Scratch."""
+
+    row: np.ndarray  # (K,) int64: first weight row
+    token: np.ndarray  # (K,) int32: the token it speaks of
+    width: np.ndarray  # (K,) int32: that many neighbouring rows speak of as many tokens
+    value: np.ndarray  # (K,) float64: what the features count
+
+
+def no_bag():
+    """A bag for corpora that have templates instead."""
+    return Bag(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))
+
+
+def new_runs(capacity):
+    """Scratch for up to ``capacity`` runs."""
+    return Runs(
+        np.empty(capacity, np.int64),
+        np.empty(capacity, np.int32),
+        np.empty(capacity, np.int32),
+        np.empty(capacity),
+    )
+
+
+@inline
+def mask_tokens(T, step, noise, masked):
+    """Input dropout: decide which columns of which tokens are hidden at this step."""
+    for t in range(T):
+        for c in range(masked.shape[1]):
+            masked[t, c] = token_masked(noise, step, t, c)
+
+
+@inline
+def list_runs(grid, bag, left, first_anchor, n_anchors, first_token, T, step, noise, edge, masked, runs):
+    """List the features of one sequence; returns how many runs.
+
+    A feature that reads a masked token is left out, one that noise drops too. ``edge`` says that the
+    rows are transition features, which have a noise of their own.
+    """
+    n = 0
+    dropout = noise.token_below > np.uint64(0)
+    noisy = (noise.edge if edge else noise.feature) != NO_NOISE
+    for g in range(grid.row.shape[0]):
+        rows = grid.row[g, first_anchor : first_anchor + n_anchors]
+        lo, width = np.int64(grid.lo[g]), np.int64(grid.width[g])
+        for a in range(n_anchors):
+            row = np.int64(rows[a])
+            if row < 0:
+                continue
+            p = a - left
+            t = p + lo
+            skip = max(0, -t)
+            stop = min(width, T - t)
+            if dropout:
+                for k in range(grid.atom[g], grid.atom[g + 1]):
+                    u = p + grid.offset[k]
+                    if 0 <= u < T and masked[u, grid.source[k]]:
+                        stop = skip
+            if skip >= stop:
+                continue
+            if not noisy:
+                runs.row[n] = row + skip
+                runs.token[n] = t + skip
+                runs.width[n] = stop - skip
+                runs.value[n] = 1.0
+                n += 1
+                continue
+            for s in range(skip, stop):
+                x = edge_factor(noise, step, row + s) if edge else node_factor(noise, step, row + s)
+                if x != 0.0:
+                    runs.row[n] = row + s
+                    runs.token[n] = t + s
+                    runs.width[n] = 1
+                    runs.value[n] = x
+                    n += 1
+    if bag.start.shape[0] > 1:
+        for t in range(T):
+            if dropout and masked[t, 0]:
+                continue
+            for k in range(bag.start[first_token + t], bag.start[first_token + t + 1]):
+                row = np.int64(bag.row[k])
+                if row < 0:
+                    continue
+                x = node_factor(noise, step, row) if noisy else 1.0
+                if bag.value.shape[0] > 0:
+                    x *= bag.value[k]
+                if x != 0.0:
+                    runs.row[n] = row
+                    runs.token[n] = t
+                    runs.width[n] = 1
+                    runs.value[n] = x
+                    n += 1
+    return n
+
+
+@inline
+def sum_grid(grid, left, first_anchor, n_anchors, T, weight, L, out):
+    """``out[t, y] += w[f, y]`` over the features of one sequence: no noise, dense plain weights.
+
+    The same as :func:`list_runs` and :func:`sum_rows`, without the list: this is the inner loop of
+    training and prediction. Groups outside, anchors inside, so that the processor runs ahead of the
+    scattered reads (measured on 854k characters: 50 ns each instead of 90).
+    """
+    for g in range(grid.row.shape[0]):
+        rows = grid.row[g, first_anchor : first_anchor + n_anchors]
+        width = np.int64(grid.width[g])
+        size = np.uint64(width * L)
+        t = np.int64(grid.lo[g]) - left - 1
+        for a in range(n_anchors):
+            t += 1
+            row = np.int64(rows[a])
+            if row < 0:
+                continue
+            # Unsigned: numba then omits the check for negative indices, and the loops vectorise.
+            if t >= 0 and t + width <= T:
+                place, start = np.uint64(row * L), np.uint64(t * L)
+                for j in range(size):
+                    out[start + j] += weight[place + j]
+            else:
+                skip, stop = max(0, -t), min(width, T - t)
+                for k in range(skip * L, stop * L):
+                    out[t * L + k] += weight[row * L + k]
+
+
+@inline
+def sum_rows(store, rule, step, runs, n, rows_each, stride, scale, out):
+    """``out[token * stride :] += scale * value * rows`` for every run.
+
+    Each feature owns ``rows_each`` rows of C columns: 1 for node features (stride C), C for transition
+    features (stride C * C).
+    """
+    C = store.columns
+    if not store.sparse and rule.penalty != L1 and rule.penalty != L1_CUMULATIVE:
+        weight = store.value
+        for k in range(n):
+            # Unsigned: numba then omits the check for negative indices, and the loop vectorises.
+            place = np.uint64(runs.row[k] * rows_each * C)
+            start = np.uint64(runs.token[k] * stride)
+            x = scale * runs.value[k]
+            for j in range(np.uint64(runs.width[k] * rows_each * C)):
+                out[start + j] += x * weight[place + j]
+        return
+    for k in range(n):
+        x = scale * runs.value[k]
+        start = runs.token[k] * stride
+        for row in range(runs.row[k] * rows_each, (runs.row[k] + runs.width[k]) * rows_each):
+            place = store.first[row] if store.sparse else row * C
+            count = store.count[row] if store.sparse else C
+            for j in range(place, place + count):
+                w = store.value[j]
+                if rule.penalty == L1 or rule.penalty == L1_CUMULATIVE:
+                    w = remaining(w, debt_of(store, rule, row, j, step))
+                column = store.column[j] if store.sparse else j - place
+                out[start + column] += x * w
+            start += C
+
+
+@inline
+def emit_nodes(runs, n, alive, target, path, difference):
+    """Node part of ``Δφ = φ(x, target) - φ(x, path)``."""
+    for k in range(n):
+        for s in range(runs.width[k]):
+            t = runs.token[k] + s
+            if target[t] != path[t]:
+                row = runs.row[k] + s
+                if alive.shape[0] == 0 or alive[row]:
+                    emit(difference, row, target[t], runs.value[k])
+                    emit(difference, row, path[t], -runs.value[k])
+
+
+@inline
+def emit_edges(runs, n, L, target, path, difference):
+    """The same for transition features: feature e into label y from label p is row e * L + p."""
+    for k in range(n):
+        for s in range(runs.width[k]):
+            t = runs.token[k] + s
+            if t > 0 and (target[t] != path[t] or target[t - 1] != path[t - 1]):
+                row = (runs.row[k] + s) * L
+                emit(difference, row + target[t - 1], target[t], runs.value[k])
+                emit(difference, row + path[t - 1], path[t], -runs.value[k])

@@ -1,0 +1,419 @@
+"""Metrics: values worked out by hand, conlleval counted a second way, and the errors."""
+
+import itertools
+import math
+import pickle
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import cross_val_score
+
+from skstruct import metrics
+from skstruct.data.schemes import labels_to_spans, spans_to_labels
+from skstruct.metrics import (
+    attachment_scores,
+    segment_f1_score,
+    segment_f1_scorer_for,
+    segment_report,
+    segmentation_report,
+    sequence_accuracy_score,
+    token_accuracy_score,
+    unlabeled_attachment_score,
+    word_f1_score,
+)
+
+LABELED = [token_accuracy_score, sequence_accuracy_score, segment_f1_score]
+
+
+@pytest.fixture(autouse=True)
+def no_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def objects(sequences):
+    out = np.empty(len(sequences), dtype=object)
+    out[:] = [*sequences, None][: len(sequences)]
+    return out
+
+
+def f1(true, pred, **options):
+    return segment_f1_score([true.split()], [pred.split()], **options)
+
+
+# ------------------------------------------------------------------------------ tokens, sequences
+def test_token_accuracy():
+    assert token_accuracy_score([["A", "B"], ["A"]], [["A", "A"], ["A"]]) == pytest.approx(2 / 3)
+    assert token_accuracy_score([["A"], []], [["A"], []]) == 1.0
+    assert token_accuracy_score([[1, 2]], [np.array([1, 2])]) == 1.0
+    assert token_accuracy_score([], []) == token_accuracy_score([[]], [[]]) == 0.0
+
+
+def test_sequence_accuracy():
+    assert sequence_accuracy_score([["A", "B"], ["A", "A"]], [["A", "B"], ["B", "A"]]) == 0.5
+    assert sequence_accuracy_score([[], ["A"]], [[], ["B"]]) == 0.5
+    assert sequence_accuracy_score((("A",),), [["A"]]) == 1.0
+    assert sequence_accuracy_score([], []) == 0.0
+
+
+@pytest.mark.parametrize("metric", LABELED[:2])
+def test_sample_weight(metric):
+    t, p = [["A"], ["B", "B"], ["C"]], [["A"], ["B", "A"], ["D"]]
+    assert metric(t, p, sample_weight=[1, 0, 0]) == 1.0
+    assert metric(t, p, sample_weight=np.array([0, 1, 1])) == metric(t[1:], p[1:])
+    assert metric(t, p, sample_weight=[2, 1, 1]) == metric([t[0], *t], [p[0], *p])
+    assert metric(t, p, sample_weight=[0, 0, 0]) == 0.0
+    assert type(metric(t, p, sample_weight=[1, 1, 1])) is float
+    for bad in ([1, 1], [[1, 1, 1]], [1, -1, 1], [1, np.nan, 1]):
+        with pytest.raises(ValueError, match="sample_weight"):
+            metric(t, p, sample_weight=bad)
+
+
+# --------------------------------------------------------------------------------------- segments
+def test_segment_f1_values():
+    assert f1("B-PER I-PER O B-LOC", "B-PER I-PER O O") == pytest.approx(2 / 3)
+    assert f1("B-PER I-PER", "B-PER O") == 0.0  # boundary
+    assert f1("B-PER I-PER", "B-LOC I-LOC") == 0.0  # type
+    assert f1("B-PER B-PER", "B-PER I-PER") == 0.0  # adjacent segments
+    assert f1("B I O B", "B I O O") == pytest.approx(2 / 3)  # no types
+    assert f1("B-A I-A", "O I-A") == 0.0
+
+
+def test_segment_f1_reads_malformed_sequences_as_conlleval():
+    assert f1("B-A I-A O", "I-A I-A O") == 1.0
+    assert f1("B-A B-B", "B-A I-B") == 1.0
+    assert f1("B-A I-A O S-B", "B-A E-A O B-B") == 1.0
+    assert f1("B-A I-A O", "I-A I-A O", mode="strict") == 0.0
+    assert f1("I-A I-A O", "I-A I-A O", mode="strict", scheme="IOB1") == 1.0
+    assert f1("B-A E-A S-B", "B-A E-A B-B", mode="strict", scheme="BIOES") == pytest.approx(2 / 3)
+
+
+def test_segment_f1_averages():
+    true, pred = "B-A O B-A O B-B O", "B-A O O B-C B-B B-B"
+    # correct, true, predicted: A 1, 2, 1; B 1, 1, 2; C 0, 0, 1
+    assert f1(true, pred) == pytest.approx(4 / 7)
+    assert f1(true, pred, average=None) == pytest.approx({"A": 2 / 3, "B": 2 / 3, "C": 0.0})
+    assert f1(true, pred, average="macro") == pytest.approx(4 / 9)
+    assert f1(true, pred, average="weighted") == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
+@pytest.mark.parametrize("mode", ["conlleval", "strict"])
+def test_segment_f1_without_segments(average, mode):
+    assert f1("O O", "O O", average=average, mode=mode) == 1.0
+    assert f1("O O", "O B-X", average=average, mode=mode) == 0.0
+    assert f1("O B-X", "O O", average=average, mode=mode) == 0.0
+    assert segment_f1_score([], [], average=average, mode=mode) == 1.0
+    assert segment_f1_score([["O"]], [["O"]], average=None, mode=mode) == {}
+
+
+LABELS = st.sampled_from(["O", *("-".join(pair) for pair in itertools.product("BIES", "XY"))])
+
+
+def conlleval_f1(y_true, y_pred):
+    """The script's own way of counting: both sequences in parallel, one token at a time."""
+
+    def parse(label):
+        return (label[0], label[2:])
+
+    def ends(p, k, q, m):
+        rules = {"BB", "BS", "BO", "IB", "IS", "IO"}
+        return p in "ES" or p + q in rules or (p != "O" and k != m)
+
+    def starts(p, k, q, m):
+        rules = {"OI", "OE", "EI", "EE", "SI", "SE"}
+        return q in "BS" or p + q in rules or (q != "O" and k != m)
+
+    correct = found_true = found_pred = 0
+    for true, pred in zip(y_true, y_pred):
+        last_true = last_pred = ("O", "")
+        in_correct = False
+        for a, b in zip([*map(parse, true), ("O", "")], [*map(parse, pred), ("O", "")]):
+            end_true, end_pred = ends(*last_true, *a), ends(*last_pred, *b)
+            if in_correct:
+                if end_true and end_pred and last_true[1] == last_pred[1]:
+                    in_correct = False
+                    correct += 1
+                elif end_true != end_pred or a[1] != b[1]:
+                    in_correct = False
+            start_true, start_pred = starts(*last_true, *a), starts(*last_pred, *b)
+            in_correct = in_correct or (start_true and start_pred and a[1] == b[1])
+            found_true += start_true
+            found_pred += start_pred
+            last_true, last_pred = a, b
+    return 2 * correct / (found_true + found_pred) if found_true + found_pred else 1.0
+
+
+@given(st.lists(st.lists(st.tuples(LABELS, LABELS), max_size=8), max_size=4))
+def test_segment_f1_counts_as_conlleval(pairs):
+    y_true = [[a for a, _ in s] for s in pairs]
+    y_pred = [[b for _, b in s] for s in pairs]
+    assert segment_f1_score(y_true, y_pred) == pytest.approx(conlleval_f1(y_true, y_pred))
+    assert segment_f1_score(y_true, y_true) == 1.0
+
+
+@given(st.lists(st.tuples(LABELS, LABELS), max_size=10), st.sampled_from(["BIO", "IOB1", "BIOES"]))
+def test_strict_mode_on_well_formed_sequences_is_the_default(pairs, scheme):
+    sides = [[a for a, _ in pairs], [b for _, b in pairs]]
+    true, pred = [spans_to_labels(labels_to_spans(s, scheme), len(s), scheme) for s in sides]
+    for average in ("micro", "macro", "weighted", None):
+        default, strict = (
+            segment_f1_score([true], [pred], scheme=scheme, average=average, mode=mode)
+            for mode in ("conlleval", "strict")
+        )
+        assert default == strict
+
+
+@pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
+def test_segment_f1_agrees_with_seqeval(average):
+    seqeval = pytest.importorskip("seqeval.metrics", reason="seqeval is not installed")
+    rng = np.random.default_rng(0)
+    y = [[str(label) for label in rng.choice(["O", "B-X", "I-X", "B-Y", "I-Y"], 20)] for _ in range(60)]
+    y = [spans_to_labels(labels_to_spans(s, "BIO"), len(s), "BIO") for s in y]
+    expected = seqeval.f1_score(y[:30], y[30:], average=average)
+    assert segment_f1_score(y[:30], y[30:], average=average) == pytest.approx(expected)
+
+
+def test_segment_report():
+    y_true, y_pred = [["B-A", "O", "B-A", "B-B"]], [["B-A", "O", "O", "B-C"]]
+    report = segment_report(y_true, y_pred, output_dict=True)
+    assert list(report) == ["A", "B", "C", "micro avg", "macro avg", "weighted avg"]
+    assert report["A"] == pytest.approx({"precision": 1.0, "recall": 0.5, "f1": 2 / 3, "support": 2})
+    assert report["C"] == {"precision": 0.0, "recall": 0.0, "f1": 0.0, "support": 0}
+    assert report["micro avg"] == pytest.approx({"precision": 0.5, "recall": 1 / 3, "f1": 0.4, "support": 3})
+    assert report["macro avg"]["f1"] == pytest.approx(2 / 9)
+    assert report["weighted avg"]["precision"] == pytest.approx(2 / 3)
+    text = segment_report(y_true, y_pred, digits=2).splitlines()
+    assert len(text) == 7
+    assert text[0].split() == ["precision", "recall", "f1", "support"]
+    assert text[1].split() == ["A", "1.00", "0.50", "0.67", "2"]
+    assert len(set(map(len, text))) == 1
+    assert "micro avg" in segment_report([["B"]], [["B"]])  # segments without a type
+
+
+# ------------------------------------------------------------------------------------------ words
+def test_word_f1():
+    assert word_f1_score([["我", "喜欢", "图书馆"]], [["我", "喜欢", "图书", "馆"]]) == pytest.approx(4 / 7)
+    assert word_f1_score([["ab"], ["c"]], [["a", "b"], ["c"]]) == pytest.approx(2 / 5)
+    assert word_f1_score([["ab", "c"]], [["a", "bc"]]) == 0.0
+    assert word_f1_score([], []) == word_f1_score([[]], [[]]) == 1.0
+
+
+def test_word_f1_with_tags():
+    true, pred = [[("ab", "NN"), ("c", "VV")]], [[("ab", "NN"), ("c", "NN")]]
+    assert word_f1_score(true, pred) == word_f1_score(true, pred, tagged=True) == 0.5
+    assert word_f1_score(true, pred, tagged=False) == 1.0
+    assert word_f1_score([["ab", "c"]], pred) == 1.0  # tags on one side only: segmentation
+    with pytest.raises(ValueError, match="tagged=True"):
+        word_f1_score([["ab", "c"]], pred, tagged=True)
+    with pytest.raises(ValueError, match="tagged must be one of None, True, False"):
+        word_f1_score(true, pred, tagged="yes")
+
+
+def test_segmentation_report():
+    true = [["ab", "c", "d"], ["ab", "ef"]]
+    pred = [["ab", "cd"], ["ab", "e", "f"]]
+    report = segmentation_report(true, pred, ["ab", "c"])
+    assert report == pytest.approx(
+        {
+            "recall": 2 / 5,
+            "precision": 2 / 5,
+            "f1": 0.4,
+            "oov_rate": 2 / 5,
+            "oov_recall": 0.0,
+            "iv_recall": 2 / 3,
+        }
+    )
+    assert report.iv_recall == report["iv_recall"]
+    assert "iv recall  0.6667" in str(report)
+    assert pickle.loads(pickle.dumps(report)) == report
+    tagged = [[(word, "X") for word in words] for words in true]
+    assert segmentation_report(tagged, pred, {"ab", "c"}) == report
+    assert segmentation_report(true, true, {"ab"}).oov_recall == 1.0
+    assert (
+        segmentation_report(true, true, ["ab", "cd", "ef", "d", "c"]).oov_recall == 0.0
+    )  # nothing to recall
+
+
+@pytest.mark.parametrize("vocabulary", ["abc", [["ab", "c"]], [1]])
+def test_segmentation_report_vocabulary(vocabulary):
+    with pytest.raises(ValueError, match="vocabulary"):
+        segmentation_report([["ab"]], [["ab"]], vocabulary)
+
+
+@pytest.mark.parametrize(
+    "bad, message",
+    [
+        (["a", "c"], "sequence 1: .* from character 1 on they are 'b' and 'c'"),
+        (["a"], "sequence 1: .* from character 1 on they are 'b' and ''"),
+        (["ab", ""], "sequence 1: expected words"),
+        (["ab", 3], "sequence 1: expected words"),
+        ("ab", "sequence 1 of y_pred must be a list; got 'ab'"),
+    ],
+)
+def test_word_f1_errors(bad, message):
+    with pytest.raises(ValueError, match=message):
+        word_f1_score([["x"], ["ab"]], [["x"], bad])
+    with pytest.raises(ValueError, match="sequence 1: expected .word, tag. pairs"):
+        word_f1_score([["x"], ["ab"]], [[("x", "X")], ["ab", "abc"]])
+
+
+# ------------------------------------------------------------------------------------------ trees
+def test_attachment_scores():
+    true = [[(2, "nsubj"), (0, "root"), (2, "punct")], [(0, "root")]]
+    pred = [[(2, "obj"), (0, "root"), (1, "punct")], [(0, "root")]]
+    scores = attachment_scores(true, pred)
+    assert scores == (0.75, 0.5, 0.5, 4)
+    assert scores.uas == 0.75 and scores.las == 0.5 and scores.complete == 0.5 and scores.n_tokens == 4
+    assert str(scores) == "UAS 0.7500  LAS 0.5000  complete 0.5000  (4 tokens)"
+    without = attachment_scores(true, pred, punctuation=[[False, False, True], np.array([False])])
+    assert without == (1.0, 2 / 3, 1.0, 3)
+    # a sentence of nothing but punctuation is not scored
+    assert attachment_scores(true, pred, punctuation=[[False] * 3, [True]]).complete == 0.0
+    assert unlabeled_attachment_score(true, pred) == 0.75
+
+
+def test_attachment_scores_without_labels():
+    true, pred = [[2, 0], [0], []], [[2, 1], [0], []]
+    scores = attachment_scores(true, pred)
+    assert scores[0] == pytest.approx(2 / 3) and math.isnan(scores.las) and scores.complete == 0.5
+    labeled = [[(2, "a"), (1, "b")], [(0, "root")], []]
+    assert math.isnan(attachment_scores(true, labeled).las)
+    assert attachment_scores(np.array([[2, 0], [0, 1]]), [[2, 0], [0, 1]]).uas == 1.0
+    assert attachment_scores([], []) == (0.0, 0.0, 0.0, 0)
+
+
+def test_attachment_subtypes():
+    true, pred = [[(0, "nmod:poss"), (1, ":"), (1, "a")]], [[(0, "nmod"), (1, ":x"), (1, "a:b")]]
+    assert attachment_scores(true, pred).las == pytest.approx(2 / 3)
+    assert attachment_scores(true, pred, subtypes=True).las == 0.0
+    assert attachment_scores(true, true, subtypes=True).las == 1.0
+
+
+@pytest.mark.parametrize(
+    "bad, message",
+    [
+        ([(2, "x"), ("0", "x")], "sequence 1, position 1: a head must be an integer; got '0'"),
+        ([(2, "x"), (None, "x")], "sequence 1, position 1: a head must be an integer; got None"),
+        ([(2, "x"), (0,)], "sequence 1: expected .head, label. pairs"),
+        ([(2, "x"), 0], "sequence 1: expected .head, label. pairs"),
+        ([(2, "x")], "sequence 1: y_true and y_pred must be equally long: got 2 and 1"),
+        ([2, 0], "sequence 1: labels must be there in all sentences or in none"),
+    ],
+)
+def test_attachment_errors(bad, message):
+    true = [[(0, "root")], [(2, "x"), (0, "root")]]
+    with pytest.raises(ValueError, match=message):
+        attachment_scores(true, [true[0], bad])
+    with pytest.raises(ValueError, match="sequence 1: y_true and punctuation must be equally long"):
+        attachment_scores(true, true, punctuation=[[False], [False]])
+
+
+# ------------------------------------------------------------------------- input, errors, scorers
+@pytest.mark.parametrize("metric", LABELED)
+def test_containers_and_types(metric):
+    y = [["B-X", "I-X"], ["O"], ["O", "B-Y"]] * 3
+    for convert in (
+        list,
+        tuple,
+        objects,
+        lambda y: [tuple(s) for s in y],
+        lambda y: [np.array(s) for s in y],
+    ):
+        score = metric(convert(y), y)
+        assert score == 1.0 and type(score) is float
+    square = np.array([["B-X", "I-X"], ["O", "B-X"]])
+    assert metric(square, square.astype(object)) == metric(square, square.tolist()) == 1.0
+
+
+def test_containers_of_words_and_trees():
+    words = np.array([["a", "b"], ["c", "d"]])
+    assert word_f1_score(words, objects([("a", "b"), ("c", "d")])) == 1.0
+    tagged = np.array([[["a", "X"], ["b", "Y"]]], dtype=object)
+    assert word_f1_score(tagged, [[("a", "X"), ("b", "Z")]]) == 0.5
+    trees = np.array([[[2, "x"], [0, "root"]]], dtype=object)
+    assert attachment_scores(trees, [[(2, "x"), (0, "root")]]) == (1.0, 1.0, 1.0, 2)
+
+
+@pytest.mark.parametrize("metric", [*LABELED, word_f1_score, unlabeled_attachment_score])
+def test_length_errors(metric):
+    y = [[0, 1] if metric is unlabeled_attachment_score else ["B", "I"]] * 9
+    with pytest.raises(ValueError, match="as many sequences: got 9 and 8"):
+        metric(y, y[:-1])
+    with pytest.raises(ValueError, match="sequence 8"):
+        metric(y, [*y[:-1], y[8][:1]])
+    with pytest.raises(ValueError, match="sequence 8 of y_true must be a list; got 7"):
+        metric([*y[:-1], 7], y)
+    with pytest.raises(ValueError, match="y_pred must be a list"):
+        metric(y, None)
+    with pytest.raises(ValueError, match="y_true must be a list"):
+        metric("BI", y)
+
+
+def test_segment_f1_errors():
+    for name, value in [("average", "samples"), ("mode", "lenient"), ("scheme", "BILOU")]:
+        with pytest.raises(ValueError, match=f"{name} must be one of .*{value}"):
+            segment_f1_score([["B-X"]], [["B-X"]], **{name: value})
+        with pytest.raises(ValueError, match=f"{name} must be one of .*{value}"):
+            segment_f1_scorer_for(**{"scheme": "BIO", name: value})
+    with pytest.raises(ValueError, match="average"):
+        segment_f1_scorer_for("BIO", average=None)
+    y = [["O", "O"], ["B-X", "O"]]
+    with pytest.raises(ValueError, match="sequence 1, position 1: label 'NN'"):
+        segment_f1_score(y, [["O", "O"], ["B-X", "NN"]])
+    with pytest.raises(ValueError, match="sequence 1, position 1: label None"):
+        segment_f1_score([["O", "O"], ["B-X", None]], y)
+    with pytest.raises(ValueError, match="sequence 0, position 1: label 'E-X' .* scheme BIO"):
+        segment_report([["B-X", "E-X"]], [["B-X", "E-X"]], mode="strict")
+
+
+class Constant(BaseEstimator):
+    """Predicts one and the same structure."""
+
+    def __init__(self, structure=None):
+        self.structure = structure
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return [self.structure] * len(X)
+
+
+@pytest.mark.parametrize(
+    "name, structure, other",
+    [
+        ("token_accuracy_scorer", ["A", "B"], ["A", "A"]),
+        ("sequence_accuracy_scorer", ["A", "B"], ["A", "A"]),
+        ("segment_f1_scorer", ["B-X", "B-Y"], ["B-X", "O"]),
+        ("word_f1_scorer", ["a", "b"], ["ab"]),
+        ("attachment_scorer", [(2, "x"), (0, "root")], [(0, "root"), (1, "x")]),
+    ],
+)
+def test_scorers(name, structure, other):
+    scorer = pickle.loads(pickle.dumps(getattr(metrics, name)))
+    y = [structure, structure, other, structure] * 2
+    scores = cross_val_score(Constant(structure), [["x", "x"]] * 8, y, cv=2, scoring=scorer)
+    score = scorer._score_func
+    assert scores == pytest.approx([score(y[:4], [structure] * 4)] * 2)
+    assert 0 < scores[0] < 1
+    assert score.__name__ in repr(scorer)
+
+
+def test_scorer_factory():
+    scorer = pickle.loads(pickle.dumps(segment_f1_scorer_for("IOBES", average="macro", mode="strict")))
+    model = Constant(["B-X", "E-X"])
+    assert scorer(model, [["x", "x"]], [["B-X", "E-X"]]) == 1.0
+    assert segment_f1_scorer_for("BIO")(model, [["x", "x"]], [["B-X", "I-X"]]) == 1.0
+
+
+def test_public_names_exist():
+    counts = Counter(metrics.__all__)
+    assert max(counts.values()) == 1
+    assert all(hasattr(metrics, name) for name in counts)
