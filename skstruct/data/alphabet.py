@@ -32,13 +32,13 @@ class Alphabet:
         """Ids as int32, -1 for what is unknown."""
         return np.fromiter(map(self.ids.get, strings, repeat(-1)), np.int32, len(strings))
 
-    def intern(self, strings):
-        """Ids as int32; new strings are added.
+    def interned(self, strings):
+        """(ids as int32, the alphabet with the new strings); this alphabet stays as it is.
 
         Raises
         ------
         TypeError
-            If an element is not a string; the alphabet is left as it was.
+            If an element is not a string.
         """
         ids = defaultdict(count(len(self.ids)).__next__, self.ids)
         out = np.fromiter(map(ids.__getitem__, strings), np.int32, len(strings))
@@ -48,5 +48,6 @@ class Alphabet:
             if not all(issubclass(kind, str) for kind in kinds):
                 raise TypeError("expected strings")
             ids = {str(s): k for s, k in ids.items()}
-        self.ids = ids
-        return out
+        grown = Alphabet()
+        grown.ids = ids
+        return out, grown

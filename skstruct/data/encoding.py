@@ -73,9 +73,14 @@ def _count(nodes, left, anchor, token, shifts, count):
 class _Side:
     """Nodes and rows of the label features, or of the transition features."""
 
-    def __init__(self, compounds, groups, first_row, offset):
+    def __init__(self, plan, compounds, groups, first_row, offset):
         self.compounds = compounds
         self.groups = groups
+        # The atoms of each compound as (function, distance, column of the data).
+        self.sources = [
+            [(plan.channels[k][0], distance, plan.channels[k][1]) for k, distance in c.atoms]
+            for c in compounds
+        ]
         self.offset = offset  # compound numbers in the hash table
         self.n_nodes = [0] * len(compounds)
         self.row_of = [np.full(1, -1, np.int32) for _ in compounds]  # a last -1 serves index -1
@@ -136,9 +141,9 @@ class TemplateEncoder:
                 self.derived[channel] = (Alphabet(), np.zeros(0, np.int32))
         self.table = empty_table()
         self.entries = np.zeros(1, np.int64)
-        self.nodes = _Side(plan.nodes, plan.node_groups, 0, 0)
+        self.nodes = _Side(plan, plan.nodes, plan.node_groups, 0, 0)
         # Combination 0 of the transitions is the label bigram itself.
-        self.edges = _Side(plan.edges, plan.edge_groups, 1, len(plan.nodes))
+        self.edges = _Side(plan, plan.edges, plan.edge_groups, 1, len(plan.nodes))
 
     # -- strings to ids ----------------------------------------------------------------------------
     def _split_columns(self, flat, offsets):
@@ -191,27 +196,35 @@ class TemplateEncoder:
             f"X: sequence {i}, position {t}: expected a token of {what}, got {describe(column[k])}"
         )
 
-    def _string_ids(self, columns, offsets, grow):
-        """Ids of each column; for prediction also the unknown strings, numbered after the known."""
+    def _intern(self, columns, offsets):
+        """Ids of each column; the alphabets grow, all or none."""
+        ids, grown = [], []
+        for c, column in enumerate(columns):
+            try:
+                found, alphabet = self.alphabets[c].interned(column)
+            except TypeError:
+                self._refuse(column, offsets, c, len(columns))
+            ids.append(found)
+            grown.append(alphabet)
+        self.alphabets = grown
+        return ids
+
+    def _lookup(self, columns, offsets):
+        """Ids of each column, the unknown strings numbered after the known; and those strings."""
         ids, unknown = [], []
         for c, column in enumerate(columns):
             alphabet = self.alphabets[c]
             try:
-                if grow:
-                    ids.append(alphabet.intern(column))
-                    unknown.append([])
-                    continue
-                known = alphabet.lookup(column)
+                found = alphabet.lookup(column)
             except TypeError:
                 self._refuse(column, offsets, c, len(columns))
-            missing = np.flatnonzero(known < 0)
             extra = {}
-            for k in missing.tolist():
+            for k in np.flatnonzero(found < 0).tolist():
                 token = column[k]
                 if not isinstance(token, str):
                     self._refuse(column, offsets, c, len(columns))
-                known[k] = len(alphabet) + extra.setdefault(token, len(extra))
-            ids.append(known)
+                found[k] = len(alphabet) + extra.setdefault(token, len(extra))
+            ids.append(found)
             unknown.append(list(extra))
         return ids, unknown
 
@@ -222,21 +235,22 @@ class TemplateEncoder:
             name, c = channel
             if name == "const":
                 out.append(None)
-            elif name == "x":
+                continue
+            if name == "x":
                 n = len(self.alphabets[c])
                 out.append(np.where(ids[c] < n, ids[c], np.int32(-1)) if unknown[c] else ids[c])
-            else:
-                function = column_function(name)
-                values, of_string = self.derived[channel]
-                strings = self.alphabets[c].strings()
-                if grow:
-                    fresh = values.intern([function(s) for s in strings[of_string.shape[0] :]])
-                    of_string = np.concatenate([of_string, fresh])
-                    self.derived[channel] = (values, of_string)
-                elif unknown[c]:
-                    fresh = values.lookup([function(s) for s in unknown[c]])
-                    of_string = np.concatenate([of_string, fresh])
-                out.append(of_string[ids[c]])
+                continue
+            function = column_function(name)
+            values, of_string = self.derived[channel]
+            if grow:
+                strings = self.alphabets[c].strings()[of_string.shape[0] :]
+                fresh, values = values.interned([function(s) for s in strings])
+                of_string = np.concatenate([of_string, fresh])
+                self.derived[channel] = (values, of_string)
+            elif unknown[c]:
+                fresh = values.lookup([function(s) for s in unknown[c]])
+                of_string = np.concatenate([of_string, fresh])
+            out.append(of_string[ids[c]])
         return out
 
     # -- ids to nodes to rows ----------------------------------------------------------------------
@@ -269,9 +283,7 @@ class TemplateEncoder:
             if compound.prefix < 0:
                 nodes = right_channel
                 if grow:
-                    side.n_nodes[c] = max(side.n_nodes[c], int(nodes.max(initial=-1)) + 1)
-                    known = self._n_values(compound.channel)
-                    side.n_nodes[c] = max(side.n_nodes[c], known)
+                    side.n_nodes[c] = self._n_values(compound.channel)
             else:
                 nodes = np.full(anchor[-1], -1, np.int32)
                 prefix, number = out[compound.prefix], side.offset + c
@@ -344,7 +356,10 @@ class TemplateEncoder:
         node_rows, edge_rows : ndarray of shape (G, A), int32
         """
         columns = self._split_columns(flat, token)
-        ids, unknown = self._string_ids(columns, token, grow)
+        if grow:
+            ids, unknown = self._intern(columns, token), [[] for _ in columns]
+        else:
+            ids, unknown = self._lookup(columns, token)
         values = self._channel_ids(ids, unknown, grow)
         n = token.shape[0] - 1
         padding = self.plan.left + self.plan.right

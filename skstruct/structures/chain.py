@@ -42,6 +42,7 @@ from .features import (
 )
 
 UNLABELLED = -1
+STORES = ("nodes", "edges")
 
 
 class ChainTask(NamedTuple):
@@ -56,7 +57,9 @@ class ChainTask(NamedTuple):
     bag: Bag
     gold: np.ndarray  # (N,) int32: label, or UNLABELLED
     weight: np.ndarray  # (n,) float64: weight of each sequence
-    alive: np.ndarray  # (R,) uint8: 0 for rows below the count cut-off; empty if there are none
+    node_alive: np.ndarray  # (R,) uint8: 0 for features below the count cut-off; empty without one
+    edge_alive: np.ndarray  # (E,) uint8: the same for observation-conditioned transitions
+    option: np.ndarray  # (N, L) bool: labels a token may get in prediction; empty if all may
 
 
 class Chain(NamedTuple):
@@ -197,6 +200,15 @@ def add_costs(gold, cost, L, emission):
             for y in range(L):
                 if y != g:
                     emission[t * L + y] += cost[g]
+
+
+@inline
+def forbid(option, first, T, L, emission):
+    """Labels that a token must not get score -inf."""
+    for t in range(T):
+        for y in range(L):
+            if not option[first + t, y]:
+                emission[t * L + y] = -np.inf
 
 
 @inline
@@ -382,7 +394,7 @@ def epoch(task, order, begin, end, chain, rule, noise, work):
                     task.anchor[i + 1] - task.anchor[i], task.token[i], T,
                     chain.clock.step[0], noise, False, work.masked, work.node_runs,
                 )  # fmt: skip
-            emit_nodes(work.node_runs, n_nodes, task.alive, target, path, work.node_difference)
+            emit_nodes(work.node_runs, n_nodes, task.node_alive, target, path, work.node_difference)
             if chain.bigram:
                 step = chain.clock.step[0]
                 for t in range(1, T):
@@ -392,7 +404,7 @@ def epoch(task, order, begin, end, chain, rule, noise, work):
                         emit(work.edge_difference, p, target[t], x)
                         x = edge_factor(noise, step, -1 - (q * L + path[t]))
                         emit(work.edge_difference, q, path[t], -x)
-            emit_edges(work.edge_runs, n_edges, L, target, path, work.edge_difference)
+            emit_edges(work.edge_runs, n_edges, L, task.edge_alive, target, path, work.edge_difference)
             if not (
                 room_for(work.node_difference, chain.nodes)
                 and room_for(work.edge_difference, chain.edges)
@@ -420,7 +432,7 @@ def epoch(task, order, begin, end, chain, rule, noise, work):
 def predict(task, begin, end, chain, rule, noise, work, out, score):
     """Label the sequences ``begin <= i < end``; ``out`` (N,) int32, ``score`` (n,) float64.
 
-    Tokens whose gold label is set keep it; the estimators use that for forced labels.
+    A score is -inf if constraints and options leave no labelling.
     """
     L = chain.nodes.columns
     stride = L * L if task.edges.row.shape[0] > 0 else 0
@@ -430,7 +442,9 @@ def predict(task, begin, end, chain, rule, noise, work, out, score):
         score[i] = 0.0
         if stop > first:
             score_sequence(task, i, chain, rule, noise, plain, work)
+            if task.option.shape[0] > 0:
+                forbid(task.option, first, stop - first, L, work.emission)
             score[i] = viterbi(
                 work.emission, work.transition, stride, chain.start, chain.end,
-                task.gold[first:stop], True, work.score[0], out[first:stop], stop - first, L,
+                task.gold[first:stop], False, work.score[0], out[first:stop], stop - first, L,
             )  # fmt: skip

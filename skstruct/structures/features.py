@@ -213,12 +213,14 @@ def emit_nodes(runs, n, alive, target, path, difference):
 
 
 @inline
-def emit_edges(runs, n, L, target, path, difference):
+def emit_edges(runs, n, L, alive, target, path, difference):
     """The same for transition features: feature e into label y from label p is row e * L + p."""
     for k in range(n):
         for s in range(runs.width[k]):
             t = runs.token[k] + s
             if t > 0 and (target[t] != path[t] or target[t - 1] != path[t - 1]):
+                if alive.shape[0] > 0 and not alive[runs.row[k] + s]:
+                    continue
                 row = (runs.row[k] + s) * L
                 emit(difference, row + target[t - 1], target[t], runs.value[k])
                 emit(difference, row + path[t - 1], path[t], -runs.value[k])

@@ -1,0 +1,230 @@
+"""The encoder for ready-made features: dictionaries and lists of strings, as in ``sklearn-crfsuite``.
+
+Place on the ladder: rung 2. A token is a bag of named features with values:
+
+* ``{"word": "he"}`` is the feature ``word:he`` with value 1;
+* ``{"title": True}`` is ``title`` with value 1, ``False`` leaves it out; numbers are values;
+* ``{"near": ["a", "b"]}`` is ``near:a`` and ``near:b``; ``{"near": {"a": 0.5}}`` nests;
+* ``["word:he", "title"]`` are two features with value 1.
+
+Distinct (key, value) pairs are resolved once and remembered, so that a corpus is walked in C; only
+new pairs, and floats that keep changing, are looked at in Python.
+"""
+
+from itertools import chain, islice, repeat
+from math import isfinite
+
+import numpy as np
+
+from .inputs import describe, place
+
+CHUNK = 16384
+"""Tokens encoded at a time: bounds the number of live (key, value) tuples."""
+
+MOST_NUMBERS = 100_000
+"""Distinct numeric pairs remembered."""
+
+
+class BagEncoder:
+    """Encodes tokens that are bags of features.
+
+    Parameters
+    ----------
+    min_count : int
+        Features seen fewer times in training are left out.
+    """
+
+    def __init__(self, min_count=1):
+        self.min_count = min_count
+        self.ids = {}  # feature name -> id
+        self.row_of = np.full(1, -1, np.int32)  # row by feature id; a last -1 serves id -1
+        self.counts = np.zeros(0, np.int64)
+        self.n_rows = 0
+        self._pairs = {}  # (key, value) -> pair id
+        self._pair_feature = []  # feature id by pair id
+        self._pair_value = []
+        self._n_numbers = 0
+
+    # -- one pair ----------------------------------------------------------------------------------
+    def _feature(self, name, grow):
+        if grow:
+            return self.ids.setdefault(name, len(self.ids))
+        return self.ids.get(name, -1)
+
+    def _resolve(self, key, value, grow):
+        """(feature id, value) of one pair; raises _Nested for values that hold several features."""
+        if not isinstance(key, str):
+            raise ValueError(f"a feature name must be a str, got {describe(key)}")
+        if isinstance(value, str):
+            return self._feature(f"{key}:{value}", grow), 1.0
+        if isinstance(value, (bool, np.bool_)):
+            return (self._feature(key, grow) if value else -1), 1.0
+        if isinstance(value, (int, float, np.integer, np.floating)):
+            number = float(value)
+            if not isfinite(number):
+                raise ValueError(f"feature {key!r} must be finite, got {describe(value)}")
+            return (self._feature(key, grow) if number else -1), number
+        if isinstance(value, (tuple, frozenset)):
+            raise _Nested
+        raise ValueError(
+            f"feature {key!r} must be a str, a bool, a number, or a list or dict of these, "
+            f"got {describe(value)}"
+        )
+
+    def _new_pair(self, pair, grow):
+        feature, value = self._resolve(*pair, grow)
+        if grow:
+            number = not isinstance(pair[1], (str, bool))
+            if not number or self._n_numbers < MOST_NUMBERS:
+                self._n_numbers += number
+                self._pairs[pair] = len(self._pair_feature)
+                self._pair_feature.append(feature)
+                self._pair_value.append(value)
+        return feature, value
+
+    # -- many --------------------------------------------------------------------------------------
+    def _encode_dicts(self, tokens, first, offsets, grow):
+        """Feature ids, values and features per token of a chunk of dictionaries."""
+        sizes = np.fromiter(map(len, tokens), np.int64, len(tokens))
+        pairs = list(chain.from_iterable(map(dict.items, tokens)))
+        try:
+            known = np.fromiter(map(self._pairs.get, pairs, repeat(-1)), np.int64, len(pairs))
+        except TypeError:  # an unhashable value: a list or a dict of features
+            return self._encode_nested(tokens, first, offsets, grow)
+        feature = np.asarray(self._pair_feature, np.int64)
+        value = np.asarray(self._pair_value, np.float64)
+        if feature.shape[0]:
+            features, values = feature[known], value[known]
+        else:
+            features, values = np.empty(len(pairs), np.int64), np.empty(len(pairs))
+        try:
+            for k in np.flatnonzero(known < 0).tolist():
+                pair = pairs[k]
+                again = self._pairs.get(pair, -1)
+                if again >= 0:
+                    features[k], values[k] = self._pair_feature[again], self._pair_value[again]
+                else:
+                    features[k], values[k] = self._new_pair(pair, grow)
+        except _Nested:
+            return self._encode_nested(tokens, first, offsets, grow)
+        except ValueError as error:
+            owner = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
+            raise _at(first + owner, offsets, error) from None
+        return features, values, sizes
+
+    def _encode_nested(self, tokens, first, offsets, grow):
+        """The same, pair by pair, where values may be collections."""
+        features, values, sizes = [], [], []
+        for k, token in enumerate(tokens):
+            before = len(features)
+            try:
+                for key, value in _expand(token):
+                    feature, number = self._resolve(key, value, grow)
+                    features.append(feature)
+                    values.append(number)
+            except ValueError as error:
+                raise _at(first + k, offsets, error) from None
+            sizes.append(len(features) - before)
+        return np.array(features, np.int64), np.array(values, np.float64), np.array(sizes, np.int64)
+
+    def _encode_lists(self, tokens, first, offsets, grow):
+        sizes = np.fromiter(map(len, tokens), np.int64, len(tokens))
+        names = list(chain.from_iterable(tokens))
+        try:
+            features = np.fromiter(map(self.ids.get, names, repeat(-1)), np.int64, len(names))
+        except TypeError:
+            features = np.full(len(names), -1, np.int64)
+        for k in np.flatnonzero(features < 0).tolist():
+            if not isinstance(names[k], str):
+                owner = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
+                error = ValueError(f"a feature must be a str, got {describe(names[k])}")
+                raise _at(first + owner, offsets, error)
+            features[k] = self._feature(str(names[k]), grow)
+        return features, np.ones(len(names)), sizes
+
+    def encode(self, flat, token, grow):
+        """Encode a corpus.
+
+        Parameters
+        ----------
+        flat : list of dict or of list of str
+            All N tokens.
+        token : ndarray of shape (n + 1,), int64
+            Where each sequence starts; for error messages.
+        grow : bool
+            Training: new features are added.
+
+        Returns
+        -------
+        start : ndarray of shape (N + 1,), int64
+        row : ndarray of int32
+        value : ndarray of float64, empty if all values are 1
+        """
+        kind = dict if flat and isinstance(flat[0], dict) else list
+        encode = self._encode_dicts if kind is dict else self._encode_lists
+        odd = set(map(type, flat)) - {kind}
+        if odd:
+            for k, value in enumerate(flat):
+                if not isinstance(value, kind):
+                    i, t = place(token, k)
+                    raise ValueError(
+                        f"X: sequence {i}, position {t}: expected a {kind.__name__} of features "
+                        f"like the first token, got {describe(value)}"
+                    )
+        parts, tokens = [], iter(flat)
+        for first in range(0, len(flat), CHUNK):
+            parts.append(encode(list(islice(tokens, CHUNK)), first, token, grow))
+        features = np.concatenate([p[0] for p in parts]) if parts else np.zeros(0, np.int64)
+        values = np.concatenate([p[1] for p in parts]) if parts else np.zeros(0)
+        start = np.zeros(len(flat) + 1, np.int64)
+        np.cumsum(np.concatenate([p[2] for p in parts]) if parts else [], out=start[1:])
+        if grow:
+            self._assign_rows(features)
+        if values.shape[0] and (values == 1.0).all():
+            values = np.zeros(0)
+        return start, self.row_of[features], values
+
+    def _assign_rows(self, features):
+        n = len(self.ids)
+        row_of = np.full(n + 1, -1, np.int32)
+        row_of[: self.row_of.shape[0] - 1] = self.row_of[:-1]
+        new = row_of[:-1] < 0
+        if self.min_count > 1:
+            counts = np.bincount(features[features >= 0], minlength=n)
+            counts[: self.counts.shape[0]] += self.counts
+            self.counts = counts
+            new &= counts >= self.min_count
+        n_new = int(np.count_nonzero(new))
+        row_of[:-1][new] = self.n_rows + np.arange(n_new, dtype=np.int32)
+        self.n_rows += n_new
+        self.row_of = row_of
+
+    @property
+    def n_features(self):
+        """Number of features in use."""
+        return self.n_rows
+
+
+class _Nested(Exception):
+    """A value holds several features; the chunk is encoded pair by pair."""
+
+
+def _expand(token):
+    """(key, simple value) pairs of a dictionary whose values may be collections."""
+    for key, value in token.items():
+        if isinstance(value, dict):
+            for inner, number in _expand(value):
+                yield f"{key}:{inner}", number
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            for inner in sorted(value) if isinstance(value, (set, frozenset)) else value:
+                if not isinstance(inner, str):
+                    raise ValueError(f"feature {key!r}: a list must hold str, got {describe(inner)}")
+                yield f"{key}:{inner}", True
+        else:
+            yield key, value
+
+
+def _at(k, offsets, error):
+    """``error`` with the place of the k-th token in front."""
+    i, t = place(offsets, k)
+    return ValueError(f"X: sequence {i}, position {t}: {error}")

@@ -1,0 +1,155 @@
+"""Labels to dense integers and back to the user's own objects.
+
+Place on the ladder: rung 1 to 3. ``None`` marks an unlabelled token and becomes -1.
+"""
+
+from collections import defaultdict
+from itertools import count
+
+import numpy as np
+
+from .inputs import describe, flatten, place
+
+UNLABELLED = -1
+
+
+def _plain(label):
+    return label.item() if isinstance(label, np.generic) else label
+
+
+class Labels:
+    """The label set of a model, sorted.
+
+    Parameters
+    ----------
+    values : iterable
+        Distinct labels, of one type that sorts.
+
+    Attributes
+    ----------
+    values : list
+        The labels as ordinary Python objects.
+    ids : dict
+    """
+
+    def __init__(self, values=()):
+        values = [_plain(v) for v in values]
+        kinds = {type(v) for v in values}
+        if len(kinds) > 1:
+            raise ValueError(
+                "labels must be of one type, got " + ", ".join(sorted(k.__name__ for k in kinds))
+            )
+        try:
+            self.values = sorted(set(values))
+        except TypeError:
+            raise ValueError(f"labels must sort, got {describe(values[0])}") from None
+        self.ids = {v: k for k, v in enumerate(self.values)}
+
+    def __len__(self):
+        return len(self.values)
+
+    @property
+    def array(self):
+        """``classes_``: the labels as an array, of dtype object unless they are str, int or bool."""
+        kind = type(self.values[0]) if self.values else str
+        if kind in (str, int, bool):
+            array = np.array(self.values)
+            if array.tolist() == self.values:
+                return array
+        array = np.empty(len(self.values), dtype=object)
+        array[:] = self.values
+        return array
+
+    def decode(self, ids, offsets):
+        """Lists of labels, one for each sequence, from the flat ids."""
+        table = np.empty(len(self.values), dtype=object)
+        table[:] = self.values
+        flat = table[ids].tolist()
+        bounds = offsets.tolist()
+        return [flat[a:b] for a, b in zip(bounds, bounds[1:])]
+
+
+def distinct_labels(sequences, offsets):
+    """(ids by order of first occurrence, the labels in that order); ``None`` has the id -1.
+
+    Raises
+    ------
+    ValueError
+        If labels are of several types, not hashable, or NaN; the message names the place.
+    """
+    flat = flatten(sequences)
+    ids = defaultdict(count().__next__)
+    ids[None] = UNLABELLED
+    try:
+        out = np.fromiter(map(ids.__getitem__, flat), np.int32, len(flat))
+    except TypeError:
+        for k, label in enumerate(flat):
+            try:
+                hash(label)
+            except TypeError:
+                _refuse(offsets, k, label, "expected a label, such as a str or an int")
+    del ids[None]
+    labels = list(ids)
+    if labels:
+        kinds = {type(_plain(v)) for v in labels}
+        first = type(_plain(labels[0]))
+        if float in kinds or len(kinds) > 1 or not _sortable(labels):
+            for k, label in enumerate(flat):
+                plain = _plain(label)
+                if plain is None:
+                    continue
+                if plain != plain:
+                    _refuse(offsets, k, label, "a label must not be NaN")
+                if type(plain) is not first:
+                    _refuse(offsets, k, label, f"expected a label of type {first.__name__}")
+            if not _sortable(labels):
+                _refuse(offsets, 0, labels[0], "labels must be of a type that sorts")
+        elif first in (list, dict, set):
+            _refuse(offsets, 0, labels[0], "expected a label, such as a str or an int")
+    return out, [_plain(v) for v in labels]
+
+
+def _sortable(labels):
+    try:
+        sorted(map(_plain, labels))
+    except TypeError:
+        return False
+    return True
+
+
+def _refuse(offsets, k, label, expected):
+    i, t = place(offsets, k)
+    raise ValueError(f"y: sequence {i}, position {t}: {expected}, got {describe(label)}")
+
+
+def encode_labels(sequences, offsets, labels, grow):
+    """Gold ids under ``labels``, and the label set to use from here on.
+
+    Parameters
+    ----------
+    sequences : list of sequences of labels
+    offsets : ndarray of shape (n + 1,)
+    labels : Labels
+        The label set so far.
+    grow : bool
+        Whether new labels join the set; if not, they are an error.
+
+    Returns
+    -------
+    ids : ndarray of shape (N,), int32
+    labels : Labels
+        The same object unless it grew.
+    """
+    ids, found = distinct_labels(sequences, offsets)
+    new = [v for v in found if v not in labels.ids]
+    if new and not grow:
+        k = int(np.flatnonzero(ids == found.index(new[0]))[0])
+        known = ", ".join(map(repr, labels.values[:10])) + (", ..." if len(labels) > 10 else "")
+        _refuse(offsets, k, new[0], f"unknown label; known are {known}")
+    if new and labels.values and type(new[0]) is not type(labels.values[0]):
+        k = int(np.flatnonzero(ids == found.index(new[0]))[0])
+        _refuse(offsets, k, new[0], f"expected a label of type {type(labels.values[0]).__name__}")
+    if new:
+        labels = Labels([*labels.values, *new])
+    table = np.array([labels.ids[v] for v in found] + [UNLABELLED], np.int32)
+    return table[ids], labels

@@ -1,0 +1,1 @@
+"""scikit-learn shells: validate, encode, train, decode, translate back. One estimator a file."""

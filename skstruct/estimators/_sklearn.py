@@ -1,0 +1,113 @@
+"""The one place that imports what scikit-learn does not promise to keep.
+
+Place on the ladder: rung 7. Estimators import these names from here, so that a new scikit-learn
+release is followed in one file.
+"""
+
+import contextlib
+from numbers import Integral, Real
+
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Hidden,
+    Interval,
+    InvalidParameterError,
+    Options,
+    StrOptions,
+)
+from sklearn.utils.validation import _check_sample_weight
+
+try:  # scikit-learn >= 1.9, experimental
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # pragma: no cover - older scikit-learn
+
+    class CallbackSupportMixin:
+        """Stands in for scikit-learn's mixin: no callbacks."""
+
+        def _init_callback_context(self, **_):
+            return None
+
+    def with_callbacks(fit):
+        """Leaves ``fit`` as it is."""
+        return fit
+
+
+__all__ = [
+    "CallbackSupportMixin",
+    "HasMethods",
+    "Hidden",
+    "Integral",
+    "Interval",
+    "InvalidParameterError",
+    "Options",
+    "Real",
+    "StrOptions",
+    "epoch_context",
+    "propagate_callbacks",
+    "sample_weights",
+    "with_callbacks",
+]
+
+
+def sample_weights(sample_weight, X):
+    """Validated weights as float64, or None if none were given.
+
+    Raises
+    ------
+    ValueError
+        Wrong length or dimension, not numbers, not finite, negative, or all zero.
+    """
+    if sample_weight is None:
+        return None
+    weight = _check_sample_weight(sample_weight, X, dtype="float64", copy=True)
+    if (weight < 0).any():
+        i = int((weight < 0).argmax())
+        raise ValueError(f"sample_weight must not be negative, got {weight[i]} for sequence {i}")
+    if not weight.any():
+        raise ValueError("sample_weight must not be zero for all sequences")
+    return weight
+
+
+class epoch_context:
+    """The callbacks' view of a fit: tells them when epochs begin and end, and hears whether to stop.
+
+    ``root`` is the fit's callback context, or None where there are no callbacks.
+    """
+
+    def __init__(self, root, estimator, X, y):
+        self._root, self._estimator = root, estimator
+        self._data = {"X": X, "y": y}
+        self._task = None
+
+    def begin_fit(self):
+        """Announce the fit."""
+        if self._root is not None:
+            self._root.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+
+    def end_fit(self, fitted_attributes):
+        """Announce its end."""
+        if self._root is not None:
+            self._root.call_on_fit_task_end(
+                estimator=self._estimator, reconstruction_attributes=fitted_attributes, **self._data
+            )
+
+    def begin(self):
+        """Announce the next epoch."""
+        if self._root is not None:
+            self._task = self._root.subcontext(task_name="epoch")
+            self._task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+
+    def end(self, fitted_attributes):
+        """Announce its end; ``fitted_attributes`` is called only if a callback asks for a model."""
+        if self._task is None:
+            return False
+        return self._task.call_on_fit_task_end(
+            estimator=self._estimator, reconstruction_attributes=fitted_attributes, **self._data
+        )
+
+
+def propagate_callbacks(context, estimator):
+    """Context manager that hands a meta-estimator's callbacks to a member."""
+    if context is None:
+        return contextlib.nullcontext()
+    return context.propagate_callback_context(estimator)

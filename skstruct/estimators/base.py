@@ -1,0 +1,253 @@
+"""What all sequence taggers share: scikit-learn's conventions, input checks, prediction, scoring.
+
+Place on the ladder: rung 7.
+"""
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from ..data.inputs import (
+    as_sequences,
+    check_same_lengths,
+    describe,
+    flatten,
+    lengths_of,
+    offsets_of,
+    place,
+)
+from ._sklearn import CallbackSupportMixin, Integral, Interval, sample_weights
+
+
+class Sequences(list):
+    """A list of per-sequence results that numpy turns into a one-dimensional object array.
+
+    It is a list in every way. scikit-learn concatenates the predictions of folds, and numpy would
+    otherwise build a matrix whenever the sequences happen to have equal lengths.
+    """
+
+    def __array__(self, dtype=None, copy=None):
+        array = np.empty(len(self), dtype=object)
+        for i, sequence in enumerate(self):
+            array[i] = sequence
+        return array
+
+    def __reduce__(self):
+        return Sequences, (list(self),)
+
+
+def check_X_y(X, y):
+    """The sequences of X and y, and where each starts in the flat corpus.
+
+    Returns
+    -------
+    X, y : list of sequences
+    token : ndarray of shape (n + 1,), int64
+
+    Raises
+    ------
+    ValueError
+        Naming the sequence, if something is not a sequence or lengths differ.
+    """
+    if y is None:
+        raise ValueError("y must be a list of label sequences, got None")
+    X = as_sequences(X, "X", "token")
+    y = as_sequences(y, "y", "label")
+    lengths = lengths_of(X)
+    check_same_lengths(lengths, lengths_of(y))
+    if lengths.sum() == 0:
+        raise ValueError(
+            "X holds no token: at least one sequence with at least one token is needed"
+            if len(X)
+            else "X is empty: at least one sequence is needed"
+        )
+    return X, y, offsets_of(lengths)
+
+
+def take(sequences, keep):
+    """The sequences at the positions in ``keep``."""
+    return [sequences[i] for i in keep]
+
+
+class SequenceTagger(CallbackSupportMixin, BaseEstimator):
+    """Base of the chain taggers; a fitted one has ``_model``, a :class:`ChainModel`."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = None
+        tags.target_tags.required = True
+        tags.requires_fit = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.one_d_array = True
+        tags.input_tags.string = True
+        tags.input_tags.dict = True
+        return tags
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_model")
+
+    # -- input -------------------------------------------------------------------------------------
+    def _check_training_data(self, X, y, sample_weight):
+        """Checked sequences, labels and weights.
+
+        Sequences of weight 0 come back empty, so that nothing of them is learned and errors about
+        the others still name the right one.
+        """
+        X, y, token = check_X_y(X, y)
+        weight = sample_weights(sample_weight, X)
+        if weight is None:
+            return X, list(y), np.ones(len(X))
+        if not (weight * np.diff(token)).any():
+            raise ValueError("all sequences with a positive sample_weight are empty")
+        for i in np.flatnonzero(weight == 0.0):
+            X[i] = y[i] = ()
+        return X, y, weight
+
+    def _options(self, sequences, allowed):
+        """(N, L) bool: what ``allowed`` permits, or None."""
+        if allowed is None:
+            return None
+        allowed = as_sequences(allowed, "allowed", "constraint")
+        lengths = lengths_of(sequences)
+        check_same_lengths(lengths, lengths_of(allowed))
+        token, labels = offsets_of(lengths), self._model.labels
+        options = np.ones((int(token[-1]), len(labels)), np.bool_)
+        for k, choice in enumerate(flatten(allowed)):
+            if choice is None:
+                continue
+            several = isinstance(choice, (set, frozenset, list, tuple)) and choice not in _keys(labels)
+            options[k] = False
+            for label in choice if several else [choice]:
+                if label not in _keys(labels):
+                    i, t = place(token, k)
+                    raise ValueError(
+                        f"allowed: sequence {i}, position {t}: {describe(label)} is not a label of "
+                        f"the model"
+                    )
+                options[k, labels.ids[label]] = True
+            if not options[k].any():
+                i, t = place(token, k)
+                raise ValueError(f"allowed: sequence {i}, position {t}: no label is allowed")
+        return options
+
+    # -- prediction --------------------------------------------------------------------------------
+    def _best(self, X, allowed=None):
+        check_is_fitted(self)
+        sequences = as_sequences(X)
+        options = self._options(sequences, allowed)
+        labels, scores = self._model.predict(sequences, options, self.n_jobs)
+        stuck = np.flatnonzero(scores == -np.inf)
+        if stuck.size:
+            raise ValueError(
+                f"sequence {stuck[0]}: the constraints and the labels allowed leave no labelling"
+            )
+        return labels, scores
+
+    def predict(self, X, allowed=None):
+        """Label sequences.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        allowed : list of lists, optional
+            For each token None (any label), a label (forced), or a collection of labels.
+
+        Returns
+        -------
+        list of lists of labels
+            The labels are the objects seen in training.
+
+        Raises
+        ------
+        ValueError
+            If a sequence or token is not what the model was trained on (the message names it), or
+            constraints and ``allowed`` contradict each other.
+        """
+        return Sequences(self._best(X, allowed)[0])
+
+    def decision_function(self, X):
+        """Scores of the best labellings.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+
+        Returns
+        -------
+        ndarray of shape (n_sequences,)
+            Log-scores, not normalised: comparable between labellings of one sequence only. 0 for an
+            empty sequence.
+        """
+        return self._best(X)[1]
+
+    def predict_kbest(self, X, k=5, allowed=None):
+        """The k best labellings of each sequence.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        k : int, default=5
+        allowed : list of lists, optional
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        list of lists of (labels, score)
+            For each sequence up to k distinct labellings, best first; fewer if there are no more.
+            Ties are broken deterministically. The first is what :meth:`predict` returns, unless
+            several labellings share the best score.
+        """
+        check_is_fitted(self)
+        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+            raise ValueError(f"k must be an int of at least 1, got {k!r}")
+        sequences = as_sequences(X)
+        return Sequences(
+            self._model.predict_kbest(sequences, int(k), self._options(sequences, allowed))
+        )
+
+    def score(self, X, y, sample_weight=None):
+        """Token accuracy, over the tokens whose label is given (not None).
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        y : list of sequences of labels
+        sample_weight : array-like of shape (n_sequences,), optional
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        X, y, token = check_X_y(X, y)
+        weight = sample_weights(sample_weight, X)
+        predicted = self.predict(X)
+        pairs = zip(flatten(y), flatten(predicted))
+        right = np.fromiter((a == b for a, b in pairs), np.bool_, int(token[-1]))
+        given = np.fromiter((a is not None for a in flatten(y)), np.bool_, int(token[-1]))
+        each = np.ones(int(token[-1]))
+        if weight is not None:
+            each = np.repeat(weight, np.diff(token))
+        total = float((each * given).sum())
+        return float((each * (right & given)).sum() / total) if total else 0.0
+
+
+def _keys(labels):
+    return _Hashed(labels.ids)
+
+
+class _Hashed:
+    """Membership that takes unhashable objects for absent."""
+
+    def __init__(self, ids):
+        self._ids = ids
+
+    def __contains__(self, value):
+        try:
+            return value in self._ids
+        except TypeError:
+            return False
+
+
+N_JOBS = [Integral, None]
+POSITIVE = Interval(Integral, 1, None, closed="left")

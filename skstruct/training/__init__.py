@@ -1,0 +1,1 @@
+"""Training loops in Python over compiled epochs; they know nothing of strings."""

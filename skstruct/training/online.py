@@ -1,0 +1,134 @@
+"""Online training: epochs of any structure, over any rule, penalty, average and noise.
+
+Place on the ladder: rung 6. A *structure* is a module that exports the kernel ``epoch(task, order,
+begin, end, model, rule, noise, work)`` and ``STORES``, the names of the model's weight stores. The
+model is a ``NamedTuple`` with these stores and a ``clock``. Training updates the arrays of the model
+in place, and replaces the model only when a sparse store has to grow.
+"""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.codes import POOL_FULL, RESCALE
+from ..core.store import Clock, close_epoch, copy_store, grow_pool, rebase
+
+CHUNK_TOKENS = 50_000
+"""Tokens between two looks at Ctrl-C."""
+
+LONG_EPOCH = 1.0
+"""Seconds from which an epoch is interrupted in the middle and rolled back to its start."""
+
+
+class EpochStats(NamedTuple):
+    """What one epoch did."""
+
+    updates: int  # examples that changed the weights
+    wrong_tokens: int  # tokens whose label in the losing prediction was wrong
+    loss: float  # sum of the hinge losses (passive-aggressive)
+    seconds: float
+
+
+def epoch_order(key, epoch, n, shuffle=True):
+    """The order of the n examples in an epoch: a pure function of an integer key."""
+    if not shuffle:
+        return np.arange(n)
+    return np.random.Generator(np.random.PCG64([key, epoch])).permutation(n)
+
+
+def snapshot(structure, model):
+    """A copy of the model that shares no mutable array."""
+    copies = {name: copy_store(getattr(model, name)) for name in structure.STORES}
+    return model._replace(clock=Clock(*(part.copy() for part in model.clock)), **copies)
+
+
+def _chunks(order, lengths):
+    """Bounds of consecutive pieces of ``order`` with about ``CHUNK_TOKENS`` tokens each."""
+    ends = np.cumsum(lengths[order])
+    total = int(ends[-1]) if ends.shape[0] else 0
+    marks = np.arange(CHUNK_TOKENS, total, CHUNK_TOKENS)
+    cuts = np.searchsorted(ends, marks, side="left") + 1
+    return np.unique(np.concatenate([[0], cuts, [order.shape[0]]])).tolist()
+
+
+def run_epoch(structure, task, order, lengths, model, rule, noise, work, interrupt=None, whole=True):
+    """One pass over the examples in the given order.
+
+    Parameters
+    ----------
+    interrupt : DeferredInterrupt, optional
+    whole : bool
+        After a first Ctrl-C, finish the epoch unless it turns out to be a long one.
+
+    Returns
+    -------
+    model, stats : the model, which may be a new one, and an :class:`EpochStats`
+    complete : bool
+        False if Ctrl-C stopped it in the middle.
+    """
+    began = time.perf_counter()
+    work.stats[:] = 0.0
+    complete = True
+    bounds = _chunks(order, lengths)
+    for begin, end in zip(bounds, bounds[1:]):
+        while begin < end:
+            code, begin = structure.epoch(task, order, begin, end, model, rule, noise, work)
+            stores = [getattr(model, name) for name in structure.STORES]
+            if code == POOL_FULL:
+                longer = [grow_pool(s, rule, 4096) if s.sparse else s for s in stores]
+                model = model._replace(**dict(zip(structure.STORES, longer)))
+            elif code == RESCALE:
+                rebase(stores, model.clock)
+        if interrupt is not None and interrupt.count:
+            patient = whole and interrupt.count == 1 and time.perf_counter() - began < LONG_EPOCH
+            if not patient:
+                complete = end == bounds[-1]
+                break
+    close_epoch([getattr(model, name) for name in structure.STORES], model.clock, rule)
+    updates, wrong, loss = work.stats.tolist()
+    stats = EpochStats(int(updates), int(wrong), loss, time.perf_counter() - began)
+    return model, stats, complete
+
+
+def epochs(structure, task, orders, lengths, model, rule, noise, work, interrupt):
+    """Train, epoch by epoch; the caller stops by leaving the loop.
+
+    Parameters
+    ----------
+    orders : iterable of ndarray
+        The order of examples, one for each epoch.
+    lengths : ndarray of shape (n,)
+        Tokens per example.
+    interrupt : DeferredInterrupt
+
+    Yields
+    ------
+    model, stats, complete : after each epoch
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After what was completed has been yielded.
+
+    Notes
+    -----
+    An interrupt must lose at most the epoch it hits. A short epoch is simply finished. Before an
+    epoch that promises to be long, the model is copied, and an interrupt rolls back to the copy. A
+    first epoch that turns out to be long is yielded as far as it went, with ``complete=False``:
+    a partial model is of more use than none.
+    """
+    previous = None
+    for order in orders:
+        long = previous is not None and previous.seconds > LONG_EPOCH
+        saved = snapshot(structure, model) if long else None
+        model, stats, complete = run_epoch(
+            structure, task, order, lengths, model, rule, noise, work, interrupt, whole=not long
+        )
+        if complete or saved is None:
+            yield model, stats, complete
+        else:
+            yield saved, None, False
+        if interrupt.count:
+            raise KeyboardInterrupt
+        previous = stats
