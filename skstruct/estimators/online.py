@@ -140,15 +140,16 @@ class OnlineTagger(SequenceTagger):
         Notes
         -----
         The count cut-off ``min_count`` counts over all calls: a feature enters when it has been seen
-        often enough. ``early_stopping`` and callbacks do not apply.
+        often enough. After a ``fit``, the pass starts from the (averaged) weights of the fit and begins
+        a new average. ``early_stopping`` and callbacks do not apply.
         """
         self._validate_params()
-        run = self._prepare(X, y, sample_weight, hasattr(self, "_model"), False, classes)
+        run = self._prepare(X, y, sample_weight, hasattr(self, "_model"), False, True, classes)
         run.history = run.state.history
         run.n_iter = getattr(self, "n_iter_", 0)
         return run.train(1, None, X, y)
 
-    def _prepare(self, X, y, sample_weight, continued, early_stopping, classes=None):
+    def _prepare(self, X, y, sample_weight, continued, early_stopping, stream=False, classes=None):
         """Check and encode everything; what is left to do is to train."""
         rule = self._rule()
         sequences, targets, weight = self._check_training_data(X, y, sample_weight)
@@ -181,12 +182,12 @@ class OnlineTagger(SequenceTagger):
             task = make_task(encoder, flat, token, gold, weight, grow=True)
         if continued:
             state = continued_state(
-                before, self._model.labels, encoder, labels, rule, constraints, cost
+                before, self._model.labels, encoder, labels, rule, constraints, cost, stream
             )
         else:
             key = int(check_random_state(self.random_state).randint(2**31 - 1))
             state = fresh_state(encoder, labels, rule, constraints, cost, key)
-        state.closed = closed
+        state.closed, state.stream = closed, stream
         return _Run(self, state, task, encoder, labels, constraints, held_out)
 
     def _held_out(self, nonempty):

@@ -15,7 +15,6 @@ from ..core.store import (
     new_clock,
     new_store,
     remap_columns,
-    settle,
     weights,
 )
 from ..structures import chain as structure
@@ -45,6 +44,8 @@ class TrainingState:
         Epochs run since the weights were zero.
     closed : bool
         Whether ``partial_fit`` fixed the label set.
+    stream : bool
+        Whether the average is one over calls of ``partial_fit``; else it belongs to a ``fit``.
     """
 
     chain: Chain
@@ -52,6 +53,7 @@ class TrainingState:
     key: int
     epoch: int = 0
     closed: bool = False
+    stream: bool = False
     history: list = field(default_factory=list)
 
 
@@ -78,11 +80,16 @@ def fresh_state(encoder, labels, rule, constraints, cost, key):
     return TrainingState(chain, rule, key)
 
 
-def continued_state(before, old_labels, encoder, labels, rule, constraints, cost):
-    """A copy of an earlier state, with room for the features and labels that are new."""
+def continued_state(before, old_labels, encoder, labels, rule, constraints, cost, stream):
+    """A copy of an earlier state, with room for the features and labels that are new.
+
+    The average goes on, with two exceptions. A stream of ``partial_fit`` that begins after a ``fit``
+    starts from the averaged weights, and with a new average: the long average of the fit would
+    otherwise drown what the new data teaches. And so does training under another rule.
+    """
     chain = snapshot(structure, before.chain)
-    if before.rule != rule:
-        chain = _rebook(chain, before.rule, rule)
+    if before.rule != rule or (stream and not before.stream):
+        chain = _start_average_anew(chain, before.rule, rule)
     nodes, edges, L = chain.nodes, chain.edges, len(labels)
     if labels.values != old_labels.values:
         new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
@@ -97,7 +104,9 @@ def continued_state(before, old_labels, encoder, labels, rule, constraints, cost
         end=end,
         cost=cost,
     )
-    return TrainingState(chain, rule, before.key, before.epoch, before.closed, [*before.history])
+    return TrainingState(
+        chain, rule, before.key, before.epoch, before.closed, stream, [*before.history]
+    )
 
 
 def final_model(chain, rule, encoder, labels, constraints):
@@ -142,15 +151,14 @@ def _remap_edges(store, new_of_old, old_L, L):
     return store._replace(**by_row, **by_place)
 
 
-def _rebook(chain, old, new):
-    """The bookkeeping of another rule: the weights stay, their average starts anew."""
+def _start_average_anew(chain, old, new):
+    """Go on from the weights that ``old`` amounts to, under the bookkeeping of ``new``."""
 
     def convert(store):
-        settle(store, chain.clock, old)
         fresh = new_store(_n_rows(store), store.columns, new, store.sparse)
         places = store.value.shape[0]
         return store._replace(
-            value=store.value * chain.clock.scale[0],
+            value=weights(store, chain.clock, old),
             moment=np.zeros(places if new.average else 0),
             received=np.zeros(places if new.penalty == L1_CUMULATIVE else 0),
             last=fresh.last,
