@@ -17,7 +17,7 @@ from numba import njit
 
 _OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
 
-kernel = njit(**_OPTIONS)
+kernel = njit(**_OPTIONS, no_cfunc_wrapper=True)
 """Compile a function that Python calls."""
 
 inline = njit(**_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)

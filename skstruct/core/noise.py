@@ -24,9 +24,10 @@ from .hashing import mix64
 ZIPF_SUPPORT = 4096
 """Largest ξ drawn; the tail beyond it counts as ξ = 4096 (for s = 3 its mass is below 3e-8)."""
 
-_TOKEN_STREAM = 0x5851F42D4C957F2D
-_NODE_STREAM = 0x14057B7EF767814F
-_EDGE_STREAM = 0x2545F4914F6CDD1D
+TOKEN_STREAM = np.uint64(0x5851F42D4C957F2D)
+NODE_STREAM = np.uint64(0x14057B7EF767814F)
+EDGE_STREAM = np.uint64(0x2545F4914F6CDD1D)
+"""Keys that keep the draws for tokens, node features and transition features apart."""
 
 
 class Noise(NamedTuple):
@@ -77,7 +78,7 @@ QUIET = make_noise()
 @inline
 def draw(seed, stream, step, item):
     """32 uniform bits for ``item`` at ``step``."""
-    h = mix64(np.uint64(seed) ^ mix64(np.uint64(step) + np.uint64(stream)))
+    h = mix64(np.uint64(seed) ^ mix64(np.uint64(step) + stream))
     return mix64(h + np.uint64(item) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)
 
 
@@ -87,11 +88,18 @@ def token_masked(noise, step, position, column):
     if noise.token_below == np.uint64(0):
         return False
     item = np.uint64(position) * np.uint64(64) + np.uint64(column)
-    return draw(noise.seed, _TOKEN_STREAM, step, item) < noise.token_below
+    return draw(noise.seed, TOKEN_STREAM, step, item) < noise.token_below
 
 
 @inline
-def _factor(noise, code, bits):
+def factor(noise, code, stream, step, item):
+    """The factor of feature ``item`` at ``step``: 1, 0 (dropped) or 1/ξ.
+
+    ``code`` is ``noise.feature`` or ``noise.edge``, ``stream`` keeps their draws apart.
+    """
+    if code == NO_NOISE:
+        return 1.0
+    bits = draw(noise.seed, stream, step, item)
     if code == DROPOUT:
         return 0.0 if bits < noise.feature_below else 1.0
     # Inverse of the cumulated distribution; most of the mass sits in the first entries.
@@ -108,19 +116,3 @@ def _factor(noise, code, bits):
         else:
             low = middle + 1
     return 1.0 / (low + 1)
-
-
-@inline
-def node_factor(noise, step, row):
-    """The factor of a node feature: 1, 0 (dropped) or 1/ξ."""
-    if noise.feature == NO_NOISE:
-        return 1.0
-    return _factor(noise, noise.feature, draw(noise.seed, _NODE_STREAM, step, row))
-
-
-@inline
-def edge_factor(noise, step, item):
-    """The factor of a transition feature."""
-    if noise.edge == NO_NOISE:
-        return 1.0
-    return _factor(noise, noise.edge, draw(noise.seed, _EDGE_STREAM, step, item))

@@ -16,7 +16,7 @@ from math import isfinite
 
 import numpy as np
 
-from .inputs import describe, place
+from .inputs import describe, lengths_of, place
 
 CHUNK = 16384
 """Tokens encoded at a time: bounds the number of live (key, value) tuples."""
@@ -40,10 +40,11 @@ class BagEncoder:
         self.row_of = np.full(1, -1, np.int32)  # row by feature id; a last -1 serves id -1
         self.counts = np.zeros(0, np.int64)
         self.n_rows = 0
-        self._pairs = {}  # (key, value) -> pair id
+        self._pairs = {}  # key -> value -> pair id
         self._pair_feature = []  # feature id by pair id
         self._pair_value = []
         self._n_numbers = 0
+        self._arrays = None  # the two lists as arrays, made when needed
 
     # -- one pair ----------------------------------------------------------------------------------
     def _feature(self, name, grow):
@@ -71,46 +72,54 @@ class BagEncoder:
             f"got {describe(value)}"
         )
 
-    def _new_pair(self, pair, grow):
-        feature, value = self._resolve(*pair, grow)
+    def _new_pair(self, key, value, grow):
+        """Resolve a pair that is not known yet, and remember it when growing."""
+        feature, number = self._resolve(key, value, grow)
         if grow:
-            number = not isinstance(pair[1], (str, bool))
-            if not number or self._n_numbers < MOST_NUMBERS:
-                self._n_numbers += number
-                self._pairs[pair] = len(self._pair_feature)
+            numeric = not isinstance(value, (str, bool))
+            if not numeric or self._n_numbers < MOST_NUMBERS:
+                self._n_numbers += numeric
+                self._pairs.setdefault(key, {})[value] = len(self._pair_feature)
                 self._pair_feature.append(feature)
-                self._pair_value.append(value)
-        return feature, value
+                self._pair_value.append(number)
+        return feature, number
 
     # -- many --------------------------------------------------------------------------------------
     def _encode_dicts(self, tokens, first, offsets, grow):
         """Feature ids, values and features per token of a chunk of dictionaries."""
-        sizes = np.fromiter(map(len, tokens), np.int64, len(tokens))
-        pairs = list(chain.from_iterable(map(dict.items, tokens)))
         try:
-            known = np.fromiter(map(self._pairs.get, pairs, repeat(-1)), np.int64, len(pairs))
-        except TypeError:  # an unhashable value: a list or a dict of features
+            return self._encode_simple(tokens, grow)
+        except (_Nested, TypeError, ValueError):
+            # A value that holds several features, or one that is wrong: look at each token alone.
             return self._encode_nested(tokens, first, offsets, grow)
-        feature = np.asarray(self._pair_feature, np.int64)
-        value = np.asarray(self._pair_value, np.float64)
-        if feature.shape[0]:
-            features, values = feature[known], value[known]
-        else:
-            features, values = np.empty(len(pairs), np.int64), np.empty(len(pairs))
-        try:
-            for k in np.flatnonzero(known < 0).tolist():
-                pair = pairs[k]
-                again = self._pairs.get(pair, -1)
+
+    def _encode_simple(self, tokens, grow):
+        """The same if every value is one feature. Most of the time goes into the comprehension."""
+        pairs, nothing = self._pairs, {}
+        found = [
+            pairs.get(key, nothing).get(value, -1)
+            for token in tokens
+            for key, value in token.items()
+        ]
+        pair = np.fromiter(found, np.int64, len(found))
+        if self._arrays is None or self._arrays[0].shape[0] != len(self._pair_feature) + 1:
+            # One more entry than pairs serves id -1.
+            self._arrays = (
+                np.array([*self._pair_feature, -1], np.int64),
+                np.array([*self._pair_value, 1.0], np.float64),
+            )
+        features, numbers = self._arrays[0][pair], self._arrays[1][pair]
+        unknown = np.flatnonzero(pair < 0)
+        if unknown.shape[0]:
+            items = list(chain.from_iterable(map(dict.items, tokens)))
+            for k in unknown.tolist():
+                key, value = items[k]
+                again = pairs.get(key, nothing).get(value, -1)  # new in this very chunk
                 if again >= 0:
-                    features[k], values[k] = self._pair_feature[again], self._pair_value[again]
+                    features[k], numbers[k] = self._pair_feature[again], self._pair_value[again]
                 else:
-                    features[k], values[k] = self._new_pair(pair, grow)
-        except _Nested:
-            return self._encode_nested(tokens, first, offsets, grow)
-        except ValueError as error:
-            owner = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
-            raise _at(first + owner, offsets, error) from None
-        return features, values, sizes
+                    features[k], numbers[k] = self._new_pair(key, value, grow)
+        return features, numbers, lengths_of(tokens)
 
     def _encode_nested(self, tokens, first, offsets, grow):
         """The same, pair by pair, where values may be collections."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.codes import DONE, L1, L1_CUMULATIVE, L2, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
 from ..core.compile import inline, kernel
-from ..core.noise import edge_factor
+from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
 from ..core.rules import (
     Difference,
     apply,
@@ -144,6 +144,7 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
     token, anchor = task.token[i], task.anchor[i]
     T, n_anchors = task.token[i + 1] - token, task.anchor[i + 1] - anchor
     emission, transition = work.emission, work.transition
+    one = np.int64(1)  # a literal would have helpers compiled for it alone
     if noise.token_below > np.uint64(0):
         mask_tokens(T, step, noise, work.masked)
 
@@ -159,9 +160,9 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
     else:
         n_nodes = list_runs(
             task.nodes, task.bag, task.left, anchor, n_anchors, token, T,
-            step, noise, False, work.masked, work.node_runs,
+            step, noise, noise.feature, NODE_STREAM, work.masked, work.node_runs,
         )  # fmt: skip
-        sum_rows(chain.nodes, rule, step, work.node_runs, n_nodes, 1, L, scale, emission)
+        sum_rows(chain.nodes, rule, step, work.node_runs, n_nodes, one, L, scale, emission)
 
     # transition[p, y] = w[p, y]; behind it, if transitions look at the input, one matrix a token
     for k in range(L * L):
@@ -171,10 +172,10 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
         work.edge_runs.token[0] = 0
         work.edge_runs.width[0] = 1
         work.edge_runs.value[0] = 1.0
-        sum_rows(chain.edges, rule, step, work.edge_runs, 1, L, L * L, scale, transition)
+        sum_rows(chain.edges, rule, step, work.edge_runs, one, L, L * L, scale, transition)
         if noise.edge != NO_NOISE:
             for k in range(L * L):
-                transition[k] *= edge_factor(noise, step, -1 - k)
+                transition[k] *= factor(noise, noise.edge, EDGE_STREAM, step, -1 - k)
     for p in range(L):
         for y in range(L):
             transition[p * L + y] += chain.allowed[p, y]
@@ -185,7 +186,7 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
                 transition[t * L * L + k] = transition[k]
         n_edges = list_runs(
             task.edges, Bag(task.bag.start[:1], task.bag.row, task.bag.value), task.left, anchor,
-            n_anchors, token, T, step, noise, True, work.masked, work.edge_runs,
+            n_anchors, token, T, step, noise, noise.edge, EDGE_STREAM, work.masked, work.edge_runs,
         )  # fmt: skip
         sum_rows(chain.edges, rule, step, work.edge_runs, n_edges, L, L * L, scale, transition)
     return n_nodes, n_edges
@@ -252,13 +253,13 @@ def _predecessor(previous, transition, at, y, L):
 
 
 @inline
-def viterbi(emission, transition, stride, start, end, gold, forced, score, path, T, L):
+def viterbi(emission, transition, stride, start, end, forced, score, path, T, L):
     """The best labelling: writes ``path``, returns its score.
 
     ``δ_t(y) = emission[t, y] + max_p δ_{t-1}(p) + transition[t, p, y]``
 
-    With ``forced``, labelled tokens keep their gold label. Ties go to the smaller label, from the
-    last token backwards.
+    Tokens with a label in ``forced`` (T,) keep it; an empty ``forced`` forces nothing. Ties go to the
+    smaller label, from the last token backwards.
     """
     for t in range(T):
         current = score[t * L : (t + 1) * L]
@@ -269,9 +270,9 @@ def viterbi(emission, transition, stride, start, end, gold, forced, score, path,
             _advance(score[(t - 1) * L : t * L], transition, t * stride, current, L)
         for y in range(L):
             current[y] += emission[t * L + y]
-        if forced and gold[t] >= 0:
+        if forced.shape[0] > 0 and forced[t] >= 0:
             for y in range(L):
-                if y != gold[t]:
+                if y != forced[t]:
                     current[y] = -np.inf
     last = score[(T - 1) * L : T * L]
     best = 0
@@ -364,14 +365,14 @@ def epoch(task, order, begin, end, chain, rule, noise, work):
         if not complete:  # the best completion of the labels given
             viterbi(
                 work.emission, transition, stride, chain.start, chain.end,
-                gold, True, work.score[0], target, T, L,
+                gold, work.score[0], target, T, L,
             )  # fmt: skip
         loss = 1.0
         if rule.update == PERCEPTRON:
             add_costs(gold, chain.cost, L, work.emission)
             viterbi(
                 work.emission, transition, stride, chain.start, chain.end,
-                gold, False, work.score[0], path, T, L,
+                gold[:0], work.score[0], path, T, L,
             )  # fmt: skip
         else:
             right = path_score(
@@ -392,7 +393,7 @@ def epoch(task, order, begin, end, chain, rule, noise, work):
                 n_nodes = list_runs(
                     task.nodes, task.bag, task.left, task.anchor[i],
                     task.anchor[i + 1] - task.anchor[i], task.token[i], T,
-                    chain.clock.step[0], noise, False, work.masked, work.node_runs,
+                    chain.clock.step[0], noise, noise.feature, NODE_STREAM, work.masked, work.node_runs,
                 )  # fmt: skip
             emit_nodes(work.node_runs, n_nodes, task.node_alive, target, path, work.node_difference)
             if chain.bigram:
@@ -400,9 +401,9 @@ def epoch(task, order, begin, end, chain, rule, noise, work):
                 for t in range(1, T):
                     if target[t] != path[t] or target[t - 1] != path[t - 1]:
                         p, q = np.int64(target[t - 1]), np.int64(path[t - 1])
-                        x = edge_factor(noise, step, -1 - (p * L + target[t]))
+                        x = factor(noise, noise.edge, EDGE_STREAM, step, -1 - (p * L + target[t]))
                         emit(work.edge_difference, p, target[t], x)
-                        x = edge_factor(noise, step, -1 - (q * L + path[t]))
+                        x = factor(noise, noise.edge, EDGE_STREAM, step, -1 - (q * L + path[t]))
                         emit(work.edge_difference, q, path[t], -x)
             emit_edges(work.edge_runs, n_edges, L, task.edge_alive, target, path, work.edge_difference)
             if not (
@@ -446,5 +447,5 @@ def predict(task, begin, end, chain, rule, noise, work, out, score):
                 forbid(task.option, first, stop - first, L, work.emission)
             score[i] = viterbi(
                 work.emission, work.transition, stride, chain.start, chain.end,
-                task.gold[first:stop], False, work.score[0], out[first:stop], stop - first, L,
+                task.gold[:0], work.score[0], out[first:stop], stop - first, L,
             )  # fmt: skip

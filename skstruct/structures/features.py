@@ -18,7 +18,7 @@ import numpy as np
 
 from ..core.codes import L1, L1_CUMULATIVE, NO_NOISE
 from ..core.compile import inline
-from ..core.noise import edge_factor, node_factor, token_masked
+from ..core.noise import factor, token_masked
 from ..core.rules import emit
 from ..core.store import debt_of, remaining
 
@@ -75,15 +75,17 @@ def mask_tokens(T, step, noise, masked):
 
 
 @inline
-def list_runs(grid, bag, left, first_anchor, n_anchors, first_token, T, step, noise, edge, masked, runs):
+def list_runs(
+    grid, bag, left, first_anchor, n_anchors, first_token, T, step, noise, code, stream, masked, runs
+):  # fmt: skip
     """List the features of one sequence; returns how many runs.
 
-    A feature that reads a masked token is left out, one that noise drops too. ``edge`` says that the
-    rows are transition features, which have a noise of their own.
+    A feature that reads a masked token is left out, one that noise drops too. ``code`` and ``stream``
+    say which noise: see :func:`factor`.
     """
     n = 0
     dropout = noise.token_below > np.uint64(0)
-    noisy = (noise.edge if edge else noise.feature) != NO_NOISE
+    noisy = code != NO_NOISE
     for g in range(grid.row.shape[0]):
         rows = grid.row[g, first_anchor : first_anchor + n_anchors]
         lo, width = np.int64(grid.lo[g]), np.int64(grid.width[g])
@@ -110,7 +112,7 @@ def list_runs(grid, bag, left, first_anchor, n_anchors, first_token, T, step, no
                 n += 1
                 continue
             for s in range(skip, stop):
-                x = edge_factor(noise, step, row + s) if edge else node_factor(noise, step, row + s)
+                x = factor(noise, code, stream, step, row + s)
                 if x != 0.0:
                     runs.row[n] = row + s
                     runs.token[n] = t + s
@@ -125,7 +127,7 @@ def list_runs(grid, bag, left, first_anchor, n_anchors, first_token, T, step, no
                 row = np.int64(bag.row[k])
                 if row < 0:
                     continue
-                x = node_factor(noise, step, row) if noisy else 1.0
+                x = factor(noise, code, stream, step, row)
                 if bag.value.shape[0] > 0:
                     x *= bag.value[k]
                 if x != 0.0:
