@@ -2,14 +2,18 @@
 
 from . import metrics
 from .data.templates import FeatureTemplates
+from .estimators.averager import BaggingShuffleAverager
 from .estimators.passive_aggressive import PassiveAggressiveTagger
 from .estimators.perceptron import StructuredPerceptron
+from .persistence import load
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BaggingShuffleAverager",
     "FeatureTemplates",
     "PassiveAggressiveTagger",
     "StructuredPerceptron",
+    "load",
     "metrics",
 ]

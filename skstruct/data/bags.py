@@ -16,7 +16,7 @@ from math import isfinite
 
 import numpy as np
 
-from .inputs import describe, lengths_of, place
+from .inputs import describe, lengths_of, offsets_of, place
 
 CHUNK = 16384
 """Tokens encoded at a time: bounds the number of live (key, value) tuples."""
@@ -96,30 +96,38 @@ class BagEncoder:
     def _encode_simple(self, tokens, grow):
         """The same if every value is one feature. Most of the time goes into the comprehension."""
         pairs, nothing = self._pairs, {}
-        found = [
-            pairs.get(key, nothing).get(value, -1)
-            for token in tokens
-            for key, value in token.items()
-        ]
-        pair = np.fromiter(found, np.int64, len(found))
+        sizes = lengths_of(tokens)
+        try:
+            found = [
+                pairs[key].get(value, -1) for token in tokens for key, value in token.items()
+            ]
+        except KeyError:
+            found = [
+                pairs.get(key, nothing).get(value, -1)
+                for token in tokens
+                for key, value in token.items()
+            ]
+        pair = np.fromiter(found, np.int32, len(found))
         if self._arrays is None or self._arrays[0].shape[0] != len(self._pair_feature) + 1:
             # One more entry than pairs serves id -1.
             self._arrays = (
-                np.array([*self._pair_feature, -1], np.int64),
+                np.array([*self._pair_feature, -1], np.int32),
                 np.array([*self._pair_value, 1.0], np.float64),
             )
         features, numbers = self._arrays[0][pair], self._arrays[1][pair]
         unknown = np.flatnonzero(pair < 0)
         if unknown.shape[0]:
-            items = list(chain.from_iterable(map(dict.items, tokens)))
-            for k in unknown.tolist():
-                key, value = items[k]
+            start = offsets_of(sizes)
+            owner = np.searchsorted(start, unknown, side="right") - 1
+            within = unknown - start[owner]
+            for k, o, j in zip(unknown.tolist(), owner.tolist(), within.tolist()):
+                key, value = next(islice(tokens[o].items(), j, None))
                 again = pairs.get(key, nothing).get(value, -1)  # new in this very chunk
                 if again >= 0:
                     features[k], numbers[k] = self._pair_feature[again], self._pair_value[again]
                 else:
                     features[k], numbers[k] = self._new_pair(key, value, grow)
-        return features, numbers, lengths_of(tokens)
+        return features, numbers, sizes
 
     def _encode_nested(self, tokens, first, offsets, grow):
         """The same, pair by pair, where values may be collections."""
@@ -134,15 +142,15 @@ class BagEncoder:
             except ValueError as error:
                 raise _at(first + k, offsets, error) from None
             sizes.append(len(features) - before)
-        return np.array(features, np.int64), np.array(values, np.float64), np.array(sizes, np.int64)
+        return np.array(features, np.int32), np.array(values, np.float64), np.array(sizes, np.int64)
 
     def _encode_lists(self, tokens, first, offsets, grow):
         sizes = np.fromiter(map(len, tokens), np.int64, len(tokens))
         names = list(chain.from_iterable(tokens))
         try:
-            features = np.fromiter(map(self.ids.get, names, repeat(-1)), np.int64, len(names))
+            features = np.fromiter(map(self.ids.get, names, repeat(-1)), np.int32, len(names))
         except TypeError:
-            features = np.full(len(names), -1, np.int64)
+            features = np.full(len(names), -1, np.int32)
         for k in np.flatnonzero(features < 0).tolist():
             if not isinstance(names[k], str):
                 owner = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
@@ -183,12 +191,14 @@ class BagEncoder:
         parts, tokens = [], iter(flat)
         for first in range(0, len(flat), CHUNK):
             parts.append(encode(list(islice(tokens, CHUNK)), first, token, grow))
-        features = np.concatenate([p[0] for p in parts]) if parts else np.zeros(0, np.int64)
+        features = np.concatenate([p[0] for p in parts]) if parts else np.zeros(0, np.int32)
         values = np.concatenate([p[1] for p in parts]) if parts else np.zeros(0)
         start = np.zeros(len(flat) + 1, np.int64)
         np.cumsum(np.concatenate([p[2] for p in parts]) if parts else [], out=start[1:])
         if grow:
             self._assign_rows(features)
+        elif len(self.ids) >= self.row_of.shape[0]:  # names of a call that failed have no rows
+            features[features >= self.row_of.shape[0] - 1] = -1
         if values.shape[0] and (values == 1.0).all():
             values = np.zeros(0)
         return start, self.row_of[features], values

@@ -16,7 +16,7 @@ from ..data.inputs import (
     offsets_of,
     place,
 )
-from ._sklearn import CallbackSupportMixin, Integral, Interval, sample_weights
+from ._sklearn import Integral, Interval, sample_weights
 
 
 class Sequences(list):
@@ -69,7 +69,7 @@ def take(sequences, keep):
     return [sequences[i] for i in keep]
 
 
-class SequenceTagger(CallbackSupportMixin, BaseEstimator):
+class SequenceTagger(BaseEstimator):
     """Base of the chain taggers; a fitted one has ``_model``, a :class:`ChainModel`."""
 
     def __sklearn_tags__(self):
@@ -85,6 +85,12 @@ class SequenceTagger(CallbackSupportMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "_model")
+
+    def save(self, path, training=True):
+        """Write the fitted estimator to one file; see :func:`skstruct.persistence.save`."""
+        from ..persistence import save
+
+        save(self, path, training)
 
     # -- input -------------------------------------------------------------------------------------
     def _check_training_data(self, X, y, sample_weight):

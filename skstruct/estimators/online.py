@@ -20,7 +20,16 @@ from ..structures import chain as structure
 from ..structures.chain import new_work
 from ..training.interrupt import DeferredInterrupt
 from ..training.online import epoch_order, epochs, snapshot
-from ._sklearn import Integral, Interval, Options, Real, StrOptions, epoch_context, with_callbacks
+from ._sklearn import (
+    CallbackSupportMixin,
+    Integral,
+    Interval,
+    Options,
+    Real,
+    StrOptions,
+    epoch_context,
+    with_callbacks,
+)
 from .base import N_JOBS, POSITIVE, SequenceTagger, take
 from .chain_model import check_gold, constraint_arrays, make_task, new_encoder
 from .online_state import continued_state, final_model, fresh_state
@@ -54,7 +63,7 @@ SHARED_CONSTRAINTS = {
 """What the constructors accept; see ``sklearn.utils._param_validation``."""
 
 
-class OnlineTagger(SequenceTagger):
+class OnlineTagger(CallbackSupportMixin, SequenceTagger):
     """Base of the taggers that learn example by example."""
 
     def _penalty(self):
@@ -120,8 +129,8 @@ class OnlineTagger(SequenceTagger):
         self._validate_params()
         context = self._init_callback_context(max_subtasks=self.max_iter)
         continued = self.warm_start and hasattr(self, "_model")
-        run = self._prepare(X, y, sample_weight, continued, self.early_stopping)
-        return run.train(self.max_iter, context, X, y)
+        run = self._prepare(X, y, sample_weight, continued)
+        return run.train(X, y, context)
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """One pass over more data; features, and labels unless ``classes`` closed them, may be new.
@@ -144,12 +153,13 @@ class OnlineTagger(SequenceTagger):
         a new average. ``early_stopping`` and callbacks do not apply.
         """
         self._validate_params()
-        run = self._prepare(X, y, sample_weight, hasattr(self, "_model"), False, True, classes)
+        continued = hasattr(self, "_model")
+        run = self._prepare(X, y, sample_weight, continued, stream=True, classes=classes)
         run.history = run.state.history
         run.n_iter = getattr(self, "n_iter_", 0)
-        return run.train(1, None, X, y)
+        return run.train(X, y, n_epochs=1)
 
-    def _prepare(self, X, y, sample_weight, continued, early_stopping, stream=False, classes=None):
+    def _prepare(self, X, y, sample_weight, continued=False, stream=False, classes=None):
         """Check and encode everything; what is left to do is to train."""
         rule = self._rule()
         sequences, targets, weight = self._check_training_data(X, y, sample_weight)
@@ -167,7 +177,7 @@ class OnlineTagger(SequenceTagger):
         cost = self._costs(gold, labels, 1.0 if rule.hamming else 0.0)
 
         held_out = None
-        if early_stopping:
+        if self.early_stopping and not stream:
             test = self._held_out(np.flatnonzero(np.diff(token) > 0))
             held_out = take(sequences, test), take(targets, test)
             for i in test:
@@ -229,20 +239,41 @@ class _Run:
         self.labels = labels
         self.constraints = constraints
         self.watch = None if held_out is None else _Validation(estimator, *held_out)
+        self.visited = np.flatnonzero(np.diff(task.token) > 0)
         self.history = []
         self.n_iter = 0
+
+    def member(self, estimator, seed, drawn):
+        """A run of another estimator on the same task: its own weights, orders and examples."""
+        state = self.state
+        chain = state.chain
+        fresh = fresh_state(
+            self.encoder,
+            self.labels,
+            state.rule,
+            (chain.start, chain.allowed, chain.end),
+            chain.cost,
+            int(check_random_state(seed).randint(2**31 - 1)),
+        )
+        held_out = None if self.watch is None else (self.watch.X, self.watch.labels)
+        run = _Run(
+            estimator, fresh, self.task, self.encoder, self.labels, self.constraints, held_out
+        )
+        run.visited = drawn
+        return run
 
     def model(self, chain):
         """What prediction would use after the training so far."""
         return final_model(chain, self.state.rule, self.encoder, self.labels, self.constraints)
 
-    def train(self, n_epochs, context, X, y):
+    def train(self, X, y, context=None, n_epochs=None):
         """Run the epochs; returns the estimator, fitted."""
         estimator, state, task = self.estimator, self.state, self.task
+        n_epochs = estimator.max_iter if n_epochs is None else n_epochs
         lengths = np.diff(task.token)
-        visited = np.flatnonzero(lengths > 0)
+        n = self.visited.shape[0]
         orders = (
-            visited[epoch_order(state.key, state.epoch + e, visited.shape[0], estimator.shuffle)]
+            self.visited[epoch_order(state.key, state.epoch + e, n, estimator.shuffle)]
             for e in range(n_epochs)
         )
         work = new_work(task, len(self.labels))
@@ -258,7 +289,7 @@ class _Run:
                 ):  # fmt: skip
                     self.chain, started = chain, True
                     if stats is not None:
-                        self._record(stats, visited.shape[0], complete)
+                        self._record(stats, n, complete)
                     if not complete:
                         continue
                     stop = self.watch is not None and self.watch.look(self, chain)
@@ -328,7 +359,7 @@ class _Validation:
     """Early stopping by token accuracy on held-out sequences; keeps the best epoch."""
 
     def __init__(self, estimator, X, y):
-        self.estimator, self.X, self.y = estimator, X, flatten(y)
+        self.estimator, self.X, self.labels, self.y = estimator, X, y, flatten(y)
         self.best_score, self.wait, self.best = -np.inf, 0, None
 
     def look(self, run, chain):

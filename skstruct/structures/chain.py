@@ -37,6 +37,7 @@ from .features import (
     list_runs,
     mask_tokens,
     new_runs,
+    sum_bag,
     sum_grid,
     sum_rows,
 )
@@ -122,14 +123,13 @@ def new_work(task, n_labels, training=True):
 # --------------------------------------------------------------------------------------------------
 @inline
 def is_plain(task, chain, rule, noise):
-    """Whether emissions are nothing but sums of rows: templates, dense weights, no noise."""
+    """Whether emissions are nothing but sums of rows: dense weights, no L1 penalty, no noise."""
     return (
         not chain.nodes.sparse
         and rule.penalty != L1
         and rule.penalty != L1_CUMULATIVE
         and noise.feature == NO_NOISE
         and noise.token_below == np.uint64(0)
-        and task.bag.start.shape[0] <= 1
     )
 
 
@@ -154,6 +154,8 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
     n_nodes = -1
     if plain:
         sum_grid(task.nodes, task.left, anchor, n_anchors, T, chain.nodes.value, L, emission)
+        if task.bag.start.shape[0] > 1:
+            sum_bag(task.bag, token, T, chain.nodes.value, L, emission)
         if scale != 1.0:
             for k in range(T * L):
                 emission[k] *= scale

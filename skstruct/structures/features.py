@@ -169,6 +169,24 @@ def sum_grid(grid, left, first_anchor, n_anchors, T, weight, L, out):
 
 
 @inline
+def sum_bag(bag, first_token, T, weight, L, out):
+    """The same for ready-made features."""
+    for t in range(T):
+        start = np.uint64(t * L)
+        for k in range(bag.start[first_token + t], bag.start[first_token + t + 1]):
+            if bag.row[k] < 0:
+                continue
+            place = np.uint64(np.int64(bag.row[k]) * L)
+            if bag.value.shape[0] > 0:
+                x = bag.value[k]
+                for y in range(np.uint64(L)):
+                    out[start + y] += x * weight[place + y]
+            else:
+                for y in range(np.uint64(L)):
+                    out[start + y] += weight[place + y]
+
+
+@inline
 def sum_rows(store, rule, step, runs, n, rows_each, stride, scale, out):
     """``out[token * stride :] += scale * value * rows`` for every run.
 

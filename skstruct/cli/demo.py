@@ -1,0 +1,186 @@
+"""``python -m skstruct demo``: train and evaluate on the embedded corpora, in seconds.
+
+Idea: the package's main jobs, each with two learners on the same fixed split (every fourth sentence is
+for testing), as rows of one table. The corpora are too small for claims about accuracy; the demo shows
+that everything works, and how fast it is.
+
+Place: a command, see `skstruct.cli`.
+"""
+
+import argparse
+import contextlib
+import platform
+import sys
+import threading
+import time
+from importlib import metadata
+from typing import NamedTuple
+
+from .. import PassiveAggressiveTagger, StructuredPerceptron, __version__
+from ..datasets import load_chunking, load_entities, load_sample
+from ..estimators.segmenter import Segmenter
+from ..metrics import segment_f1_score, segmentation_report, word_f1_score
+from ..structures import chain
+
+LEARNERS = (StructuredPerceptron, PassiveAggressiveTagger)
+
+ENTITIES = [
+    *(f"Uword{o:+d}:%x[{o},0]" for o in range(-2, 3)),
+    *(f"Upos{o:+d}:%x[{o},1]" for o in range(-1, 2)),
+    "Upair:%x[-1,1]/%x[0,1]",
+    "Uprefix:%prefix2[0,0]",
+    "Usuffix:%suffix3[0,0]",
+    "Ushape:%shape[0,0]",
+    "Ushapes:%shape[-1,0]/%shape[0,0]",
+    "B",
+]
+"""Templates for entities in (form, part of speech): words, tags, affixes, shapes."""
+
+PATIENCE = 2.0
+"""Seconds of warming up after which the user is told that it takes longer than usual."""
+
+ROW = "{:<28}{:<26}{:<12}{:>7}{:>14}{:>9}{:>9}"
+
+
+class Job(NamedTuple):
+    """A corpus, and how to learn and judge it."""
+
+    task: str
+    measure: str
+    X: list
+    y: list
+    estimator: object  # learner class, keywords -> estimator
+    score: object  # y_true, y_pred -> float
+    oov: bool  # whether recall of unknown words is defined
+
+
+def add_parser(commands):
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "demo",
+        help="train and evaluate on the embedded corpora",
+        description="Train on three quarters of the embedded corpora and evaluate on the rest: Chinese "
+        "word segmentation, joint segmentation and tagging, English chunking, entity recognition.",
+    )
+    parser.add_argument(
+        "--epochs", type=_positive, default=10, metavar="N",
+        help="passes over the training data (default: 10)",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
+    parser.set_defaults(run=run)
+
+
+def _positive(text):
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be an int of at least 1, got {text!r}")
+    return int(text)
+
+
+def jobs():
+    """What the demo does."""
+    sample = load_sample("zh")
+    pairs = [list(zip(words, tags)) for words, tags in zip(sample.words, sample.tags)]
+
+    def segmenter(learner, **parameters):
+        return Segmenter(learner(features="char", **parameters))
+
+    def chunker(learner, **parameters):
+        return learner(features="chunk", constraints="BIO", **parameters)
+
+    def recognizer(learner, **parameters):
+        return learner(features=ENTITIES, constraints="BIO", **parameters)
+
+    chinese, segments = (sample.text, sample.words, segmenter), segment_f1_score
+    return [
+        Job("Chinese segmentation", "word F1", *chinese, word_f1_score, True),
+        Job("segmentation and tagging", "joint F1", sample.text, pairs, segmenter, word_f1_score, True),
+        Job("English chunking", "segment F1", *load_chunking(), chunker, segments, False),
+        Job("English entities", "segment F1", *load_entities(), recognizer, segments, False),
+    ]
+
+
+def split(sequences):
+    """Three quarters and one quarter: every fourth is for testing."""
+    return [s for i, s in enumerate(sequences) if i % 4 != 3], sequences[3::4]
+
+
+def run(arguments):
+    """Run the demo.
+
+    Returns
+    -------
+    int
+        The exit code, 0.
+    """
+    began = time.perf_counter()
+    todo = jobs()
+    print(_versions())
+    compiled = _warm_up(todo)
+    if compiled:
+        print(f"The kernels were compiled, in {compiled:.1f} s; later starts find them ready.")
+    print()
+    print(ROW.format("task", "learner", "measure", "score", "OOV recall", "fit [s]", "tag [s]"))
+    shown = []
+    for job in todo:
+        for learner in LEARNERS:
+            predicted = _run_job(job, learner, arguments)
+        if job.oov:
+            shown.append((job, predicted))
+    _, test = split(todo[0].X)
+    print(f"\nTrained on {len(todo[0].X) - len(test)} sentences, tested on {len(test)}, as these:")
+    for i in (0, 6, 7):
+        print(f"\n  {test[i]}")
+        for _, predicted in shown:
+            print("  " + "  ".join(w if isinstance(w, str) else "/".join(w) for w in predicted[i]))
+    print(f"\nTotal time: {time.perf_counter() - began:.1f} s, imports aside")
+    return 0
+
+
+def _run_job(job, learner, arguments):
+    """Print one row; returns the predictions."""
+    (X, X_test), (y, y_test) = split(job.X), split(job.y)
+    estimator = job.estimator(learner, max_iter=arguments.epochs, random_state=arguments.seed)
+    started = time.perf_counter()
+    estimator.fit(X, y)
+    fitted = time.perf_counter()
+    predicted = estimator.predict(X_test)
+    tagged = time.perf_counter()
+    recall = "-"
+    if job.oov:
+        known = {w if isinstance(w, str) else w[0] for words in y for w in words}
+        recall = f"{segmentation_report(y_test, predicted, known).oov_recall:.4f}"
+    print(
+        ROW.format(
+            job.task, learner.__name__, job.measure, f"{job.score(y_test, predicted):.4f}", recall,
+            f"{fitted - started:.3f}", f"{tagged - fitted:.3f}",
+        ),
+        flush=True,
+    )  # fmt: skip
+    return predicted
+
+
+def _warm_up(todo):
+    """Get the kernels compiled or loaded; returns the seconds it took if any was compiled, else 0."""
+
+    def tell():
+        with contextlib.suppress(OSError):
+            print("Compiling the kernels, once ...", file=sys.stderr, flush=True)
+
+    started = time.perf_counter()
+    timer = threading.Timer(PATIENCE, tell)
+    timer.daemon = True
+    timer.start()
+    try:
+        for job in todo:
+            for learner in LEARNERS:
+                job.estimator(learner, max_iter=1).fit(job.X[:4], job.y[:4]).predict(job.X[:1])
+    finally:
+        timer.cancel()
+    statistics = getattr(chain.epoch, "stats", None)  # absent under NUMBA_DISABLE_JIT
+    compiled = statistics is not None and sum(statistics.cache_misses.values())
+    return time.perf_counter() - started if compiled else 0.0
+
+
+def _versions():
+    others = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "numba", "scikit-learn"))
+    return f"skstruct {__version__}, Python {platform.python_version()}, {others}"

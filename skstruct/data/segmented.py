@@ -1,0 +1,232 @@
+"""Segmented text: texts cut at white space, words checked against them, labels turned into words.
+
+Idea: a text is the list of its *pieces*, what ``str.split`` makes of it. White space thereby separates
+words, belongs to none, and is never seen by a tagger; a segmentation is right in form if its words spell
+the pieces and none reaches from one into the next.
+
+Place on the ladder: rung 1. `words_to_labels` of `skstruct.data.schemes` leads on to labels; `cut` leads
+back for a whole corpus at once.
+"""
+
+from collections import defaultdict
+from itertools import accumulate, chain, count
+
+import numpy as np
+
+from .inputs import as_sequences, describe, flatten, lengths_of, offsets_of, place
+from .scheme_rules import LabelTable
+
+WORD_SCHEMES = ("BMES", "BI", "B2B3MES")
+"""Schemes of words: every character belongs to one."""
+
+OPENING = ("B", "S", "O")
+"""Prefixes of labels that start a word wherever they stand."""
+
+CLOSING = ("E", "S", "O")
+"""Prefixes of labels after which a word starts."""
+
+
+# --------------------------------------------------------------------------------------------------
+# Texts and words, checked
+# --------------------------------------------------------------------------------------------------
+def as_pieces(X):
+    """Each text cut at its white space: a list of lists of str; [] for an empty text.
+
+    Raises
+    ------
+    ValueError
+        If ``X`` is not a list of str; the message names the sequence.
+    """
+    if isinstance(X, str):
+        raise ValueError(f"X must be a list of texts, got the {describe(X)}; use [text] for one text")
+    sized = hasattr(X, "__len__") and hasattr(X, "__getitem__") and not isinstance(X, (bytes, dict))
+    if not sized or getattr(X, "ndim", 1) != 1:
+        hint = "; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else ""
+        raise ValueError(f"X must be a list of texts, got {describe(X)}{hint}")
+    convert = getattr(X, "to_list", None) or getattr(X, "tolist", None)  # Series, arrays
+    texts = convert() if convert else list(X)
+    for i, text in enumerate(texts):
+        if not isinstance(text, str):
+            if isinstance(text, (list, tuple, np.ndarray)):
+                hint = ": Segmenter takes text, not a list of characters; use ''.join(characters)"
+            else:
+                hint = ""
+            raise ValueError(f"X: sequence {i} must be a text, a str, got {describe(text)}{hint}")
+    return [text.split() for text in texts]
+
+
+def as_words(pieces, y):
+    """Words and tags of each text.
+
+    Parameters
+    ----------
+    pieces : list of lists of str
+        The texts, from `as_pieces`.
+    y : list of lists of words, or of (word, tag)
+
+    Returns
+    -------
+    words : list of sequences of str
+    tags : list of sequences of str, or None if ``y`` has none
+
+    Raises
+    ------
+    ValueError
+        If ``y`` is not as described or does not spell the texts; the message names the place.
+    """
+    if y is None:
+        raise ValueError("y must be a list of lists of words, got None")
+    y = as_sequences(y, "y", "word")
+    if len(y) != len(pieces):
+        raise ValueError(
+            f"X and y must hold the same number of sequences, got {len(pieces)} and {len(y)}"
+        )
+    flat, offsets = flatten(y), offsets_of(lengths_of(y))
+    tagged = bool(flat) and isinstance(flat[0], (tuple, list))
+    columns = [flat]
+    if tagged:
+        pairs = set(map(type, flat)) <= {tuple, list} and set(map(len, flat)) == {2}
+        columns = list(zip(*flat)) if pairs else None
+    if not columns or any(set(map(type, column)) - {str} or "" in column for column in columns):
+        _refuse_items(flat, offsets, tagged)
+        columns = [list(map(str, c)) for c in (zip(*flat) if tagged else columns)]  # subclasses of str
+    bounds = offsets.tolist()
+    words, *tags = ([column[a:b] for a, b in zip(bounds, bounds[1:])] for column in columns)
+    for i, (parts, spelling) in enumerate(zip(pieces, words)):
+        if "".join(parts) != "".join(spelling):
+            _refuse_spelling(i, "".join(parts), spelling)
+        if len(parts) > 1:
+            _check_white_space(i, parts, spelling)
+    return words, tags[0] if tags else None
+
+
+def _refuse_items(flat, offsets, tagged):
+    """Raise for the first item that is no word or, if ``tagged``, no (word, tag)."""
+    for k, item in enumerate(flat):
+        if tagged and not (isinstance(item, (tuple, list)) and len(item) == 2):
+            wrong = "expected a (word, tag) pair" + ("" if k == 0 else " as before")
+        elif tagged and not isinstance(item[1], str):
+            wrong = "the tag must be a str"
+        elif tagged and not item[1]:
+            wrong = "the tag must not be empty"
+        elif tagged and not isinstance(item[0], str):
+            wrong = "the word must be a str"
+        elif not tagged and not isinstance(item, str):
+            wrong = "expected a word, a str" + ("" if k == 0 else ", as before")
+        elif not (item[0] if tagged else item):
+            wrong = "a word must not be empty"
+        else:
+            continue
+        i, t = place(offsets, k)
+        raise ValueError(f"y: sequence {i}, position {t}: {wrong}, got {describe(item)}")
+
+
+def _refuse_spelling(i, text, words):
+    """Raise for the first word that is not what the text, without its white space, goes on with."""
+    start = 0
+    for t, word in enumerate(words):
+        if word.split() != [word]:
+            raise ValueError(
+                f"y: sequence {i}, position {t}: a word must not hold white space, got {word!r}"
+            )
+        if not text.startswith(word, start):
+            rest = text[start : start + max(10, len(word))]
+            goes_on = f"goes on with {rest!r}" if rest else "has ended"
+            raise ValueError(
+                f"y: sequence {i}, position {t}: the words must spell the text, which {goes_on}, "
+                f"got {word!r}"
+            )
+        start += len(word)
+    raise ValueError(
+        f"y: sequence {i}, position {len(words)}: the words must spell the text, which goes on with "
+        f"{text[start : start + 10]!r} after the last word"
+    )
+
+
+def _check_white_space(i, parts, words):
+    """Raise if a word spans the white space between two pieces of a text."""
+    stops = list(accumulate(map(len, words)))
+    crossed = set(accumulate(map(len, parts))).difference(stops)
+    if crossed:
+        t = int(np.searchsorted(stops, min(crossed)))
+        raise ValueError(
+            f"y: sequence {i}, position {t}: the text has white space inside of the word {words[t]!r}; "
+            f"white space always ends a word"
+        )
+
+
+# --------------------------------------------------------------------------------------------------
+# Labels to words
+# --------------------------------------------------------------------------------------------------
+def cut(pieces, labels, scheme, tagged):
+    """Cut texts where their labels, or white space, say so.
+
+    Text by text this is `skstruct.data.schemes.labels_to_words`, white space aside; here the corpus
+    is one array of labels, cut at once.
+
+    Parameters
+    ----------
+    pieces : list of lists of str
+        Texts that are not empty, from `as_pieces`.
+    labels : list of lists of str
+        One label for each character that is not white space, in any order.
+    scheme : str
+    tagged : bool
+        Whether to return (word, tag); a word's tag is the type of its first label.
+
+    Returns
+    -------
+    list of lists of words, or of (word, tag)
+    """
+    text = "".join(chain.from_iterable(pieces))
+    offsets = offsets_of(lengths_of(labels))  # of the texts, in characters
+    ids = defaultdict(count().__next__)
+    flat = np.fromiter(map(ids.__getitem__, chain.from_iterable(labels)), np.int32, len(text))
+    parsed = LabelTable(scheme).parse(ids)
+    opens = np.array([prefix in OPENING for prefix, _ in parsed], np.bool_)
+    closes = np.array([prefix in CLOSING for prefix, _ in parsed], np.bool_)
+    start = opens[flat]  # (T,) whether a word starts at the character
+    start[1:] |= closes[flat[:-1]]
+    start[offsets_of(lengths_of(flatten(pieces)))[:-1]] = True
+    # One separator before each word, another before each text, and str.split makes the words: three
+    # times as fast as slicing them off one by one. No text holds white space, so both are unambiguous.
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    place_of = np.arange(len(text)) + np.cumsum(start)  # (T,) of each character among the separators
+    spaced = np.full(len(text) + np.count_nonzero(start), ord(" "), np.uint32)
+    spaced[place_of] = codes
+    spaced[place_of[offsets[:-1]] - 1] = ord("\n")
+    lines = spaced[1:].tobytes().decode("utf-32-le", "surrogatepass").split("\n")
+    words = [line.split(" ") for line in lines]
+    if not tagged:
+        return words
+    kinds = np.array([kind for _, kind in parsed], dtype=object)
+    tags = iter(kinds[flat[start]].tolist())
+    return [list(zip(line, tags)) for line in words]
+
+
+def white_space_options(pieces, classes, scheme):
+    """For each character the labels that white space beside it leaves, None for any.
+
+    Returns
+    -------
+    list of lists, or None
+        None where nothing is to be said: no text has white space inside, or the scheme's label for
+        words of one character was never seen, so that some texts would be left without labelling.
+    """
+    if all(len(parts) == 1 for parts in pieces):
+        return None
+    parsed = LabelTable(scheme).parse(classes)
+    opening = [label for label, (prefix, _) in zip(classes, parsed) if prefix in OPENING]
+    closing = [label for label, (prefix, _) in zip(classes, parsed) if prefix in CLOSING]
+    if scheme == "BI":  # every label may end a word
+        closing = classes
+    single = [label for label in opening if label in closing]
+    if not single:
+        return None
+    options = []
+    for parts in pieces:
+        row = []
+        for length in map(len, parts):
+            row += [opening, *[None] * (length - 2), closing] if length > 1 else [single]
+        options.append(row if len(parts) > 1 else [None] * len(row))
+    return options

@@ -1,0 +1,211 @@
+"""Shuffle-and-average: one model from many that saw the examples in different orders."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+
+from ..training.averaging import average_stores
+from ._sklearn import HasMethods, Interval, Real, StrOptions
+from .base import N_JOBS, POSITIVE, SequenceTagger
+from .chain_model import ChainModel
+from .perceptron import StructuredPerceptron
+
+TRAINABLE = "_prepare"
+"""What a tagger must offer: ``_prepare(...)`` returns a run with ``member(estimator, seed, drawn)``."""
+
+
+class BaggingShuffleAverager(SequenceTagger):
+    """Average the weights of taggers trained on shuffled or resampled examples.
+
+    The order of the examples decides much of what an online learner learns. Training several models
+    that differ only in the order and averaging their weights removes that part ([1]_, section 3.2).
+    The result is one model, as fast as each of its members; not a vote.
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        The tagger to train; None means ``StructuredPerceptron()``. Its ``random_state`` is overridden.
+    n_estimators : int, default=5
+        Members.
+    average : {"nonzero", "all"}, default="nonzero"
+        Divide a weight by the number of members in which it is not zero ([1]_, equation 8), or by
+        the number of members (equation 7).
+    bootstrap : bool, default=False
+        Draw each member's sequences with replacement; else each member sees a shuffled selection.
+    max_samples : float in (0, 1], default=1.0
+        Sequences drawn for each member, as a fraction.
+    keep_members : bool, default=False
+        Keep the fitted members as ``estimators_``.
+    n_jobs : int or None, default=None
+        Threads, in training (over members) and prediction. Results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Determines all members.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+    n_iter_ : int
+        Most epochs that a member ran.
+    estimators_ : list of estimators
+        With ``keep_members`` only.
+
+    References
+    ----------
+    .. [1] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
+       word segmentation, POS tagging and parsing. EACL.
+
+    Examples
+    --------
+    >>> from skstruct import BaggingShuffleAverager, StructuredPerceptron
+    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> base = StructuredPerceptron(max_iter=5)
+    >>> averager = BaggingShuffleAverager(base, n_estimators=3, random_state=0).fit(X, y)
+    >>> averager.predict([["a", "dog", "sleeps"]])
+    [['D', 'N', 'V']]
+    """
+
+    _parameter_constraints = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "n_estimators": [POSITIVE],
+        "average": [StrOptions({"nonzero", "all"})],
+        "bootstrap": ["boolean"],
+        "max_samples": [Interval(Real, 0, 1, closed="right")],
+        "keep_members": ["boolean"],
+        "n_jobs": N_JOBS,
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=5,
+        *,
+        average="nonzero",
+        bootstrap=False,
+        max_samples=1.0,
+        keep_members=False,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.average = average
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.keep_members = keep_members
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def get_metadata_routing(self):
+        """Metadata routing of this object and its estimator; see scikit-learn's user guide."""
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                estimator=self._template(),
+                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+            )
+        )
+
+    def _template(self):
+        return StructuredPerceptron() if self.estimator is None else self.estimator
+
+    def fit(self, X, y, sample_weight=None):
+        """Train the members and average them.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As the estimator's ``fit`` takes them. The corpus is encoded once for all members.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is wrong, or the estimator's models cannot be averaged.
+        """
+        self._validate_params()
+        members, runs = self._members(X, y, sample_weight)
+        threads = min(effective_n_jobs(self.n_jobs), len(runs))
+        if threads == 1:
+            models = [run(k) for k, run in enumerate(runs)]
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                models = list(pool.map(lambda k: runs[k](k), range(len(runs))))
+        nonzero = self.average == "nonzero"
+        first = models[0]
+        model = ChainModel(
+            first.encoder,
+            first.labels,
+            average_stores([m.nodes for m in models], nonzero),
+            average_stores([m.edges for m in models], nonzero),
+            first.constraints,
+        )
+        self._model = model
+        self.classes_ = model.labels.array
+        self.n_iter_ = max(member.n_iter_ for member in members)
+        vars(self).pop("estimators_", None)
+        if self.keep_members:
+            self.estimators_ = members
+        return self
+
+    def _members(self, X, y, sample_weight):
+        """The members to be, and for each a function that trains it and returns its model."""
+        template = self._template()
+        if not isinstance(template, BaseEstimator) or not hasattr(template, TRAINABLE):
+            raise ValueError(
+                f"{type(template).__name__} cannot be averaged: it has no linear weights over "
+                f"features shared by all members; use StructuredPerceptron, PassiveAggressiveTagger "
+                f"or L1CRF"
+            )
+        random = check_random_state(self.random_state)
+        prepared = clone(template).set_params(random_state=int(random.randint(2**31 - 1)))
+        prepared._validate_params()
+        shared = prepared._prepare(X, y, sample_weight)
+        nonempty = np.flatnonzero(np.diff(shared.task.token) > 0)
+        n_drawn = max(1, round(self.max_samples * nonempty.shape[0]))
+        members, runs = [], []
+        for _ in range(self.n_estimators):
+            seed = int(random.randint(2**31 - 1))
+            drawn = nonempty
+            if self.bootstrap:
+                drawn = np.sort(random.choice(nonempty, n_drawn, replace=True))
+            elif n_drawn < nonempty.shape[0]:
+                drawn = np.sort(random.choice(nonempty, n_drawn, replace=False))
+            member = clone(template).set_params(random_state=seed)
+            run = shared.member(member, seed, drawn)
+            members.append(member)
+            runs.append(self._trainer(member, run, X, y))
+        return members, runs
+
+    def _trainer(self, member, run, X, y):
+        def train(k):
+            run.train(X, y)
+            model = member._model
+            if not self.keep_members:  # let go of what only further training would need
+                del member._model, member._training
+            return model
+
+        return train
+
+    def member_scores(self, X, y, sample_weight=None):
+        """Scores of the members alone, to set beside the score of their average.
+
+        Needs ``keep_members=True``.
+
+        Returns
+        -------
+        ndarray of shape (n_estimators,)
+            Token accuracies; their spread is how much of a result is luck.
+        """
+        if not hasattr(self, "estimators_"):
+            raise ValueError("member_scores needs a fit with keep_members=True")
+        return np.array([m.score(X, y, sample_weight) for m in self.estimators_])

@@ -1,0 +1,563 @@
+"""Brute-force references: slow, obvious, and written from the papers, not from the package.
+
+Nothing here imports ``skstruct``. Features are strings, weights are dictionaries, decoding enumerates all
+labellings, averages add up complete weight vectors. A weight's key is ``(feature, label)`` or, for
+features of a label transition, ``(feature, previous, next)``; the label bigram is the feature ``"B"``.
+
+Papers: [Z] Zhang, Su, Zhou 2014 (regularised structured perceptron); [G] Gao, Qiu, Huang 2010 (passive-aggressive);
+[C] Collins 2002 (slides, theorem 1); [P] Crammer et al. 2006.
+
+Ties. The papers leave open which of several best labellings is taken. The oracles take the one whose
+*reversed* label ids are smallest (the last label decides first), what a Viterbi search does that prefers
+the smaller label everywhere; among wrong labellings those come first that went wrong earlier, see
+:func:`wrong_tie`. Where weights are not small dyadic numbers, rounding decides ties instead; the trainer
+counts such decisions in ``Trained.ambiguous``, and a comparison is meaningful only if it is 0.
+"""
+
+import itertools
+import math
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+# ------------------------------------------------------------------------------ features of templates
+
+MACRO = re.compile(r"%([a-zA-Z]\w*)\[\s*([-+]?\d+)\s*,\s*(\d+)\s*\]")
+BIGRAM = "B"
+
+
+def apply_function(name, token):
+    """The value of ``%name[...]`` for a token inside the sequence."""
+    if name == "x":
+        return token
+    if name == "lower":
+        return token.lower()
+    if affix := re.fullmatch(r"(prefix|suffix)(\d+)", name):
+        length = int(affix[2])
+        return token[:length] if affix[1] == "prefix" else token[-length:]
+    if name == "shape":
+        kinds = ["X" if c.isupper() else "x" if c.islower() else "9" if c.isdigit() else c for c in token]
+        return "".join(k for i, k in enumerate(kinds) if kinds[max(0, i - 2) : i] != [k, k])
+    raise ValueError(name)
+
+
+def read(sequence, position, column, function):
+    """A column of a token, or the CRF++ symbol of a place outside: _B-1, _B-2 ... before, _B+1 ... after.
+
+    Values of tokens start with "=", so that a token spelled "_B-1" is not a boundary.
+    """
+    if position < 0:
+        return f"_B{position}"
+    if position >= len(sequence):
+        return f"_B+{position - len(sequence) + 1}"
+    token = sequence[position]
+    return "=" + apply_function(function, (token,)[column] if isinstance(token, str) else token[column])
+
+
+def template_string(line, sequence, t, masked=lambda position, column: False):
+    """The feature of one template at position t, or None where it reads a masked token.
+
+    The identifier is the line without offsets and columns; equal identifiers share features, as in CRF++.
+    """
+    values = []
+    for function, offset, column in MACRO.findall(line):
+        position = t + int(offset)
+        if 0 <= position < len(sequence) and masked(position, int(column)):
+            return None
+        values.append(read(sequence, position, int(column), function))
+    return " ".join([MACRO.sub(r"%\1", line), *map(repr, values)])
+
+
+@dataclass
+class Features:
+    """Features of one sequence: a Counter (name -> value) for each token, and for each token but the first."""
+
+    nodes: list
+    edges: list  # edges[t] belongs to the transition from t - 1 to t; edges[0] is empty
+    bigram_factor: dict | None = None  # noise on the label bigram, by (previous, next)
+
+    def edge_value(self, name, value, previous, label):
+        if name == BIGRAM and self.bigram_factor is not None:
+            return value * self.bigram_factor[previous, label]
+        return value
+
+    def __len__(self):
+        return len(self.nodes)
+
+
+def template_features(lines, sequence, masked=lambda position, column: False):
+    """[Z] eq. 18: a feature that reads a masked (position, column) is left out."""
+    nodes, edges = [], []
+    bare = any(line[0] == "B" and not MACRO.search(line) for line in lines)
+    for t in range(len(sequence)):
+        node, edge = Counter(), Counter()
+        for line in lines:
+            if line[0] == "U":
+                name = template_string(line, sequence, t, masked)
+                if name is not None:
+                    node[name] += 1
+            elif MACRO.search(line) and t > 0:
+                name = template_string(line, sequence, t, masked)
+                if name is not None:
+                    edge[name] += 1
+        if bare and t > 0:
+            edge[BIGRAM] += 1
+        nodes.append(node)
+        edges.append(edge)
+    return Features(nodes, edges)
+
+
+# ------------------------------------------------------------------------------------ bags of features
+
+
+def bag_items(token):
+    """(name, value) pairs of a token, as python-crfsuite's ItemSequence reads it."""
+    if not isinstance(token, dict):
+        return [(name, 1.0) for name in token]
+    items = []
+    for key, value in token.items():
+        if isinstance(value, str):
+            items.append((f"{key}:{value}", 1.0))
+        elif isinstance(value, (dict, list, tuple, set, frozenset)):
+            items.extend((f"{key}:{name}", number) for name, number in bag_items(value))
+        elif isinstance(value, bool):
+            if value:  # python-crfsuite keeps a feature of value 0, which adds nothing to any score
+                items.append((key, 1.0))
+        else:
+            items.append((key, float(value)))
+    return items
+
+
+def bag_features(sequence):
+    """Bags always have the label bigram besides."""
+    nodes, edges = [], []
+    for t, token in enumerate(sequence):
+        node = Counter()
+        for name, value in bag_items(token):
+            node[name] += value
+        nodes.append(node)
+        edges.append(Counter({BIGRAM: 1} if t else {}))
+    return Features(nodes, edges)
+
+
+def occurrences(corpus):
+    """How often each feature of templates occurs; a template that occurs twice counts twice."""
+    nodes, edges = Counter(), Counter()
+    for features in corpus:
+        for node in features.nodes:
+            nodes.update(node)
+        for edge in features.edges:
+            edges.update(edge)
+    return nodes, edges
+
+
+def bag_occurrences(X):
+    """The same for bags, whatever the values; a value of 0 is not an occurrence."""
+    items = Counter(name for s in X for token in s for name, value in bag_items(token) if value)
+    return items, Counter()
+
+
+def keep_frequent(corpus, min_count, counts):
+    """The corpus without features that occur fewer than ``min_count`` times; the label bigram stays."""
+    nodes, edges = counts
+    edges = {**edges, BIGRAM: min_count}
+    return [
+        Features(
+            [Counter({f: v for f, v in node.items() if nodes[f] >= min_count}) for node in features.nodes],
+            [Counter({f: v for f, v in edge.items() if edges[f] >= min_count}) for edge in features.edges],
+        )
+        for features in corpus
+    ]
+
+
+# ---------------------------------------------------------------------------------- scores, enumeration
+
+
+def phi(features, labelling):
+    """The feature vector of a labelling: a Counter of weight keys."""
+    total = Counter()
+    for t, label in enumerate(labelling):
+        for name, value in features.nodes[t].items():
+            total[name, label] += value
+        if t > 0:
+            for name, value in features.edges[t].items():
+                value = features.edge_value(name, value, labelling[t - 1], label)
+                total[name, labelling[t - 1], label] += value
+    return total
+
+
+def difference(features, right, wrong):
+    """phi(x, right) - phi(x, wrong), without zeros."""
+    delta = phi(features, right)
+    for key, value in phi(features, wrong).items():
+        delta[key] -= value
+    return {key: value for key, value in delta.items() if value != 0}
+
+
+def dot(weights, vector):
+    return math.fsum(weights.get(key, 0.0) * value for key, value in vector.items())
+
+
+def squared_norm(vector):
+    return math.fsum(value * value for value in vector.values())
+
+
+def score(features, labelling, weights):
+    return dot(weights, phi(features, labelling))
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Which labels may start, follow each other, and end; None allows everything."""
+
+    start: frozenset | None = None
+    pairs: frozenset | None = None
+    end: frozenset | None = None
+
+    def permit(self, labelling):
+        return (
+            (self.start is None or labelling[0] in self.start)
+            and (self.end is None or labelling[-1] in self.end)
+            and (self.pairs is None or all(p in self.pairs for p in zip(labelling, labelling[1:])))
+        )
+
+
+FREE = Constraints()
+
+
+def labellings(length, labels, constraints=FREE, options=None):
+    """All labellings that are allowed; ``options[t]`` is None (any label) or the labels allowed at t."""
+    choices = [
+        [y for y in labels if options is None or options[t] is None or y in options[t]] for t in range(length)
+    ]
+    return [z for z in itertools.product(*choices) if constraints.permit(z)]
+
+
+def agrees(labelling, gold):
+    """Whether a labelling has every label that is given; None is not given."""
+    return all(g is None or g == z for z, g in zip(labelling, gold))
+
+
+def cost_of(labelling, gold, costs):
+    """Sum of the costs of the labels missed; unlabelled tokens cost nothing."""
+    return math.fsum(costs.get(g, 0.0) for z, g in zip(labelling, gold) if g is not None and g != z)
+
+
+def reversed_ids(labelling, labels):
+    """The usual order of ties: the last label decides first."""
+    return [labels.index(y) for y in reversed(labelling)]
+
+
+def wrong_tie(gold):
+    """The order of ties among labellings that contradict gold.
+
+    From the last label backwards, as :func:`reversed_ids`; but a labelling whose earlier part contradicts
+    gold already precedes one whose earlier part agrees.
+    """
+
+    def tie(labelling, labels):
+        key = [labels.index(labelling[-1])]
+        for t in range(len(labelling) - 1, 0, -1):
+            key += [agrees(labelling[:t], gold[:t]), labels.index(labelling[t - 1])]
+        return key
+
+    return tie
+
+
+def ranked(candidates, value, labels, tie=reversed_ids):
+    """(value, labelling) pairs, best first."""
+    labels = list(labels)
+    pairs = [(value(z), z) for z in candidates]
+    return sorted(pairs, key=lambda pair: (-pair[0], tie(pair[1], labels)))
+
+
+def k_best(features, weights, labels, k, constraints=FREE, options=None):
+    """Up to k (score, labelling) pairs by enumeration."""
+    candidates = labellings(len(features), labels, constraints, options)
+    return ranked(candidates, lambda z: score(features, z, weights), labels)[:k]
+
+
+def best_completion(features, gold, weights, labels, constraints=FREE):
+    options = [None if g is None else [g] for g in gold]
+    best = k_best(features, weights, labels, 1, constraints, options)
+    return best[0] if best else None
+
+
+def best_wrong(features, gold, weights, labels, constraints=FREE, costs=None):
+    """[G] eq. 2: the best labelling that contradicts gold somewhere, by score plus cost; None if none does."""
+    wrong = [z for z in labellings(len(features), labels, constraints) if not agrees(z, gold)]
+    best = ranked(
+        wrong,
+        lambda z: score(features, z, weights) + cost_of(z, gold, costs or {}),
+        labels,
+        wrong_tie(gold),
+    )
+    return best[0] if best else None
+
+
+# ------------------------------------------------------------------------------------- update and penalty
+
+
+def step_size(variant, C, loss, norm):
+    """[G] eqs 12, 13; [P] section 4."""
+    if loss <= 0 or norm == 0:
+        return 0.0
+    if variant == "PA":
+        return loss / norm
+    if variant == "PA-I":
+        return min(C, loss / norm)
+    if variant == "PA-II":
+        return loss / (norm + 1 / (2 * C))
+    raise ValueError(variant)
+
+
+def l2_step(weights, delta, alpha):
+    """[Z] eq. 10: decay, then add. ``delta`` is what is added to the weights."""
+    for key in weights:
+        weights[key] *= 1 - alpha
+    for key, value in delta.items():
+        weights[key] += value
+
+
+def l1_step(weights, delta, alpha):
+    """[Z] eq. 12: shrink, then add."""
+    for key, w in weights.items():
+        weights[key] = math.copysign(max(0.0, abs(w) - alpha), w)
+    for key, value in delta.items():
+        weights[key] += value
+
+
+def l1_cumulative_step(weights, due, delta, alpha, steps_before):
+    """[Z] eqs 13 to 17. ``due`` is c; weights that have never been touched owe alpha for each step before."""
+    for key, value in delta.items():
+        if key not in weights:
+            weights[key], due[key] = 0.0, alpha * steps_before
+        weights[key] += value
+    for key, w in weights.items():
+        due[key] += alpha
+        m = min(abs(w), due[key])
+        weights[key] = math.copysign(max(0.0, abs(w) - m), w)
+        due[key] -= m
+
+
+class Learner:
+    """Weights under a penalty and an average, one complete vector at a time.
+
+    ``step(delta)`` is one example visited; ``delta`` may be empty. ``average`` is "step", "epoch" or None.
+    """
+
+    def __init__(self, penalty=None, alpha=0.0, average="step"):
+        self.penalty, self.alpha, self.average = penalty, alpha, average
+        self.weights, self.due = defaultdict(float), {}
+        self.total, self.n_summed, self.n_steps = defaultdict(float), 0, 0
+
+    def step(self, delta):
+        if self.penalty == "l2":
+            l2_step(self.weights, delta, self.alpha)
+        elif self.penalty == "l1":
+            l1_step(self.weights, delta, self.alpha)
+        elif self.penalty == "l1-cumulative":
+            l1_cumulative_step(self.weights, self.due, delta, self.alpha, self.n_steps)
+        else:
+            for key, value in delta.items():
+                self.weights[key] += value
+        self.n_steps += 1
+        if self.average == "step":
+            self._sum()
+
+    def end_epoch(self):
+        if self.average == "epoch":
+            self._sum()
+
+    def _sum(self):
+        for key, value in self.weights.items():
+            self.total[key] += value
+        self.n_summed += 1
+
+    def final(self):
+        """[Z] eq. 6, or [G] algorithm 1; the last weights without averaging."""
+        if self.average is None:
+            return dict(self.weights)
+        return {key: value / self.n_summed for key, value in self.total.items()}
+
+
+# -------------------------------------------------------------------------------------------- training
+
+
+@dataclass
+class Trained:
+    weights: dict
+    last: dict
+    updates: list  # per epoch
+    loss: list  # per epoch
+    ambiguous: int  # decisions that rounding may have taken
+    learner: Learner = None
+
+
+def is_exact(weights):
+    """Whether sums of these weights are exact in any order: small multiples of 2^-20."""
+    return all(abs(w) < 2**20 and (w * 2**20).is_integer() for w in map(float, weights.values()))
+
+
+def train(
+    corpus,
+    labels,
+    orders,
+    *,
+    variant="perceptron",
+    C=1.0,
+    margin="one",
+    penalty=None,
+    alpha=0.0,
+    average="step",
+    costs=None,
+    sample_weight=None,
+    constraints=FREE,
+    corrupt=None,
+):
+    """Train on ``corpus``, a list of (Features, gold); gold may hold None.
+
+    costs : dict, cost of missing a token of a label; for margin="hamming" every other label costs 1.
+    corrupt : function (step, example, Features) -> Features, the noise of a visit; steps count from 0.
+    """
+    labels = list(labels)
+    learner = Learner(penalty, alpha, average)
+    costs = dict(costs or {})
+    if margin == "hamming":
+        costs = {label: costs.get(label, 1.0) for label in labels}
+    everything = [
+        [(z, agrees(z, gold)) for z in labellings(len(gold), labels, constraints)] for _, gold in corpus
+    ]
+    updates, losses, ambiguous, step = [], [], 0, 0
+    for order in orders:
+        n_updates, loss_sum = 0, 0.0
+        for i in order:
+            features, gold = corpus[i]
+            if corrupt is not None:
+                features = corrupt(step, i, features)
+            w = learner.weights
+            table = _tables(features, w, labels)
+            right = ranked([z for z, ok in everything[i] if ok], lambda z: _sum(table, z), labels)
+            rivals = [z for z, ok in everything[i] if not ok or variant == "perceptron"]
+            tie = reversed_ids if variant == "perceptron" else wrong_tie(gold)
+            rivals = ranked(rivals, lambda z: _sum(table, z) + cost_of(z, gold, costs), labels, tie)
+            if not _exact_scores(features, w, costs):
+                ambiguous += _near_tie(right, features) + _near_tie(rivals, features)
+            delta = {}
+            if rivals and right:
+                y = right[0][1]
+                z_value, z = rivals[0]
+                scale = 1.0 if sample_weight is None else sample_weight[i]
+                if variant == "perceptron":
+                    if not agrees(z, gold):
+                        n_updates += 1
+                        delta = {key: scale * v for key, v in difference(features, y, z).items()}
+                else:
+                    gap = _sum(table, y) - _sum(table, z)
+                    asked = cost_of(z, gold, costs) + (1.0 if margin == "one" else 0.0)
+                    loss = max(0.0, asked - gap)
+                    loss_sum += loss
+                    vector = difference(features, y, z)
+                    tau = step_size(variant, C, loss, squared_norm(vector))
+                    n_updates += loss > 0
+                    delta = {key: scale * tau * v for key, v in vector.items()}
+            learner.step(delta)
+            step += 1
+        learner.end_epoch()
+        updates.append(n_updates)
+        losses.append(loss_sum)
+    return Trained(learner.final(), dict(learner.weights), updates, losses, ambiguous, learner)
+
+
+def _exact_scores(features, weights, costs):
+    if not is_exact(costs):
+        return False
+    if not any(weights.values()):
+        return True
+    factors = features.bigram_factor or {}
+    return all(map(is_exact, (weights, factors, *features.nodes, *features.edges)))
+
+
+def _near_tie(pairs, features):
+    """Whether the best of several labellings beats one with another phi by less than rounding can undo.
+
+    Among equals with one and the same phi the choice does not matter.
+    """
+    best = phi(features, pairs[0][1]) if pairs else None
+    for value, z in pairs[1:]:
+        if pairs[0][0] - value > 1e-9 * max(1.0, abs(pairs[0][0])):
+            return 0
+        if phi(features, z) != best:
+            return 1
+    return 0
+
+
+def _tables(features, weights, labels):
+    """Scores of the labels at each token, and of the transitions into it."""
+    nodes = [
+        {y: math.fsum(weights.get((f, y), 0.0) * v for f, v in node.items()) for y in labels}
+        for node in features.nodes
+    ]
+    edges = [
+        {
+            (p, q): math.fsum(
+                weights.get((f, p, q), 0.0) * features.edge_value(f, v, p, q) for f, v in edge.items()
+            )
+            for p in labels
+            for q in labels
+        }
+        for edge in features.edges
+    ]
+    return nodes, edges
+
+
+def _sum(table, z):
+    nodes, edges = table
+    return math.fsum(
+        [nodes[t][y] for t, y in enumerate(z)] + [edges[t][z[t - 1], z[t]] for t in range(1, len(z))]
+    )
+
+
+# -------------------------------------------------------------------------------------- the mistake bound
+
+
+def mistake_bound(corpus, labels, separator):
+    """[C] theorem 1: R² / δ² for a weight dictionary that separates the corpus; None if it does not."""
+    length = math.sqrt(squared_norm(separator))
+    radius, delta = 0.0, math.inf
+    for features, gold in corpus:
+        for z in labellings(len(gold), labels):
+            if z != tuple(gold):
+                vector = difference(features, gold, z)
+                radius = max(radius, squared_norm(vector))
+                delta = min(delta, dot(separator, vector) / length)
+    return radius / delta**2 if delta > 0 else None
+
+
+# ------------------------------------------------------------------------------------------ dense chains
+
+
+def chain_score(emission, transition, z):
+    """Score of label ids z; emission (T, L), transition (T, L, L) with transition[t, p, q] into t, or (L, L)."""
+    if np.ndim(transition) == 2:
+        transition = [transition] * len(z)
+    return math.fsum(
+        [emission[t][y] for t, y in enumerate(z)] + [transition[t][z[t - 1]][z[t]] for t in range(1, len(z))]
+    )
+
+
+def chain_ranked(emission, transition, start=None, end=None, options=None):
+    """All (score, z) of a chain, best first, without those of score -inf."""
+    T, L = np.shape(emission)
+    pairs = []
+    for z in itertools.product(range(L), repeat=T):
+        if options is not None and not all(options[t][y] for t, y in enumerate(z)):
+            continue
+        value = chain_score(emission, transition, z)
+        value += 0.0 if start is None else start[z[0]]
+        value += 0.0 if end is None else end[z[-1]]
+        if value > -math.inf:
+            pairs.append((value, z))
+    return sorted(pairs, key=lambda pair: (-pair[0], pair[1][::-1]))

@@ -1,0 +1,38 @@
+"""The examples run, as scripts, and print what they promise."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
+EXPECTED = {
+    "quick_start.py": ["Word F1", "micro avg", "three best labellings", "Same predictions: True"],
+    "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
+}
+
+pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the examples are not installed")
+
+
+def test_every_example_is_listed():
+    assert {path.name for path in EXAMPLES.glob("*.py")} == set(EXPECTED)
+
+
+@pytest.mark.parametrize(
+    "name", ["quick_start.py", pytest.param("grid_search.py", marks=pytest.mark.slow)]
+)
+def test_example(name, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error::DeprecationWarning:__main__", EXAMPLES / name],
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        cwd=tmp_path,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert [text for text in EXPECTED[name] if text not in done.stdout] == []
+    assert list(tmp_path.iterdir()) == []  # nothing is left behind
