@@ -21,7 +21,7 @@ import tempfile
 import skstruct
 from skstruct import StructuredPerceptron
 from skstruct.datasets import load_chunking, load_segmentation
-from skstruct.estimators.segmenter import Segmenter
+from skstruct import Segmenter
 from skstruct.metrics import segment_f1_score, segment_report
 
 X, y = load_segmentation()  # texts, and the words of each

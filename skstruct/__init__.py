@@ -5,6 +5,7 @@ from .data.templates import FeatureTemplates
 from .estimators.averager import BaggingShuffleAverager
 from .estimators.passive_aggressive import PassiveAggressiveTagger
 from .estimators.perceptron import StructuredPerceptron
+from .estimators.segmenter import Segmenter
 from .persistence import load
 
 __version__ = "0.1.0"
@@ -13,6 +14,7 @@ __all__ = [
     "BaggingShuffleAverager",
     "FeatureTemplates",
     "PassiveAggressiveTagger",
+    "Segmenter",
     "StructuredPerceptron",
     "load",
     "metrics",

@@ -4,8 +4,8 @@ Nothing here imports ``skstruct``. Features are strings, weights are dictionarie
 labellings, averages add up complete weight vectors. A weight's key is ``(feature, label)`` or, for
 features of a label transition, ``(feature, previous, next)``; the label bigram is the feature ``"B"``.
 
-Papers: [Z] Zhang, Su, Zhou 2014 (regularised structured perceptron); [G] Gao, Qiu, Huang 2010 (passive-aggressive);
-[C] Collins 2002 (slides, theorem 1); [P] Crammer et al. 2006.
+Papers: [Z] Zhang, Su, Zhou 2014 (regularised structured perceptron); [G] Gao, Qiu, Huang 2010
+(passive-aggressive); [C] Collins 2002 (slides, theorem 1); [P] Crammer et al. 2006.
 
 Ties. The papers leave open which of several best labellings is taken. The oracles take the one whose
 *reversed* label ids are smallest (the last label decides first), what a Viterbi search does that prefers
@@ -72,7 +72,7 @@ def template_string(line, sequence, t, masked=lambda position, column: False):
 
 @dataclass
 class Features:
-    """Features of one sequence: a Counter (name -> value) for each token, and for each token but the first."""
+    """Features of one sequence: a Counter (name -> value) for each token, and for each transition."""
 
     nodes: list
     edges: list  # edges[t] belongs to the transition from t - 1 to t; edges[0] is empty
@@ -286,7 +286,7 @@ def best_completion(features, gold, weights, labels, constraints=FREE):
 
 
 def best_wrong(features, gold, weights, labels, constraints=FREE, costs=None):
-    """[G] eq. 2: the best labelling that contradicts gold somewhere, by score plus cost; None if none does."""
+    """[G] eq. 2: the best labelling that contradicts gold, by score plus cost; None if none does."""
     wrong = [z for z in labellings(len(features), labels, constraints) if not agrees(z, gold)]
     best = ranked(
         wrong,
@@ -439,23 +439,25 @@ def train(
                 features = corrupt(step, i, features)
             w = learner.weights
             table = _tables(features, w, labels)
-            right = ranked([z for z, ok in everything[i] if ok], lambda z: _sum(table, z), labels)
+            scores = {z: _sum(table, z) for z, _ in everything[i]}
+            raised = {z: value + cost_of(z, gold, costs) for z, value in scores.items()}
+            right = ranked([z for z, ok in everything[i] if ok], scores.get, labels)
             rivals = [z for z, ok in everything[i] if not ok or variant == "perceptron"]
             tie = reversed_ids if variant == "perceptron" else wrong_tie(gold)
-            rivals = ranked(rivals, lambda z: _sum(table, z) + cost_of(z, gold, costs), labels, tie)
+            rivals = ranked(rivals, raised.get, labels, tie)
             if not _exact_scores(features, w, costs):
                 ambiguous += _near_tie(right, features) + _near_tie(rivals, features)
             delta = {}
             if rivals and right:
                 y = right[0][1]
-                z_value, z = rivals[0]
+                z = rivals[0][1]
                 scale = 1.0 if sample_weight is None else sample_weight[i]
                 if variant == "perceptron":
                     if not agrees(z, gold):
                         n_updates += 1
                         delta = {key: scale * v for key, v in difference(features, y, z).items()}
                 else:
-                    gap = _sum(table, y) - _sum(table, z)
+                    gap = scores[y] - scores[z]
                     asked = cost_of(z, gold, costs) + (1.0 if margin == "one" else 0.0)
                     loss = max(0.0, asked - gap)
                     loss_sum += loss
@@ -540,7 +542,7 @@ def mistake_bound(corpus, labels, separator):
 
 
 def chain_score(emission, transition, z):
-    """Score of label ids z; emission (T, L), transition (T, L, L) with transition[t, p, q] into t, or (L, L)."""
+    """Score of label ids z; emission (T, L); transition (T, L, L), [t, p, q] into t, or (L, L)."""
     if np.ndim(transition) == 2:
         transition = [transition] * len(z)
     return math.fsum(

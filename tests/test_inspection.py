@@ -157,7 +157,6 @@ def test_unknown_features_are_left_out():
             assert Counter(names) == Counter(known)
 
 
-@pytest.mark.xfail(reason="encoder: spans and counts know only one of the positions that share a slot")
 @pytest.mark.parametrize("min_count", [1, 2])
 def test_positions_that_share_an_identifier(min_count):
     X, y = corpus()

@@ -13,7 +13,13 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 
 import skstruct
-from skstruct import FeatureTemplates, PassiveAggressiveTagger, StructuredPerceptron
+from skstruct import (
+    BaggingShuffleAverager,
+    FeatureTemplates,
+    PassiveAggressiveTagger,
+    Segmenter,
+    StructuredPerceptron,
+)
 from skstruct.container import read_container
 from skstruct.core.hashing import _rehash, empty_table
 from skstruct.core.store import Clock, Rule, Store
@@ -365,7 +371,6 @@ def test_template_file_is_not_needed(reload, tmp_path):
         loaded = reload(tagger)
         assert loaded.features == tagger.features and type(loaded.features) is kind
         assert_predicts_same(tagger, loaded, X)
-        loaded.partial_fit(X, y)
 
 
 def test_strange_strings(reload):
@@ -476,34 +481,11 @@ def test_package_version_does_not_matter(version, reload, monkeypatch):
     reload(StructuredPerceptron(max_iter=1, random_state=0).fit(*corpus()))
 
 
-def test_encoder_ahead_of_the_weights(reload):
-    """A partial_fit that failed may have taught the encoder features for which there are no weights."""
-    for tokens in TOKENS:
-        X, y = corpus(tokens)
-        tagger = StructuredPerceptron(max_iter=1, random_state=0, **TOKENS[tokens][1]).fit(X, y)
-        more, targets = corpus(tokens, seed=1, words=90)
-        before = tagger.decision_function(X)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(
-                "skstruct.estimators.online.continued_state", lambda *_: (_ for _ in ()).throw(MemoryError)
-            )
-            with pytest.raises(MemoryError):
-                tagger.partial_fit(more, targets)
-        loaded = reload(tagger)
-        assert_same(loaded.decision_function(X), before)
-        loaded.predict(more)
-        loaded.partial_fit(more, targets)
-
-
 def test_known_attributes():
     """Fails when somebody adds an attribute that ``skstruct.persistence`` does not know yet."""
-    side = (
-        "compounds groups sources offset n_nodes row_of counts first_row n_rows alive spans".split()
-    )
-    template = "templates min_count plan alphabets derived table entries nodes edges".split()
-    bag = (
-        "min_count ids row_of counts n_rows _pairs _pair_feature _pair_value _n_numbers _arrays".split()
-    )
+    side = "compounds groups sources offset n_nodes row_of counts first_row n_rows alive uses spans".split()
+    template = "templates min_count plan alphabets derived table entries nodes edges kind".split()
+    bag = "min_count ids row_of counts n_rows _pairs _pair_feature _pair_value _n_numbers _arrays".split()
     encoder = TemplateEncoder(FeatureTemplates(["U:%x[0,0]"]))
     assert set(vars(encoder)) == set(template)
     assert set(vars(encoder.nodes)) == set(side)
@@ -568,11 +550,20 @@ def test_estimators_within_estimators(wrapper, reload, monkeypatch):
     assert reload(outer, training=False).tagger_._training.chain.nodes.moment.size == 0
 
 
-def test_segmenter(reload, path):
-    segmenter = pytest.importorskip("skstruct.estimators.segmenter")
+@pytest.mark.parametrize("keep_members", [False, True])
+def test_averager(keep_members, reload):
+    X, y = corpus("tuple")
+    tagger = StructuredPerceptron(TEMPLATES, min_count=2, max_iter=1)
+    model = BaggingShuffleAverager(tagger, 2, keep_members=keep_members, random_state=0).fit(X, y)
+    loaded = reload(model)
+    assert_same(model, loaded)
+    assert_predicts_same(model, loaded, X)
+
+
+def test_segmenter(reload):
     X, y = ["他在北京", "我看书"], [["他", "在", "北京"], ["我", "看", "书"]]
     for tagger in (None, PassiveAggressiveTagger("char", max_iter=2, random_state=0)):
-        model = segmenter.Segmenter(tagger).fit(X, y)
+        model = Segmenter(tagger).fit(X, y)
         loaded = reload(model)
         assert_same(model, loaded)
         assert_same(model.predict(X), loaded.predict(X))

@@ -237,7 +237,10 @@ def forged(path):
         (lambda e: e["parameters"].update(verbose={"$array": "model.nodes.value"}), "used twice"),
         (lambda e: e["parameters"].update(verbose={"$templates": ["x"]}), "a template starts with"),
         (lambda e: e["parameters"].update(verbose={"$estimator": e["class"]}), "JSON object"),
-        (lambda e: e["parameters"].update(verbose={"$text": {"shape": [2], "items": ["a"]}}), "disagree"),
+        (
+            lambda e: e["parameters"].update(verbose={"$text": {"shape": [2], "items": ["a"]}}),
+            "disagree",
+        ),
         (lambda e: e["parameters"].update(verbose={"$text": {"shape": [-1], "items": []}}), "disagree"),
         (lambda e: e["parameters"].update(verbose={"$text": {"shape": [1], "items": [1]}}), "strings"),
         (lambda e: e["state"]["model"].pop("labels"), "lacks labels"),
@@ -253,7 +256,10 @@ def forged(path):
         (lambda e: e["state"]["model"]["encoder"].update(derived=[]), "derived lacks"),
         (lambda e: e["state"]["model"]["encoder"]["nodes"].update(n_rows=10**6), "shape|n_rows"),
         (lambda e: e["state"]["model"]["encoder"]["nodes"].update(n_rows=True), "n_rows"),
-        (lambda e: e["state"]["model"]["encoder"]["nodes"]["compounds"][0].update(slots=[1]), "compiles"),
+        (
+            lambda e: e["state"]["model"]["encoder"]["nodes"]["compounds"][0].update(uses=[[0, 1]]),
+            "compiles",
+        ),
         (lambda e: e["state"]["training"].update(key=-1), "key"),
         (lambda e: e["state"]["training"].update(epoch=0.5), "epoch"),
         (lambda e: e["state"]["training"]["rule"].update(penalty="l2"), "shape|lacks"),
@@ -261,7 +267,7 @@ def forged(path):
         (lambda e: e["state"]["training"]["rule"].update(update=["x"]), "string or null"),
         (lambda e: e["state"]["training"]["rule"].update(alpha=1), "float"),
         (lambda e: e["state"]["training"]["clock"].update(step=[3, 2**63]), "step"),
-        (lambda e: e["state"]["training"]["clock"].update(step=[0, 0]), "last is out of range"),
+        (lambda e: e["state"]["training"]["clock"].update(step=[-1, 0]), "step"),
         (lambda e: e["state"]["training"]["clock"].update(scale=[0.0, 1.0]), "scale"),
     ],
 )

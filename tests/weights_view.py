@@ -72,7 +72,7 @@ def occurrences(encoder, X):
 def rows_by_name(encoder, X):
     """``{(edge, name): row}``, one to one."""
     rows, names = {}, {}
-    for edge, i, t, name, row in occurrences(encoder, X):
+    for edge, _, _, name, row in occurrences(encoder, X):
         assert rows.setdefault((edge, name), row) == row, f"{name} has the rows {row} and {rows[edge, name]}"
         assert names.setdefault((edge, row), name) == name, f"row {row}: {name} and {names[edge, row]}"
     return rows
@@ -158,9 +158,11 @@ class Corruption:
             nodes, edges = fresh.nodes, fresh.edges
         nodes = [{n: v * factor_of(False, n) for n, v in node.items()} for node in nodes]
         edges = [
-            {n: v if n == oracles.BIGRAM else v * factor_of(True, n) for n, v in edge.items()} for edge in edges
+            {n: v if n == oracles.BIGRAM else v * factor_of(True, n) for n, v in edge.items()}
+            for edge in edges
         ]
         bigram = {
-            pair: float(_factor(noise, noise.edge, EDGE_STREAM, step, item)) for pair, item in self.pairs.items()
+            pair: float(_factor(noise, noise.edge, EDGE_STREAM, step, item))
+            for pair, item in self.pairs.items()
         }
         return oracles.Features(nodes, edges, bigram)

@@ -345,11 +345,15 @@ def weights(store, clock, rule):
     -------
     ndarray of shape (P,), parallel to ``store.value``
     """
-    settle(store, clock, rule)
+    if rule.penalty in (L1, L1_CUMULATIVE):
+        # A copy: looking at the weights must not change, in the last digit, what is learned later.
+        store = copy_store(store)
+        settle(store, clock, rule)
+        if rule.average == NO_AVERAGE or clock.step[1] == 0:
+            return store.value
+        return store.moment / clock.step[1]
     if rule.average == NO_AVERAGE or clock.step[1] == 0:
         return store.value * clock.scale[0]
-    if rule.penalty in (L1, L1_CUMULATIVE):
-        return store.moment / clock.step[1]
     out = store.value * clock.scale[1]
     out -= store.moment
     out /= clock.step[1]

@@ -11,8 +11,9 @@ Distinct (key, value) pairs are resolved once and remembered, so that a corpus i
 new pairs, and floats that keep changing, are looked at in Python.
 """
 
+import copy
 from itertools import chain, islice, repeat
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 
@@ -46,6 +47,14 @@ class BagEncoder:
         self._n_numbers = 0
         self._arrays = None  # the two lists as arrays, made when needed
 
+    def copy(self):
+        """An encoder that can grow while this one stays as it is."""
+        twin = copy.copy(self)
+        twin.ids = dict(self.ids)
+        twin._pairs = {key: dict(values) for key, values in self._pairs.items()}
+        twin._pair_feature, twin._pair_value = list(self._pair_feature), list(self._pair_value)
+        return twin
+
     # -- one pair ----------------------------------------------------------------------------------
     def _feature(self, name, grow):
         if grow:
@@ -61,7 +70,10 @@ class BagEncoder:
         if isinstance(value, (bool, np.bool_)):
             return (self._feature(key, grow) if value else -1), 1.0
         if isinstance(value, (int, float, np.integer, np.floating)):
-            number = float(value)
+            try:
+                number = float(value)
+            except OverflowError:
+                number = inf
             if not isfinite(number):
                 raise ValueError(f"feature {key!r} must be finite, got {describe(value)}")
             return (self._feature(key, grow) if number else -1), number
@@ -197,8 +209,6 @@ class BagEncoder:
         np.cumsum(np.concatenate([p[2] for p in parts]) if parts else [], out=start[1:])
         if grow:
             self._assign_rows(features)
-        elif len(self.ids) >= self.row_of.shape[0]:  # names of a call that failed have no rows
-            features[features >= self.row_of.shape[0] - 1] = -1
         if values.shape[0] and (values == 1.0).all():
             values = np.zeros(0)
         return start, self.row_of[features], values
@@ -231,13 +241,16 @@ class _Nested(Exception):
 def _expand(token):
     """(key, simple value) pairs of a dictionary whose values may be collections."""
     for key, value in token.items():
+        if not isinstance(key, str):
+            raise ValueError(f"a feature name must be a str, got {describe(key)}")
         if isinstance(value, dict):
             for inner, number in _expand(value):
                 yield f"{key}:{inner}", number
         elif isinstance(value, (list, tuple, set, frozenset)):
-            for inner in sorted(value) if isinstance(value, (set, frozenset)) else value:
+            for inner in value:
                 if not isinstance(inner, str):
                     raise ValueError(f"feature {key!r}: a list must hold str, got {describe(inner)}")
+            for inner in sorted(value) if isinstance(value, (set, frozenset)) else value:
                 yield f"{key}:{inner}", True
         else:
             yield key, value

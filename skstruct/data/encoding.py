@@ -9,6 +9,8 @@ The count cut-off works on rows: a feature counts its occurrences over all calls
 encoder, a node gets rows when one of its features reaches the cut-off, and ``alive`` tells which.
 """
 
+import copy
+
 import numpy as np
 
 from ..core.compile import kernel
@@ -57,23 +59,27 @@ def _find_pairs(table, compound, left, right, distance, span, anchor, out):
 
 
 @kernel
-def _count(nodes, left, anchor, token, shifts, count):
-    """Add the occurrences of each (node, slot) to ``count`` (n_nodes, n_slots)."""
+def _count(nodes, left, anchor, token, slots, shifts, first, count):
+    """Add the occurrences of each feature to ``count`` (n_nodes, n_slots).
+
+    ``slots`` and ``shifts`` say, use by use, which feature of a node speaks of token anchor + shift.
+    Tokens before ``first`` of a sequence have no such features.
+    """
     for i in range(anchor.shape[0] - 1):
         T = token[i + 1] - token[i]
         for a in range(anchor[i], anchor[i + 1]):
             if nodes[a] < 0:
                 continue
             p = a - anchor[i] - left
-            for s in range(shifts.shape[0]):
-                if 0 <= p + shifts[s] < T:
-                    count[nodes[a], s] += 1
+            for k in range(slots.shape[0]):
+                if first <= p + shifts[k] < T:
+                    count[nodes[a], slots[k]] += 1
 
 
 class _Side:
     """Nodes and rows of the label features, or of the transition features."""
 
-    def __init__(self, plan, compounds, groups, first_row, offset):
+    def __init__(self, plan, compounds, groups, first_row, first_token, offset):
         self.compounds = compounds
         self.groups = groups
         # The atoms of each compound as (function, distance, column of the data).
@@ -86,17 +92,30 @@ class _Side:
         self.row_of = [np.full(1, -1, np.int32) for _ in compounds]  # a last -1 serves index -1
         self.counts = [np.zeros((0, len(c.slots)), np.int32) for c in compounds]
         self.first_row = first_row
+        self.first_token = first_token  # transitions lead into the second token and later ones
         self.n_rows = first_row
         self.alive = np.ones(first_row, np.uint8)
+        # By compound: (slot, shift) of each use, and the shifts it must be looked up for.
+        self.uses = [
+            [(g.slot + s, g.lo + s) for g in groups if g.compound == c for s in range(g.width)]
+            for c in range(len(compounds))
+        ]
         self.spans = [self._span(c) for c in range(len(compounds))]
 
     def _span(self, c):
         """Shifts that a compound, or a longer one that starts with it, needs."""
-        shifts = set(self.compounds[c].slots)
+        shifts = {shift for _, shift in self.uses[c]}
         for k, compound in enumerate(self.compounds):
             if compound.prefix == c:
                 shifts |= set(self._span(k))
         return tuple(shifts)
+
+    def copy(self):
+        """A side that can grow while this one stays as it is."""
+        twin = copy.copy(self)
+        twin.n_nodes, twin.row_of = list(self.n_nodes), list(self.row_of)
+        twin.counts, twin.alive = list(self.counts), self.alive.copy()
+        return twin
 
     def assign_rows(self, c, min_count):
         """Give rows to the nodes of compound ``c`` that have none and deserve them."""
@@ -141,9 +160,19 @@ class TemplateEncoder:
                 self.derived[channel] = (Alphabet(), np.zeros(0, np.int32))
         self.table = empty_table()
         self.entries = np.zeros(1, np.int64)
-        self.nodes = _Side(plan, plan.nodes, plan.node_groups, 0, 0)
+        self.nodes = _Side(plan, plan.nodes, plan.node_groups, 0, 0, 0)
         # Combination 0 of the transitions is the label bigram itself.
-        self.edges = _Side(plan, plan.edges, plan.edge_groups, 1, len(plan.nodes))
+        self.edges = _Side(plan, plan.edges, plan.edge_groups, 1, 1, len(plan.nodes))
+
+        self.kind = None  # str or tuple, from the first corpus
+
+    def copy(self):
+        """An encoder that can grow while this one stays as it is."""
+        twin = copy.copy(self)
+        twin.alphabets, twin.derived = list(self.alphabets), dict(self.derived)
+        twin.table, twin.entries = self.table.copy(), self.entries.copy()
+        twin.nodes, twin.edges = self.nodes.copy(), self.edges.copy()
+        return twin
 
     # -- strings to ids ----------------------------------------------------------------------------
     def _split_columns(self, flat, offsets):
@@ -151,7 +180,14 @@ class TemplateEncoder:
         n_columns = self.plan.n_columns
         if not flat:
             return [[] for _ in range(n_columns)]
-        if isinstance(flat[0], str):
+        kind = tuple if isinstance(flat[0], tuple) else str
+        if self.kind is not None and kind is not self.kind:
+            i, t = place(offsets, 0)
+            raise ValueError(
+                f"X: sequence {i}, position {t}: expected a token of type {self.kind.__name__} as in "
+                f"training, got {describe(flat[0])}"
+            )
+        if kind is str:
             if n_columns > 1:
                 raise ValueError(
                     f"the templates read column {n_columns - 1}, but the tokens are plain strings "
@@ -326,8 +362,8 @@ class TemplateEncoder:
                     old = side.counts[c]
                     count = np.zeros((side.n_nodes[c], len(compound.slots)), np.int32)
                     count[: old.shape[0]] = old
-                    shifts = np.array(compound.slots, np.int64)
-                    _count(nodes[c], self.plan.left, anchor, token, shifts, count)
+                    slots, shifts = np.array(side.uses[c], np.int64).reshape(-1, 2).T.copy()
+                    _count(nodes[c], self.plan.left, anchor, token, slots, shifts, side.first_token, count)
                     side.counts[c] = count
                 side.assign_rows(c, self.min_count)
         out = np.empty((len(side.groups), anchor[-1]), np.int32)
@@ -358,6 +394,8 @@ class TemplateEncoder:
         columns = self._split_columns(flat, token)
         if grow:
             ids, unknown = self._intern(columns, token), [[] for _ in columns]
+            if flat:
+                self.kind = tuple if isinstance(flat[0], tuple) else str
         else:
             ids, unknown = self._lookup(columns, token)
         values = self._channel_ids(ids, unknown, grow)

@@ -60,6 +60,10 @@ def as_sequences(X, name="X", item="token"):
             f"{name} must be a list of sequences, got {describe(X)}"
             + ("; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else "")
         )
+    if getattr(X, "ndim", 1) > 1 and not isinstance(X, np.ndarray):
+        raise ValueError(
+            f"{name} must be a list of sequences, got a {type(X).__name__} of {X.ndim} dimensions"
+        )
     sequences = list(_elements(X))
     odd = set(map(type, sequences)) - _ORDINARY
     if odd:

@@ -93,6 +93,9 @@ def distinct_labels(sequences, offsets):
     if labels:
         kinds = {type(_plain(v)) for v in labels}
         first = type(_plain(labels[0]))
+        if kinds <= {bool, int}:  # True == 1: the dictionary cannot tell them apart
+            kinds = {type(_plain(v)) for v in dict.fromkeys(zip(map(type, flat), flat)) for v in v[1:]}
+            kinds.discard(type(None))
         if float in kinds or len(kinds) > 1 or not _sortable(labels):
             for k, label in enumerate(flat):
                 plain = _plain(label)

@@ -44,6 +44,8 @@ def parse_template(line, where="template"):
     ValueError
         If the line is not a template; the message starts with ``where``.
     """
+    if not isinstance(line, str):
+        raise ValueError(f"{where}: a template must be a str, got {line!r}")
     line = line.strip()
     if not line or line[0] not in "UB":
         raise ValueError(
@@ -59,9 +61,9 @@ def parse_template(line, where="template"):
                 f"{where}: unknown function %{name} in {line!r}; known are {FUNCTION_NAMES}"
             ) from None
         atoms.append((name, int(column), int(offset)))
-    skeleton = _MACRO.sub(r"%\1", line)
-    if "[" in skeleton.replace("%", "") and re.search(r"%\w*\s*\[", skeleton):
+    if "%" in _MACRO.sub("", line):
         raise ValueError(f"{where}: malformed macro in {line!r}; expected %x[row,column]")
+    skeleton = _MACRO.sub(r"%\1", line)
     return Template(line, line[0] == "B", skeleton, tuple(atoms))
 
 

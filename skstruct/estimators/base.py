@@ -87,7 +87,23 @@ class SequenceTagger(BaseEstimator):
         return hasattr(self, "_model")
 
     def save(self, path, training=True):
-        """Write the fitted estimator to one file; see :func:`skstruct.persistence.save`."""
+        """Write the fitted estimator to one file, which :func:`skstruct.load` reads.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Written whole or not at all; what was there before is replaced.
+        training : bool, default=True
+            Keep what it takes to go on training exactly where it stopped. Without it the file is
+            smaller, and further training starts from the final weights, with a new average.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If there is nothing to save.
+        TypeError
+            If a parameter is something that only running code could restore; the message names it.
+        """
         from ..persistence import save
 
         save(self, path, training)
@@ -118,22 +134,19 @@ class SequenceTagger(BaseEstimator):
         check_same_lengths(lengths, lengths_of(allowed))
         token, labels = offsets_of(lengths), self._model.labels
         options = np.ones((int(token[-1]), len(labels)), np.bool_)
+        rows = {}  # what a choice means, for choices met before
         for k, choice in enumerate(flatten(allowed)):
             if choice is None:
                 continue
-            several = isinstance(choice, (set, frozenset, list, tuple)) and choice not in _keys(labels)
-            options[k] = False
-            for label in choice if several else [choice]:
-                if label not in _keys(labels):
-                    i, t = place(token, k)
-                    raise ValueError(
-                        f"allowed: sequence {i}, position {t}: {describe(label)} is not a label of "
-                        f"the model"
-                    )
-                options[k, labels.ids[label]] = True
-            if not options[k].any():
+            try:
+                key = frozenset(choice) if isinstance(choice, (set, list)) else choice
+                if key not in rows:
+                    rows[key] = _option(choice, labels)
+            except (TypeError, ValueError) as error:
                 i, t = place(token, k)
-                raise ValueError(f"allowed: sequence {i}, position {t}: no label is allowed")
+                what = error if isinstance(error, ValueError) else f"{describe(choice)} is not a label"
+                raise ValueError(f"allowed: sequence {i}, position {t}: {what}") from None
+            options[k] = rows[key]
         return options
 
     # -- prediction --------------------------------------------------------------------------------
@@ -238,21 +251,17 @@ class SequenceTagger(BaseEstimator):
         return float((each * (right & given)).sum() / total) if total else 0.0
 
 
-def _keys(labels):
-    return _Hashed(labels.ids)
-
-
-class _Hashed:
-    """Membership that takes unhashable objects for absent."""
-
-    def __init__(self, ids):
-        self._ids = ids
-
-    def __contains__(self, value):
-        try:
-            return value in self._ids
-        except TypeError:
-            return False
+def _option(choice, labels):
+    """(L,) bool: the labels that a choice of ``allowed`` permits."""
+    row = np.zeros(len(labels), np.bool_)
+    several = isinstance(choice, (set, frozenset, list, tuple)) and choice not in labels.values
+    for label in choice if several else [choice]:
+        if label not in labels.values:
+            raise ValueError(f"{describe(label)} is not a label of the model")
+        row[labels.ids[label]] = True
+    if not row.any():
+        raise ValueError("no label is allowed")
+    return row
 
 
 N_JOBS = [Integral, None]

@@ -58,7 +58,7 @@ def resolve_templates(features, first, flat):
         return FeatureTemplates.preset("char" if 2 * single > len(flat[:10_000]) else "word")
     if name in PRESETS:
         return FeatureTemplates.preset(name)
-    if os.path.exists(name):
+    if os.path.isfile(name):
         return FeatureTemplates.from_file(name)
     raise ValueError(
         f"features={name!r} is neither a preset ({', '.join(sorted(PRESETS))}) nor a template file"
@@ -87,6 +87,22 @@ def new_encoder(features, min_count, flat):
         "X: sequence 0, position 0: a token must be a str, a tuple of str, a dict of features or a "
         f"list of str, got {describe(first)}"
     )
+
+
+def check_same_features(encoder, features, min_count):
+    """Raise if parameters ask for other features than those a model was trained with."""
+    if min_count != encoder.min_count:
+        raise ValueError(
+            f"min_count={min_count} differs from that of the training so far, {encoder.min_count}; "
+            f"a fit that continues cannot change it"
+        )
+    if isinstance(features, str) and features == "auto":
+        return
+    if isinstance(encoder, BagEncoder) or resolve_templates(features, "", []) != encoder.templates:
+        raise ValueError(
+            f"features={describe(features)} differ from those of the training so far; a fit that "
+            f"continues cannot change them"
+        )
 
 
 def _grid(side, rows):
@@ -188,7 +204,7 @@ def constraint_arrays(constraints, labels):
     elif constraints is not None:
         pairs = list(constraints)
         for pair in pairs:
-            if not (isinstance(pair, tuple) and len(pair) == 2) or pair == (None, None):
+            if not _is_pair(pair):
                 raise ValueError(
                     f"constraints must hold pairs (previous label, next label), got {describe(pair)}"
                 )
@@ -208,6 +224,16 @@ def constraint_arrays(constraints, labels):
             elif p in ids and q in ids:
                 allowed[ids[p], ids[q]] = True
     return tuple(np.where(ok, 0.0, -np.inf) for ok in (start, allowed, end))
+
+
+def _is_pair(pair):
+    if not (isinstance(pair, tuple) and len(pair) == 2) or pair == (None, None):
+        return False
+    try:
+        hash(pair)
+    except TypeError:
+        return False
+    return True
 
 
 def check_gold(gold, token, labels, constraints):
@@ -237,6 +263,17 @@ def check_gold(gold, token, labels, constraints):
         raise ValueError(
             f"y: sequence {i}, position {k - int(token[i])}: the label {what} under the constraints"
         )
+    for i in np.unique(np.searchsorted(token, np.flatnonzero(~known), side="right") - 1):
+        reached = start
+        for t, g in enumerate(gold[token[i] : token[i + 1]]):
+            if t:
+                reached = (reached[:, None] & allowed).any(axis=0)
+            if g >= 0:
+                reached = reached & (np.arange(len(labels)) == g)
+        if not (reached & end).any():
+            raise ValueError(
+                f"y: sequence {i}: under the constraints there is no labelling with the labels given"
+            )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -370,6 +407,10 @@ class ChainModel:
                 task, i, k, chain, READ_ONLY, QUIET, scratch, cell, back, head, out, score
             )
             found = int(np.count_nonzero(score > -np.inf))
+            if found == 0:
+                raise ValueError(
+                    f"sequence {i}: the constraints and the labels allowed leave no labelling"
+                )
             result.append(
                 [(values[out[r]].tolist(), float(score[r])) for r in range(found)]
             )

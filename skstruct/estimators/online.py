@@ -6,7 +6,6 @@ fit leaves the estimator as it was.
 """
 
 import os
-import time
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -31,7 +30,13 @@ from ._sklearn import (
     with_callbacks,
 )
 from .base import N_JOBS, POSITIVE, SequenceTagger, take
-from .chain_model import check_gold, constraint_arrays, make_task, new_encoder
+from .chain_model import (
+    check_gold,
+    check_same_features,
+    constraint_arrays,
+    make_task,
+    new_encoder,
+)
 from .online_state import continued_state, final_model, fresh_state
 
 FRACTION = Interval(Real, 0, 1, closed="left")
@@ -186,10 +191,12 @@ class OnlineTagger(CallbackSupportMixin, SequenceTagger):
             token = offsets_of(lengths_of(sequences))
 
         flat = flatten(sequences)
-        encoder = new_encoder(self.features, self.min_count, flat) if not continued else None
-        with DeferredInterrupt():  # an encoder must not be left half grown
-            encoder = encoder or self._model.encoder
-            task = make_task(encoder, flat, token, gold, weight, grow=True)
+        if continued:
+            encoder = self._model.encoder.copy()  # grows; the model in use must not
+            check_same_features(encoder, self.features, self.min_count)
+        else:
+            encoder = new_encoder(self.features, self.min_count, flat)
+        task = make_task(encoder, flat, token, gold, weight, grow=True)
         if continued:
             state = continued_state(
                 before, self._model.labels, encoder, labels, rule, constraints, cost, stream
@@ -218,6 +225,8 @@ class OnlineTagger(CallbackSupportMixin, SequenceTagger):
 
 
 def _closed_labels(classes, before, labels):
+    if isinstance(classes, str):
+        raise ValueError(f"classes must be a list of labels, got the str {classes!r}")
     given = Labels(list(classes))
     if len(given) == 0:
         raise ValueError("classes must hold at least one label")

@@ -87,7 +87,7 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
     --------
     >>> from skstruct import StructuredPerceptron
     >>> from skstruct.datasets import load_segmentation
-    >>> from skstruct.estimators.segmenter import Segmenter
+    >>> from skstruct import Segmenter
     >>> X, y = load_segmentation()
     >>> segmenter = Segmenter(StructuredPerceptron(features="char", random_state=0)).fit(X, y)
     >>> segmenter.predict(["他在北京大学图书馆看书。"])

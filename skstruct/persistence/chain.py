@@ -17,7 +17,7 @@ from ..core.codes import (
     PERCEPTRON,
     VARIANTS,
 )
-from ..core.store import Clock, Rule, Store, grow_rows, new_clock
+from ..core.store import Clock, Rule, Store, new_clock
 from ..estimators.chain_model import (
     READ_ONLY,
     ChainModel,
@@ -28,30 +28,23 @@ from ..estimators.chain_model import (
 from ..estimators.online_state import TrainingState
 from ..structures.chain import Chain
 from .encoders import (
-    _within,
     encoder_from_state,
     encoder_state,
     labels_from_state,
     labels_state,
+    within,
 )
-from .values import require
+from .values import name_of, require
 
 _UPDATES = {"perceptron": PERCEPTRON, **VARIANTS}
 _AVERAGES = {None: NO_AVERAGE, "step": EACH_STEP, "epoch": EACH_EPOCH}
 
 
-def _name_of(code, names):
-    return next(name for name, value in names.items() if value == code)
-
-
 # --------------------------------------------------------------------------------------------------
 # Weights
 # --------------------------------------------------------------------------------------------------
-def _store_state(store, rows, rule, writer, name, final=False):
-    """The JSON of a store. Rows that the encoder has and the store not yet are stored as zeros."""
-    store = grow_rows(store, rows, rule)
-    if final:
-        store = store._replace(room=np.zeros(0, np.int32))
+def _store_state(store, writer, name):
+    """The JSON of a store."""
     # Behind the places given away, a pool holds nothing.
     places = int(store.used[0]) if store.sparse else store.value.shape[0]
     state = {"sparse": bool(store.sparse), "columns": int(store.columns)}
@@ -112,13 +105,13 @@ def _store_from_state(node, reader, where, rows, columns, rule, step, final=Fals
     for part in (store.value, store.moment, store.received):
         require(np.isfinite(part).all(), f"{where} must be finite")
     require((store.received >= 0.0).all(), f"{where}.received must not be negative")
-    require(_within(store.last, 0, step + 1), f"{where}.last is out of range")
-    require(_within(store.column, 0, columns), f"{where}.column is out of range")
+    require(within(store.last, 0, step + 1), f"{where}.last is out of range")
+    require(within(store.column, 0, columns), f"{where}.column is out of range")
     if sparse:
         reserved = store.count if final else store.room
-        ok = _within(store.count, 0, 2**31) and (store.count <= reserved).all()
+        ok = within(store.count, 0, 2**31) and (store.count <= reserved).all()
         # Not `first + reserved <= places`, which may overflow.
-        ok = ok and _within(store.first, 0, places + 1) and (store.first <= places - reserved).all()
+        ok = ok and within(store.first, 0, places + 1) and (store.first <= places - reserved).all()
         require(ok, f"{where}: a row is out of range")
     return store
 
@@ -134,12 +127,11 @@ def _rows_of(encoder, labels):
 def model_state(model, writer, name):
     """The JSON of a :class:`ChainModel`."""
     start, allowed, end = (part == 0.0 for part in model.constraints)
-    node_rows, edge_rows = _rows_of(model.encoder, model.labels)
     return {
         "labels": labels_state(model.labels, writer, f"{name}.labels"),
         "encoder": encoder_state(model.encoder, writer, f"{name}.encoder"),
-        "nodes": _store_state(model.nodes, node_rows, READ_ONLY, writer, f"{name}.nodes", True),
-        "edges": _store_state(model.edges, edge_rows, READ_ONLY, writer, f"{name}.edges", True),
+        "nodes": _store_state(model.nodes, writer, f"{name}.nodes"),
+        "edges": _store_state(model.edges, writer, f"{name}.edges"),
         "constraints": {
             "start": writer.array(f"{name}.constraints.start", start),
             "allowed": writer.array(f"{name}.constraints.allowed", allowed),
@@ -161,18 +153,14 @@ def model_from_state(node, reader, where):
     edges = _store_from_state(edges, reader, f"{where}.edges", edge_rows, L, READ_ONLY, 0, True)
     where = f"{where}.constraints"
     parts = reader.members(constraints, where, "start allowed end")
-    allowed = [
-        reader.array(part, where, np.bool_, shape) for part, shape in zip(parts, ((L,), (L, L), (L,)))
-    ]
-    return ChainModel(
-        encoder, labels, nodes, edges, tuple(np.where(ok, 0.0, -np.inf) for ok in allowed)
-    )
+    allowed = [reader.array(part, where, np.bool_, shape) for part, shape in zip(parts, ((L,), (L, L), (L,)))]
+    return ChainModel(encoder, labels, nodes, edges, tuple(np.where(ok, 0.0, -np.inf) for ok in allowed))
 
 
 # --------------------------------------------------------------------------------------------------
 # Training
 # --------------------------------------------------------------------------------------------------
-def training_state(state, model, history, writer, name):
+def training_state(state, history, writer, name):
     """The JSON of a :class:`TrainingState`; without weights unless ``writer.training``.
 
     ``history`` is the estimator's: usually the very list that the state holds.
@@ -189,17 +177,16 @@ def training_state(state, model, history, writer, name):
         out["history"] = writer.value(state.history, f"{name}.history")
     rule, clock = state.rule, state.chain.clock
     out["rule"] = {
-        "update": _name_of(rule.update, _UPDATES),
+        "update": name_of(rule.update, _UPDATES),
         "aggressiveness": float(rule.aggressiveness),
         "hamming": bool(rule.hamming),
-        "penalty": _name_of(rule.penalty, PENALTIES),
+        "penalty": name_of(rule.penalty, PENALTIES),
         "alpha": float(rule.alpha),
-        "average": _name_of(rule.average, _AVERAGES),
+        "average": name_of(rule.average, _AVERAGES),
     }
     out["clock"] = {"step": clock.step.tolist(), "scale": clock.scale.tolist()}
-    node_rows, edge_rows = _rows_of(model.encoder, model.labels)
-    out["nodes"] = _store_state(state.chain.nodes, node_rows, rule, writer, f"{name}.nodes")
-    out["edges"] = _store_state(state.chain.edges, edge_rows, rule, writer, f"{name}.edges")
+    out["nodes"] = _store_state(state.chain.nodes, writer, f"{name}.nodes")
+    out["edges"] = _store_state(state.chain.edges, writer, f"{name}.edges")
     return out
 
 

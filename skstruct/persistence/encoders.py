@@ -16,22 +16,17 @@ from ..data.alphabet import Alphabet
 from ..data.bags import BagEncoder
 from ..data.encoding import TemplateEncoder
 from ..data.labels import Labels
-from .values import require
+from .values import name_of, require
 
 _LOW = 0xFFFFFFFF
 _MOST_ROWS = 2**31
+_TOKENS = {None: None, "str": str, "tuple": tuple}
 _LABEL_TYPES = (bool, float, int, str, tuple)
 
 
-def _within(array, low, high):
+def within(array, low, high):
     """Whether all elements are in [low, high)."""
     return not array.size or (int(array.min()) >= low and int(array.max()) < high)
-
-
-def _longer(array, n, fill):
-    """``array`` with ``fill`` appended up to n elements."""
-    missing = max(0, n - array.shape[0])
-    return np.concatenate([array, np.full(missing, fill, array.dtype)]) if missing else array
 
 
 # --------------------------------------------------------------------------------------------------
@@ -86,6 +81,7 @@ def _template_state(encoder, writer, name):
     n_nodes = len(encoder.nodes.compounds)
     return {
         "kind": "templates",
+        "tokens": name_of(encoder.kind, _TOKENS),
         "templates": list(encoder.templates.lines),
         "min_count": int(encoder.min_count),
         "columns": [
@@ -131,20 +127,22 @@ def _atoms(encoder, compound):
     return [[*encoder.plan.channels[channel], distance] for channel, distance in compound.atoms]
 
 
+def _uses(side, c):
+    """The (row of a combination, shift) of the templates that read a compound."""
+    return [list(use) for use in side.uses[c]]
+
+
 def _side_state(encoder, side, pairs, writer, name):
     cut = encoder.min_count > 1
     compounds = []
     for c, compound in enumerate(side.compounds):
-        n, state = side.n_nodes[c], {"atoms": _atoms(encoder, compound), "slots": list(compound.slots)}
+        state = {"atoms": _atoms(encoder, compound), "uses": _uses(side, c)}
         if compound.prefix >= 0:
             state["pairs"] = writer.array(f"{name}.{c}.pairs", pairs[c])
         if compound.slots:
-            row = _longer(side.row_of[c][:-1], n, -1)
-            state["row"] = writer.array(f"{name}.{c}.row", row)
+            state["row"] = writer.array(f"{name}.{c}.row", side.row_of[c][:-1])
             if cut:
-                count = np.zeros((n, len(compound.slots)), np.int32)
-                count[: side.counts[c].shape[0]] = side.counts[c]
-                state["count"] = writer.array(f"{name}.{c}.count", count)
+                state["count"] = writer.array(f"{name}.{c}.count", side.counts[c])
         compounds.append(state)
     state = {"n_rows": int(side.n_rows), "compounds": compounds}
     if cut:
@@ -153,8 +151,8 @@ def _side_state(encoder, side, pairs, writer, name):
 
 
 def _template_from_state(node, reader, where):
-    lines, min_count, columns, derived, *sides = reader.members(
-        node, where, "templates min_count columns derived nodes edges"
+    tokens, lines, min_count, columns, derived, *sides = reader.members(
+        node, where, "tokens templates min_count columns derived nodes edges"
     )
     templates = reader.value({"$templates": lines}, f"{where}.templates")
     min_count = reader.integer(min_count, f"{where}.min_count", 1)
@@ -163,6 +161,7 @@ def _template_from_state(node, reader, where):
     ok = len(columns) == templates.n_columns
     require(ok, f"{where}: the templates read {templates.n_columns} columns, not {len(columns)}")
     encoder = TemplateEncoder(templates, min_count)
+    encoder.kind = reader.choice(tokens, f"{where}.tokens", _TOKENS)
     encoder.alphabets = [_alphabet(c, reader, f"{where}.columns") for c in columns]
     for part in reader.list(derived, f"{where}.derived"):
         function, column, values, of_string = reader.members(
@@ -174,7 +173,7 @@ def _template_from_state(node, reader, where):
         n_strings = len(encoder.alphabets[column])
         values = _alphabet(values, reader, channel)
         of_string = reader.array(of_string, channel, np.int32, (n_strings,))
-        require(_within(of_string, 0, len(values)), f"{channel}: ids are out of range")
+        require(within(of_string, 0, len(values)), f"{channel}: ids are out of range")
         encoder.derived[function, column] = values, of_string
     for channel, (_, of_string) in encoder.derived.items():
         n_strings = len(encoder.alphabets[channel[1]])
@@ -213,8 +212,8 @@ def _fill_side(encoder, side, node, reader, where):
     out = []
     for c, (compound, part) in enumerate(zip(side.compounds, parts)):
         at, width = f"{where}.compounds[{c}]", len(compound.slots)
-        atoms, slots = reader.members(part, at, "atoms slots")
-        ok = atoms == _atoms(encoder, compound) and slots == list(compound.slots)
+        atoms, uses = reader.members(part, at, "atoms uses")
+        ok = atoms == _atoms(encoder, compound) and uses == _uses(side, c)
         require(ok, f"{at}: this version compiles the templates in another way")
         n_right = encoder._n_values(compound.channel)
         if compound.prefix < 0:
@@ -222,27 +221,27 @@ def _fill_side(encoder, side, node, reader, where):
             out.append(np.zeros((0, 2), np.int32))
         else:
             pairs = reader.array(*reader.members(part, at, "pairs"), at, np.int32, (None, 2))
-            ok = _within(pairs[:, 0], 0, side.n_nodes[compound.prefix])
-            require(ok and _within(pairs[:, 1], 0, n_right), f"{at}.pairs are out of range")
+            ok = within(pairs[:, 0], 0, side.n_nodes[compound.prefix])
+            require(ok and within(pairs[:, 1], 0, n_right), f"{at}.pairs are out of range")
             n = pairs.shape[0]
             out.append(pairs)
         side.n_nodes[c] = n
         side.row_of[c] = np.full(n + 1, -1, np.int32)
         if width:
             row = reader.array(*reader.members(part, at, "row"), f"{at}.row", np.int32, (n,))
-            ok = _within(row, -1, side.n_rows - width + 1)
+            ok = within(row, -1, side.n_rows - width + 1)
             ok &= not side.first_row or not (row == 0).any()
             require(ok, f"{at}.row is out of range")
             side.row_of[c][:-1] = row
         if width and cut:
             (count,) = reader.members(part, at, "count")
             count = reader.array(count, f"{at}.count", np.int32, (n, width))
-            require(_within(count, 0, _MOST_ROWS), f"{at}.count is out of range")
+            require(within(count, 0, _MOST_ROWS), f"{at}.count is out of range")
             side.counts[c] = count
     if cut:
         (alive,) = reader.members(node, where, "alive")
         side.alive = reader.array(alive, f"{where}.alive", np.uint8, (side.n_rows,))
-        require(_within(side.alive, 0, 2), f"{where}.alive must be 0 or 1")
+        require(within(side.alive, 0, 2), f"{where}.alive must be 0 or 1")
     return out
 
 
@@ -257,12 +256,12 @@ def _bag_state(encoder, writer, name):
         "kind": "bag",
         "min_count": int(encoder.min_count),
         "names": writer.strings(f"{name}.names", names),
-        "row": writer.array(f"{name}.row", _longer(encoder.row_of[:-1], len(names), -1)),
+        "row": writer.array(f"{name}.row", encoder.row_of[:-1]),
         "n_rows": int(encoder.n_rows),
         "n_numbers": int(encoder._n_numbers),
     }
     if encoder.min_count > 1:
-        state["count"] = writer.array(f"{name}.count", _longer(encoder.counts, len(names), 0))
+        state["count"] = writer.array(f"{name}.count", encoder.counts)
     keys, n = list(encoder._pairs), [len(values) for values in encoder._pairs.values()]
     ids = list(chain.from_iterable(map(dict.values, encoder._pairs.values())))
     values = list(chain.from_iterable(encoder._pairs.values()))
@@ -289,27 +288,25 @@ def _bag_from_state(node, reader, where):
     encoder.n_rows = reader.integer(n_rows, f"{where}.n_rows", 0, _MOST_ROWS)
     encoder._n_numbers = reader.integer(n_numbers, f"{where}.n_numbers", 0)
     row = reader.array(row, f"{where}.row", np.int32, (n,))
-    require(_within(row, -1, encoder.n_rows), f"{where}.row is out of range")
+    require(within(row, -1, encoder.n_rows), f"{where}.row is out of range")
     encoder.row_of = np.append(row, np.int32(-1))
     if encoder.min_count > 1:
         (count,) = reader.members(node, where, "count")
         encoder.counts = reader.array(count, f"{where}.count", np.int64, (n,))
-        require(_within(encoder.counts, 0, 2**62), f"{where}.count is out of range")
+        require(within(encoder.counts, 0, 2**62), f"{where}.count is out of range")
 
     where = f"{where}.pairs"
-    keys, size, text, number, feature = reader.members(
-        pairs, where, "keys size text number feature"
-    )
+    keys, size, text, number, feature = reader.members(pairs, where, "keys size text number feature")
     keys = reader.strings(keys, f"{where}.keys")
     text = reader.array(text, f"{where}.text", np.bool_, (None,))
     n_pairs, n_text = text.shape[0], int(np.count_nonzero(text))
     size = reader.array(size, f"{where}.size", np.int64, (len(keys),))
-    ok = _within(size, 0, n_pairs + 1) and int(size.sum()) == n_pairs
+    ok = within(size, 0, n_pairs + 1) and int(size.sum()) == n_pairs
     require(ok, f"{where}.size must add up to {n_pairs}")
     number = reader.array(number, f"{where}.number", np.float64, (n_pairs - n_text,))
     require(np.isfinite(number).all(), f"{where}.number must be finite")
     feature = reader.array(feature, f"{where}.feature", np.int32, (n_pairs,))
-    ok = _within(feature, -1, n) and _within(feature[text], 0, n)
+    ok = within(feature, -1, n) and within(feature[text], 0, n)
     require(ok, f"{where}.feature is out of range")
     number_of_pair = np.ones(n_pairs)
     number_of_pair[~text] = number

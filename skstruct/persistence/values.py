@@ -31,6 +31,11 @@ def require(condition, reason):
         raise ModelFileError(f"malformed: {reason}")
 
 
+def name_of(value, names):
+    """The key of a value; what :meth:`Reader.choice` undoes."""
+    return next(name for name, other in names.items() if other == value)
+
+
 class Writer:
     """Turns values into JSON and collects the arrays.
 
@@ -202,9 +207,7 @@ class Reader:
         require(array is not None, f"{where}: array {node['$array']!r} is absent or used twice")
         require(dtype is None or array.dtype == dtype, f"{where} must be {np.dtype(dtype)}")
         if shape is not None:
-            fits = len(shape) == array.ndim and all(
-                n is None or n == m for n, m in zip(shape, array.shape)
-            )
+            fits = len(shape) == array.ndim and all(n is None or n == m for n, m in zip(shape, array.shape))
             require(fits, f"{where} must have the shape {shape}, got {array.shape}")
         return array
 

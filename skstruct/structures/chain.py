@@ -156,15 +156,15 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
         sum_grid(task.nodes, task.left, anchor, n_anchors, T, chain.nodes.value, L, emission)
         if task.bag.start.shape[0] > 1:
             sum_bag(task.bag, token, T, chain.nodes.value, L, emission)
-        if scale != 1.0:
-            for k in range(T * L):
-                emission[k] *= scale
     else:
         n_nodes = list_runs(
             task.nodes, task.bag, task.left, anchor, n_anchors, token, T,
             step, noise, noise.feature, NODE_STREAM, work.masked, work.node_runs,
         )  # fmt: skip
-        sum_rows(chain.nodes, rule, step, work.node_runs, n_nodes, one, L, scale, emission)
+        sum_rows(chain.nodes, rule, step, work.node_runs, n_nodes, one, L, 1.0, emission)
+    if scale != 1.0:
+        for k in range(T * L):
+            emission[k] *= scale
 
     # transition[p, y] = w[p, y]; behind it, if transitions look at the input, one matrix a token
     for k in range(L * L):

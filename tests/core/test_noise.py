@@ -69,7 +69,12 @@ def test_draws_are_deterministic_and_depend_on_everything():
     plain = all_draws()
     np.testing.assert_array_equal(plain, all_draws())
     assert plain.max() < 2**32
-    for other in (all_draws(seed=2), all_draws(step=1), all_draws(stream=EDGE_STREAM), all_draws(stream=TOKEN_STREAM)):
+    for other in (
+        all_draws(seed=2),
+        all_draws(step=1),
+        all_draws(stream=EDGE_STREAM),
+        all_draws(stream=TOKEN_STREAM),
+    ):
         assert np.mean(plain == other) < 0.01
         assert abs(np.corrcoef(plain.astype(float), other.astype(float))[0, 1]) < 6 / np.sqrt(N)
     assert np.unique(plain).shape[0] > 0.999 * N
@@ -155,7 +160,10 @@ def test_columns_never_share_a_draw_with_another_position():
 
 
 def test_same_step_same_factor_other_step_another():
-    for noise, code in ((make_noise(9, feature_noise="dropout", rate=0.5), DROPOUT), (make_noise(9, feature_noise="zipf", exponent=1.5), ZIPF)):
+    for noise, code in (
+        (make_noise(9, feature_noise="dropout", rate=0.5), DROPOUT),
+        (make_noise(9, feature_noise="zipf", exponent=1.5), ZIPF),
+    ):
         first = all_factors(noise, code, step=4)
         np.testing.assert_array_equal(first, all_factors(noise, code, step=4))
         for other in (all_factors(noise, code, step=5), all_factors(noise, code, EDGE_STREAM, step=4)):

@@ -4,11 +4,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import weights_view
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
-import weights_view
 from skstruct.data.encoding import TemplateEncoder
 from skstruct.data.inputs import flatten, lengths_of, offsets_of
 from skstruct.data.templates import FeatureTemplates
@@ -26,7 +26,9 @@ def template_sets(draw, shared=True, repeats=True):
     for k in range(draw(st.integers(1, 5))):
         atoms = draw(
             st.lists(
-                st.tuples(st.sampled_from(FUNCTIONS), st.integers(-2, 2), st.integers(0, 1)), min_size=1, max_size=3
+                st.tuples(st.sampled_from(FUNCTIONS), st.integers(-2, 2), st.integers(0, 1)),
+                min_size=1,
+                max_size=3,
             )
         )
         letter = draw(st.sampled_from("UUUB"))
@@ -120,15 +122,15 @@ def test_unknown_combinations_have_no_feature():
         (False, "U0:%x '=on'"),
         (False, "U0:%x '=ice'"),
         (False, "U1:%x/%x '=on' '=ice'"),
+        (False, "U3:%x/%x '_B-1' '=on'"),
+        (False, "U3:%x/%x '=on' '_B+1'"),
         (True, "B1:%x '=on'"),
         (True, "B1:%x '=ice'"),
     }
 
 
 @pytest.mark.parametrize("shared", SHARED)
-@given(
-    data=st.data(), parts=st.lists(CORPUS, min_size=1, max_size=3), min_count=st.integers(2, 4)
-)
+@given(data=st.data(), parts=st.lists(CORPUS, min_size=1, max_size=3), min_count=st.integers(2, 4))
 def test_min_count_is_exact(shared, data, parts, min_count):
     """Counts add up over calls; sharing an identifier is sharing a count."""
     lines = data.draw(template_sets(shared, repeats=False), label="lines")
@@ -162,7 +164,9 @@ def test_plain_strings_are_tuples_of_one(X):
     one, other = (TemplateEncoder(FeatureTemplates(lines)) for _ in range(2))
     grow(one, X)
     grow(other, [[(w,) for w in s] for s in X])
-    assert weights_view.rows_by_name(one, X) == weights_view.rows_by_name(other, [[(w,) for w in s] for s in X])
+    assert weights_view.rows_by_name(one, X) == weights_view.rows_by_name(
+        other, [[(w,) for w in s] for s in X]
+    )
 
 
 def test_the_table_grows_many_times():

@@ -1,6 +1,7 @@
 """Bad input: a ValueError that names the place, raised before anything changes."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ BAD_INPUT = {
     "X is a generator": ((s for s in STR[0]), Y, "X must be.*generator.*list"),
     "y is None": (STR[0], None, "y must be a list of label sequences"),
     "a sequence is a str": ([["a", "b"], "baa"], Y, "X: sequence 1 .*'baa'.*list\\(text\\)"),
-    "a sequence is None": ([["a", "b"], None], Y, "X: sequence 1 must be a list of tokens, got NoneType"),
+    "a sequence is None": ([["a", "b"], None], Y, "sequence 1 must be a list of tokens, got NoneType"),
     "a sequence is an int": ([["a", "b"], 3], Y, "X: sequence 1 must be a list of tokens, got int 3"),
     "a sequence is a dict": ([["a", "b"], {"w": 1}], Y, "X: sequence 1"),
     "a label sequence is a str": (STR[0], [["A", "B"], "BAA"], "y: sequence 1 .*'BAA'"),
@@ -78,8 +79,8 @@ BAD_INPUT = {
     "a list in a list token": (put(LIST, ["a", ["b"]]), Y, "sequence 1, position 1: .*list"),
     # labels
     "no label": (STR[0], [[None, None], [None] * 3], "y holds no label"),
-    "a label of another type": (STR[0], [["A", "B"], ["A", 3, "B"]], "y: sequence 1, position 1: .*int 3"),
-    "an unhashable label": (STR[0], [["A", "B"], ["A", ["B"], "B"]], "y: sequence 1, position 1: .*list"),
+    "a label of another type": (STR[0], [["A", "B"], ["A", 3, "B"]], "sequence 1, position 1: .*int 3"),
+    "an unhashable label": (STR[0], [["A", "B"], ["A", ["B"], "B"]], "sequence 1, position 1: .*list"),
     "a NaN label": (STR[0], [[1.0, 2.0], [1.0, NAN, 2.0]], "y: sequence 1, position 1: .*NaN"),
     "labels that do not sort": (STR[0], [[1j, 2j], [1j] * 3], "y: sequence 0.*sort"),
 }  # fmt: skip
@@ -87,7 +88,7 @@ BAD_INPUT = {
 BUGS = {
     "a number beyond float": (put(DICT, {"v": 10**400}), Y, "sequence 1, position 1: .*finite"),
     "a set of several types": (put(DICT, {"v": {"a", 3}}), Y, "sequence 1, position 1: .*int 3"),
-    "bool and int that are equal": (STR[0], [[True, False], [True, 1, 0]], "sequence 1, position 1: .*int"),
+    "a bool and an int": (STR[0], [[True, False], [True, 1, 0]], "sequence 1, position 1: .*int"),
 }
 
 
@@ -116,7 +117,8 @@ def check_refused(X, y, message):
                 learn(X, y)
             assert state_of(tagger) == before
         fitted = Tagger(LINES, random_state=0).fit(*STR)
-        before, labels, scores = state_of(fitted), fitted.predict(STR[0]), fitted.decision_function(STR[0])
+        before, labels = state_of(fitted), fitted.predict(STR[0])
+        scores = fitted.decision_function(STR[0])
         fitted.features = features
         with pytest.raises(ValueError, match=message):
             fitted.fit(X, y)
@@ -135,7 +137,6 @@ def test_bad_input(name):
     check_refused(X, y, message)
 
 
-@pytest.mark.xfail(reason="OverflowError, TypeError, and labels that merge silently")
 @pytest.mark.parametrize("name", BUGS)
 def test_bad_input_that_slips_through(name):
     check_refused(*BUGS[name])
@@ -156,8 +157,8 @@ def test_prediction_refuses_other_tokens(corpus, token):
         fine = bag
     elif corpus is TUPLE:
         fine = token == ("a", "b")
-    else:  # more columns than the templates read do no harm
-        fine = token == "a" or isinstance(token, tuple)
+    else:
+        fine = token == "a"
     if fine:
         assert len(tagger.predict([[token, token]])[0]) == 2
         return
@@ -181,8 +182,13 @@ def test_columns_that_the_data_lacks():
         three.fit(*TUPLE)
 
 
-@pytest.mark.parametrize("features", ["no such file", "words", "", [], ["V00:%x[0,0]"], ["U00:%x[0,0"],
-                                      ["U00:%nope[0,0]"], ["U0:%x[0,0]/%x[1,0]", "U0:%x[0,0]/%x[2,0]"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "features",
+    [
+        "no such file", "words", "", [], ["V00:%x[0,0]"], ["U00:%x[0,0"], ["U00:%nope[0,0]"],
+        ["U0:%x[0,0]/%x[1,0]", "U0:%x[0,0]/%x[2,0]"],
+    ],
+)  # fmt: skip
 def test_bad_features(features):
     tagger = StructuredPerceptron(features)
     with pytest.raises(ValueError):
@@ -196,7 +202,6 @@ def test_features_of_a_wrong_type(features):
         StructuredPerceptron(features).fit(*STR)
 
 
-@pytest.mark.xfail(reason="AttributeError; IsADirectoryError")
 @pytest.mark.parametrize("features", [[3], "/"])
 def test_bad_features_that_slip_through(features):
     with pytest.raises((ValueError, TypeError), match="template|features"):
@@ -205,7 +210,8 @@ def test_bad_features_that_slip_through(features):
 
 def test_bad_template_file(tmp_path):
     path = tmp_path / "template"
-    for text, message in (("U00:%x[0,0]\nnonsense\n", "template:2: "), ("# nothing\n", "holds no template")):
+    cases = {"U00:%x[0,0]\nnonsense\n": "template:2: ", "# nothing\n": "holds no template"}
+    for text, message in cases.items():
         path.write_text(text)
         with pytest.raises(ValueError, match=message):
             StructuredPerceptron(path).fit(*STR)
@@ -221,7 +227,8 @@ def test_templates_for_bags(features):
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"max_iter": 0}, {"max_iter": 1.5}, {"order": 3}, {"alpha": -1e-3}, {"alpha": 1.0}, {"alpha": NAN},
+        {"max_iter": 0}, {"max_iter": 1.5}, {"order": 3}, {"alpha": -1e-3}, {"alpha": 1.0},
+        {"alpha": NAN},
         {"penalty": "l3"}, {"dropout": 1.0}, {"dropout": -0.1}, {"feature_noise": "gauss"},
         {"edge_noise": "none"}, {"noise_rate": 1.0}, {"zipf_exponent": 1.0}, {"min_count": 0},
         {"early_stopping": "yes"}, {"validation_fraction": 0.0}, {"validation_fraction": 1.0},
@@ -242,7 +249,9 @@ def test_bad_parameters(parameters):
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"C": 0.0}, {"C": -1}, {"variant": "PA-III"}, {"cost": "zero"}, {"average": "always"}], ids=str
+    "parameters",
+    [{"C": 0.0}, {"C": -1}, {"variant": "PA-III"}, {"cost": "zero"}, {"average": "always"}],
+    ids=str,
 )
 def test_bad_parameters_of_passive_aggressive(parameters):
     (name,) = parameters
@@ -285,7 +294,7 @@ def test_classes():
         assert not hasattr(tagger, "classes_")
 
 
-# -- a failed continuation -------------------------------------------------------------------------------
+# -- a failed continuation -----------------------------------------------------------------------------
 def continuation(corpus, **options):
     features = "auto" if corpus in (DICT, LIST) else LINES
     return StructuredPerceptron(features, warm_start=True, random_state=0, **options).fit(*corpus)
@@ -308,7 +317,8 @@ def test_continuation_refused_for_its_input(corpus, method):
     tagger = continuation(corpus)
     new = "new" if corpus is STR else ("new", "NEW")
     for X, y in [([[new, new], [new, 3]], Y), ([[new]], [["A", "B"]]), ([[new, new]], [["A", 3]])]:
-        check_unchanged(tagger, corpus[0], lambda X=X, y=y: getattr(tagger, method)(X, y), ValueError, [new])
+        learn = partial(getattr(tagger, method), X, y)
+        check_unchanged(tagger, corpus[0], learn, ValueError, [new])
 
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
@@ -336,7 +346,6 @@ class Fails:
         raise self.error
 
 
-@pytest.mark.xfail(reason="the encoder stays grown; its new rows have no weights, and are read nevertheless")
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_continuation_that_fails_before_its_first_epoch(error):
     tagger = continuation(STR)

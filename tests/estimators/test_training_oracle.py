@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
+import weights_view
 
 import oracles
-import weights_view
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
 from skstruct.core.noise import make_noise
 from skstruct.estimators import online_state
@@ -74,7 +74,9 @@ def train_both(make, X, y, lines, weight=None, min_count=1, **options):
     if trained.ambiguous:
         return None
     history = estimator.history_
-    assert [h["updates"] for h in history] == trained.updates or options.get("variant", "perceptron") != "perceptron"
+    assert [h["updates"] for h in history] == trained.updates or options.get(
+        "variant", "perceptron"
+    ) != "perceptron"
     if options.get("variant", "perceptron") != "perceptron":
         np.testing.assert_allclose([h["loss"] for h in history], trained.loss, rtol=1e-9, atol=1e-9)
     return weights_view.weights_of(estimator, [X[i] for i in visited]), trained.weights
@@ -92,13 +94,14 @@ def compare(attempts, enough=1):
     raise AssertionError(f"only {done} corpora of {enough} were free of ties")
 
 
-PENALTIES = [(None, 1e-6), ("l2", 0.03), ("l1", 0.04), ("l1-cumulative", 0.02)]
+PENALTIES = [(None, 1e-6), ("l2", 0.03), ("l1", 2**-5), ("l1-cumulative", 2**-6)]
 
 
 @pytest.mark.parametrize("average", [True, False])
 @pytest.mark.parametrize("penalty, alpha", PENALTIES)
 @pytest.mark.parametrize(
-    "kind, lines", [("str", PLAIN), ("str", EDGES), ("str", FEW), ("tuple", COLUMNS), ("dict", None), ("list", None)]
+    "kind, lines",
+    [("str", PLAIN), ("str", EDGES), ("str", FEW), ("tuple", COLUMNS), ("dict", None), ("list", None)],
 )
 def test_perceptron(kind, lines, penalty, alpha, average):
     def attempt(seed):
@@ -162,7 +165,11 @@ def test_sparse_storage_changes_nothing(monkeypatch, seed, penalty, alpha):
     def weights(kind, lines):
         X, y = corpus(seed, kind, n=12)
         estimator = StructuredPerceptron(
-            "auto" if lines is None else lines, max_iter=EPOCHS, random_state=seed, penalty=penalty, alpha=alpha
+            "auto" if lines is None else lines,
+            max_iter=EPOCHS,
+            random_state=seed,
+            penalty=penalty,
+            alpha=alpha,
         ).fit(X, y)
         return weights_view.weights_of(estimator, X), estimator._model.nodes.sparse
 
@@ -181,14 +188,19 @@ def test_order_of_visits(shuffle):
     def attempt(seed):
         X, y = corpus(seed, n=9)
         return train_both(
-            lambda: StructuredPerceptron(PLAIN, max_iter=EPOCHS, random_state=seed, shuffle=shuffle), X, y, PLAIN
+            lambda: StructuredPerceptron(PLAIN, max_iter=EPOCHS, random_state=seed, shuffle=shuffle),
+            X,
+            y,
+            PLAIN,
         )
 
     compare(map(attempt, range(3)), enough=3)
 
 
 @pytest.mark.parametrize("min_count", [2, 3])
-@pytest.mark.parametrize("kind, lines", [("str", ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"]), ("list", None), ("dict", None)])
+@pytest.mark.parametrize(
+    "kind, lines", [("str", ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"]), ("list", None), ("dict", None)]
+)
 def test_min_count(kind, lines, min_count):
     def attempt(seed):
         X, y = corpus(seed, kind)
@@ -260,8 +272,14 @@ NOISE = [
 @pytest.mark.parametrize("variant", ["perceptron", "PA-I"])
 def test_training_under_noise_can_be_replayed(noise, kind, lines, variant):
     def attempt(seed):
-        X, y = corpus(seed, kind)
-        shared = {"features": "auto" if lines is None else lines, "max_iter": EPOCHS, "random_state": seed, **noise}
+        # A masked bag is empty, so that labels tie: in every other corpus numbers are exact.
+        X, y = corpus(seed, "dyadic" if kind == "dict" and seed % 2 else kind)
+        shared = {
+            "features": "auto" if lines is None else lines,
+            "max_iter": EPOCHS,
+            "random_state": seed,
+            **noise,
+        }
         if variant == "perceptron":
             estimator = StructuredPerceptron(**shared).fit(X, y)
         else:
@@ -276,7 +294,7 @@ def test_training_under_noise_can_be_replayed(noise, kind, lines, variant):
         )  # fmt: skip
         return None if trained.ambiguous else (weights_view.weights_of(estimator, X), trained.weights)
 
-    compare(map(attempt, range(12)))
+    compare(map(attempt, range(40)))
 
 
 def weights_under(X, y, seed=0, **options):

@@ -5,11 +5,11 @@ import math
 
 import numpy as np
 import pytest
+import weights_view
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
-import weights_view
 from skstruct.core.codes import AVERAGES, DONE, PERCEPTRON, VARIANTS
 from skstruct.core.compile import kernel
 from skstruct.core.noise import QUIET, make_noise
@@ -24,9 +24,7 @@ from skstruct.estimators.online_state import final_model, fresh_state
 from skstruct.structures import chain as structure
 from skstruct.structures.chain import new_work, path_score, viterbi, viterbi_wrong
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:overflow encountered", "ignore:invalid value encountered"
-)
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value encountered")
 
 INF = math.inf
 
@@ -87,9 +85,7 @@ class Case:
         path = np.full(self.T, -9, np.int32)
         scratch = np.empty((2, self.T * self.L))
         arrays = (self.emission if emission is None else emission).ravel(), *self.arrays[1:]
-        value = run_wrong(
-            *arrays, np.array(gold, np.int32), scratch[0], scratch[1], path, self.T, self.L
-        )
+        value = run_wrong(*arrays, np.array(gold, np.int32), scratch[0], scratch[1], path, self.T, self.L)
         return value, tuple(path.tolist())
 
 
@@ -134,9 +130,7 @@ def test_forced_labels_are_kept(case, data):
 
 @given(CASES, st.data())
 def test_best_wrong_labelling(case, data):
-    gold = data.draw(
-        st.lists(st.integers(-1, case.L - 1), min_size=case.T, max_size=case.T), label="gold"
-    )
+    gold = data.draw(st.lists(st.integers(-1, case.L - 1), min_size=case.T, max_size=case.T), label="gold")
     none_for_open = [None if g < 0 else g for g in gold]
     wrong = [(v, z) for v, z in case.ranked() if not oracles.agrees(z, none_for_open)]
     value, path = case.wrong(gold)
@@ -186,7 +180,9 @@ class World:
         self.labels = Labels(self.names)
         words = [[str(generator.choice(list("abc"))) for _ in range(n)] for n in lengths]
         if self.lines is None:
-            self.X = [[{"w": w, "v": float(generator.integers(-2, 4)), "t": w == "a"} for w in s] for s in words]
+            self.X = [
+                [{"w": w, "v": float(generator.integers(-2, 4)), "t": w == "a"} for w in s] for s in words
+            ]
             self.encoder = BagEncoder()
         else:
             self.X = words
@@ -217,7 +213,9 @@ class World:
         return task, chain
 
     def model(self, chain):
-        return final_model(chain, self.rule, self.encoder, self.labels, constraint_arrays(self.pairs, self.labels))
+        return final_model(
+            chain, self.rule, self.encoder, self.labels, constraint_arrays(self.pairs, self.labels)
+        )
 
     def weights(self, chain):
         """The weights by the oracles' keys: only those of features that occur."""
@@ -234,7 +232,9 @@ class World:
                 if not edge:
                     found[name, label] = float(nodes[row, y])
                 else:
-                    found.update({(name, p, label): float(edges[row, k, y]) for k, p in enumerate(self.names)})
+                    found.update(
+                        {(name, p, label): float(edges[row, k, y]) for k, p in enumerate(self.names)}
+                    )
         if self.lines is None or "B" in self.lines:
             for k, p in enumerate(self.names):
                 for y, label in enumerate(self.names):
@@ -287,24 +287,27 @@ def test_predictions_equal_enumeration(seed, kind, L, integers, constrained, k, 
         flat = iter([[y for y, ok in zip(world.names, row) if ok] for row in allowed])
         listed = [[next(flat) for _ in s] for s in world.X]
     predicted, scores = model.predict(world.X, options)
-    ranked = model.predict_kbest(world.X, k, options)
+    token = offsets_of(lengths_of(world.X))
     for i, features in enumerate(world.features()):
         option = None if listed is None else listed[i]
         every = oracles.k_best(features, weights, world.names, 10**6, world.constraints(), option)
+        one = None if options is None else options[token[i] : token[i + 1]]
         if not every:
             assert scores[i] == -INF
-            assert ranked[i] == []
+            with pytest.raises(ValueError, match="leave no labelling"):
+                model.predict_kbest(world.X[i : i + 1], k, one)
             continue
+        (ranked,) = model.predict_kbest(world.X[i : i + 1], k, one)
         assert scores[i] == pytest.approx(every[0][0], abs=1e-10)
         if integers:
             assert tuple(predicted[i]) == every[0][1]
         else:
             value = oracles.score(features, predicted[i], weights)
             assert value == pytest.approx(every[0][0], abs=1e-10)
-        assert len(ranked[i]) == min(k, len(every))
-        assert len({tuple(z) for z, _ in ranked[i]}) == len(ranked[i])
+        assert len(ranked) == min(k, len(every))
+        assert len({tuple(z) for z, _ in ranked}) == len(ranked)
         legal = {z for _, z in every}
-        for (labelling, value), (expected, _) in zip(ranked[i], every):
+        for (labelling, value), (expected, _) in zip(ranked, every):
             assert value == pytest.approx(expected, abs=1e-10)
             assert tuple(labelling) in legal
             assert oracles.score(features, labelling, weights) == pytest.approx(value, abs=1e-10)
