@@ -22,16 +22,12 @@ from skstruct import (
 )
 from skstruct.container import read_container
 from skstruct.core.hashing import _rehash, empty_table
-from skstruct.core.store import Clock, Rule, Store
+from skstruct.core.store import Store
 from skstruct.data.bags import BagEncoder
 from skstruct.data.encoding import TemplateEncoder
-from skstruct.data.labels import Labels
 from skstruct.estimators import online_state
-from skstruct.estimators.chain_model import ChainModel
-from skstruct.estimators.online_state import TrainingState
 from skstruct.persistence import _REGISTRY, register
 from skstruct.persistence.values import LONG
-from skstruct.structures.chain import Chain
 
 TAGGERS = [StructuredPerceptron, PassiveAggressiveTagger]
 
@@ -96,7 +92,10 @@ def corpus(kind="str", labels="str", seed=0, n=40, words=30):
 
 
 def assert_same(a, b, where="it"):
-    """Equal in type and bits, through all containers and objects."""
+    """Equal in type and bits, through all containers and objects.
+
+    So it notices when somebody adds an attribute that ``skstruct.persistence`` does not know yet.
+    """
     assert type(a) is type(b), where
     if isinstance(a, np.ndarray):
         assert a.dtype == b.dtype and a.shape == b.shape, where
@@ -479,31 +478,6 @@ def test_header_is_readable(reload, path):
 def test_package_version_does_not_matter(version, reload, monkeypatch):
     monkeypatch.setattr(skstruct, "__version__", version)
     reload(StructuredPerceptron(max_iter=1, random_state=0).fit(*corpus()))
-
-
-def test_known_attributes():
-    """Fails when somebody adds an attribute that ``skstruct.persistence`` does not know yet."""
-    side = "compounds groups sources offset n_nodes row_of counts first_row n_rows alive uses spans".split()
-    template = "templates min_count plan alphabets derived table entries nodes edges kind".split()
-    bag = "min_count ids row_of counts n_rows _pairs _pair_feature _pair_value _n_numbers _arrays".split()
-    encoder = TemplateEncoder(FeatureTemplates(["U:%x[0,0]"]))
-    assert set(vars(encoder)) == set(template)
-    assert set(vars(encoder.nodes)) == set(side)
-    assert set(vars(BagEncoder())) == set(bag)
-    assert set(vars(Labels())) == {"values", "ids"}
-    assert set(vars(encoder.alphabets[0])) == {"ids"}
-    model, training = ChainModel.__dataclass_fields__, TrainingState.__dataclass_fields__
-    assert list(model) == "encoder labels nodes edges constraints".split()
-    assert list(training) == "chain rule key epoch closed stream history".split()
-    assert Chain._fields == tuple("nodes edges clock bigram start allowed end cost".split())
-    assert Clock._fields == ("step", "scale")
-    assert Rule._fields == tuple("update aggressiveness hamming penalty alpha average".split())
-    assert Store._fields == tuple(
-        "sparse columns value moment received last first count room column used".split()
-    )
-    tagger = StructuredPerceptron(max_iter=1).fit([["a"]], [["A"]])
-    learned = set(vars(tagger)) - set(tagger.get_params())
-    assert learned == {"_model", "_training", "classes_", "n_iter_", "history_"}
 
 
 # --------------------------------------------------------------------------------------------------

@@ -79,7 +79,7 @@ QUIET = make_noise()
 def draw(seed, stream, step, item):
     """32 uniform bits for ``item`` at ``step``."""
     h = mix64(np.uint64(seed) ^ mix64(np.uint64(step) + stream))
-    return mix64(h + np.uint64(item) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)
+    return mix64(h + np.uint64(np.int64(item)) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)
 
 
 @inline

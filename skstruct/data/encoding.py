@@ -414,7 +414,10 @@ class TemplateEncoder:
 
     @property
     def n_features(self):
-        """Number of features in use: combinations with their place in a template."""
+        """Number of features: combinations times the templates they serve.
+
+        Without a count cut-off this includes places next to the ends of sequences that never occurred.
+        """
         if self.min_count > 1:
             return int(self.nodes.alive.sum())
         return self.nodes.n_rows

@@ -96,8 +96,10 @@ def check_same_features(encoder, features, min_count):
             f"min_count={min_count} differs from that of the training so far, {encoder.min_count}; "
             f"a fit that continues cannot change it"
         )
-    if isinstance(features, str) and features == "auto":
-        return
+    if isinstance(features, (str, os.PathLike)):
+        name = os.fspath(features)
+        if name == "auto" or not (name in PRESETS or os.path.isfile(name)):
+            return  # a template file is read once; it may have gone since
     if isinstance(encoder, BagEncoder) or resolve_templates(features, "", []) != encoder.templates:
         raise ValueError(
             f"features={describe(features)} differ from those of the training so far; a fit that "
@@ -108,9 +110,10 @@ def check_same_features(encoder, features, min_count):
 def _grid(side, rows):
     atom, offset, source = [0], [], []
     for group in side.groups:
-        for _, distance, column in side.sources[group.compound]:
-            offset.append(distance)
-            source.append(column)
+        for function, distance, column in side.sources[group.compound]:
+            if function != "const":  # a bias reads no input that could be masked
+                offset.append(distance)
+                source.append(column)
         atom.append(len(offset))
 
     def int32(values):

@@ -95,12 +95,12 @@ class OnlineTagger(CallbackSupportMixin, SequenceTagger):
             costs[seen] = counts.sum() / (np.count_nonzero(seen) * counts[seen])
             return costs
         for label, cost in self.class_weight.items():
-            if not isinstance(cost, Real) or not np.isfinite(cost) or cost < 0:
+            if not isinstance(cost, Real) or not 0 <= cost < np.inf:
                 raise ValueError(
                     f"class_weight[{label!r}] must be a number of at least 0, got {cost!r}"
                 )
             if label in labels.ids:
-                costs[labels.ids[label]] = cost
+                costs[labels.ids[label]] = float(cost)
         return costs
 
     # -- fitting -----------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ class OnlineTagger(CallbackSupportMixin, SequenceTagger):
         return np.sort(nonempty[order[:n_test]]).tolist()
 
     def n_features(self):
-        """Number of features of the fitted model: combinations with their place in a template."""
+        """Number of features of the fitted model; each has a weight for every label."""
         return self._model.encoder.n_features
 
 

@@ -16,7 +16,8 @@ class PassiveAggressiveTagger(OnlineTagger):
     Parameters
     ----------
     features, order, constraints, class_weight
-        As in :class:`StructuredPerceptron`. Costs of ``class_weight`` add to the margin asked for.
+        As in :class:`StructuredPerceptron`. Costs of ``class_weight`` add to the margin of 1 asked for;
+        with ``cost="hamming"`` they replace the cost 1 of a wrong token.
     C : float > 0, default=1.0
         Aggressiveness: largest step (PA-I), or inverse softness (PA-II).
     variant : {"PA-I", "PA", "PA-II"}, default="PA-I"

@@ -27,7 +27,7 @@ class StructuredPerceptron(OnlineTagger):
     class_weight : dict, "balanced" or None, default=None
         Cost, in score, of missing a token of a label, added in training decoding. A dict maps labels
         to costs; labels it lacks cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on
-        average over classes.
+        average over tokens.
     max_iter : int, default=10
         Epochs.
     shuffle : bool, default=True
@@ -35,7 +35,9 @@ class StructuredPerceptron(OnlineTagger):
     average : bool, default=True
         Use the average of the weights after every example visited ([2]_, equation 6).
     penalty : {"l1", "l1-cumulative", "l2"} or None, default=None
-        Penalty on the weights, applied once per example visited ([2]_, equations 9 to 17).
+        Penalty on the weights, applied once per example visited ([2]_, equations 9 to 17). Under the
+        cumulative penalty a feature that is new to ``partial_fit`` owes the penalty of all steps so
+        far (equation 14): it is hard to enter late.
     alpha : float in [0, 1), default=1e-6
         Strength of the penalty per example visited.
     dropout : float in [0, 1), default=0.0
