@@ -43,6 +43,10 @@ from .features import (
 )
 
 UNLABELLED = -1
+
+FEW_LABELS = 8
+"""Up to here Viterbi looks at one label after the other instead of at all of them at once."""
+
 STORES = ("nodes", "edges")
 
 
@@ -229,29 +233,49 @@ def path_score(emission, transition, stride, start, end, path, T, L):
 # path that matters: keeping back pointers would cost more than half of the forward pass.
 # --------------------------------------------------------------------------------------------------
 @inline
-def _advance(previous, transition, at, current, L):
-    """``current(y) = max_p previous(p) + transition[at + p L + y]``; both (L,)."""
-    from_p = previous[0]
-    row = transition[at : at + L]
+def _advance(score, before, transition, at, emission, now, L):
+    """``score[now + y] = emission[now + y] + max_p score[before + p] + transition[at + p L + y]``."""
+    if L <= FEW_LABELS:  # one label at a time: its maximum stays in a register
+        for y in range(L):
+            best = -np.inf
+            for p in range(L):
+                c = score[before + p] + transition[at + p * L + y]
+                best = c if c > best else best
+            score[now + y] = best + emission[now + y]
+        return
+    previous, current = score[before : before + L], score[now : now + L]
     for y in range(L):
-        current[y] = from_p + row[y]
-    for p in range(1, L):
+        current[y] = -np.inf
+    for p in range(L):  # all labels at once: the inner loop becomes vector instructions
         from_p = previous[p]
         row = transition[at + p * L : at + (p + 1) * L]
         for y in range(L):
             c = from_p + row[y]
             current[y] = c if c > current[y] else current[y]
+    added = emission[now : now + L]
+    for y in range(L):
+        current[y] += added[y]
 
 
 @inline
-def _predecessor(previous, transition, at, y, L):
+def _predecessor(score, before, transition, at, y, L):
     """(best p, its score) for a step into y; ties go to the smaller label."""
-    best, arg = previous[0] + transition[at + y], 0
+    best, arg = score[before] + transition[at + y], 0
     for p in range(1, L):
-        c = previous[p] + transition[at + p * L + y]
-        if c > best:
-            best, arg = c, p
+        c = score[before + p] + transition[at + p * L + y]
+        arg = p if c > best else arg  # no branch: it would be mispredicted every other token
+        best = c if c > best else best
     return arg, best
+
+
+@inline
+def _last(score, now, end, L):
+    """(best last label, its score)."""
+    best = 0
+    for y in range(1, L):
+        if score[now + y] + end[y] > score[now + best] + end[best]:
+            best = y
+    return best, score[now + best] + end[best]
 
 
 @inline
@@ -263,28 +287,20 @@ def viterbi(emission, transition, stride, start, end, forced, score, path, T, L)
     Tokens with a label in ``forced`` (T,) keep it; an empty ``forced`` forces nothing. Ties go to the
     smaller label, from the last token backwards.
     """
+    for y in range(L):
+        score[y] = start[y] + emission[y]
     for t in range(T):
-        current = score[t * L : (t + 1) * L]
-        if t == 0:
-            for y in range(L):
-                current[y] = start[y]
-        else:
-            _advance(score[(t - 1) * L : t * L], transition, t * stride, current, L)
-        for y in range(L):
-            current[y] += emission[t * L + y]
+        now = t * L
+        if t > 0:
+            _advance(score, now - L, transition, t * stride, emission, now, L)
         if forced.shape[0] > 0 and forced[t] >= 0:
             for y in range(L):
                 if y != forced[t]:
-                    current[y] = -np.inf
-    last = score[(T - 1) * L : T * L]
-    best = 0
-    for y in range(1, L):
-        if last[y] + end[y] > last[best] + end[best]:
-            best = y
-    total = last[best] + end[best]
+                    score[now + y] = -np.inf
+    best, total = _last(score, (T - 1) * L, end, L)
     path[T - 1] = best
     for t in range(T - 1, 0, -1):
-        best, _ = _predecessor(score[(t - 1) * L : t * L], transition, t * stride, best, L)
+        best, _ = _predecessor(score, (t - 1) * L, transition, t * stride, best, L)
         path[t - 1] = best
     return total
 
@@ -297,36 +313,26 @@ def viterbi_wrong(emission, transition, stride, start, end, gold, agree, left, p
     that agree with gold so far, ``agree`` (T * L,), keep the best prefixes that have ``left`` it.
     Writes ``path`` and returns its score, -inf if there is no such labelling.
     """
+    for y in range(L):
+        agree[y] = start[y] + emission[y]
+        left[y] = -np.inf
     for t in range(T):
-        g = gold[t]
-        a, b = agree[t * L : (t + 1) * L], left[t * L : (t + 1) * L]
-        if t == 0:
-            for y in range(L):
-                a[y] = start[y]
-                b[y] = -np.inf
-        else:
-            _advance(agree[(t - 1) * L : t * L], transition, t * stride, a, L)
-            _advance(left[(t - 1) * L : t * L], transition, t * stride, b, L)
+        g, now = gold[t], t * L
+        if t > 0:
+            _advance(agree, now - L, transition, t * stride, emission, now, L)
+            _advance(left, now - L, transition, t * stride, emission, now, L)
         for y in range(L):
             if g >= 0 and y != g:
-                b[y] = max(a[y], b[y])  # a step off the gold labels
-                a[y] = -np.inf
-            a[y] += emission[t * L + y]
-            b[y] += emission[t * L + y]
-    last = left[(T - 1) * L : T * L]
-    best = 0
-    for y in range(1, L):
-        if last[y] + end[y] > last[best] + end[best]:
-            best = y
-    total = last[best] + end[best]
+                left[now + y] = max(agree[now + y], left[now + y])  # a step off the gold labels
+                agree[now + y] = -np.inf
+    best, total = _last(left, (T - 1) * L, end, L)
     path[T - 1] = best
     off = True
     for t in range(T - 1, 0, -1):
-        before = agree[(t - 1) * L : t * L]
-        p, from_agree = _predecessor(before, transition, t * stride, best, L)
+        before, at = (t - 1) * L, t * stride
+        p, from_agree = _predecessor(agree, before, transition, at, best, L)
         if off:
-            before = left[(t - 1) * L : t * L]
-            p_left, from_left = _predecessor(before, transition, t * stride, best, L)
+            p_left, from_left = _predecessor(left, before, transition, at, best, L)
             if gold[t] >= 0 and best != gold[t] and from_agree > from_left:
                 off = False
             else:

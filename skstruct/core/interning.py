@@ -1,0 +1,116 @@
+"""Combinations of ids to dense nodes, corpus by corpus, over the exact hash table.
+
+Idea: a combination is interned pairwise, (node of all atoms but the last, last atom) to one node, at
+every position of a corpus at once. Growing numbers new combinations in the order of their first
+occurrence; looking up leaves -1 for what is unknown. Feature templates and accessor variety share this.
+
+Place on the ladder: rung 2. Positions are *anchors*: sequence i owns ``anchor[i] ... anchor[i + 1] - 1``.
+"""
+
+import numpy as np
+
+from .compile import kernel
+from .hashing import MAX_LOAD, _rehash, empty_table, find, grown, slot_of
+
+
+@kernel
+def _intern_pairs(table, entries, compound, left, right, distance, span, begin, anchor, out, n_nodes):
+    """Nodes of a compound at every anchor, new ones numbered from ``n_nodes[0]``.
+
+    ``span`` (2,): first anchor of a sequence relative to its start, last one relative to its end.
+    Returns the sequence before which the table was too full, or the number of sequences.
+    """
+    n = anchor.shape[0] - 1
+    for i in range(begin, n):
+        first, stop = anchor[i], anchor[i + 1]
+        if entries[0] + (stop - first) > MAX_LOAD * table.shape[0]:
+            return i
+        for a in range(first + span[0], stop - span[1]):
+            j = a + distance
+            if left[a] < 0 or j >= stop or right[j] < 0:
+                continue
+            key = (np.int64(left[a]) << 32) | np.int64(right[j])
+            slot = slot_of(table, compound, key)
+            if table[slot, 1] == -1:
+                table[slot, 0] = key
+                table[slot, 1] = (np.int64(compound) << 32) | n_nodes[0]
+                n_nodes[0] += 1
+                entries[0] += 1
+            out[a] = table[slot, 1] & 0xFFFFFFFF
+    return n
+
+
+@kernel
+def find_pairs(table, compound, left, right, distance, span, anchor, out):
+    """The nodes of known combinations; ``out`` is left alone where there is none."""
+    for i in range(anchor.shape[0] - 1):
+        first, stop = anchor[i], anchor[i + 1]
+        for a in range(first + span[0], stop - span[1]):
+            j = a + distance
+            if left[a] >= 0 and j < stop and right[j] >= 0:
+                out[a] = find(table, compound, left[a], right[j])
+
+
+def intern_pairs(table, entries, compound, left, right, distance, span, anchor, out, n_nodes):
+    """Nodes of a compound at every anchor; new combinations join the table.
+
+    Parameters
+    ----------
+    table : ndarray of shape (capacity, 2), int64
+        See ``core.hashing``.
+    entries : ndarray of shape (1,), int64
+        Entries of the table; updated.
+    compound : int
+        Keeps combinations of different kinds apart.
+    left : ndarray of shape (A,), int32
+        Node of all atoms but the last by anchor, -1 for none.
+    right : ndarray of shape (A,), int32
+        Id by position, -1 for none.
+    distance : int
+        The last atom stands so far behind the anchor.
+    span : ndarray of shape (2,), int64
+        Anchors left out at the start and at the end of each sequence.
+    anchor : ndarray of shape (n + 1,), int64
+    out : ndarray of shape (A,), int32
+        Written: the nodes; left alone where there is none.
+    n_nodes : ndarray of shape (1,), int64
+        Nodes of the compound; updated.
+
+    Returns
+    -------
+    ndarray
+        The table, or the larger one that took its place.
+    """
+    done, n = 0, anchor.shape[0] - 1
+    while done < n:
+        done = _intern_pairs(
+            table, entries, compound, left, right, distance, span, done, anchor, out, n_nodes
+        )
+        if done < n:
+            longest = int(np.diff(anchor).max())
+            table = grown(table, max(2 * int(entries[0]), int(entries[0]) + longest))
+    return table
+
+
+def table_of(pairs, first=0):
+    """A table that holds given combinations.
+
+    Parameters
+    ----------
+    pairs : list of ndarray of shape (n, 2), int32
+        For each compound, from number ``first`` on, the (left, right) of its nodes 0 ... n - 1.
+
+    Returns
+    -------
+    table : ndarray of shape (capacity, 2), int64
+    distinct : bool
+        Whether no combination occurs twice; if one does, the table holds its last node only.
+    """
+    keys = np.concatenate([np.zeros((0, 2), np.int32), *pairs]).astype(np.int64)
+    nodes = [((first + c) << 32) | np.arange(p.shape[0], dtype=np.int64) for c, p in enumerate(pairs)]
+    entries = np.empty(keys.shape, np.int64)
+    entries[:, 0] = keys[:, 0] << 32 | keys[:, 1]
+    entries[:, 1] = np.concatenate([np.zeros(0, np.int64), *nodes])
+    table = grown(empty_table(), entries.shape[0])
+    _rehash(entries, table)
+    return table, int(np.count_nonzero(table[:, 1] != -1)) == entries.shape[0]
