@@ -19,7 +19,7 @@ import numpy as np
 
 from .inputs import describe, lengths_of, offsets_of, place
 
-CHUNK = 16384
+CHUNK = 4096
 """Tokens encoded at a time: bounds the number of live (key, value) tuples."""
 
 MOST_NUMBERS = 100_000
@@ -45,7 +45,7 @@ class BagEncoder:
         self._pair_feature = []  # feature id by pair id
         self._pair_value = []
         self._n_numbers = 0
-        self._arrays = None  # the two lists as arrays, made when needed
+        self._cache = None  # see _tables
 
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
@@ -53,6 +53,7 @@ class BagEncoder:
         twin.ids = dict(self.ids)
         twin._pairs = {key: dict(values) for key, values in self._pairs.items()}
         twin._pair_feature, twin._pair_value = list(self._pair_feature), list(self._pair_value)
+        twin._cache = None
         return twin
 
     # -- one pair ----------------------------------------------------------------------------------
@@ -65,7 +66,7 @@ class BagEncoder:
         """(feature id, value) of one pair; raises _Nested for values that hold several features."""
         if not isinstance(key, str):
             raise ValueError(f"a feature name must be a str, got {describe(key)}")
-        if isinstance(value, str):
+        if isinstance(value, str):  # most often, so first
             return self._feature(f"{key}:{value}", grow), 1.0
         if isinstance(value, (bool, np.bool_)):
             return (self._feature(key, grow) if value else -1), 1.0
@@ -107,26 +108,21 @@ class BagEncoder:
 
     def _encode_simple(self, tokens, grow):
         """The same if every value is one feature. Most of the time goes into the comprehension."""
-        pairs, nothing = self._pairs, {}
+        feature_of, number_of, plain = self._tables()
+        getters = {key: values.get for key, values in self._pairs.items()}
         sizes = lengths_of(tokens)
         try:
+            found = [getters[key](value, -1) for token in tokens for key, value in token.items()]
+        except KeyError:  # a key that is new
+            nothing = {}.get
             found = [
-                pairs[key].get(value, -1) for token in tokens for key, value in token.items()
-            ]
-        except KeyError:
-            found = [
-                pairs.get(key, nothing).get(value, -1)
+                getters.get(key, nothing)(value, -1)
                 for token in tokens
                 for key, value in token.items()
             ]
         pair = np.fromiter(found, np.int32, len(found))
-        if self._arrays is None or self._arrays[0].shape[0] != len(self._pair_feature) + 1:
-            # One more entry than pairs serves id -1.
-            self._arrays = (
-                np.array([*self._pair_feature, -1], np.int32),
-                np.array([*self._pair_value, 1.0], np.float64),
-            )
-        features, numbers = self._arrays[0][pair], self._arrays[1][pair]
+        features = feature_of[pair]
+        numbers = np.ones(pair.shape[0]) if plain else number_of[pair]
         unknown = np.flatnonzero(pair < 0)
         if unknown.shape[0]:
             start = offsets_of(sizes)
@@ -134,12 +130,26 @@ class BagEncoder:
             within = unknown - start[owner]
             for k, o, j in zip(unknown.tolist(), owner.tolist(), within.tolist()):
                 key, value = next(islice(tokens[o].items(), j, None))
-                again = pairs.get(key, nothing).get(value, -1)  # new in this very chunk
+                if not grow and type(value) is str and type(key) is str:  # an unseen word, mostly
+                    features[k] = self.ids.get(f"{key}:{value}", -1)
+                    continue
+                again = self._pairs.get(key, {}).get(value, -1)  # new in this very chunk
                 if again >= 0:
                     features[k], numbers[k] = self._pair_feature[again], self._pair_value[again]
                 else:
                     features[k], numbers[k] = self._new_pair(key, value, grow)
         return features, numbers, sizes
+
+    def _tables(self):
+        """Feature id and value by pair id, and whether all values are 1.
+
+        The arrays have one more entry than there are pairs; it serves id -1.
+        """
+        if self._cache is None or self._cache[0].shape[0] != len(self._pair_feature) + 1:
+            numbers = np.array([*self._pair_value, 1.0], np.float64)
+            features = np.array([*self._pair_feature, -1], np.int32)
+            self._cache = features, numbers, bool((numbers == 1.0).all())
+        return self._cache
 
     def _encode_nested(self, tokens, first, offsets, grow):
         """The same, pair by pair, where values may be collections."""
@@ -209,6 +219,7 @@ class BagEncoder:
         np.cumsum(np.concatenate([p[2] for p in parts]) if parts else [], out=start[1:])
         if grow:
             self._assign_rows(features)
+            self._tables()  # now, so that prediction changes nothing
         if values.shape[0] and (values == 1.0).all():
             values = np.zeros(0)
         return start, self.row_of[features], values
