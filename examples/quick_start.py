@@ -19,9 +19,8 @@ import os
 import tempfile
 
 import skstruct
-from skstruct import StructuredPerceptron
+from skstruct import Segmenter, StructuredPerceptron
 from skstruct.datasets import load_chunking, load_segmentation
-from skstruct import Segmenter
 from skstruct.metrics import segment_f1_score, segment_report
 
 X, y = load_segmentation()  # texts, and the words of each

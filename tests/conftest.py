@@ -24,7 +24,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-KERNEL_SOURCES = ("core", "structures", "training", "data/encoding.py")
+KERNEL_SOURCES = ("core", "structures", "training", "data/encoding.py", "data/lexicon.py")
 
 
 def _kernel_hash():

@@ -9,6 +9,7 @@ import pytest
 
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
 EXPECTED = {
+    "switching.py": ["before:", "after:", "entity F1"],
     "quick_start.py": ["Word F1", "micro avg", "three best labellings", "Same predictions: True"],
     "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
 }

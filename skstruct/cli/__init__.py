@@ -3,17 +3,26 @@
 Idea: one module a command. It exports ``add_parser(commands)``, which adds the command's parser and sets
 its default ``run``, a function of the parsed arguments that returns the exit code.
 
+Results go to standard output, messages to standard error. Exit codes: 0 done; 1 input or data that cannot
+be used, with one line that starts with ``skstruct: error:`` and names file and line; 2 wrong usage; 130
+after Ctrl-C; 141 if whoever read standard output went away.
+
 Place: outside of the ladder, over everything.
 """
 
 import argparse
+import contextlib
 import os
 import sys
 
 from .. import __version__
-from . import demo
+from . import compare, demo, evaluate, show, tag, train
+from .common import CommandError, tell
 
-COMMANDS = (demo,)
+COMMANDS = (demo, train, tag, evaluate, show, compare)
+
+DATA_ERROR = 1
+"""Exit code for input that cannot be used."""
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, 128 + SIGINT."""
@@ -32,8 +41,11 @@ def new_parser():
     parser = argparse.ArgumentParser(
         prog="python -m skstruct",
         description="Structured prediction with the interface of scikit-learn.",
+        epilog="Exit codes: 0 done, 1 input that cannot be used, 2 wrong usage, 130 interrupted, 141 the "
+        "reader of the output went away.",
     )
     parser.add_argument("--version", action="version", version=f"skstruct {__version__}")
+    parser.add_argument("--traceback", action="store_true", help="show where in the program an error arose")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:
         command.add_parser(commands)
@@ -60,6 +72,7 @@ def main(argv=None):
     """
     if hasattr(sys.stdout, "reconfigure"):  # words in any script, on terminals of any encoding
         sys.stdout.reconfigure(errors="replace")
+    arguments = None
     try:
         try:
             arguments = new_parser().parse_args(argv)
@@ -68,8 +81,36 @@ def main(argv=None):
             if sys.stdout is not None:
                 sys.stdout.flush()  # so that a closed pipe shows here, not while Python shuts down
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return PIPE_CLOSED
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
+    except (CommandError, OSError, ValueError, MemoryError) as error:
+        # Readers, models and estimators raise ValueError for what they cannot use.
+        if arguments is not None and arguments.traceback:
+            raise
+        tell(f"error: {_reason(error)}")
+        try:
+            print(end="", flush=True)
+        except OSError:  # a full disk, say
+            _discard_output()
+        return DATA_ERROR
+
+
+def _reason(error):
+    """An error as one line."""
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename is not None else ""
+        text = where + error.strerror
+    elif isinstance(error, MemoryError):
+        text = f"out of memory {error}".rstrip()
+    else:
+        text = str(error)
+    return " ".join(text.split("\n"))
+
+
+def _discard_output():
+    """Let what is still to be flushed go nowhere, so that Python does not fail while it shuts down."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # not a real file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,7 +1,8 @@
 """Functions of a token that templates can read: affixes, shape, lower case, character type.
 
 Place on the ladder: rung 2. A template reads ``%x[0,0]``, the token itself, or a function of it such
-as ``%suffix3[0,0]``. Functions are computed once per distinct token, never per occurrence.
+as ``%suffix3[0,0]``. Functions are computed once per distinct token, never per occurrence. Functions of
+more than the token are in ``skstruct.data.contexts``.
 """
 
 import re
@@ -67,7 +68,9 @@ def _itself(token):
 
 _FUNCTIONS = {"x": _itself, "lower": _lower, "shape": shape, "type": character_type}
 
-FUNCTION_NAMES = "x, lower, shape, type, prefix1, prefix2, ..., suffix1, suffix2, ..."
+FUNCTION_NAMES = (
+    "x, lower, shape, type, prefix1, prefix2, ..., suffix1, suffix2, ..., av1, ..., av4, lex_NAME"
+)
 
 
 def column_function(name):

@@ -10,52 +10,17 @@ encoder, a node gets rows when one of its features reaches the cut-off, and ``al
 """
 
 import copy
+from operator import itemgetter
 
 import numpy as np
 
 from ..core.compile import kernel
-from ..core.hashing import MAX_LOAD, empty_table, find, grown, slot_of
+from ..core.hashing import empty_table
+from ..core.interning import find_pairs, intern_pairs
 from .alphabet import Alphabet
 from .columns import column_function
+from .contexts import Contexts, context_values, is_context
 from .inputs import describe, place
-
-
-@kernel
-def _intern_pairs(table, entries, compound, left, right, distance, span, begin, anchor, out, n_nodes):
-    """Nodes of a compound at every anchor, new ones numbered from ``n_nodes[0]``.
-
-    ``span`` (2,): first anchor of a sequence relative to its start, last one relative to its end.
-    Returns the sequence before which the table was too full, or the number of sequences.
-    """
-    n = anchor.shape[0] - 1
-    for i in range(begin, n):
-        first, stop = anchor[i], anchor[i + 1]
-        if entries[0] + (stop - first) > MAX_LOAD * table.shape[0]:
-            return i
-        for a in range(first + span[0], stop - span[1]):
-            j = a + distance
-            if left[a] < 0 or j >= stop or right[j] < 0:
-                continue
-            key = (np.int64(left[a]) << 32) | np.int64(right[j])
-            slot = slot_of(table, compound, key)
-            if table[slot, 1] == -1:
-                table[slot, 0] = key
-                table[slot, 1] = (np.int64(compound) << 32) | n_nodes[0]
-                n_nodes[0] += 1
-                entries[0] += 1
-            out[a] = table[slot, 1] & 0xFFFFFFFF
-    return n
-
-
-@kernel
-def _find_pairs(table, compound, left, right, distance, span, anchor, out):
-    """The same for prediction: unknown combinations stay -1."""
-    for i in range(anchor.shape[0] - 1):
-        first, stop = anchor[i], anchor[i + 1]
-        for a in range(first + span[0], stop - span[1]):
-            j = a + distance
-            if left[a] >= 0 and j < stop and right[j] >= 0:
-                out[a] = find(table, compound, left[a], right[j])
 
 
 @kernel
@@ -156,8 +121,9 @@ class TemplateEncoder:
         self.alphabets = [Alphabet() for _ in range(plan.n_columns)]
         self.derived = {}  # channel -> (Alphabet of values, int32 value id by string id)
         for channel in plan.channels:
-            if channel[0] not in ("x", "const"):
+            if channel[0] not in ("x", "const") and not is_context(channel[0]):
                 self.derived[channel] = (Alphabet(), np.zeros(0, np.int32))
+        self.contexts = Contexts(plan.channels, templates.lexicons)
         self.table = empty_table()
         self.entries = np.zeros(1, np.int64)
         self.nodes = _Side(plan, plan.nodes, plan.node_groups, 0, 0, 0)
@@ -170,6 +136,7 @@ class TemplateEncoder:
         """An encoder that can grow while this one stays as it is."""
         twin = copy.copy(self)
         twin.alphabets, twin.derived = list(self.alphabets), dict(self.derived)
+        twin.contexts = self.contexts.copy()
         twin.table, twin.entries = self.table.copy(), self.entries.copy()
         twin.nodes, twin.edges = self.nodes.copy(), self.edges.copy()
         return twin
@@ -203,11 +170,8 @@ class TemplateEncoder:
                 f"X: sequence {i}, position {t}: expected a tuple of strings like the first token, "
                 f"got {describe(flat[k])}"
             )
-        try:
-            columns = list(zip(*flat, strict=True))
-        except ValueError:
-            columns = None
-        if columns is None or len(columns) < n_columns:
+        widths = set(map(len, flat))
+        if len(widths) > 1 or min(widths) < n_columns:
             width = len(flat[0])
             k = next((k for k, token in enumerate(flat) if len(token) != width), 0)
             i, t = place(offsets, k)
@@ -220,7 +184,7 @@ class TemplateEncoder:
                 f"X: sequence {i}, position {t}: expected {width} columns like the first token, "
                 f"got {len(flat[k])}: {describe(flat[k])}"
             )
-        return columns[:n_columns]
+        return [list(map(itemgetter(c), flat)) for c in range(n_columns)]
 
     @staticmethod
     def _refuse(column, offsets, c, n_columns):
@@ -264,13 +228,16 @@ class TemplateEncoder:
             unknown.append(list(extra))
         return ids, unknown
 
-    def _channel_ids(self, ids, unknown, grow):
+    def _channel_ids(self, ids, unknown, in_context, grow):
         """Value ids per channel and token: -1 unknown; only real tokens, no boundaries yet."""
         out = []
         for channel in self.plan.channels:
             name, c = channel
             if name == "const":
                 out.append(None)
+                continue
+            if channel in in_context:
+                out.append(in_context[channel])
                 continue
             if name == "x":
                 n = len(self.alphabets[c])
@@ -325,19 +292,13 @@ class TemplateEncoder:
                 prefix, number = out[compound.prefix], side.offset + c
                 if grow:
                     n_nodes = np.array([side.n_nodes[c]])
-                    done, n = 0, anchor.shape[0] - 1
-                    while done < n:
-                        done = _intern_pairs(
-                            self.table, self.entries, number, prefix, right_channel,
-                            compound.distance, span, done, anchor, nodes, n_nodes,
-                        )  # fmt: skip
-                        if done < n:
-                            longest = int(np.diff(anchor).max())
-                            room = max(2 * int(self.entries[0]), int(self.entries[0]) + longest)
-                            self.table = grown(self.table, room)
+                    self.table = intern_pairs(
+                        self.table, self.entries, number, prefix, right_channel,
+                        compound.distance, span, anchor, nodes, n_nodes,
+                    )  # fmt: skip
                     side.n_nodes[c] = int(n_nodes[0])
                 else:
-                    _find_pairs(
+                    find_pairs(
                         self.table, number, prefix, right_channel,
                         compound.distance, span, anchor, nodes,
                     )  # fmt: skip
@@ -352,7 +313,16 @@ class TemplateEncoder:
         boundaries = self.plan.left + self.plan.right
         if name == "x":
             return boundaries + len(self.alphabets[c])
+        if is_context(name):
+            return boundaries + len(context_values(name))
         return boundaries + len(self.derived[(name, c)][0])
+
+    def strings_of(self, channel):
+        """The values of a channel as strings, by id without boundaries."""
+        name, c = channel
+        if name == "x":
+            return self.alphabets[c].strings()
+        return list(context_values(name)) if is_context(name) else self.derived[channel][0].strings()
 
     def _rows_of(self, side, nodes, token, anchor, grow):
         """The (G, A) matrix of rows."""
@@ -373,6 +343,36 @@ class TemplateEncoder:
                 rows = np.where(rows < 0, np.int32(-1), rows + np.int32(group.slot))
             out[g] = rows
         return out
+
+    def context_strings(self, sequence):
+        """The values of the functions of a context for each token: {(function, column): list of str}."""
+        token = np.array([0, len(sequence)])
+        ids = self.contexts.ids(self._split_columns(list(sequence), token), token)
+        return {channel: [context_values(channel[0])[v] for v in values] for channel, values in ids.items()}
+
+    def adapted(self, flat, token):
+        """This encoder with the accessor varieties of another text, or for None of the training text.
+
+        It shares everything else with this one, which stays as it is.
+
+        Raises
+        ------
+        ValueError
+            If no template reads accessor varieties.
+        """
+        if not self.contexts.longest:
+            raise ValueError(
+                "there is nothing to adapt: none of the feature templates reads accessor varieties; "
+                "features='char-av' do, or templates such as 'U:%av2[0,0]'"
+            )
+        columns = None if flat is None else self._split_columns(flat, token)
+        for c in self.contexts.longest if columns is not None else ():
+            if set(map(type, columns[c])) - {str} and not all(isinstance(s, str) for s in columns[c]):
+                self._refuse(columns[c], token, c, len(columns))
+        twin = copy.copy(self)
+        twin.contexts = self.contexts.copy()
+        twin.contexts.adapt(columns, token)
+        return twin
 
     def encode(self, flat, token, grow):
         """Encode a corpus.
@@ -396,9 +396,10 @@ class TemplateEncoder:
             ids, unknown = self._intern(columns, token), [[] for _ in columns]
             if flat:
                 self.kind = tuple if isinstance(flat[0], tuple) else str
+                self.contexts.learn(columns, token)
         else:
             ids, unknown = self._lookup(columns, token)
-        values = self._channel_ids(ids, unknown, grow)
+        values = self._channel_ids(ids, unknown, self.contexts.ids(columns, token), grow)
         n = token.shape[0] - 1
         padding = self.plan.left + self.plan.right
         anchor = token + padding * np.arange(n + 1)

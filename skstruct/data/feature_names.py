@@ -78,6 +78,7 @@ def expanded(encoder, side, grid, edge, sequence):
     """
     T, left = len(sequence), encoder.plan.left
     forms = _forms(encoder.templates.templates, encoder.plan, side, edge)
+    in_context = encoder.context_strings(sequence)
 
     def value(source, a):
         name, distance, column = source
@@ -86,6 +87,8 @@ def expanded(encoder, side, grid, edge, sequence):
             return ""
         if not 0 <= position < T:
             return _boundary(position, T)
+        if (name, column) in in_context:
+            return in_context[name, column][position]
         token = sequence[position]
         return column_function(name)(token if isinstance(token, str) else token[column])
 
@@ -139,10 +142,9 @@ def row_names(encoder, rows):
         if name == "const":
             return ""
         if k not in strings:
-            alphabet = encoder.alphabets[column] if name == "x" else encoder.derived[(name, column)][0]
             before = [f"_B-{d}" for d in range(1, plan.left + 1)]
             behind = [f"_B+{d}" for d in range(1, plan.right + 1)]
-            strings[k] = before + behind + alphabet.strings()
+            strings[k] = before + behind + encoder.strings_of((name, column))
         return strings[k][value]
 
     def values(c, n):

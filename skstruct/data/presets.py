@@ -1,6 +1,8 @@
 """Built-in template sets, as lines in CRF++ syntax.
 
 ``char``: the seven of the regularised structured perceptron (Zhang, Su and Zhou 2014, table 1).
+``char-av``: those of Gao, Qiu and Huang (2010), table 1, for segmentation across domains: characters, pairs,
+character type, accessor variety.
 ``chunk``: the nineteen of CRFsuite's chunking tutorial, on (word, part of speech).
 ``word``: sixteen for tagging words: a window of two, two word pairs, affixes to four, shape.
 """
@@ -31,6 +33,14 @@ def affixes(column, longest):
 
 CHAR = [*window(0, -1, 1), *ngrams(0, 2, -2, 1), "B"]
 
+CHAR_AV = [
+    *window(0, -1, 2),
+    *ngrams(0, 2, -2, 1),
+    "Utype:%type[0,0]",
+    *(f"Uav{n}:%av{n}[0,0]" for n in (2, 3, 4)),
+    "B",
+]
+
 CHUNK = [
     *window(0, -2, 2),
     *ngrams(0, 2, -1, 0),
@@ -42,7 +52,7 @@ CHUNK = [
 
 WORD = [*window(0, -2, 2), *ngrams(0, 2, -1, 0), *affixes(0, 4), "Ushape:%shape[0,0]", "B"]
 
-PRESETS = {"char": CHAR, "chunk": CHUNK, "word": WORD}
+PRESETS = {"char": CHAR, "char-av": CHAR_AV, "chunk": CHUNK, "word": WORD}
 
 
 def columns_preset(n_columns):

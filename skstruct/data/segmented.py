@@ -14,7 +14,8 @@ from itertools import accumulate, chain, count
 import numpy as np
 
 from .inputs import as_sequences, describe, flatten, lengths_of, offsets_of, place
-from .scheme_rules import LabelTable
+from .lexicon import Trie
+from .scheme_rules import SPELLINGS, LabelTable
 
 WORD_SCHEMES = ("BMES", "BI", "B2B3MES")
 """Schemes of words: every character belongs to one."""
@@ -24,6 +25,11 @@ OPENING = ("B", "S", "O")
 
 CLOSING = ("E", "S", "O")
 """Prefixes of labels after which a word starts."""
+
+# By mark (O, B, I, E, S): whether a word of a dictionary begins, goes on, ends.
+_BEGINS = np.array([False, True, False, False, True])
+_INNER = np.array([False, False, True, True, False])
+_ENDS = np.array([False, False, False, True, True])
 
 
 # --------------------------------------------------------------------------------------------------
@@ -156,9 +162,64 @@ def _check_white_space(i, parts, words):
 
 
 # --------------------------------------------------------------------------------------------------
+# Words of a dictionary
+# --------------------------------------------------------------------------------------------------
+def as_dictionary(words):
+    """The words of a user's dictionary as a list.
+
+    Raises
+    ------
+    ValueError
+        If they are no collection of str, or one is empty or holds white space.
+    """
+    if isinstance(words, (str, bytes)) or hasattr(words, "items") and not hasattr(words, "dtype"):
+        hint = "; words have no weights" if hasattr(words, "items") else "; use [word] for one word"
+        raise ValueError(f"dictionary must be a collection of words, got {describe(words)}{hint}")
+    try:
+        words = list(words)
+    except TypeError:
+        raise ValueError(f"dictionary must be a collection of words, got {describe(words)}") from None
+    for k, word in enumerate(words):
+        if not isinstance(word, str):
+            raise ValueError(f"dictionary: entry {k} must be a word, a str, got {describe(word)}")
+        if word.split() != [word]:
+            what = "hold white space" if word.strip() else "be empty"
+            raise ValueError(f"dictionary: entry {k} must not {what}, got {word!r}")
+    return words
+
+
+def _codes(text):
+    """Code points, (T,) uint32."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def find_words(pieces, words):
+    """Where texts hold words of a dictionary, found by maximum matching.
+
+    From left to right the longest word that begins at a character is taken, and the search goes on
+    behind it; none reaches over white space.
+
+    Parameters
+    ----------
+    pieces : list of lists of str
+        From `as_pieces`.
+    words : list of str
+        From `as_dictionary`.
+
+    Returns
+    -------
+    ndarray of shape (T,), uint8
+        For each character that is not white space its position in `skstruct.data.lexicon.MARKS`.
+    """
+    trie = Trie(_codes("".join(words)).astype(np.int32), offsets_of(lengths_of(words)))
+    parts = flatten(pieces)
+    return trie.match(_codes("".join(parts)).astype(np.int32), offsets_of(lengths_of(parts)))
+
+
+# --------------------------------------------------------------------------------------------------
 # Labels to words
 # --------------------------------------------------------------------------------------------------
-def cut(pieces, labels, scheme, tagged):
+def cut(pieces, labels, scheme, tagged, marks=None):
     """Cut texts where their labels, or white space, say so.
 
     Text by text this is `skstruct.data.schemes.labels_to_words`, white space aside; here the corpus
@@ -173,6 +234,8 @@ def cut(pieces, labels, scheme, tagged):
     scheme : str
     tagged : bool
         Whether to return (word, tag); a word's tag is the type of its first label.
+    marks : ndarray of shape (T,), uint8, optional
+        From `find_words`: what is found is a word, whatever the labels say.
 
     Returns
     -------
@@ -187,10 +250,14 @@ def cut(pieces, labels, scheme, tagged):
     closes = np.array([prefix in CLOSING for prefix, _ in parsed], np.bool_)
     start = opens[flat]  # (T,) whether a word starts at the character
     start[1:] |= closes[flat[:-1]]
+    if marks is not None:
+        begins, inner, ends = _BEGINS[marks], _INNER[marks], _ENDS[marks]
+        start = (start | begins) & ~inner
+        start[1:] |= ends[:-1]
     start[offsets_of(lengths_of(flatten(pieces)))[:-1]] = True
     # One separator before each word, another before each text, and str.split makes the words: three
     # times as fast as slicing them off one by one. No text holds white space, so both are unambiguous.
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    codes = _codes(text)
     place_of = np.arange(len(text)) + np.cumsum(start)  # (T,) of each character among the separators
     spaced = np.full(len(text) + np.count_nonzero(start), ord(" "), np.uint32)
     spaced[place_of] = codes
@@ -204,29 +271,71 @@ def cut(pieces, labels, scheme, tagged):
     return [list(zip(line, tags)) for line in words]
 
 
-def white_space_options(pieces, classes, scheme):
-    """For each character the labels that white space beside it leaves, None for any.
+def label_options(pieces, classes, scheme, marks=None):
+    """For each character the labels that white space beside it, or a word of a dictionary, leaves.
+
+    Parameters
+    ----------
+    pieces : list of lists of str
+        Texts that are not empty, from `as_pieces`.
+    classes : list of str
+        The labels there are.
+    scheme : str
+    marks : ndarray of shape (T,), uint8, optional
+        From `find_words`.
 
     Returns
     -------
     list of lists, or None
-        None where nothing is to be said: no text has white space inside, or the scheme's label for
-        words of one character was never seen, so that some texts would be left without labelling.
+        Elements are frozensets of labels, or None for any label. A word of a dictionary that no tag has
+        all labels for leaves those that begin and end any words. The whole is None where nothing is to be
+        said: no text has white space inside or a word of the dictionary, or the scheme's label for words of
+        one character was never seen, so that some texts would be left without labelling.
     """
-    if all(len(parts) == 1 for parts in pieces):
+    parts = flatten(pieces)
+    sizes = offsets_of(lengths_of(parts))
+    T = int(sizes[-1])
+    marks = np.zeros(T, np.uint8) if marks is None else marks
+    if len(parts) == len(pieces) and not marks.any():
         return None
-    parsed = LabelTable(scheme).parse(classes)
-    opening = [label for label, (prefix, _) in zip(classes, parsed) if prefix in OPENING]
-    closing = [label for label, (prefix, _) in zip(classes, parsed) if prefix in CLOSING]
+    parsed = list(zip(classes, LabelTable(scheme).parse(classes)))
+    opening = frozenset(label for label, (prefix, _) in parsed if prefix in OPENING)
+    closing = frozenset(label for label, (prefix, _) in parsed if prefix in CLOSING)
     if scheme == "BI":  # every label may end a word
-        closing = classes
-    single = [label for label in opening if label in closing]
-    if not single:
+        closing = frozenset(classes)
+    if not opening & closing:
         return None
-    options = []
-    for parts in pieces:
-        row = []
-        for length in map(len, parts):
-            row += [opening, *[None] * (length - 2), closing] if length > 1 else [single]
-        options.append(row if len(parts) > 1 else [None] * len(row))
-    return options
+    first, last = np.zeros(T + 1, np.bool_), np.zeros(T + 1, np.bool_)
+    first[sizes[:-1]] = last[sizes[1:] - 1] = True
+    begins, ends = np.flatnonzero(_BEGINS[marks]), np.flatnonzero(_ENDS[marks])
+    first[begins] = first[ends + 1] = True
+    last[ends] = last[begins - 1] = True  # before the first character is the spare place at the end
+    choice = first[:T] + 2 * last[:T]
+    choices = [None, opening, closing, opening & closing]
+    lengths = ends - begins + 1
+    for n in np.unique(lengths).tolist():
+        for k, labels in enumerate(_labels_of(n, parsed, scheme)):
+            choice[begins[lengths == n] + k] = len(choices)
+            choices.append(labels)
+    lookup = np.empty(len(choices), dtype=object)
+    lookup[:] = choices
+    flat = lookup[choice].tolist()
+    # A text with one piece and no word of the dictionary is left alone.
+    offsets = offsets_of(np.array([sum(map(len, text)) for text in pieces]))
+    busy = np.add.reduceat(marks > 0, offsets[:-1]) + lengths_of(pieces) > 1
+    bounds = offsets.tolist()
+    return [
+        flat[a:b] if one else [None] * (b - a) for a, b, one in zip(bounds, bounds[1:], busy.tolist())
+    ]
+
+
+def _labels_of(n, parsed, scheme):
+    """For each character of a word of n characters its labels; of tags that have all of them."""
+    spelled = SPELLINGS[scheme].spell(n)
+    prefixes = {}  # tag -> its prefixes
+    for _, (prefix, kind) in parsed:
+        prefixes.setdefault(kind, set()).add(prefix)
+    whole = {kind for kind, known in prefixes.items() if known.issuperset(spelled)}
+    if not whole:
+        return []
+    return [frozenset(label for label, (p, kind) in parsed if p == q and kind in whole) for q in spelled]

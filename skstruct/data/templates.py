@@ -3,7 +3,8 @@
 Place on the ladder: rung 2. A template is a line of a CRF++ template file: an identifier that starts
 with ``U`` (a feature of the label) or ``B`` (a feature of the label transition), and macros:
 ``U05:%x[-1,0]/%x[0,0]`` is the combination of column 0 at the previous and the current token. Besides
-``%x``, a macro may name a function of the token, ``%suffix3[0,0]``; see ``skstruct.data.columns``.
+``%x``, a macro may name a function of the token, ``%suffix3[0,0]``; see ``skstruct.data.columns``. A few
+functions look at more than the token, ``%av2[0,0]``, ``%lex_city[0,0]``; see ``skstruct.data.contexts``.
 
 Templates are compiled to a :class:`Plan`. A *channel* is a function of a column. A *compound* is a
 set of channels at fixed distances, wherever it stands; its position in a sequence is its *anchor*.
@@ -16,6 +17,9 @@ import re
 from dataclasses import dataclass
 
 from .columns import FUNCTION_NAMES, column_function
+from .contexts import is_context, lexicon_of
+from .inputs import describe
+from .lexicon import as_entries
 from .presets import PRESETS
 
 _MACRO = re.compile(r"%([A-Za-z]\w*)\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
@@ -55,7 +59,8 @@ def parse_template(line, where="template"):
     atoms = []
     for name, offset, column in _MACRO.findall(line):
         try:
-            column_function(name)
+            if not is_context(name):
+                column_function(name)
         except KeyError:
             raise ValueError(
                 f"{where}: unknown function %{name} in {line!r}; known are {FUNCTION_NAMES}"
@@ -156,6 +161,30 @@ def _compile(templates, channels):
     )
 
 
+def _checked_lexicons(lexicons, templates):
+    """The lexicons by name, their entries distinct and sorted; those that templates name, no others."""
+    if lexicons is None:
+        lexicons = {}
+    elif not hasattr(lexicons, "items"):
+        raise TypeError(f"lexicons must be a mapping of names to lists, got {describe(lexicons)}")
+    lexicons = dict(lexicons.items())
+    read = {}  # name -> the first template that reads it
+    for template in templates:
+        for function, _, _ in template.atoms:
+            if lexicon_of(function) is not None:
+                read.setdefault(lexicon_of(function), template.text)
+    for name, text in read.items():
+        if name not in lexicons:
+            known = ", ".join(map(repr, lexicons)) or "none"
+            raise ValueError(
+                f"template {text!r} reads the lexicon {name!r}, which is not among those given: {known}"
+            )
+    for name in lexicons:
+        if name not in read:
+            raise ValueError(f"lexicons: no template reads %lex_{name}[...]")
+    return {name: as_entries(entries, f"lexicons[{name!r}]") for name, entries in lexicons.items()}
+
+
 class FeatureTemplates:
     """A set of feature templates.
 
@@ -163,15 +192,23 @@ class FeatureTemplates:
     ----------
     templates : iterable of str
         Lines in CRF++ syntax. A bare ``B`` makes the label bigram a feature.
+    lexicons : mapping of str to list, optional
+        Lists of strings by name; ``%lex_NAME[0,0]`` reads whether a token is part of one. An entry is a
+        str or a tuple of tokens. Where tokens are characters (over half of the training tokens have length
+        1) a str stands for its characters, else for its words. Matches are found from left to right, the
+        longest first; their tokens are marked ``B``, ``I``, ``E`` or ``S`` (a match of one token), others
+        ``O``.
 
     Examples
     --------
     >>> templates = FeatureTemplates(["U00:%x[-1,0]", "U01:%x[0,0]", "U02:%x[-1,0]/%x[0,0]", "B"])
     >>> len(templates), templates.offsets
     (4, (-1, 0))
+    >>> FeatureTemplates(["U00:%lex_place[0,0]", "B"], lexicons={"place": ["New York", "Rome"]}).lexicons
+    {'place': ('New York', 'Rome')}
     """
 
-    def __init__(self, templates):
+    def __init__(self, templates, lexicons=None):
         if isinstance(templates, str):
             raise TypeError("templates must be a list of template strings, got a str")
         parsed, seen = [], set()
@@ -185,6 +222,7 @@ class FeatureTemplates:
         if not parsed:
             raise ValueError("at least one template is needed")
         self.templates = tuple(parsed)
+        self.lexicons = _checked_lexicons(lexicons, parsed)
 
     @classmethod
     def from_file(cls, path):
@@ -211,10 +249,14 @@ class FeatureTemplates:
         return len(self.templates)
 
     def __repr__(self):
-        return f"FeatureTemplates({[t.text for t in self.templates]!r})"
+        sizes = {name: len(entries) for name, entries in self.lexicons.items()}
+        lexicons = f", lexicons with {sizes!r} entries" if sizes else ""
+        return f"FeatureTemplates({[t.text for t in self.templates]!r}{lexicons})"
 
     def __eq__(self, other):
-        return isinstance(other, FeatureTemplates) and self.lines == other.lines
+        if not isinstance(other, FeatureTemplates):
+            return False
+        return self.lines == other.lines and self.lexicons == other.lexicons
 
     def __hash__(self):
         return hash(self.lines)

@@ -1,9 +1,11 @@
-"""Data to try things on: the embedded samples, synthetic sequences, and the readers of corpus files.
+"""Data to try things on: the embedded samples, synthetic sequences, public corpora, and the readers of files.
 
 The readers live in ``skstruct.data.readers`` and are offered here because this is where a user looks.
 """
 
 from skstruct.data.readers import read_columns, read_conllu, read_segmented
+from skstruct.datasets.corpora import fetch_conll2000, fetch_conll2002, fetch_ud
+from skstruct.datasets.fetch import DownloadError, get_data_home
 from skstruct.datasets.samples import (
     load_chunking,
     load_entities,
@@ -15,6 +17,11 @@ from skstruct.datasets.samples import (
 from skstruct.datasets.synthetic import make_hmm_sequences
 
 __all__ = [
+    "DownloadError",
+    "fetch_conll2000",
+    "fetch_conll2002",
+    "fetch_ud",
+    "get_data_home",
     "load_chunking",
     "load_entities",
     "load_parsing",

@@ -149,6 +149,42 @@ class SequenceTagger(BaseEstimator):
             options[k] = rows[key]
         return options
 
+    # -- accessor variety --------------------------------------------------------------------------
+    def adapt(self, X):
+        """Count accessor varieties anew, on unlabelled text of the domain to be tagged.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens, or None
+            The text whose statistics are in force from now on, until the next ``fit``: alone, so add the
+            training text for the statistics of both. None goes back to those of the training text.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the templates read no accessor variety, or ``X`` holds no token or is no such list. The
+            statistics in force then stay.
+
+        Notes
+        -----
+        Weights stay as they are: what changes is the value of features such as ``%av2[0,0]`` ([1]_, section
+        6). ``partial_fit`` and ``warm_start`` go on with the statistics in force. Accessor varieties grow
+        with the text, so that a text much smaller than that of the training is a poor base.
+
+        References
+        ----------
+        .. [1] W. Gao, X. Qiu, X. Huang (2010). Adaptive Chinese word segmentation with online
+           passive-aggressive algorithm. CIPS-SIGHAN.
+        """
+        check_is_fitted(self)
+        sequences = None if X is None else as_sequences(X)
+        self._model = self._model.adapted(sequences)
+        return self
+
     # -- prediction --------------------------------------------------------------------------------
     def _best(self, X, allowed=None):
         check_is_fitted(self)

@@ -5,7 +5,7 @@ Place on the ladder: rung 7, the part that all taggers share, however they were 
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -345,6 +345,17 @@ class ChainModel:
                 cost=np.zeros(len(self.labels)),
             )
         )
+
+    def adapted(self, sequences):
+        """This model with the accessor varieties of raw sequences; with None those of training."""
+        if isinstance(self.encoder, BagEncoder):
+            raise ValueError("there is nothing to adapt: ready-made features have no accessor variety")
+        if sequences is None:
+            return replace(self, encoder=self.encoder.adapted(None, None))
+        token = offsets_of(lengths_of(sequences))
+        if not token[-1]:
+            raise ValueError("X holds no token: at least one sequence with at least one token is needed")
+        return replace(self, encoder=self.encoder.adapted(flatten(sequences), token))
 
     def encode(self, sequences, option=None):
         """(task, offsets) of raw sequences."""

@@ -18,7 +18,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.schemes import words_to_labels
-from ..data.segmented import WORD_SCHEMES, as_pieces, as_words, cut, white_space_options
+from ..data.segmented import (
+    WORD_SCHEMES,
+    as_dictionary,
+    as_pieces,
+    as_words,
+    cut,
+    find_words,
+    label_options,
+)
 from ..metrics.checks import f1
 from ..metrics.words import _word_spans
 from ._sklearn import (
@@ -245,13 +253,50 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
         return self
 
     # -- prediction --------------------------------------------------------------------------------
-    def predict(self, X):
+    @available_if(_tagger_has("adapt"))
+    def adapt(self, X):
+        """Count accessor varieties anew, on texts of the domain to be segmented.
+
+        Parameters
+        ----------
+        X : list of str, or None
+            Texts, not segmented. Their statistics, and theirs alone, are in force until the next ``fit``;
+            None goes back to those of the training texts. White space does not count.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the tagger's templates read no accessor variety (``features="char-av"`` do), or ``X`` holds
+            no character or is no list of str.
+
+        See Also
+        --------
+        StructuredPerceptron.adapt : what it does, and its source.
+        """
+        check_is_fitted(self, "tagger_")
+        if X is not None:
+            X = [list("".join(parts)) for parts in as_pieces(X) if parts]
+            if not X:
+                raise ValueError("X holds no character: at least one text that is not empty is needed")
+        self.tagger_.adapt(X)
+        return self
+
+    def predict(self, X, dictionary=None):
         """Words.
 
         Parameters
         ----------
         X : list of str
             Texts.
+        dictionary : collection of str, optional
+            Words to be found as such, with no training: where a text holds one, it becomes a word. From
+            left to right the longest word that begins at a character is taken and the search goes on
+            behind it, so that the first of two words that overlap wins. The tagger finds the best
+            labelling of the rest around them, and the tags of the joint task.
 
         Returns
         -------
@@ -262,24 +307,28 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If ``X`` is not a list of str; the message names the sequence.
+            If ``X`` is not a list of str, the message names the sequence; or the dictionary holds what is
+            no word, or white space.
         """
         check_is_fitted(self, "tagger_")
         pieces = as_pieces(X)
+        known = None if dictionary is None else as_dictionary(dictionary)
         filled = [i for i, parts in enumerate(pieces) if parts]
         result = Sequences([] for _ in pieces)
         if filled:
             texts = take(pieces, filled)
-            for i, words in zip(filled, cut(texts, self._labels(texts), self.scheme, self.tagged_)):
+            marks = find_words(texts, known) if known else None
+            found = cut(texts, self._labels(texts, marks), self.scheme, self.tagged_, marks)
+            for i, words in zip(filled, found):
                 result[i] = words
         return result
 
-    def _labels(self, pieces):
-        """What the tagger says about texts that are not empty."""
+    def _labels(self, pieces, marks=None):
+        """What the tagger says about texts that are not empty, words of a dictionary in them marked."""
         tagger, options = self.tagger_, {}
         classes = getattr(tagger, "classes_", None)
         if classes is not None and "allowed" in inspect.signature(tagger.predict).parameters:
-            allowed = white_space_options(pieces, np.asarray(classes).tolist(), self.scheme)
+            allowed = label_options(pieces, np.asarray(classes).tolist(), self.scheme, marks)
             options = {} if allowed is None else {"allowed": allowed}
         texts = ["".join(parts) for parts in pieces]
         labels = tagger.predict(list(map(list, texts)), **options)

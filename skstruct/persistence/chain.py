@@ -32,9 +32,8 @@ from .encoders import (
     encoder_state,
     labels_from_state,
     labels_state,
-    within,
 )
-from .values import name_of, require
+from .values import name_of, require, within
 
 _UPDATES = {"perceptron": PERCEPTRON, **VARIANTS}
 _AVERAGES = {None: NO_AVERAGE, "step": EACH_STEP, "epoch": EACH_EPOCH}

@@ -16,17 +16,13 @@ from ..data.alphabet import Alphabet
 from ..data.bags import BagEncoder
 from ..data.encoding import TemplateEncoder
 from ..data.labels import Labels
-from .values import name_of, require
+from .contexts import contexts_state, fill_contexts
+from .values import name_of, require, within
 
 _LOW = 0xFFFFFFFF
 _MOST_ROWS = 2**31
 _TOKENS = {None: None, "str": str, "tuple": tuple}
 _LABEL_TYPES = (bool, float, int, str, tuple)
-
-
-def within(array, low, high):
-    """Whether all elements are in [low, high)."""
-    return not array.size or (int(array.min()) >= low and int(array.max()) < high)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -79,10 +75,13 @@ def encoder_from_state(node, reader, where):
 def _template_state(encoder, writer, name):
     pairs = _pairs_by_compound(encoder)
     n_nodes = len(encoder.nodes.compounds)
+    contexts = {}
+    if encoder.contexts.in_use:
+        contexts["contexts"] = contexts_state(encoder.contexts, writer, f"{name}.contexts")
     return {
         "kind": "templates",
         "tokens": name_of(encoder.kind, _TOKENS),
-        "templates": list(encoder.templates.lines),
+        "templates": writer.templates(encoder.templates, f"{name}.templates"),
         "min_count": int(encoder.min_count),
         "columns": [
             writer.strings(f"{name}.columns.{c}", alphabet.strings())
@@ -99,6 +98,7 @@ def _template_state(encoder, writer, name):
         ],
         "nodes": _side_state(encoder, encoder.nodes, pairs[:n_nodes], writer, f"{name}.nodes"),
         "edges": _side_state(encoder, encoder.edges, pairs[n_nodes:], writer, f"{name}.edges"),
+        **contexts,
     }
 
 
@@ -178,6 +178,9 @@ def _template_from_state(node, reader, where):
     for channel, (_, of_string) in encoder.derived.items():
         n_strings = len(encoder.alphabets[channel[1]])
         require(of_string.shape[0] == n_strings, f"{where}.derived lacks {channel}")
+    if encoder.contexts.in_use:
+        (contexts,) = reader.members(node, where, "contexts")
+        fill_contexts(encoder.contexts, contexts, reader, f"{where}.contexts", _alphabet)
 
     pairs = []
     for name, side, part in zip(("nodes", "edges"), (encoder.nodes, encoder.edges), sides):
@@ -320,4 +323,5 @@ def _bag_from_state(node, reader, where):
         encoder._pairs[key] = dict(zip(values[first:stop], range(first, stop)))
         first = stop
     encoder._pair_feature, encoder._pair_value = feature.tolist(), number_of_pair.tolist()
+    encoder._tables()
     return encoder

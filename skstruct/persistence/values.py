@@ -31,6 +31,11 @@ def require(condition, reason):
         raise ModelFileError(f"malformed: {reason}")
 
 
+def within(array, low, high):
+    """Whether all elements are in [low, high)."""
+    return not array.size or (int(array.min()) >= low and int(array.max()) < high)
+
+
 def name_of(value, names):
     """The key of a value; what :meth:`Reader.choice` undoes."""
     return next(name for name, other in names.items() if other == value)
@@ -104,13 +109,23 @@ class Writer:
         if kind is np.random.RandomState:
             return self._random_state(value, name)
         if kind is FeatureTemplates:
-            return {"$templates": list(value.lines)}
+            return {"$templates": self.templates(value, name)}
         if isinstance(value, os.PathLike) and type(os.fspath(value)) is str:
             return {"$path": os.fspath(value)}
         estimator = self._encode_estimator(value, self, name)
         if estimator is None:
             raise TypeError(f"a value of type {kind.__name__} cannot be saved, got {describe(value)}")
         return {"$estimator": estimator}
+
+    def templates(self, templates, name):
+        """The JSON of a :class:`FeatureTemplates`: its lines; with lexicons, an object that has both."""
+        if not templates.lexicons:
+            return list(templates.lines)
+        lexicons = {key: list(entries) for key, entries in templates.lexicons.items()}
+        return {
+            "lines": list(templates.lines),
+            "lexicons": [[key, self.value(entries, f"{name}.{key}")] for key, entries in lexicons.items()],
+        }
 
     def _items(self, values, name):
         return self._long([self.value(value, name) for value in values], name)
@@ -280,9 +295,16 @@ class Reader:
         return self.choice(node, where, {s: float(s) for s in ("nan", "inf", "-inf")})
 
     def _templates(self, node, where):
+        lexicons = None
+        if isinstance(node, dict):
+            node, parts = self.members(node, where, "lines lexicons")
+            ok = isinstance(parts, list) and all(isinstance(p, list) and len(p) == 2 for p in parts)
+            require(ok and all(type(p[0]) is str for p in parts), f"{where}.lexicons must be pairs")
+            require(len({p[0] for p in parts}) == len(parts), f"{where}: a lexicon occurs twice")
+            lexicons = {key: self.value(entries, f"{where}.{key}") for key, entries in parts}
         require(isinstance(node, list), f"{where} must be a list")
         require(all(isinstance(line, str) for line in node), f"{where} must hold strings")
-        return FeatureTemplates(node)
+        return FeatureTemplates(node, lexicons)
 
     def _path(self, node, where):
         require(isinstance(node, str), f"{where} must be a string")

@@ -1,0 +1,123 @@
+"""What all commands share: messages, exit codes, models, and output that is whole or absent.
+
+Idea: results go to standard output, everything else to standard error; a command that cannot do its job
+raises, and `skstruct.cli.main` turns that into one line and an exit code.
+
+Place: below the commands; see `skstruct.cli`.
+"""
+
+import argparse
+import contextlib
+import os
+import secrets
+import shutil
+import stat
+import sys
+
+from ..estimators.segmenter import Segmenter
+from ..persistence import load
+
+STANDARD = (None, "-")
+"""Names of standard input and output."""
+
+
+class CommandError(Exception):
+    """Input or data that a command cannot use; the text is the whole message."""
+
+
+def tell(text):
+    """Write a message to standard error."""
+    with contextlib.suppress(OSError, ValueError):  # nobody listens
+        print(f"skstruct: {text}", file=sys.stderr, flush=True)
+
+
+def warn(text):
+    """Write a warning to standard error."""
+    tell(f"warning: {text}")
+
+
+def positive(text):
+    """An int of at least 1, as a type of ``argparse``."""
+    if not (text.isascii() and text.isdecimal()) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be an int of at least 1, got {text!r}")
+    return int(text)
+
+
+def n_jobs(text):
+    """A number of threads, as a type of ``argparse``: an int that is not 0; -1 means all cores."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value == 0:
+        raise argparse.ArgumentTypeError(f"must be an int, and not 0, got {text!r}")
+    return value
+
+
+def counted(number, noun):
+    """``1 token``, ``2 tokens``."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def load_model(path, jobs=None):
+    """The model in a file, set to use a number of threads if one is given."""
+    model = load(path)
+    if jobs is not None:
+        tagger = model.tagger_ if isinstance(model, Segmenter) else model
+        if "n_jobs" in tagger.get_params(deep=False):
+            tagger.set_params(n_jobs=jobs)
+    return model
+
+
+def check_target(path):
+    """Raise unless a model can be written to a path; asked before an hour of training, not after."""
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        raise CommandError(f"{path}: there is no folder {folder}")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise CommandError(f"{path}: is not a regular file; a model cannot be written there")
+    if not os.access(folder, os.W_OK):
+        raise CommandError(f"{path}: no permission to write into the folder {folder}")
+
+
+def _standard_output(encoding):
+    """Standard output, for data: in the encoding asked for, with line feeds."""
+    if sys.stdout is None:
+        raise CommandError("there is no standard output")
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding=encoding, errors="strict", newline="\n")
+    return sys.stdout
+
+
+@contextlib.contextmanager
+def output(path, encoding="utf-8"):
+    """A text file to write results to: standard output, or a file that is written whole or not at all.
+
+    The text goes to a temporary file in the same folder, which takes the place of `path` at the end. What
+    is no regular file (a named pipe, ``/dev/null``) is written to as it is.
+    """
+    if path in STANDARD:
+        yield _standard_output(encoding)
+        return
+    target = os.path.realpath(path)
+    if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
+        with open(target, "w", encoding=encoding, newline="\n") as file:
+            yield file
+        return
+    temporary = os.path.join(os.path.dirname(target), f".skstruct-{secrets.token_hex(8)}.tmp")
+    try:
+        file = open(temporary, "x", encoding=encoding, newline="\n")
+    except OSError as error:  # name what the user named
+        raise OSError(error.errno, error.strerror, path) from None
+    try:
+        with file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(OSError):  # no such file yet, or a file system without permissions
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise

@@ -1,0 +1,193 @@
+"""``python -m skstruct compare``: sklearn-crfsuite and skstruct on your own data, side by side.
+
+Idea: the same templates on both sides, fits and predictions taking turns in one process, so that a busy
+machine is busy for both; peak memory in processes of their own.
+
+Place: a command, see `skstruct.cli`; `contest` has the two sides.
+"""
+
+import importlib.util
+import json
+import statistics
+import time
+
+from ..metrics import segment_f1_score, token_accuracy_score, word_f1_score
+from .common import CommandError, counted, positive, tell
+from .contest import PAIRS, Corpus, Crfsuite, Ours, memory_of, templates_for
+from .corpus import add_options
+from .scores import encodes_segments, warn_of_unknown
+from .train import ALGORITHMS, add_features, features_of
+
+_COLUMNS = (
+    ("fit_seconds", "fit [s]", "{:.2f}"),
+    ("feature_seconds", "of it features [s]", "{:.2f}"),
+    ("tokens_per_second", "tag [tokens/s]", "{:,.0f}"),
+    ("fit_megabytes", "fit memory [MB]", "{:,.0f}"),
+    ("token_accuracy", "accuracy", "{:.4f}"),
+    ("f1", "F1", "{:.4f}"),
+)
+
+
+def add_parser(commands):
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "compare",
+        help="train sklearn-crfsuite and skstruct on the same files",
+        description="Train sklearn-crfsuite and skstruct on TRAIN with the same features, evaluate both on "
+        "TEST, and print time, memory and scores. Times are medians over --repeat; making feature strings "
+        "counts for CRFsuite, compiling kernels does not count for skstruct.",
+    )
+    parser.add_argument("train", metavar="TRAIN", help="corpus to learn from")
+    parser.add_argument("test", metavar="TEST", help="corpus to be judged by")
+    add_options(parser)
+    group = parser.add_argument_group("learning")
+    add_features(group)
+    group.add_argument(
+        "--algorithm", "-a", action="append", choices=list(PAIRS),
+        help="CRFsuite's algorithm; may be repeated (default: ap and pa)",
+    )  # fmt: skip
+    group.add_argument(
+        "--epochs", type=positive, default=10, metavar="N", help="of ap and pa (default: 10)"
+    )
+    group.add_argument("--c1", type=_penalty, default=1.0, help="L1 penalty of lbfgs (default: 1)")
+    group.add_argument("--c2", type=_penalty, default=0.0, help="L2 penalty of lbfgs (default: 0)")
+    group.add_argument(
+        "--iterations", type=positive, metavar="N", help="of lbfgs at most (default: each its own)"
+    )
+    group = parser.add_argument_group("measuring")
+    group.add_argument(
+        "--repeat", type=positive, default=1, metavar="N", help="fits of each (default: 1)"
+    )
+    group.add_argument("--no-memory", action="store_true", help="save the time that memory takes to measure")
+    group.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(run=run, usage_error=parser.error)
+
+
+def _penalty(text):
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise ValueError
+    return value
+
+
+_penalty.__name__ = "penalty of at least 0,"  # what argparse calls it in messages
+
+
+def run(arguments):
+    """Run the command.
+
+    Returns
+    -------
+    int
+        The exit code, 0.
+    """
+    if importlib.util.find_spec("sklearn_crfsuite") is None:
+        raise CommandError(
+            "compare needs sklearn-crfsuite, which is not installed; "
+            'pip install sklearn-crfsuite, or pip install "skstruct[compare]", installs it'
+        )
+    if "-" in (arguments.train, arguments.test):
+        arguments.usage_error("TRAIN and TEST are read several times, and cannot be standard input")
+    features = features_of(arguments)
+    train, test = Corpus(arguments.train, arguments), Corpus(arguments.test, arguments)
+    if (train.words is None) != (test.words is None):
+        raise CommandError(f"{train.name} is {train.format}, {test.name} is {test.format}")
+    templates = templates_for(train, features)
+    options = {
+        "epochs": arguments.epochs, "c1": arguments.c1, "c2": arguments.c2,
+        "iterations": arguments.iterations,
+    }  # fmt: skip
+    if train.words is None:
+        warn_of_unknown(test.y, {label for labels in train.y for label in labels}, test.name)
+    rows = []
+    for algorithm in dict.fromkeys(arguments.algorithm or ["ap", "pa"]):
+        sides = [Crfsuite(algorithm, templates, options)]
+        if PAIRS[algorithm] in ALGORITHMS:
+            sides.append(Ours(algorithm, templates, options))
+        else:
+            tell(f"this version of skstruct has no counterpart of {algorithm}; CRFsuite runs alone")
+        if sides[0].strings.left_out:
+            tell(
+                "CRFsuite has no transitions that look at the input; it goes without "
+                + ", ".join(sides[0].strings.left_out)
+            )
+        if not templates.compile().bigram:
+            tell("CRFsuite always has label bigrams; the templates have no B, so that skstruct has none")
+        found = _measure(sides, train, test, arguments.repeat)
+        for side, row in zip(("crfsuite", "skstruct"), found):
+            row["fit_megabytes"] = None
+            if not arguments.no_memory:
+                tell(f"measuring the memory of {row['name']}")
+                row["fit_megabytes"] = memory_of(
+                    side, algorithm, train.name, features, arguments, options
+                )
+        rows.append(found)
+    _print(rows, train, test, templates, arguments)
+    return 0
+
+
+def _measure(sides, train, test, repeat):
+    """A dict of figures for each side."""
+    for side in sides:
+        side.warm_up(train.X, train.y)
+    fits, tags = [[] for _ in sides], [[] for _ in sides]
+    rows = [{"name": side.name} for side in sides]
+    segments = train.words is None and encodes_segments(train.y, test.y)
+    for k in range(repeat):
+        for s, side in enumerate(sides):
+            tell(f"{side.name}, fit {k + 1} of {repeat}")
+            began = time.perf_counter()
+            side.fit(train.X, train.y)
+            fitted = time.perf_counter()
+            predicted = side.predict(test.X)
+            tags[s].append(time.perf_counter() - fitted)
+            fits[s].append((fitted - began, side.feature_seconds))
+            if k:  # both are deterministic
+                continue
+            rows[s]["token_accuracy"] = token_accuracy_score(test.y, predicted)
+            rows[s]["f1"] = None
+            if test.words is not None:
+                rows[s]["f1"] = word_f1_score(test.words, test.cut(predicted))
+            elif segments:
+                rows[s]["f1"] = segment_f1_score(test.y, predicted)
+    for s, row in enumerate(rows):
+        row["fit_seconds"], row["feature_seconds"] = min(
+            fits[s], key=lambda pair: abs(pair[0] - statistics.median_low([fit for fit, _ in fits[s]]))
+        )
+        row["tokens_per_second"] = test.n_tokens / max(statistics.median(tags[s]), 1e-9)
+    return rows
+
+
+def _print(rows, train, test, templates, arguments):
+    if arguments.json:
+        about = {
+            "train": {"file": train.name, "sequences": len(train.X), "tokens": train.n_tokens},
+            "test": {"file": test.name, "sequences": len(test.X), "tokens": test.n_tokens},
+            "templates": list(templates.lines), "epochs": arguments.epochs, "repeat": arguments.repeat,
+            "rows": [row for pair in rows for row in pair],
+        }  # fmt: skip
+        print(json.dumps(about, ensure_ascii=False))
+        return
+    unit = "character" if train.words is not None else "token"
+    for name, corpus in (("train", train), ("test", test)):
+        sizes = f"{counted(len(corpus.X), 'sentence')}, {counted(corpus.n_tokens, unit)}"
+        print(f"{name:<6}{corpus.name}: {sizes}")
+    print(f"{counted(len(templates), 'template')}, {counted(arguments.epochs, 'epoch')}\n")
+    width = max(len(row["name"]) for pair in rows for row in pair) + 2
+    print(" " * width + "".join(f"{title:>20}" for _, title, _ in _COLUMNS))
+    for pair in rows:
+        for row in pair:
+            cells = ("-" if row[key] is None else form.format(row[key]) for key, _, form in _COLUMNS)
+            print(f"{row['name']:<{width}}" + "".join(f"{cell:>20}" for cell in cells))
+        if len(pair) == 2:
+            print(f"{'  ratio':<{width}}" + "".join(f"{_ratio(*pair, key):>20}" for key, _, _ in _COLUMNS))
+
+
+def _ratio(theirs, ours, key):
+    """How many times better ours is, where that says something."""
+    a, b = theirs[key], ours[key]
+    if key in ("token_accuracy", "f1", "feature_seconds") or a is None or b is None:
+        return ""
+    if key == "tokens_per_second":
+        a, b = b, a
+    return f"{a / b:.1f}" if b > 0 else ""

@@ -1,0 +1,350 @@
+"""Corpus files on the command line: which format, which columns, and where each token stood.
+
+Idea: the readers of `skstruct.data.readers` do the reading; a `lines.Source` between them and the file
+keeps the lines of the sentence at hand, so that errors about a sequence can name the line. Formats are
+guessed from the name of a file, or else from its first lines.
+
+Place: below the commands; see `skstruct.cli`.
+"""
+
+import argparse
+import codecs
+import os
+import re
+from typing import NamedTuple
+
+from ..data.bags import BagEncoder
+from ..data.readers import CONLLU_FIELDS, iter_columns, iter_conllu
+from ..data.text_files import split_cells
+from ..estimators.segmenter import Segmenter
+from .common import CommandError, tell
+from .lines import PEEK
+
+FORMATS = ("columns", "conllu", "segmented")
+
+_EXTENSIONS = {
+    ".conllu": "conllu", ".conllx": "conllu",
+    ".conll": "columns", ".bio": "columns", ".iob": "columns", ".iob2": "columns", ".crf": "columns",
+    ".seg": "segmented", ".segmented": "segmented",
+}  # fmt: skip
+
+_PLACE = re.compile(r"sequence (\d+)(?:, position (\d+))?")
+
+
+class Layout(NamedTuple):
+    """How a file is read: its format, and which columns (or CoNLL-U fields) hold what."""
+
+    format: str
+    tokens: tuple | None  # None: all columns but the label's, or as many of them as a model reads
+    label: object  # int or name of a field
+    separator: str | None
+    comment: str | None
+
+
+class Sentence(NamedTuple):
+    """One sentence of a file."""
+
+    tokens: list  # str or tuples of str; of segmented text the words
+    labels: list | None
+    lines: list  # (number, text without line end, whether it is a token's)
+
+    @property
+    def numbers(self):
+        """Numbers of the lines that hold tokens."""
+        return [number for number, _, is_token in self.lines if is_token]
+
+
+class Inputs(NamedTuple):
+    """What a model reads: ``kind`` is Segmenter, str or tuple; ``width`` the number of columns."""
+
+    kind: type
+    width: int
+
+
+def inputs_of(model):
+    """The `Inputs` of a fitted model.
+
+    Raises
+    ------
+    CommandError
+        If it was trained on ready-made features, which no corpus file holds.
+    """
+    if isinstance(model, Segmenter):
+        return Inputs(Segmenter, 1)
+    encoder = model._model.encoder
+    if isinstance(encoder, BagEncoder):
+        raise CommandError(
+            "the model was trained on dicts or lists of features; the command line reads tokens only"
+        )
+    return Inputs(encoder.kind, encoder.plan.n_columns)
+
+
+# --------------------------------------------------------------------------------------------------
+# Formats
+# --------------------------------------------------------------------------------------------------
+def _is_conllu(line):
+    cells = line.split("\t")
+    return len(cells) == 10 and re.fullmatch(r"\d+([-.]\d+)?", cells[0]) is not None
+
+
+def _guess(source, separator):
+    """The format that the first lines look like."""
+    lines = source.peek()
+    rows = [line for line in lines if not line.startswith("# ")] or lines
+    if rows and _is_conllu(rows[0]):
+        return "conllu"
+    widths = {len(split_cells(line, separator)) for line in rows}
+    if len(rows) > 1 and len(widths) == 1 and widths != {1}:
+        return "columns"
+    if len(widths) > 1:
+        return "segmented"
+    if not rows:
+        raise CommandError(f"{source.name}: the file is empty")
+    raise CommandError(f"{source.name}: cannot tell the format from the content; say --format")
+
+
+def layout_of(arguments, source, inputs=None):
+    """The `Layout` of a source, from the options and, where they are silent, name and content.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        With the options of `add_options`.
+    source : Source
+    inputs : Inputs, optional
+        Of the model the source is for, which settles much.
+    """
+    name = (source.path or "").removesuffix(".gz")
+    chosen = arguments.format or _EXTENSIONS.get(os.path.splitext(name)[1].lower())
+    if inputs is None and chosen is None:
+        chosen = _guess(source, arguments.separator)
+        tell(f"{source.name}: read as {chosen}; --format would say otherwise")
+    elif inputs is not None and inputs.kind is Segmenter:
+        if chosen not in (None, "segmented"):
+            raise CommandError(f"{source.name}: the model is a Segmenter and reads text, not {chosen}")
+        chosen = "segmented"
+    elif inputs is not None:
+        if chosen == "segmented":
+            raise CommandError(
+                f"{source.name}: the model is a tagger and reads columns or CoNLL-U, not segmented text"
+            )
+        first = source.peek(1) if chosen is None else []
+        while first and first[-1].startswith("#") and len(first) < PEEK:
+            more = source.peek(len(first) + 1)
+            if len(more) == len(first):
+                break
+            first = more
+        if chosen is None:
+            chosen = "conllu" if first and _is_conllu(first[-1]) else "columns"
+    tokens, label = arguments.tokens, arguments.label
+    numbers = tokens is None or all(isinstance(t, int) for t in tokens)
+    if chosen == "conllu":
+        fields = tokens or ("form",)
+        label = "xpos" if label is None else label
+        unknown = [f for f in (*fields, label) if f not in CONLLU_FIELDS]
+        if unknown:
+            arguments.usage_error(
+                f"CoNLL-U has no field {unknown[0]!r}; its fields are {', '.join(CONLLU_FIELDS)}"
+            )
+        tokens = fields
+    elif not numbers or not isinstance(label, int | None):
+        arguments.usage_error(f"--tokens and --label are numbers of columns where the input is {chosen}")
+    else:
+        label = -1 if label is None else label
+    return Layout(chosen, tokens, label, arguments.separator, arguments.comment)
+
+
+def add_options(parser, tokens=True):
+    """Add the options that say how files are read."""
+    group = parser.add_argument_group("input")
+    group.add_argument(
+        "--format", choices=FORMATS,
+        help="columns: a token a line, a blank line between sentences; conllu: CoNLL-U; segmented: a "
+        "sentence a line, words separated by white space (default: by the file's name, or its content)",
+    )  # fmt: skip
+    if tokens:
+        group.add_argument(
+            "--tokens", type=_fields, metavar="LIST",
+            help="columns that tokens consist of, as 0,1 (default: all but the label), or CoNLL-U fields, "
+            "as form,lemma (default: form); one makes tokens str, several make them tuples",
+        )  # fmt: skip
+        group.add_argument(
+            "--label", type=_field, metavar="COLUMN",
+            help="column of the label (default: -1, the last), or CoNLL-U field (default: xpos)",
+        )  # fmt: skip
+    else:
+        parser.set_defaults(tokens=None, label=None)
+    group.add_argument(
+        "--separator", type=_separator, metavar="SEP",
+        help="what separates columns, such as tab (default: any run of spaces and tabs)",
+    )  # fmt: skip
+    group.add_argument(
+        "--comment", metavar="PREFIX", help="lines of columns that start with it are no tokens"
+    )
+    group.add_argument(
+        "--encoding", type=_encoding, default="utf-8", help="of all text files (default: utf-8)"
+    )
+
+
+def _field(text):
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def _fields(text):
+    return tuple(_field(part) for part in text.split(","))
+
+
+def _encoding(text):
+    try:
+        return codecs.lookup(text).name
+    except LookupError:
+        raise argparse.ArgumentTypeError(f"unknown encoding {text!r}") from None
+
+
+def _separator(text):
+    return {"tab": "\t", "\\t": "\t", "space": " ", "": None}.get(text, text)
+
+
+# --------------------------------------------------------------------------------------------------
+# Sentences
+# --------------------------------------------------------------------------------------------------
+def sentences(source, layout, inputs=None, labels=True):
+    """Yield the sentences of a source, one by one.
+
+    Parameters
+    ----------
+    source : Source
+    layout : Layout
+    inputs : Inputs, optional
+        Of the model that the tokens are for.
+    labels : bool, default=True
+        Whether to read labels.
+
+    Raises
+    ------
+    ValueError, CommandError
+        Naming file and line, if a line is not as the layout says.
+    """
+    if layout.format == "segmented":
+        return _segmented(source)
+    read = _conllu if layout.format == "conllu" else _columns
+    return read(source, layout, inputs, labels)
+
+
+def _segmented(source):
+    for line in source:
+        ((number, text),) = source.take()
+        words = line.split()
+        yield Sentence(words, None, [(number, text, bool(words))])
+
+
+def _columns(source, layout, inputs, labels):
+    comment = layout.comment
+    pick = None
+    for rows in iter_columns(source, separator=layout.separator, comment=comment):
+        lines = [
+            (n, line, bool(line.strip(" \t")) and not (comment and line.startswith(comment)))
+            for n, line in source.take()
+        ]
+        if pick is None:
+            first = next(n for n, _, is_token in lines if is_token)
+            pick = _choose(len(rows[0]), layout, inputs, labels, f"{source.name}, line {first}")
+        tokens, label = pick
+        yield Sentence(
+            [row[tokens] for row in rows] if isinstance(tokens, int)
+            else [tuple([row[c] for c in tokens]) for row in rows],
+            None if label is None else [row[label] for row in rows],
+            lines,
+        )  # fmt: skip
+
+
+def _choose(n, layout, inputs, labels, where):
+    """(column or columns of the tokens, column of the label or None) for rows of `n` cells."""
+    for c in (*(layout.tokens or ()), *([layout.label] if labels else [])):
+        if not -n <= c < n:
+            raise CommandError(f"{where}: expected a column {c}; found {counted_columns(n)}")
+    label = layout.label % n if labels else None
+    if layout.tokens is None:
+        tokens = [c for c in range(n) if c != label]
+        if inputs is not None:
+            tokens = tokens[: inputs.width]
+    else:
+        tokens = [c % n for c in layout.tokens]
+    if not tokens:
+        raise CommandError(f"{where}: expected tokens and a label; found {counted_columns(n)}")
+    if label in tokens:
+        raise CommandError(f"{where}: column {label} is the label's, and cannot be one of the tokens'")
+    return _as_kind(tokens, inputs, where), label
+
+
+def counted_columns(n):
+    """``1 column``, ``2 columns``."""
+    return f"{n} column" + ("" if n == 1 else "s")
+
+
+def _as_kind(places, inputs, where):
+    """One place for tokens that are str, a list for tuples; checked against what a model reads."""
+    if inputs is None:
+        return places[0] if len(places) == 1 else places
+    if len(places) < inputs.width:
+        raise CommandError(
+            f"{where}: the model reads {counted_columns(inputs.width)} of a token; found {len(places)}"
+        )
+    if inputs.kind is str and len(places) > 1:
+        raise CommandError(f"{where}: the model reads one column of a token; --tokens names {len(places)}")
+    return places[0] if inputs.kind is str else places
+
+
+def _conllu(source, layout, inputs, labels):
+    n = len(layout.tokens)
+    places = _as_kind(list(range(n)), inputs, source.name)
+    fields = (*layout.tokens, layout.label) if labels else layout.tokens
+    if len(set(fields)) != len(fields):
+        raise CommandError(f"{source.name}: the field {layout.label} is the label's, and a token's too")
+    for rows in iter_conllu(source, fields=fields):
+        lines = [(k, line, line.split("\t")[0].isdecimal()) for k, line in source.take()]
+        yield Sentence(
+            [str(row[places]) for row in rows] if isinstance(places, int)
+            else [tuple(map(str, row[:n])) for row in rows],
+            [str(row[n]) for row in rows] if labels else None,
+            lines,
+        )  # fmt: skip
+
+
+def read_all(source, layout, inputs=None):
+    """A whole corpus: (X, y, numbers); ``numbers`` has the line of each token, sequence by sequence.
+
+    Of segmented text X holds raw texts and y their words.
+    """
+    X, y, numbers = [], [], []
+    for sentence in sentences(source, layout, inputs):
+        if not sentence.tokens:
+            continue
+        segmented = layout.format == "segmented"
+        X.append("".join(sentence.tokens) if segmented else sentence.tokens)
+        y.append(sentence.tokens if segmented else sentence.labels)
+        numbers.append(sentence.numbers)
+    if not X:
+        raise CommandError(f"{source.name}: there is no sentence in it")
+    return X, y, numbers
+
+
+def located(error, name, numbers):
+    """A `CommandError` that says in which line of a file the sequence stands that an error names.
+
+    Parameters
+    ----------
+    error : ValueError
+    name : str
+    numbers : list of lists of int
+        As `read_all` returns them.
+    """
+    found = _PLACE.search(str(error))
+    if found is None or int(found[1]) >= len(numbers):
+        return CommandError(f"{name}: {error}")
+    lines = numbers[int(found[1])]
+    t = int(found[2] or 0)
+    return CommandError(f"{name}, line {lines[t] if t < len(lines) else lines[0]}: {error}")

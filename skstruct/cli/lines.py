@@ -1,0 +1,107 @@
+"""Lines of an input: looked ahead at, numbered, and kept until they are taken.
+
+Idea: the readers of `skstruct.data.readers` take an open text file and give tokens. A `Source` is such a
+file, and remembers the lines they were made from, so that a command can give back what it read and say in
+which line something stood.
+
+Place: below the commands; see `skstruct.cli`.
+"""
+
+import gzip
+import sys
+import zlib
+from collections import deque
+
+from .common import STANDARD, CommandError
+
+PEEK = 50
+"""Lines that a guess is made from."""
+
+
+class Source:
+    """An input, line by line; the lines read since the last `take` are kept.
+
+    Parameters
+    ----------
+    path : str or None
+        ``-`` or None is standard input; what ends in ``.gz`` is decompressed.
+    encoding : str
+    """
+
+    def __init__(self, path, encoding="utf-8"):
+        self.path = None if path in STANDARD else path
+        self.name = path if self.path else "<stdin>"
+        self.encoding = encoding
+        self._ahead, self._kept = deque(), []
+        self._number = 0
+        self._raw, self._lines = self._decoded(), self._all()
+        if self.path is None:
+            if sys.stdin is None:
+                raise CommandError("there is no standard input")
+            if hasattr(sys.stdin, "reconfigure"):
+                sys.stdin.reconfigure(encoding=encoding, errors="strict", newline="\n")
+            self._file = sys.stdin
+        elif self.path.endswith(".gz"):
+            self._file = gzip.open(self.path, "rt", encoding=encoding, newline="\n")
+        else:
+            self._file = open(self.path, encoding=encoding, newline="\n")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.path is not None:
+            self._file.close()
+
+    def _decoded(self):
+        """Yield the lines of the file."""
+        number = 0
+        try:
+            for number, line in enumerate(self._file, start=1):
+                yield line.removeprefix("\ufeff") if number == 1 else line
+        except UnicodeDecodeError as error:
+            line = self._undecodable_line() or f"after line {number}"
+            raise CommandError(f"{self.name}, {line}: not valid {error.encoding}: {error.reason}") from None
+        except (EOFError, zlib.error) as error:  # a gzip file cut short, or damaged
+            raise CommandError(f"{self.name}, after line {number}: {error}") from None
+
+    def _undecodable_line(self):
+        """``line N``: the decoder works on blocks, so that a file has to be looked at again."""
+        if self.path is None or self.path.endswith(".gz"):
+            return None
+        with open(self.path, "rb") as file:
+            for number, line in enumerate(file, start=1):
+                try:
+                    line.decode(self.encoding)
+                except UnicodeDecodeError:
+                    return f"line {number}"
+        return None
+
+    def peek(self, n=PEEK):
+        """The first `n` lines that are not blank, or fewer; they will be read again."""
+        while sum(1 for line in self._ahead if line.strip()) < n:
+            line = next(self._raw, None)
+            if line is None:
+                break
+            self._ahead.append(line)
+        return [line.rstrip("\r\n") for line in self._ahead if line.strip()][:n]
+
+    def _all(self):
+        """Yield the lines, and keep them."""
+        ahead, raw = self._ahead, self._raw
+        while (line := ahead.popleft() if ahead else next(raw, None)) is not None:
+            self._number += 1
+            self._kept.append((self._number, line))
+            yield line
+
+    def __iter__(self):
+        return self._lines
+
+    def readline(self):
+        """The next line, or an empty string; by this method readers know a file."""
+        return next(self._lines, "")
+
+    def take(self):
+        """The (number, line without its end) read since the last call."""
+        kept, self._kept = self._kept, []
+        return [(number, line.rstrip("\r\n")) for number, line in kept]

@@ -1,0 +1,121 @@
+"""Scores on the command line: what `evaluate`, ``train --dev`` and `compare` print.
+
+Idea: a dict of plain numbers, which is printed as text or as JSON; the numbers are those of
+`skstruct.metrics`. Place: below the commands; see `skstruct.cli`.
+"""
+
+from collections import Counter
+
+from ..data.scheme_rules import LabelTable
+from ..metrics import (
+    segment_report,
+    segmentation_report,
+    sequence_accuracy_score,
+    token_accuracy_score,
+    word_f1_score,
+)
+from .common import counted, warn
+
+_LISTED = 10
+"""Labels that a warning lists."""
+
+
+def encodes_segments(*corpora):
+    """Whether all labels of some corpora read as segments: ``B-NP``, ``I``, ``O``, and not just O."""
+    distinct = {label for y in corpora for labels in y for label in labels}
+    try:
+        parsed = LabelTable().parse(distinct)
+    except ValueError:
+        return False
+    return any(prefix != "O" for prefix, _ in parsed)
+
+
+def tagging_scores(y, predicted, scheme="auto", strict=False):
+    """Scores of labels.
+
+    Parameters
+    ----------
+    y, predicted : lists of lists of str
+    scheme : str, default="auto"
+        A label scheme, "none" for no segments, or "auto" for segments if the labels look like that.
+    strict : bool, default=False
+        Count only segments spelled as the scheme spells them, not as conlleval does.
+
+    Returns
+    -------
+    dict
+        ``sequences``, ``tokens``, ``token_accuracy``, ``sequence_accuracy``, and ``segments``, which is
+        the dict of `skstruct.metrics.segment_report` or None.
+    """
+    segments = None
+    if scheme == "auto":
+        scheme = "BIO" if encodes_segments(y, predicted) else "none"
+    if scheme != "none":
+        mode = "strict" if strict else "conlleval"
+        segments = segment_report(y, predicted, scheme=scheme, mode=mode, output_dict=True)
+    return {
+        "sequences": len(y),
+        "tokens": sum(map(len, y)),
+        "token_accuracy": token_accuracy_score(y, predicted),
+        "sequence_accuracy": sequence_accuracy_score(y, predicted),
+        "segments": segments,
+    }
+
+
+def word_scores(y, predicted, vocabulary=None):
+    """Scores of words.
+
+    Returns
+    -------
+    dict
+        ``sequences``, ``words``, ``precision``, ``recall``, ``f1``; with a vocabulary also ``oov_rate``,
+        ``oov_recall`` and ``iv_recall``; if both sides have tags also ``joint_f1``.
+    """
+    report = segmentation_report(y, predicted, vocabulary or ())
+    names = ["precision", "recall", "f1"]
+    if vocabulary is not None:
+        names += ["oov_rate", "oov_recall", "iv_recall"]
+    scores = {"sequences": len(y), "words": sum(map(len, y)), **{name: report[name] for name in names}}
+    if _tagged(y) and _tagged(predicted):
+        scores["joint_f1"] = word_f1_score(y, predicted)
+    return scores
+
+
+def _tagged(corpus):
+    return any(items and not isinstance(items[0], str) for items in corpus)
+
+
+def as_text(scores):
+    """Scores as lines of text, a name and a number each, and a table of segments."""
+    lines = []
+    for name, value in scores.items():
+        if name == "segments":
+            continue
+        value = f"{value:.4f}" if isinstance(value, float) else str(value)
+        lines.append(f"{name.replace('_', ' '):<18}{value:>10}")
+    if scores.get("segments"):
+        rows = scores["segments"]
+        width = max(18, *(len(name) + 2 for name in rows))
+        lines += ["", f"{'segments':<{width}}{'precision':>10}{'recall':>10}{'f1':>10}{'support':>10}"]
+        for name, row in rows.items():
+            numbers = "".join(f"{row[column]:>10.4f}" for column in ("precision", "recall", "f1"))
+            lines.append(f"{name or '(no type)':<{width}}{numbers}{row['support']:>10}")
+    return "\n".join(lines)
+
+
+def warn_of_unknown(y, known, name):
+    """Warn of labels that a model does not know; they can only count as wrong."""
+    counts = Counter(label for labels in y for label in labels)
+    unknown = {label: n for label, n in counts.items() if label not in known}
+    if not unknown:
+        return
+    total = sum(unknown.values())
+    shown = sorted(unknown, key=lambda label: (-unknown[label], label))
+    listed = ", ".join(f"{label} ({unknown[label]:,})" for label in shown[:_LISTED])
+    more = f" and {len(shown) - _LISTED} more" if len(shown) > _LISTED else ""
+    which = f"{counted(len(unknown), 'label')} unknown"
+    if len(unknown) == len(counts):
+        which = "none of the labels is known"
+    warn(
+        f"{name}: {which} to the model; {counted(total, 'token')} of it count as wrong: {listed}{more}"
+    )

@@ -1,0 +1,169 @@
+"""``python -m skstruct show``: what is in a model file, and why it labels as it does.
+
+Idea: `skstruct.inspection`, printed. Place: a command, see `skstruct.cli`.
+"""
+
+import json
+import os
+
+import numpy as np
+
+from ..estimators.segmenter import Segmenter
+from ..inspection import explain, feature_weights, transition_weights
+from .common import CommandError, load_model, positive
+from .corpus import Inputs, inputs_of
+
+_FEATURES_LISTED = 40
+
+
+def add_parser(commands):
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "show",
+        help="describe a model",
+        description="Print the parameters, labels, sizes and weightiest features of a model; or, with "
+        "--explain, what made it label a sentence as it does.",
+    )
+    parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
+    parser.add_argument(
+        "--top", type=positive, default=5, metavar="N",
+        help="features listed of each label, or with --explain of each token (default: 5)",
+    )  # fmt: skip
+    parser.add_argument("--label", metavar="LABEL", help="list features of this label only")
+    parser.add_argument(
+        "--explain", metavar="TEXT",
+        help="a sentence: tokens between spaces, their columns between slashes (the/DT dog/NN); for a "
+        "segmenter, text",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(run=run, usage_error=parser.error)
+
+
+def run(arguments):
+    """Run the command.
+
+    Returns
+    -------
+    int
+        The exit code, 0.
+    """
+    model = load_model(arguments.model)
+    tagger = getattr(model, "tagger_", model)
+    if arguments.explain is not None:
+        return _explain(model, tagger, arguments)
+    labels = tagger.classes_.tolist()
+    if arguments.label is not None:
+        by_text = {str(label): label for label in labels}
+        if arguments.label not in by_text:
+            raise CommandError(
+                f"{arguments.model}: the model has no label {arguments.label!r}; it has "
+                f"{', '.join(by_text)}"
+            )
+        labels = [by_text[arguments.label]]
+    about = _about(model, tagger, arguments.model)
+    top = {str(label): feature_weights(tagger, arguments.top, label) for label in labels}
+    if arguments.json:
+        about["top"] = {label: [[w.feature, w.weight] for w in rows] for label, rows in top.items()}
+        print(json.dumps(about, ensure_ascii=False))
+        return 0
+    for name, value in about.items():
+        if name == "parameters":
+            value = ", ".join(f"{key}={shown}" for key, shown in value.items())
+        elif name == "features":
+            value = "  ".join(value[:_FEATURES_LISTED])
+        elif name == "labels":
+            value = f"{len(value)}: {' '.join(value)}"
+        elif isinstance(value, int):
+            value = f"{value:,}"
+        print(f"{name.replace('_', ' '):<14}{value}")
+    for label, rows in top.items():
+        print(f"\n{label}")
+        for row in rows:
+            print(f"  {row.weight:+10.3f}  {_printable(row.feature)}")
+    if arguments.label is None:
+        _print_transitions(tagger, arguments.top)
+    return 0
+
+
+def _printable(text):
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _about(model, tagger, path):
+    """What there is to say about a model, by name."""
+    inside = tagger._model
+    parameters = {
+        name: repr(value)
+        for name, value in sorted(tagger.get_params(deep=False).items())
+        if name != "features" and value != _default(tagger, name)
+    }
+    about = {
+        "model": type(model).__name__,
+        "bytes": os.path.getsize(path),
+        "learner": type(tagger).__name__,
+        "parameters": parameters,
+        "epochs": int(tagger.n_iter_),
+        "labels": [str(label) for label in tagger.classes_.tolist()],
+    }
+    if isinstance(model, Segmenter):
+        about["parameters"] = {"scheme": repr(model.scheme), **parameters}
+        about["tags"] = "words with tags" if model.tagged_ else "words without tags"
+    templates = getattr(inside.encoder, "templates", None)
+    if templates is None:
+        about["features"] = ["(ready-made, from dicts or lists of str)"]
+    else:
+        inputs = inputs_of(tagger)
+        about["token"] = "str" if inputs.kind is str else f"tuple of {inputs.width} or more str"
+        about["features"] = list(templates.lines)
+    about["n_features"] = int(inside.encoder.n_features)
+    about["n_weights"] = int(np.count_nonzero(inside.nodes.value) + np.count_nonzero(inside.edges.value))
+    return about
+
+
+def _default(estimator, name):
+    return type(estimator)().get_params(deep=False)[name]
+
+
+def _print_transitions(tagger, top):
+    """The weightiest label bigrams, of either sign."""
+    weights, labels = transition_weights(tagger), tagger.classes_.tolist()
+    order = np.argsort(-np.abs(weights), axis=None, kind="stable")[: 2 * top]
+    rows = [divmod(int(k), len(labels)) for k in order]
+    rows = [(p, q) for p, q in rows if weights[p, q] != 0.0]
+    if rows:
+        print("\ntransitions")
+    for p, q in rows:
+        print(f"  {weights[p, q]:+10.3f}  {labels[p]} -> {labels[q]}")
+
+
+def _explain(model, tagger, arguments):
+    inputs = Inputs(str, 1) if isinstance(model, Segmenter) else inputs_of(model)
+    if isinstance(model, Segmenter):
+        tokens = list("".join(arguments.explain.split()))
+    else:
+        tokens = arguments.explain.split()
+    if not tokens:
+        arguments.usage_error("--explain needs a sentence")
+    if inputs.kind is tuple:
+        tokens = [tuple(token.rsplit("/", inputs.width - 1)) for token in tokens]
+        short = next((token for token in tokens if len(token) < inputs.width), None)
+        if short is not None:
+            raise CommandError(
+                f"the model reads {inputs.width} columns of a token, separated by slashes; "
+                f"got {'/'.join(short)!r}"
+            )
+    explanation = explain(tagger, tokens)
+    if arguments.json:
+        print(json.dumps({
+            "score": explanation.score,
+            "tokens": [
+                {
+                    "token": token.token, "label": str(token.label),
+                    "features": token.features, "transitions": token.transitions,
+                }
+                for token in explanation.tokens
+            ],
+        }, ensure_ascii=False))  # fmt: skip
+    else:
+        print(explanation.describe(arguments.top))
+    return 0

@@ -1,0 +1,147 @@
+"""``python -m skstruct tag``: label sequences, from standard input to standard output if need be.
+
+Idea: batches of sentences are read, labelled and written, so that any amount of text passes through
+bounded memory. Everything that was read is written again: columns with one more, CoNLL-U with one field
+filled in, raw text with spaces between its words; comments and blank lines stay.
+
+Place: a command, see `skstruct.cli`.
+"""
+
+from itertools import islice
+
+from ..data.readers import read_segmented
+from ..estimators.segmenter import Segmenter
+from .common import load_model, n_jobs, output, positive
+from .corpus import add_options, inputs_of, layout_of, located, sentences
+from .lines import Source
+
+BATCH = 1000
+"""Sentences that are labelled at a time."""
+
+_FIELDS = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "deps": 8, "misc": 9}
+"""Places of the CoNLL-U fields that labels may go to."""
+
+
+def add_parser(commands):
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "tag",
+        help="label sequences with a model",
+        description="Label the sentences of FILE. Columns come back with the predicted label as one more "
+        "column, CoNLL-U with the label in its field (--label), text with spaces between its words.",
+    )
+    parser.add_argument("file", metavar="FILE", nargs="?", help="what to label (default: standard input)")
+    parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
+    parser.add_argument(
+        "--output", "-o", metavar="OUT",
+        help="file to write, whole or not at all (default: standard output)",
+    )  # fmt: skip
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument(
+        "--scores", action="store_true",
+        help="the score of each labelling, in a line before it: # 0 SCORE",
+    )  # fmt: skip
+    either.add_argument(
+        "--kbest", type=positive, metavar="K",
+        help="the K best labellings of each sentence, best first, each after a line: # RANK SCORE",
+    )  # fmt: skip
+    parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
+    parser.add_argument(
+        "--batch", type=positive, default=BATCH, metavar="N",
+        help=f"sentences that are held at a time (default: {BATCH})",
+    )  # fmt: skip
+    parser.add_argument(
+        "--tag-separator", default="/", metavar="SEP",
+        help="between a word and its tag, of models that segment and tag (default: /)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--dictionary", metavar="FILE",
+        help="words, separated by white space, that a segmenter takes for words wherever they stand",
+    )  # fmt: skip
+    add_options(parser)
+    parser.set_defaults(run=run, usage_error=parser.error)
+
+
+def run(arguments):
+    """Run the command.
+
+    Returns
+    -------
+    int
+        The exit code, 0.
+    """
+    model = load_model(arguments.model, arguments.n_jobs)
+    inputs = inputs_of(model)
+    if isinstance(model, Segmenter) and (arguments.scores or arguments.kbest):
+        arguments.usage_error("--scores and --kbest are for taggers; the model is a Segmenter")
+    if arguments.dictionary is not None:
+        if not isinstance(model, Segmenter):
+            arguments.usage_error("--dictionary is for segmenters; the model is a tagger")
+        lists = read_segmented(arguments.dictionary, encoding=arguments.encoding)
+        arguments.dictionary = sorted({word for words in lists for word in words})
+    with Source(arguments.file, arguments.encoding) as source:
+        layout = layout_of(arguments, source, inputs)
+        if layout.format == "conllu" and layout.label not in _FIELDS:
+            arguments.usage_error(f"labels cannot go to the field {layout.label}")
+        read = sentences(source, layout, inputs, labels=False)
+        write = _segmented if layout.format == "segmented" else _labelled
+        with output(arguments.output, arguments.encoding) as file:
+            while batch := list(islice(read, arguments.batch)):
+                file.writelines(write(model, batch, layout, source.name, arguments))
+                file.flush()  # who reads the pipe need not wait for the end
+            if layout.format != "segmented":  # comments and blank lines after the last sentence
+                file.writelines(line + "\n" for _, line in source.take())
+    return 0
+
+
+def _segmented(model, batch, layout, name, arguments):
+    """Yield a line for each line."""
+    texts = [text for sentence in batch for _, text, _ in sentence.lines]
+    options = {} if arguments.dictionary is None else {"dictionary": arguments.dictionary}
+    for words in model.predict(texts, **options):
+        yield " ".join(
+            word if isinstance(word, str) else arguments.tag_separator.join(word) for word in words
+        ) + "\n"
+
+
+def _labelled(model, batch, layout, name, arguments):
+    """Yield the lines of a batch with their labels."""
+    X = [sentence.tokens for sentence in batch]
+    try:
+        if arguments.kbest:
+            results = model.predict_kbest(X, arguments.kbest)
+        else:
+            scores = model.decision_function(X).tolist() if arguments.scores else [None] * len(X)
+            results = [[pair] for pair in zip(model.predict(X), scores)]
+    except ValueError as error:
+        raise located(error, name, [sentence.numbers for sentence in batch]) from error
+    mark = _mark_conllu if layout.format == "conllu" else _mark_columns
+    for sentence, labellings in zip(batch, results):
+        for rank, (labels, score) in enumerate(labellings):
+            yield from _marked(sentence, labels, rank, score, mark, layout)
+
+
+def _marked(sentence, labels, rank, score, mark, layout):
+    """Yield the lines of a sentence with one labelling."""
+    lines, labels = sentence.lines, iter(labels)
+    header = [] if score is None else [f"# {rank} {score:.6f}\n"]
+    blank = next(k for k, (_, line, _) in enumerate(lines) if line.strip(" \t"))
+    yield from ("\n" for _ in lines[:blank])
+    yield from header
+    for _, line, is_token in lines[blank:]:
+        yield (mark(line, str(next(labels)), layout) if is_token else line) + "\n"
+    if score is not None and lines[-1][1].strip(" \t"):  # the file ends without a blank line
+        yield "\n"
+
+
+def _mark_columns(line, label, layout):
+    separator = layout.separator or ("\t" if "\t" in line else " ")
+    return f"{line if layout.separator else line.rstrip()}{separator}{label}"
+
+
+def _mark_conllu(line, label, layout):
+    cells = line.split("\t")
+    cells[_FIELDS[layout.label]] = label
+    return "\t".join(cells)
+
+

@@ -1,0 +1,192 @@
+"""``python -m skstruct train``: learn from a corpus file, write a model file.
+
+Idea: the options are an estimator's constructor; everything that can be wrong with them is said before
+the corpus is read, and everything about the target before the training begins.
+
+Place: a command, see `skstruct.cli`.
+"""
+
+import ast
+import contextlib
+import sys
+import time
+
+from sklearn.utils.validation import check_is_fitted
+
+import skstruct
+
+from ..data.presets import PRESETS
+from ..data.templates import FeatureTemplates
+from ..estimators._sklearn import InvalidParameterError
+from ..estimators.segmenter import Segmenter
+from .common import check_target, counted, positive, tell
+from .corpus import add_options, layout_of, located, read_all
+from .evaluate import scores_of
+from .lines import Source
+from .scores import as_text
+
+_CLASSES = {"perceptron": "StructuredPerceptron", "pa": "PassiveAggressiveTagger", "l1crf": "L1CRF"}
+
+ALGORITHMS = {
+    name: getattr(skstruct, class_name)
+    for name, class_name in _CLASSES.items()
+    if hasattr(skstruct, class_name)
+}
+"""Name on the command line -> estimator."""
+
+PARTIAL = ".partial"
+"""Ending of the model that an interrupted training leaves, after the name asked for."""
+
+
+def add_parser(commands):
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "train",
+        help="learn from a corpus file",
+        description="Train a tagger on columns or CoNLL-U, or a segmenter on segmented text, and write the "
+        "model to one file.",
+    )
+    parser.add_argument("file", metavar="FILE", help="the corpus; - is standard input")
+    parser.add_argument("--model", "-m", required=True, metavar="OUT", help="file to write the model to")
+    parser.add_argument("--dev", metavar="FILE", help="evaluate on this corpus after the training")
+    add_options(parser)
+    group = parser.add_argument_group("learning")
+    add_features(group)
+    group.add_argument(
+        "--algorithm", "-a", choices=list(ALGORITHMS), default="perceptron",
+        help="the learner (default: perceptron)",
+    )  # fmt: skip
+    group.add_argument(
+        "--epochs", type=positive, metavar="N", help="passes over the corpus (default: the learner's)"
+    )
+    group.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
+    group.add_argument(
+        "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=_setting,
+        help="any parameter of the estimator, as penalty=l2 or constraints=BIO; may be repeated",
+    )  # fmt: skip
+    group.add_argument("--verbose", "-v", action="store_true", help="a line for each epoch")
+    group.add_argument(
+        "--compact", action="store_true", help="leave out of the file what further training would need"
+    )
+    parser.set_defaults(run=run, usage_error=parser.error)
+
+
+def add_features(group):
+    """Add the two options that choose features."""
+    either = group.add_mutually_exclusive_group()
+    either.add_argument(
+        "--features", choices=["auto", *PRESETS], default="auto",
+        help="a preset of feature templates (default: auto, by the look of the tokens)",
+    )  # fmt: skip
+    either.add_argument("--template", metavar="FILE", help="a template file in the syntax of CRF++")
+
+
+def features_of(arguments):
+    """The value of an estimator's ``features``: the lines of a template file, or a preset's name."""
+    if arguments.template is None:
+        return arguments.features
+    return list(FeatureTemplates.from_file(arguments.template).lines)  # no path goes into the model
+
+
+def _setting(text):
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise ValueError  # argparse makes the message
+    with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        value = ast.literal_eval(value)
+    return name, value
+
+
+_setting.__name__ = "NAME=VALUE"  # what argparse calls it in messages
+
+
+def new_model(arguments, segmented):
+    """The unfitted estimator that the options describe; wrong ones end the command with code 2."""
+    learner = ALGORITHMS[arguments.algorithm]
+    given = {"random_state": arguments.seed}
+    if arguments.epochs is not None:
+        given["max_iter"] = arguments.epochs
+    if arguments.verbose:
+        given["verbose"] = 1
+    features = features_of(arguments)
+    given["features"] = "char" if segmented and features == "auto" else features
+    outer = {}
+    for name, value in arguments.param:
+        if name in given and (name != "random_state" or arguments.seed) and name != "features":
+            arguments.usage_error(f"--param {name} and an option of its own are given")
+        if name == "features" and (arguments.template or arguments.features != "auto"):
+            arguments.usage_error("--param features and --features or --template are given")
+        if segmented and name == "scheme":
+            outer[name] = value
+        elif name in learner._get_param_names():
+            given[name] = value
+        else:
+            known = [*learner._get_param_names(), *(["scheme"] if segmented else [])]
+            arguments.usage_error(
+                f"{learner.__name__} has no parameter {name!r}; it has {', '.join(sorted(known))}"
+            )
+    tagger = learner(**given)
+    model = Segmenter(tagger, **outer) if segmented else tagger
+    try:
+        tagger._validate_params()
+        model._validate_params()
+    except InvalidParameterError as error:
+        arguments.usage_error(str(error))
+    return model
+
+
+def run(arguments):
+    """Run the command.
+
+    Returns
+    -------
+    int
+        The exit code, 0.
+    """
+    if arguments.file == arguments.dev == "-":
+        arguments.usage_error("FILE and --dev cannot both be standard input")
+    check_target(arguments.model)
+    with Source(arguments.file, arguments.encoding) as source:
+        name = source.name
+        layout = layout_of(arguments, source)
+        model = new_model(arguments, layout.format == "segmented")
+        X, y, numbers = read_all(source, layout)
+    dev, arguments.format = None, layout.format
+    if arguments.dev is not None:  # read now: a mistake in it should not cost a training
+        with Source(arguments.dev, arguments.encoding) as source:
+            dev = source.name, *read_all(source, layout_of(arguments, source))
+    unit = "word" if layout.format == "segmented" else "token"
+    tell(f"read {counted(len(X), 'sentence')}, {counted(sum(map(len, y)), unit)}")
+    began = time.perf_counter()
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # epochs are no results
+            model.fit(X, y)
+    except ValueError as error:
+        raise located(error, name, numbers) from error
+    except KeyboardInterrupt:
+        _keep(model, arguments.model + PARTIAL)
+        raise
+    seconds = time.perf_counter() - began
+    if arguments.verbose:
+        getattr(model, "tagger_", model).set_params(verbose=0)  # said enough
+    model.save(arguments.model, training=not arguments.compact)
+    n_labels = len(getattr(model, "tagger_", model).classes_)
+    tell(
+        f"trained {type(model).__name__} in {seconds:.1f} s, {counted(n_labels, 'label')}; "
+        f"wrote {arguments.model}"
+    )
+    if dev is not None:
+        name, X, y, numbers = dev
+        print(as_text(scores_of(model, X, y, name, numbers)))
+    return 0
+
+
+def _keep(model, path):
+    """Save what an interrupted training has learned, if anything, beside the file asked for."""
+    try:
+        check_is_fitted(model)
+        model.save(path)
+    except (ValueError, OSError):  # nothing learned yet, or no room
+        return
+    n = getattr(model, "tagger_", model).n_iter_
+    tell(f"the model after {counted(n, 'epoch')} is in {path}")

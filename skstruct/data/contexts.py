@@ -1,0 +1,153 @@
+"""Functions of a position that depend on more than its token: accessor variety and lexicons.
+
+Idea: ``%suffix3[0,0]`` is a function of one token, computed once for each distinct one. What is computed
+here depends on the tokens around and on something from outside: the statistics of a text, or a list of
+strings. Each function has few values, all known in advance. Statistics and lexicons belong to the encoder;
+whoever swaps the statistics changes what a model reads without touching its weights.
+
+Place on the ladder: rung 2, between tokens and the ids of channels.
+"""
+
+import copy
+import re
+
+import numpy as np
+
+from .accessor import N_BUCKETS, AccessorVariety
+from .lexicon import MARKS, Lexicon, are_characters
+
+_VARIETY = re.compile(r"av([1-4])\Z")
+_LEXICON = re.compile(r"lex_(\w+)\Z")
+
+_PLACES = ("B", "E", "I")
+_VARIETIES = ("0", *(f"{place}{bucket}" for bucket in range(1, N_BUCKETS) for place in _PLACES))
+
+
+def is_context(name):
+    """Whether ``%name`` is one of these functions."""
+    return _VARIETY.match(name) is not None or _LEXICON.match(name) is not None
+
+
+def lexicon_of(name):
+    """The lexicon that ``%name`` reads, or None."""
+    match = _LEXICON.match(name)
+    return match[1] if match else None
+
+
+def context_values(name):
+    """All values of a function, by id."""
+    return _VARIETIES if _VARIETY.match(name) else MARKS
+
+
+class Contexts:
+    """What the functions of an encoder's templates need.
+
+    Parameters
+    ----------
+    channels : tuple of (function name, column)
+        Others than context functions are left alone.
+    lexicons : dict of str to tuple
+        Entries by name.
+
+    Attributes
+    ----------
+    trained : dict of int to AccessorVariety
+        By column, the statistics of the first text learned from; empty before.
+    adapted : dict of int to AccessorVariety, or None
+        Statistics in force instead, if not None.
+    characters : dict of int to bool
+        By column that lexicons read, whether its tokens are characters; empty before the first text.
+    """
+
+    def __init__(self, channels, lexicons):
+        self.longest = {}  # column -> tokens of the longest strings whose accessor variety is read
+        self._uses = []  # (lexicon, column)
+        for name, column in channels:
+            if variety := _VARIETY.match(name):
+                self.longest[column] = max(int(variety[1]), self.longest.get(column, 0))
+            elif lexicon_of(name) is not None:
+                self._uses.append((lexicon_of(name), column))
+        self._entries = lexicons
+        self._lexicons = {}  # (lexicon, column) -> Lexicon
+        self.trained, self.adapted, self.characters = {}, None, {}
+
+    @property
+    def lexicon_columns(self):
+        """The columns that lexicons are matched with."""
+        return {column for _, column in self._uses}
+
+    @property
+    def in_use(self):
+        """Whether any template reads one of these functions."""
+        return bool(self.longest or self._uses)
+
+    def learn(self, columns, token):
+        """Take the statistics of a training text, unless there are some already."""
+        if self.longest and not self.trained:
+            self.trained = self._statistics(columns, token)
+        if self._uses and not self.characters:
+            self.characters = {c: are_characters(columns[c]) for c in sorted(self.lexicon_columns)}
+
+    def copy(self):
+        """Contexts that can learn, or be adapted, while these stay as they are."""
+        twin = copy.copy(self)
+        twin._lexicons = dict(self._lexicons)
+        return twin
+
+    def adapt(self, columns, token):
+        """Put the statistics of another text in force; with None those of training."""
+        self.adapted = None if columns is None else self._statistics(columns, token)
+
+    def _statistics(self, columns, token):
+        return {c: AccessorVariety(minimum=2).fit_flat(columns[c], token) for c in self.longest}
+
+    def ids(self, columns, token):
+        """Value ids of all functions.
+
+        Parameters
+        ----------
+        columns : list of lists of str
+            N tokens each.
+        token : ndarray of shape (n + 1,), int64
+            Where each sequence starts.
+
+        Returns
+        -------
+        dict of (function name, column) to ndarray of shape (N,), int32
+
+        Raises
+        ------
+        ValueError
+            If accessor varieties are asked for and no text was counted.
+        """
+        out = {}
+        statistics = self.trained if self.adapted is None else self.adapted
+        for column, longest in self.longest.items():
+            if not len(columns[column]):
+                out.update({(f"av{n}", column): np.zeros(0, np.int32) for n in range(1, longest + 1)})
+                continue
+            if column not in statistics:
+                raise ValueError(
+                    "the templates read accessor varieties, and there are no statistics of any text yet: "
+                    "fit the model, or adapt it to a text"
+                )
+            for n, parts in enumerate(statistics[column].buckets(columns[column], token, longest), 1):
+                out[f"av{n}", column] = _varieties(parts)
+        for name, column in self._uses:
+            if (name, column) not in self._lexicons:
+                characters = self.characters.get(column, False)
+                self._lexicons[name, column] = Lexicon(self._entries[name], characters)
+            marks = self._lexicons[name, column].match(columns[column], token)
+            out[f"lex_{name}", column] = marks.astype(np.int32)
+        return out
+
+
+def _varieties(parts):
+    """Ids of ``%av``: place in, and bucket of, the most varied string around each token.
+
+    Among equals the token is rather the first of a string than the last, and rather the last than inside.
+    """
+    first, inside, last = parts.astype(np.int32)
+    best = np.maximum(np.maximum(first, inside), last)
+    place = np.where(first == best, 0, np.where(last == best, 1, 2))
+    return np.where(best > 0, 3 * (best - 1) + place + 1, 0).astype(np.int32)

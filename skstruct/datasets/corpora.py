@@ -1,0 +1,308 @@
+"""Public corpora, downloaded on demand: ``fetch_conll2000``, ``fetch_conll2002``, ``fetch_ud``.
+
+Idea: a corpus is a table entry (files with their addresses and, where one is known, their SHA-256; the
+licence) and a function from its rows to ``X`` and ``y``. `skstruct.datasets.fetch` does the rest.
+
+Place: beside the readers; hands out tokens (the first rung) and labels as estimators take them.
+"""
+
+import gzip
+import os
+from typing import NamedTuple
+
+from sklearn.utils import Bunch
+
+from ..data.readers import read_columns, read_conllu
+from .fetch import fetch_file, get_data_home
+
+__all__ = ["fetch_conll2000", "fetch_conll2002", "fetch_ud"]
+
+
+class _Part(NamedTuple):
+    """One file of a corpus."""
+
+    url: str
+    sha256: tuple  # of any of these; empty: recorded at the first download
+
+
+CONLL2000 = "https://www.clips.uantwerpen.be/conll2000/chunking/"
+CONLL2002 = "https://www.clips.uantwerpen.be/conll2002/ner/data/"
+UD = "https://raw.githubusercontent.com/UniversalDependencies/"
+
+# Of the compressed file (as several projects have published it), or of the text in it, which some servers
+# send uncompressed; the latter is that of a copy of the corpus that was looked at.
+_CONLL2000 = {
+    "train": _Part(CONLL2000 + "train.txt.gz", (
+        "bcbbe17c487d0939d48c2d694622303edb3637ca9c4944776628cd1815c5cb34",
+        "82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb949b87cea",
+    )),
+    "test": _Part(CONLL2000 + "test.txt.gz", (
+        "2695b931a505b65b1d3fe2a5aa0d749edcd53d786278da6d7726714e1426fbe8",
+        "73b7b1e565fa75a1e22fe52ecdf41b6624d6f59dacb591d44252bf4d692b1628",
+    )),
+}  # fmt: skip
+
+_CONLL2002 = {
+    language: {
+        subset: _Part(f"{CONLL2002}{prefix}.{ending}", ())
+        for subset, ending in (("train", "train"), ("dev", "testa"), ("test", "testb"))
+    }
+    for language, prefix in (("es", "esp"), ("nl", "ned"))
+}
+
+# Treebank -> how its files' names start. All of these are CC BY-SA 4.0.
+_TREEBANKS = {
+    "Chinese-GSD": "zh_gsd",
+    "Chinese-GSDSimp": "zh_gsdsimp",
+    "English-EWT": "en_ewt",
+    "French-GSD": "fr_gsd",
+    "German-GSD": "de_gsd",
+}
+
+_DESCRIPTION = """{title}
+
+Source: {url}
+Licence: {licence}
+Reference: {reference}
+"""
+
+_SHARED_TASK = (
+    "none is stated with the files, which the organisers of the shared task made public; the texts are "
+    "{texts}. Cite the reference, and ask before you redistribute them."
+)
+
+
+def _open(path):
+    """A text file that may be compressed, whatever its name says."""
+    with open(path, "rb") as file:
+        compressed = file.read(2) == b"\x1f\x8b"
+    return gzip.open if compressed else open
+
+
+def _load(part, folder, read, description, options):
+    """Read a part of a corpus, after downloading it if need be."""
+    path = os.path.join(folder, part.url.rsplit("/", 1)[1])
+
+    def check(candidate):
+        if not read(candidate):
+            raise ValueError("it holds no sentence")
+
+    fetch_file(
+        part.url, path, sha256=part.sha256, check=check, notice=description,
+        download_if_missing=options["download_if_missing"], timeout=options["timeout"],
+    )  # fmt: skip
+    return read(path), path
+
+
+def _choose(name, value, allowed):
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+
+
+def _bunch(X, y, description, path, return_X_y):
+    return (X, y) if return_X_y else Bunch(data=X, target=y, DESCR=description, filename=path)
+
+
+def _read_text(path, encoding, widths):
+    with _open(path)(path, "rt", encoding=encoding, newline="\n") as file:
+        sentences = read_columns(file)
+    if sentences and len(sentences[0][0]) not in widths:
+        raise ValueError(f"expected {widths[0]} columns; found {len(sentences[0][0])}")
+    return sentences
+
+
+def _tokens_and_labels(sentences):
+    """(sequences of (form, part of speech), or of forms if that is all there is, label sequences)."""
+    y = [[row[-1] for row in sentence] for sentence in sentences]
+    if len(sentences[0][0]) == 2:
+        return [[form for form, _ in sentence] for sentence in sentences], y
+    return [[(form, tag) for form, tag, _ in sentence] for sentence in sentences], y
+
+
+def fetch_conll2000(
+    subset="train", *, data_home=None, download_if_missing=True, timeout=30.0, return_X_y=False
+):
+    """Load the corpus of the CoNLL-2000 shared task: English chunking.
+
+    It is downloaded once, then read from the cache.
+
+    Parameters
+    ----------
+    subset : {"train", "test"}, default="train"
+        8,936 sentences of 211,727 tokens, or 2,012 of 47,377.
+    data_home : str or os.PathLike, optional
+        Folder of the cache; see `skstruct.datasets.get_data_home`.
+    download_if_missing : bool, default=True
+        Whether to use the network if the file is not in the cache.
+    timeout : float, default=30.0
+        Seconds of silence after which a download fails.
+    return_X_y : bool, default=False
+        Return ``(data, target)`` only.
+
+    Returns
+    -------
+    corpus : sklearn.utils.Bunch
+        data : list of list of (str, str)
+            Tokens as (form, part of speech).
+        target : list of list of str
+            Chunks as BIO labels.
+        DESCR : str
+            Source, licence and reference.
+        filename : str
+            The file in the cache.
+
+    Raises
+    ------
+    DownloadError
+        If the file is not in the cache and cannot be downloaded; an ``OSError`` that says where to put
+        the file by hand.
+    ValueError
+        If the file is not the one expected, or a parameter has a value not named here.
+
+    References
+    ----------
+    E. F. Tjong Kim Sang and S. Buchholz, "Introduction to the CoNLL-2000 shared task: chunking", 2000.
+    """
+    _choose("subset", subset, _CONLL2000)
+    part = _CONLL2000[subset]
+    description = _DESCRIPTION.format(
+        title="CoNLL-2000, English chunking: part-of-speech tags and base phrases (BIO) of news text",
+        url=part.url,
+        licence=_SHARED_TASK.format(texts="from the Wall Street Journal, as in the Penn Treebank"),
+        reference="E. F. Tjong Kim Sang and S. Buchholz, Introduction to the CoNLL-2000 shared task: "
+        "chunking, CoNLL 2000",
+    )
+    sentences, path = _load(
+        part, os.path.join(get_data_home(data_home), "conll2000"),
+        lambda file: _read_text(file, "utf-8", (3,)), description,
+        {"download_if_missing": download_if_missing, "timeout": timeout},
+    )  # fmt: skip
+    return _bunch(*_tokens_and_labels(sentences), description, path, return_X_y)
+
+
+def fetch_conll2002(
+    language="es", subset="train", *, data_home=None, download_if_missing=True, timeout=30.0,
+    return_X_y=False,
+):  # fmt: skip
+    """Load the corpora of the CoNLL-2002 shared task: Spanish and Dutch named entities.
+
+    A file is downloaded once, then read from the cache. No checksum is known beforehand: that of the
+    first download is recorded and holds from then on.
+
+    Parameters
+    ----------
+    language : {"es", "nl"}, default="es"
+    subset : {"train", "dev", "test"}, default="train"
+        ``"dev"`` and ``"test"`` are what the task calls testa and testb.
+    data_home, download_if_missing, timeout, return_X_y
+        As in `fetch_conll2000`.
+
+    Returns
+    -------
+    corpus : sklearn.utils.Bunch
+        As in `fetch_conll2000`; target are entities as BIO labels. Dutch tokens are (form, part of
+        speech). The Spanish files have no parts of speech, so that tokens are str; in copies that have
+        them, which you may put into the cache yourself, they are pairs too. Lines ``-DOCSTART-`` are left
+        out.
+
+    Raises
+    ------
+    DownloadError, ValueError
+        As in `fetch_conll2000`.
+
+    References
+    ----------
+    E. F. Tjong Kim Sang, "Introduction to the CoNLL-2002 shared task: language-independent named entity
+    recognition", 2002.
+    """
+    _choose("language", language, _CONLL2002)
+    _choose("subset", subset, _CONLL2002[language])
+    part = _CONLL2002[language][subset]
+    name, texts, widths = {
+        "es": ("Spanish", "from the news agency EFE, of May 2000", (2, 3)),
+        "nl": ("Dutch", "from the newspaper De Morgen, of 2000", (3,)),
+    }[language]
+    description = _DESCRIPTION.format(
+        title=f"CoNLL-2002, {name} named entities: persons, organisations, locations, others (BIO)",
+        url=part.url,
+        licence=_SHARED_TASK.format(texts=texts),
+        reference="E. F. Tjong Kim Sang, Introduction to the CoNLL-2002 shared task: "
+        "language-independent named entity recognition, CoNLL 2002",
+    )
+    sentences, path = _load(
+        part, os.path.join(get_data_home(data_home), "conll2002"),
+        lambda file: _read_text(file, "latin-1", widths), description,
+        {"download_if_missing": download_if_missing, "timeout": timeout},
+    )  # fmt: skip
+    sentences = [s[1:] if s[0][0] == "-DOCSTART-" else s for s in sentences]
+    X, y = _tokens_and_labels([s for s in sentences if s])
+    return _bunch(X, y, description, path, return_X_y)
+
+
+def fetch_ud(
+    treebank="English-EWT", subset="train", *, task="tagging", release="r2.14", data_home=None,
+    download_if_missing=True, timeout=30.0, return_X_y=False,
+):  # fmt: skip
+    """Load a treebank of Universal Dependencies, at a fixed release.
+
+    A file is downloaded once, then read from the cache. No checksum is known beforehand: that of the
+    first download is recorded and holds from then on.
+
+    Parameters
+    ----------
+    treebank : {"Chinese-GSD", "Chinese-GSDSimp", "English-EWT", "French-GSD", "German-GSD"}
+        The default is ``"English-EWT"``.
+    subset : {"train", "dev", "test"}, default="train"
+    task : {"tagging", "parsing", "segmentation"}, default="tagging"
+        ``"tagging"``: data are forms, target universal parts of speech. ``"parsing"``: data are (form,
+        part of speech), target (head, relation), heads counted from 1 and 0 for the root.
+        ``"segmentation"``, of treebanks of a script without spaces: data are raw texts, target their words.
+    release : str, default="r2.14"
+        A tag of the treebank's repository.
+    data_home, download_if_missing, timeout, return_X_y
+        As in `fetch_conll2000`.
+
+    Returns
+    -------
+    corpus : sklearn.utils.Bunch
+        With ``data``, ``target``, ``DESCR`` and ``filename``.
+
+    Raises
+    ------
+    DownloadError, ValueError
+        As in `fetch_conll2000`.
+
+    References
+    ----------
+    J. Nivre et al., "Universal Dependencies v2: an evergrowing multilingual treebank collection", 2020.
+    """
+    _choose("treebank", treebank, _TREEBANKS)
+    _choose("subset", subset, ("train", "dev", "test"))
+    _choose("task", task, ("tagging", "parsing", "segmentation"))
+    if not (isinstance(release, str) and release.replace(".", "").isalnum()):
+        raise ValueError(f"release must be a tag such as 'r2.14'; got {release!r}")
+    if task == "segmentation" and not treebank.startswith("Chinese"):
+        raise ValueError(f"task='segmentation' is for Chinese treebanks; got treebank={treebank!r}")
+    file = f"{_TREEBANKS[treebank]}-ud-{subset}.conllu"
+    part = _Part(f"{UD}UD_{treebank}/{release}/{file}", ())
+    description = _DESCRIPTION.format(
+        title=f"Universal Dependencies, treebank {treebank}, release {release}, {subset}",
+        url=part.url,
+        licence="CC BY-SA 4.0, https://creativecommons.org/licenses/by-sa/4.0/",
+        reference="J. Nivre et al., Universal Dependencies v2, LREC 2020; and the treebank's own README",
+    )
+    sentences, path = _load(
+        part, os.path.join(get_data_home(data_home), "ud", release),
+        lambda file: read_conllu(file, fields=("form", "upos", "head", "deprel")), description,
+        {"download_if_missing": download_if_missing, "timeout": timeout},
+    )  # fmt: skip
+    if task == "tagging":
+        X = [[form for form, *_ in sentence] for sentence in sentences]
+        y = [[tag for _, tag, *_ in sentence] for sentence in sentences]
+    elif task == "parsing":
+        X = [[(form, tag) for form, tag, *_ in sentence] for sentence in sentences]
+        y = [[(head, relation) for *_, head, relation in sentence] for sentence in sentences]
+    else:
+        y = [["".join(form.split()) for form, *_ in sentence] for sentence in sentences]
+        X = ["".join(words) for words in y]
+    return _bunch(X, y, description, path, return_X_y)

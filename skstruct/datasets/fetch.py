@@ -1,0 +1,218 @@
+"""Downloads: a file from a public address, checked, kept in a folder, and used from there afterwards.
+
+Idea: the cache is a folder of plain files that a user can also fill by hand. A file is trusted if it has
+the SHA-256 that is expected; where none is known beforehand, that of the first download is written beside
+the file (``NAME.sha256``, as ``sha256sum`` writes it), and later ones have to agree with it.
+
+Place: beside the ladder, below `skstruct.datasets.corpora`. Standard library only.
+"""
+
+import contextlib
+import hashlib
+import http.client
+import os
+import secrets
+import sys
+import urllib.error
+import urllib.request
+import zlib
+
+__all__ = ["DownloadError", "fetch_file", "get_data_home"]
+
+_CHUNK = 1 << 16
+
+
+class DownloadError(OSError):
+    """A file that could be had neither from the cache nor from its address."""
+
+
+def get_data_home(data_home=None):
+    """The folder that downloaded corpora are kept in.
+
+    Parameters
+    ----------
+    data_home : str or os.PathLike, optional
+        The folder itself. By default that in the environment variable ``SKSTRUCT_CACHE``, or else the
+        platform's folder for caches: ``~/.cache/skstruct`` (or in ``XDG_CACHE_HOME``),
+        ``~/Library/Caches/skstruct`` on macOS, ``%LOCALAPPDATA%\\skstruct\\Cache`` on Windows.
+
+    Returns
+    -------
+    str
+        The path; nothing is created.
+
+    Examples
+    --------
+    >>> get_data_home("corpora")
+    'corpora'
+    """
+    if data_home is None:
+        data_home = os.environ.get("SKSTRUCT_CACHE")
+    if data_home:
+        return os.path.expanduser(os.fspath(data_home))
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA") or os.path.join("~", "AppData", "Local")
+        return os.path.expanduser(os.path.join(local, "skstruct", "Cache"))
+    if sys.platform == "darwin":
+        return os.path.expanduser(os.path.join("~", "Library", "Caches", "skstruct"))
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache")
+    return os.path.expanduser(os.path.join(caches, "skstruct"))
+
+
+def fetch_file(url, path, *, sha256=(), download_if_missing=True, timeout=30.0, check=None, notice=None):
+    """Make sure that a file is there, by downloading it if need be.
+
+    Parameters
+    ----------
+    url : str
+        An ``http`` or ``https`` address.
+    path : str or os.PathLike
+        Where the file is kept; its folder is created.
+    sha256 : str or iterable of str, default=()
+        Digest that the file must have, in hexadecimal; of several any one. Without, the digest of the
+        first download is recorded in ``path + ".sha256"`` and holds from then on: that finds damage and
+        later changes, but not a first download that was wrong.
+    download_if_missing : bool, default=True
+        Whether to use the network if the file is not there.
+    timeout : float, default=30.0
+        Seconds of silence after which a download fails.
+    check : callable, optional
+        Called with the path of a new file before it is accepted; a ValueError or OSError that it raises
+        says why it is not what it should be.
+    notice : str, optional
+        Written to standard error after a download: the licence.
+
+    Returns
+    -------
+    str
+        The path.
+
+    Raises
+    ------
+    DownloadError
+        If the file is not there and cannot be downloaded; the message names the address and where to put
+        the file by hand. It is an ``OSError``.
+    ValueError
+        If the file, in the cache or just downloaded, is not the one expected.
+
+    Notes
+    -----
+    A download goes to a temporary file in the same folder and takes its place when it is complete and
+    checked. A process that is interrupted, or two at a time, cannot leave half a file.
+    """
+    path = os.path.expanduser(os.fspath(path))
+    expected = {sha256} if isinstance(sha256, str) else set(sha256)
+    if os.path.exists(path):
+        _check_kept(path, expected, check)
+        return path
+    by_hand = f"It can be put there by hand: download {url} and save it as {path}"
+    if not download_if_missing:
+        raise DownloadError(f"{path} is missing, and download_if_missing=False. {by_hand}")
+    if not url.startswith(("http://", "https://")):
+        raise ValueError(f"url must be an http or https address, got {url!r}")
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    temporary = f"{path}.{secrets.token_hex(8)}.tmp"
+    try:
+        try:
+            digest = _download(url, temporary, timeout)
+        except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
+            # What is wrong with the network, or with the disk, or an address that is no more.
+            raise DownloadError(f"could not download {url}: {_reason(error)}. {by_hand}") from error
+        if expected and digest not in expected:
+            raise ValueError(
+                f"{url} is not the file expected: its SHA-256 is {digest}, not "
+                f"{' or '.join(sorted(expected))}; nothing was kept"
+            )
+        if check is not None:
+            try:
+                check(temporary)
+            except (ValueError, OSError, EOFError, zlib.error) as error:
+                what = str(error).replace(temporary, os.path.basename(path))
+                raise ValueError(f"{url} is not the file expected: {what}; nothing was kept") from error
+        if not expected:
+            _record(path, digest)
+        os.replace(temporary, path)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+    if notice:
+        print(f"downloaded {url}\n{notice}", file=sys.stderr)
+    return path
+
+
+def _reason(error):
+    if isinstance(error, urllib.error.HTTPError):
+        return f"the server answered {error.code} {error.reason}"
+    if isinstance(error, TimeoutError) or isinstance(getattr(error, "reason", None), TimeoutError):
+        return "the server is silent"
+    if isinstance(error, urllib.error.URLError) and isinstance(error.reason, OSError):
+        error = error.reason
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def _download(url, path, timeout):
+    """Download to a path; returns the SHA-256. Raises OSError if the server sent less than it promised."""
+    from .. import __version__
+
+    request = urllib.request.Request(url, headers={"User-Agent": f"skstruct/{__version__}"})
+    digest, received = hashlib.sha256(), 0
+    with urllib.request.urlopen(request, timeout=timeout) as response, open(path, "xb") as file:
+        promised = response.headers.get("Content-Length")
+        while chunk := response.read(_CHUNK):
+            digest.update(chunk)
+            received += len(chunk)
+            file.write(chunk)
+        file.flush()
+        os.fsync(file.fileno())
+    if promised is not None and promised.isdecimal() and received != int(promised):
+        raise OSError(f"the connection broke off after {received} of {promised} bytes")
+    return digest.hexdigest()
+
+
+def _digest_of(path):
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _lock(path):
+    return path + ".sha256"
+
+
+def _record(path, digest):
+    """Write the lock file, whole or not at all."""
+    temporary = f"{_lock(path)}.{secrets.token_hex(8)}.tmp"
+    try:
+        with open(temporary, "x", encoding="utf-8", newline="\n") as file:
+            file.write(f"{digest}  {os.path.basename(path)}\n")
+        os.replace(temporary, _lock(path))
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+
+
+def _check_kept(path, expected, check):
+    """Raise unless a file in the cache is the one expected; records its digest if there is none."""
+    recorded = not expected
+    if recorded and os.path.exists(_lock(path)):
+        with open(_lock(path), encoding="utf-8") as file:
+            expected = {file.read(200).split(" ")[0].strip()}
+    digest = _digest_of(path)
+    if expected:
+        if digest not in expected:
+            source = f"recorded in {_lock(path)}" if recorded else "expected"
+            lock = " and that file" if recorded else ""
+            raise ValueError(
+                f"{path} is damaged or another file: its SHA-256 is {digest}, not the one {source}, "
+                f"{' or '.join(sorted(expected))}; delete it{lock} to download it again"
+            )
+        return
+    if check is not None:  # put there by hand
+        try:
+            check(path)
+        except (ValueError, OSError, EOFError, zlib.error) as error:
+            raise ValueError(f"{path} is not the file expected: {error}; delete it") from error
+    with contextlib.suppress(OSError):  # a folder that cannot be written to
+        _record(path, digest)

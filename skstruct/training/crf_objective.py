@@ -1,0 +1,561 @@
+"""The objective of an L1-regularised CRF, on all weights or on a working set.
+
+Place on the ladder: rung 6. The objective (equation 8 of the two-stage paper, with class and sequence
+weights, and an L2 term besides) is
+
+    Σ_i weight_i (log Z(x_i) - log Z(x_i, y_i)) + c2 ‖λ‖² + c1 ‖λ‖₁
+
+where Z(x, y) sums over the labellings that agree with the labels given (just one if all are).
+
+Weights stand in one vector: pairs of feature and label, then pairs of labels, then, with
+observation-conditioned transitions, combinations with pairs of labels. Two things keep it short:
+
+* A pair whose gradient cannot leave [-c1, c1] at any weights has weight zero at the optimum, and is
+  left out from the start. A probability is between 0 and 1, so the gradient is between minus the
+  number of times the pair was seen and the number of times the feature was seen without the label.
+  This drops most features of real corpora (those seen once, under c1 = 1) and loses nothing.
+* A :class:`View` is the corpus spelled in some of the weights only, for solvers that know which ones
+  matter. Its passes cost what these weights cost.
+
+Sums run over blocks of sequences that do not depend on the number of threads, and blocks are added in
+order: results are the same, bit for bit, for any number of threads.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from ..core.compile import kernel
+from ..structures.chain_expectations import expect, form_groups, make_steps, new_lattice
+from ..structures.chain_marginals import (
+    Corpus,
+    Potentials,
+    expect_exactly,
+    new_log_lattice,
+)
+
+N_BLOCKS = 8
+"""Blocks of sequences that are summed separately."""
+
+_NOTHING = np.zeros(0, np.float32)
+
+
+# --------------------------------------------------------------------------------------------------
+# Kernels. Tokens are numbered by descending length of their sequence.
+# --------------------------------------------------------------------------------------------------
+@kernel
+def _list_features(token, anchor, left, row, lo, width, bag_start, bag_row, bag_value, order, of_row,
+                   start, feature, value):
+    """CSR of the features of each token; returns their number. ``feature`` empty: count only.
+
+    ``of_row`` (R,) int32 translates rows to features, -1 leaves them out.
+    """  # fmt: skip
+    n, k = 0, 0
+    write = feature.shape[0] > 0
+    for i in order:
+        T = token[i + 1] - token[i]
+        first, n_anchors = anchor[i], anchor[i + 1] - anchor[i]
+        for t in range(T):
+            start[k] = n
+            k += 1
+            for g in range(row.shape[0]):
+                for s in range(width[g]):
+                    a = t - lo[g] - s + left
+                    if a < 0 or a >= n_anchors or row[g, first + a] < 0:
+                        continue
+                    f = of_row[row[g, first + a] + s]
+                    if f >= 0:
+                        if write:
+                            feature[n] = f
+                            if value.shape[0] > 0:
+                                value[n] = 1.0
+                        n += 1
+            if bag_start.shape[0] > 1:
+                for e in range(bag_start[token[i] + t], bag_start[token[i] + t + 1]):
+                    if bag_row[e] < 0:
+                        continue
+                    f = of_row[bag_row[e]]
+                    if f >= 0:
+                        if write:
+                            feature[n] = f
+                            if value.shape[0] > 0:
+                                value[n] = bag_value[e] if bag_value.shape[0] > 0 else 1.0
+                        n += 1
+    start[k] = n
+    return n
+
+
+@kernel
+def _count(start, feature, value, gold, weight, L, total, unknown, seen):
+    """Weighted occurrences of each feature: all, at unlabelled tokens, with each gold label."""
+    for t in range(start.shape[0] - 1):
+        for e in range(start[t], start[t + 1]):
+            f = feature[e]
+            x = abs(value[e]) if value.shape[0] > 0 else 1.0
+            total[f] += weight[t] * x
+            if seen.shape[0] > 0:
+                if gold[t] < 0:
+                    unknown[f] += weight[t] * x
+                else:
+                    seen[f * L + gold[t]] += weight[t] * (value[e] if value.shape[0] > 0 else 1.0)
+
+
+@kernel
+def _spell(start, feature, value, first, new_start, entry, new_value):
+    """Replace features by their weights ``first[f] <= k < first[f + 1]``; counts if ``entry`` is empty."""
+    n = 0
+    write = entry.shape[0] > 0
+    for t in range(start.shape[0] - 1):
+        new_start[t] = n
+        for e in range(start[t], start[t + 1]):
+            f = feature[e]
+            if write:
+                for k in range(first[f], first[f + 1]):
+                    entry[n] = k
+                    if new_value.shape[0] > 0:
+                        new_value[n] = value[e]
+                    n += 1
+            else:
+                n += first[f + 1] - first[f]
+    new_start[start.shape[0] - 1] = n
+    return n
+
+
+@kernel
+def _select(start, feature, value, of_feature, new_start, new_feature, new_value):
+    """Keep the features with ``of_feature >= 0``, under their new numbers."""
+    n = 0
+    write = new_feature.shape[0] > 0
+    for t in range(start.shape[0] - 1):
+        new_start[t] = n
+        for e in range(start[t], start[t + 1]):
+            f = of_feature[feature[e]]
+            if f >= 0:
+                if write:
+                    new_feature[n] = f
+                    if new_value.shape[0] > 0:
+                        new_value[n] = value[e]
+                n += 1
+    new_start[start.shape[0] - 1] = n
+    return n
+
+
+@kernel
+def _project(start, feature, value, first, label, posterior, L, begin, end, gradient):
+    """gradient[k] += Σ_t x p(label_k at t) over the tokens ``begin <= t < end``."""
+    for t in range(begin, end):
+        for e in range(start[t], start[t + 1]):
+            f = feature[e]
+            x = value[e] if value.shape[0] > 0 else 1.0
+            for k in range(first[f], first[f + 1]):
+                gradient[k] += x * posterior[t * L + label[k]]
+
+
+# --------------------------------------------------------------------------------------------------
+def _csr(fill, n_tokens, valued):
+    """Run a counting kernel twice: for the size, then for the content."""
+    start = np.zeros(n_tokens + 1, np.int64)
+    none, no_value = np.zeros(0, np.int32), np.zeros(0)
+    n = fill(start, none, no_value)
+    items = np.zeros(n, np.int32)
+    values = np.zeros(n if valued else 0)
+    if n:
+        fill(start, items, values)
+    return start, items, values
+
+
+class View:
+    """The corpus in terms of ``pairs`` (sorted indices of feature-label pairs) and all transitions."""
+
+    def __init__(self, objective, pairs):
+        self.pairs = pairs
+        of_feature = np.full(objective.n_features, -1, np.int32)
+        owner = objective.pair_feature[pairs]
+        new = np.ones(owner.shape[0], bool)
+        new[1:] = owner[1:] != owner[:-1]
+        first = np.append(np.flatnonzero(new), owner.shape[0]).astype(np.int32)
+        of_feature[owner[new]] = np.arange(first.shape[0] - 1, dtype=np.int32)
+        valued = objective.value.shape[0] > 0
+        start, feature, value = _csr(
+            lambda *out: _select(
+                objective.start, objective.feature, objective.value, of_feature, *out
+            ),
+            objective.n_tokens, valued,
+        )  # fmt: skip
+        start, entry, value = _csr(
+            lambda *out: _spell(start, feature, value, first, *out), objective.n_tokens, valued
+        )
+        self.label = objective.pair_label[pairs]
+        self.corpus = Corpus(
+            objective.token, objective.group, objective.gold, objective.sequence_weight,
+            start, entry, value, self.label,
+        )  # fmt: skip
+        self.where = np.concatenate([pairs, np.arange(objective.n_pairs, objective.size)])
+        self.size = self.where.shape[0]
+        self.clamped = None
+        if objective.partial.size:
+            self.clamped = objective.subcorpus(self.corpus)
+
+
+class CRFObjective:
+    """Log-likelihood and gradient of a chain CRF.
+
+    Parameters
+    ----------
+    task : ChainTask
+        The corpus; ``gold`` may hold UNLABELLED.
+    n_labels, n_rows, n_edge_rows : int
+        Labels; weight rows of the node features; combinations of the transition features (the first
+        is the label bigram).
+    c1, c2 : float
+    all_pairs : bool
+        Whether pairs of feature and label (and pairs of labels) that the corpus does not show have a
+        weight too.
+    bigram : bool
+        Whether pairs of labels have weights.
+    start, allowed, end : ndarray or None
+        Constraints: 0 or -inf, of shape (L,), (L, L) [previous, next] and (L,).
+    cost : ndarray of shape (L,) or None
+        Softmax-margin (Gimpel and Smith 2010): missing a token of label y gains ``cost[y]``.
+    n_threads : int
+    """
+
+    def __init__(self, task, n_labels, n_rows, n_edge_rows=1, c1=1.0, c2=0.0, all_pairs=True,
+                 bigram=True, start=None, allowed=None, end=None, cost=None, n_threads=1):  # fmt: skip
+        L = self.n_labels = n_labels
+        self.c1, self.c2 = float(c1), float(c2)
+        zero = np.zeros(L)
+        self.potentials = Potentials(
+            np.zeros((L, L)) if allowed is None else np.array(allowed, float),
+            zero if start is None else np.array(start, float),
+            zero if end is None else np.array(end, float),
+            zero if cost is None else np.array(cost, float),
+        )
+        lengths = np.diff(task.token)
+        self.order = order = np.argsort(-lengths, kind="stable")
+        self.lengths = lengths[order]
+        self.token = np.zeros(order.shape[0] + 1, np.int64)
+        np.cumsum(self.lengths, out=self.token[1:])
+        self.n_tokens = int(self.token[-1])
+        self.group = form_groups(self.lengths)
+        self.sequence_weight = task.weight[order]
+        old = np.arange(self.n_tokens) + np.repeat(task.token[:-1][order] - self.token[:-1], self.lengths)
+        self.original = old  # token in the task, by token here
+        self.gold = task.gold[old]
+        unlabelled = np.add.reduceat(
+            np.append(self.gold < 0, False).astype(np.int64), self.token[:-1]
+        ) * (self.lengths > 0) if order.size else np.zeros(0, np.int64)  # fmt: skip
+        self.partial = np.flatnonzero(unlabelled)
+        self._blocks()
+        self._choose_pairs(task, n_rows, all_pairs)
+        self._choose_steps(all_pairs, bigram)
+        self._choose_edges(task, n_edge_rows, all_pairs)
+        self.size = self.n_pairs + self.pair.shape[0] + self.edge_pair.shape[0]
+        self.seen = np.concatenate([self.pair_seen, self.step_seen, self.edge_seen])
+        self.n_passes = 0
+        self.n_threads = n_threads
+        self.pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+        self._lattices = []
+        self.posterior = np.zeros(self.n_tokens * L, np.float32)
+
+    # -- which weights there are -------------------------------------------------------------------
+    def _choose_pairs(self, task, n_rows, all_pairs):
+        L, N = self.n_labels, self.n_tokens
+        grid, bag = task.nodes, task.bag
+        valued = bag.value.shape[0] > 0 and bag.start.shape[0] > 1
+        token_weight = np.repeat(self.sequence_weight, self.lengths)
+
+        def features(of_row):
+            return _csr(
+                lambda *out: _list_features(
+                    task.token, task.anchor, task.left, grid.row, grid.lo, grid.width,
+                    bag.start, bag.row, bag.value, self.order, of_row, *out,
+                ),
+                N, valued,
+            )  # fmt: skip
+
+        of_row = np.arange(n_rows, dtype=np.int32)
+        alive = task.node_alive
+        if alive.shape[0]:
+            of_row[alive == 0] = -1
+        start, feature, value = features(of_row)
+        total, none = np.zeros(n_rows), np.zeros(0)
+        _count(start, feature, value, self.gold, token_weight, L, total, none, none)
+        rows = np.flatnonzero(total > self.c1)
+        of_row = np.full(n_rows, -1, np.int32)
+        of_row[rows] = np.arange(rows.shape[0], dtype=np.int32)
+        start, feature, value = _csr(
+            lambda *out: _select(start, feature, value, of_row, *out), N, valued
+        )
+        F = rows.shape[0]
+        total, unknown, seen = np.zeros(F), np.zeros(F), np.zeros(F * L)
+        _count(start, feature, value, self.gold, token_weight, L, total, unknown, seen)
+        seen = seen.reshape(F, L)
+        if valued and value.min(initial=0.0) < 0.0:
+            keep = np.repeat((total > self.c1)[:, None], L, axis=1)
+        else:
+            low = seen + unknown[:, None]
+            high = (total - unknown)[:, None] - seen + unknown[:, None]
+            keep = (low > self.c1) | (high > self.c1)
+        if not all_pairs:
+            keep &= seen != 0.0
+        owner, label = np.nonzero(keep)
+        useful = np.flatnonzero(np.bincount(owner, minlength=F))
+        of_feature = np.full(F, -1, np.int32)
+        of_feature[useful] = np.arange(useful.shape[0], dtype=np.int32)
+        if useful.shape[0] < F:
+            start, feature, value = _csr(
+                lambda *out: _select(start, feature, value, of_feature, *out), N, valued
+            )
+        self.start, self.feature, self.value = start, feature, value
+        self.row = rows[useful]  # weight row of each feature
+        self.n_features = useful.shape[0]
+        self.pair_feature = of_feature[owner]
+        self.pair_label = label.astype(np.int32)
+        self.pair_row = rows[owner]
+        self.n_pairs = owner.shape[0]
+        self.first = np.searchsorted(self.pair_feature, np.arange(self.n_features + 1)).astype(np.int32)
+        if self.partial.size:  # their sums come from the clamped pass
+            token_weight = token_weight.copy()
+            for i in self.partial:
+                token_weight[self.token[i] : self.token[i + 1]] = 0.0
+            seen = np.zeros(self.n_features * L)
+            total = np.zeros(self.n_features)
+            _count(start, feature, value, self.gold, token_weight, L, total, total.copy(), seen)
+            self.pair_seen = seen[self.pair_feature * np.int64(L) + label]
+        else:
+            self.pair_seen = seen[owner, label]
+
+    def _inner(self):
+        """Tokens that have a predecessor."""
+        inner = np.ones(self.n_tokens, bool)
+        inner[self.token[:-1][self.lengths > 0]] = False
+        return np.flatnonzero(inner)
+
+    def _choose_steps(self, all_pairs, bigram):
+        L = self.n_labels
+        t = self._inner()
+        p, y = self.gold[t - 1].astype(np.int64), self.gold[t].astype(np.int64)
+        known = (p >= 0) & (y >= 0)
+        weight = np.repeat(self.sequence_weight, self.lengths)[t]
+        shown = np.bincount((p * L + y)[known], minlength=L * L) > 0
+        if all_pairs:
+            shown[:] = True
+        shown &= self.potentials.transition.ravel() == 0.0
+        if not bigram:
+            shown[:] = False
+        which = np.flatnonzero(shown)
+        self.pair = np.stack([which // L, which % L], axis=1).astype(np.int64)
+        full = np.ones(self.lengths.shape[0], bool)
+        full[self.partial] = False
+        known &= np.repeat(full, self.lengths)[t]
+        self.step_seen = np.bincount((p * L + y)[known], weight[known], minlength=L * L)[which]
+
+    def _choose_edges(self, task, n_edge_rows, all_pairs):
+        L, N = self.n_labels, self.n_tokens
+        none = np.zeros(0)
+        self.edge_pair = np.zeros((0, 3), np.int64)  # (combination, previous, next)
+        self.edge_seen = none
+        self.edges = Corpus(
+            self.token, self.group, self.gold, self.sequence_weight, np.zeros(1, np.int64),
+            np.zeros(0, np.int32), none, np.zeros(0, np.int32),
+        )  # fmt: skip
+        if task.edges.row.shape[0] == 0:
+            return
+        grid = task.edges
+        of_row = np.arange(n_edge_rows, dtype=np.int32)
+        alive = task.edge_alive
+        if alive.shape[0]:
+            of_row[alive == 0] = -1
+        no_bag = np.zeros(1, np.int64), np.zeros(0, np.int32), none
+        start, feature, _ = _csr(
+            lambda *out: _list_features(
+                task.token, task.anchor, task.left, grid.row, grid.lo, grid.width, *no_bag,
+                self.order, of_row, *out,
+            ),
+            N, False,
+        )  # fmt: skip
+        inside = np.zeros(N, bool)
+        t = self._inner()
+        inside[t] = True
+        token = np.repeat(np.arange(N), np.diff(start))
+        p = np.where(inside, np.roll(self.gold, 1), -1)[token].astype(np.int64)
+        y = self.gold[token].astype(np.int64)
+        use = inside[token]
+        known = use & (p >= 0) & (y >= 0)
+        key = (feature.astype(np.int64) * L + p) * L + y
+        if all_pairs:
+            shown = (np.unique(feature[use]).astype(np.int64)[:, None] * (L * L) + np.arange(L * L)).ravel()
+        else:
+            shown = np.unique(key[known])
+        shown = shown[self.potentials.transition.ravel()[shown % (L * L)] == 0.0]
+        self.edge_pair = np.stack([shown // (L * L), shown // L % L, shown % L], axis=1)
+        full = np.ones(self.lengths.shape[0], bool)
+        full[self.partial] = False
+        known &= np.repeat(full, self.lengths)[token]
+        known &= np.isin(key, shown)
+        weight = np.repeat(self.sequence_weight, self.lengths)[token]
+        self.edge_seen = np.bincount(
+            np.searchsorted(shown, key[known]), weight[known], minlength=shown.shape[0]
+        )
+        first = np.searchsorted(self.edge_pair[:, 0], np.arange(n_edge_rows + 1)).astype(np.int32)
+        start, entry, _ = _csr(lambda *out: _spell(start, feature, none, first, *out), N, False)
+        self.edges = self.edges._replace(
+            start=start, entry=entry, label=(shown % (L * L)).astype(np.int32)
+        )
+
+    # -- sums over the corpus ----------------------------------------------------------------------
+    def _blocks(self):
+        """Fixed blocks of groups with about as many tokens each."""
+        self.block = self._split(self.token, self.group)
+
+    @staticmethod
+    def _split(token, group):
+        at = token[group]
+        n_blocks = max(1, min(N_BLOCKS, group.shape[0] - 1))
+        block = np.searchsorted(at, np.arange(n_blocks + 1) * at[-1] / n_blocks)
+        block[0], block[-1] = 0, group.shape[0] - 1
+        return np.maximum.accumulate(block)
+
+    def subcorpus(self, corpus):
+        """The partially labelled sequences alone, with the same weights."""
+        which = self.partial
+        lengths = self.lengths[which]
+        token = np.zeros(which.shape[0] + 1, np.int64)
+        np.cumsum(lengths, out=token[1:])
+        tokens = np.arange(token[-1]) + np.repeat(self.token[:-1][which] - token[:-1], lengths)
+
+        def cut(start, *arrays):
+            counts = np.diff(start)[tokens]
+            new = np.zeros(tokens.shape[0] + 1, np.int64)
+            np.cumsum(counts, out=new[1:])
+            at = np.arange(new[-1]) + np.repeat(start[tokens] - new[:-1], counts)
+            return new, *(a[at] if a.shape[0] else a for a in arrays)
+
+        start, entry, value = cut(corpus.start, corpus.entry, corpus.value)
+        new = corpus._replace(
+            token=token, group=form_groups(lengths), gold=self.gold[tokens],
+            weight=self.sequence_weight[which], start=start, entry=entry, value=value,
+        )  # fmt: skip
+        edges = self.edges
+        if edges.start.shape[0] > 1:
+            start, entry = cut(edges.start, edges.entry)
+            edges = edges._replace(start=start, entry=entry)
+        return new, edges, tokens
+
+    def _lattice(self):
+        """Scratch for one thread."""
+        try:
+            return self._lattices.pop()
+        except IndexError:
+            conditioned = self.edges.start.shape[0] > 1
+            longest = int(self.lengths.max(initial=1))
+            lattice = None if conditioned else new_lattice(self.lengths, self.n_labels)
+            return lattice, new_log_lattice(longest, self.n_labels, conditioned)
+
+    def _sum(self, corpus, edges, weights, clamped, square, posterior):
+        """Σ weight log Z and the expectations, over a corpus."""
+        L, K, Q = self.n_labels, corpus.label.shape[0], self.pair.shape[0]
+        conditioned = edges.start.shape[0] > 1
+        node, step, edge = weights[:K], weights[K : K + Q], weights[K + Q :]
+        transition = self.potentials.transition.copy()
+        transition[self.pair[:, 0], self.pair[:, 1]] += step
+        potentials = self.potentials._replace(transition=transition)
+        steps, matrix = make_steps(transition, self.pair, potentials.start, potentials.end, potentials.cost)
+        block = self._split(corpus.token, corpus.group)
+        n_blocks = block.shape[0] - 1
+        bad = np.zeros(corpus.weight.shape[0], bool)
+        gradient = np.zeros((n_blocks, weights.shape[0]))
+        everywhere = np.zeros((n_blocks, L * L))
+        edge_gradient = np.zeros((n_blocks, edge.shape[0]))
+
+        def work(k):
+            lattices = self._lattice()
+            first, stop = corpus.group[block[k]], corpus.group[block[k + 1]]
+            total = 0.0
+            if conditioned:
+                bad[first:stop] = True
+            else:
+                total = expect(
+                    corpus, block[k], block[k + 1], node, steps, clamped, square, lattices[0],
+                    gradient[k, :K], gradient[k, K : K + Q], posterior, bad,
+                )  # fmt: skip
+            which = first + np.flatnonzero(bad[first:stop])
+            if which.size:
+                total += expect_exactly(
+                    corpus, edges, which, node, edge, potentials, clamped, square, lattices[1],
+                    gradient[k, :K], everywhere[k], edge_gradient[k], posterior,
+                )  # fmt: skip
+            self._lattices.append(lattices)
+            return total
+
+        run = map if self.pool is None else self.pool.map
+        total = sum(run(work, range(n_blocks)))
+        gradient = gradient.sum(axis=0)
+        p, y = self.pair[:, 0], self.pair[:, 1]
+        gradient[K : K + Q] *= matrix[p, y]
+        gradient[K : K + Q] += everywhere.sum(axis=0)[p * L + y]
+        gradient[K + Q :] = edge_gradient.sum(axis=0)
+        return total, gradient
+
+    def evaluate(self, view, weights, keep=False):
+        """The smooth part of the objective and its gradient.
+
+        Parameters
+        ----------
+        view : View
+        weights : ndarray of shape (view.size,)
+        keep : bool
+            Also keep the marginals of the labels, for :meth:`gradient_of_pairs`.
+
+        Returns
+        -------
+        value : float
+        gradient : ndarray of shape (view.size,)
+        """
+        self.n_passes += 1
+        posterior = self.posterior if keep else _NOTHING
+        value, gradient = self._sum(view.corpus, self.edges, weights, False, False, posterior)
+        if view.clamped is not None:
+            corpus, edges, tokens = view.clamped
+            part = np.zeros(tokens.shape[0] * self.n_labels, np.float32) if keep else _NOTHING
+            less, gradient_less = self._sum(corpus, edges, weights, True, False, part)
+            value -= less
+            gradient -= gradient_less
+            if keep:
+                self.posterior.reshape(-1, self.n_labels)[tokens] -= part.reshape(-1, self.n_labels)
+        seen = self.seen[view.where]
+        value += float(self.c2 * (weights @ weights) - seen @ weights)
+        gradient += 2.0 * self.c2 * weights - seen
+        return value, gradient
+
+    def curvature(self, view, weights):
+        """Σ x² p (1 - p) for each weight: the Hessian's diagonal but for what tokens share."""
+        return self._sum(view.corpus, self.edges, weights, False, True, _NOTHING)[1] + 2.0 * self.c2
+
+    def gradient_of_pairs(self, weights):
+        """The gradient of all feature-label pairs, from the marginals kept last.
+
+        ``weights`` (n_pairs,): where they were kept.
+        """
+        n_blocks = 2
+        bound = np.linspace(0, self.n_tokens, n_blocks + 1).astype(np.int64)
+        gradient = np.zeros((n_blocks, self.n_pairs))
+
+        def work(k):
+            _project(
+                self.start, self.feature, self.value, self.first, self.pair_label, self.posterior,
+                self.n_labels, bound[k], bound[k + 1], gradient[k],
+            )  # fmt: skip
+
+        list((map if self.pool is None else self.pool.map)(work, range(n_blocks)))
+        return gradient.sum(axis=0) + 2.0 * self.c2 * weights - self.pair_seen
+
+    def everything(self):
+        """A view of all weights."""
+        return View(self, np.arange(self.n_pairs))
+
+    def close(self):
+        """Stop the threads."""
+        if self.pool is not None:
+            self.pool.shutdown()

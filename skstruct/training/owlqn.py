@@ -1,0 +1,51 @@
+"""OWL-QN: limited-memory quasi-Newton, orthant by orthant (Andrew and Gao 2007).
+
+Place on the ladder: rung 6. The second stage of the two-stage paper (section 3.2), and CRFsuite's
+trainer. All weights take part in every pass; :mod:`.working_set` is the faster relative.
+"""
+
+import numpy as np
+
+from .quasi_newton import Memory, dot, pseudo_gradient, search
+
+PERIOD = 10
+"""Passes over which the relative decrease is measured."""
+
+
+def owlqn(objective, weights, memory=10, max_iter=1000, tol=1e-5, callback=None):
+    """Minimise from ``weights``; see :func:`.working_set.active_orthant` for the arguments."""
+    o, c1 = objective, objective.c1
+    view = o.everything()
+    weights = weights.copy()
+    smooth, gradient = o.evaluate(view, weights)
+    value = smooth + c1 * float(np.abs(weights).sum())
+    past = [value]
+    store = Memory(memory, weights.shape[0])
+    one = np.ones(weights.shape[0])
+    everywhere = np.arange(weights.shape[0])
+    converged, n_iter = False, 0
+    for n_iter in range(1, max_iter + 1):
+        pseudo = pseudo_gradient(weights, gradient, c1)
+        norm = np.sqrt(dot(pseudo, pseudo))
+        if norm == 0.0:
+            converged, n_iter = True, n_iter - 1
+            break
+        direction = -store.solve(pseudo, everywhere, one, 1.0)
+        direction[direction * pseudo >= 0.0] = 0.0
+        step = 1.0 if store.steps.shape[0] else 1.0 / norm
+        found = search(lambda w: o.evaluate(view, w), weights, value, pseudo, direction, c1, step)
+        if found is None:
+            if not store.steps.shape[0]:
+                break
+            store.clear()
+            continue
+        new, value, new_gradient = found
+        store.add(new - weights, new_gradient - gradient)
+        weights, gradient = new, new_gradient
+        past.append(value)
+        if callback is not None and callback(weights, value, pseudo):
+            break
+        if len(past) > PERIOD and past[-1 - PERIOD] - value <= tol * abs(value):
+            converged = True
+            break
+    return weights, value, pseudo_gradient(weights, gradient, c1), n_iter, converged

@@ -1,0 +1,156 @@
+"""Stage two: quasi-Newton steps on the weights that matter.
+
+Place on the ladder: rung 6. At the optimum of an L1-regularised CRF a few percent of the weights are
+not zero. A *working set* holds these and the ones whose gradient exceeds c1; passes use a corpus spelled
+in its weights only (:class:`.View`), and now and then the gradient of all weights, from the marginals of
+the last pass, admits and dismisses weights. The end is certified on all weights.
+
+Within the set, steps are OWL-QN's but for three things, each of which lets a longer memory help
+instead of hurting (on CoNLL-2000, from a gap of 1.3 % to 0.05 %: 90 passes instead of 340):
+
+* the recursion runs on the free weights only (not zero, or about to leave zero), as in projected scaled
+  subgradient methods (Schmidt 2010, section 2.3);
+* a weight that is not zero may move against its pseudo-gradient; OWL-QN forbids it, which destroys
+  the conjugacy of the directions;
+* the recursion starts from the diagonal of the Hessian instead of the identity: Σ p (1 - p) over the
+  occurrences of a feature, renewed with the working set.
+"""
+
+import numpy as np
+
+from .crf_objective import View
+from .owlqn import PERIOD
+from .quasi_newton import Memory, dot, pseudo_gradient, search
+
+FIRST_CHECK = 5
+"""Iterations before the working set is first revised; each time half as many as so far, at least this."""
+SHRINK = 0.85
+"""The set is spelled anew when it falls below this share of its size, or has to grow."""
+BUDGET = lambda n: max(FIRST_CHECK, n // 2)
+MARGIN = 0.9
+"""Share of c1 that the gradient of a zero weight must reach to enter when the set is revised."""
+
+
+def _diagonal(objective, view, weights):
+    """A positive estimate of the Hessian's diagonal."""
+    d = objective.curvature(view, weights)
+    k = view.pairs.shape[0]
+    d[k:] *= 0.5  # transitions: their expected count is an upper bound
+    return np.maximum(d, 0.05)
+
+
+def active_orthant(objective, weights, memory=20, max_iter=1000, tol=1e-5, callback=None):
+    """Minimise the L1-regularised objective.
+
+    Parameters
+    ----------
+    objective : CRFObjective
+    weights : ndarray of shape (objective.size,)
+        Where to start.
+    memory : int
+        Pairs kept for the Hessian.
+    max_iter : int
+        Iterations; each is a pass, seldom two.
+    tol : float
+        Stop when the objective falls by less than this share over ten iterations, with no weight
+        outside the working set left to admit.
+    callback : callable or None
+        Called as ``callback(weights, value, pseudo_gradient)`` after each iteration, with arrays of the
+        working set (the pseudo-gradient is that of the point before); stops if it returns true.
+
+    Returns
+    -------
+    weights : ndarray of shape (objective.size,)
+    value : float
+        The objective.
+    pseudo : ndarray of shape (objective.size,)
+        Its subgradient of least norm.
+    n_iter : int
+    converged : bool
+    """
+    o, c1 = objective, objective.c1
+    run = _Run(o, o.everything(), weights.copy(), memory, tol, callback)
+    n_iter, stalled = 0, False
+    while True:
+        # The gradient of all weights, from the marginals at the current ones.
+        at, full = np.zeros(o.size), np.zeros(o.size)
+        at[run.view.where], full[run.view.where] = run.weights, run.gradient
+        full[: o.n_pairs] = o.gradient_of_pairs(at[: o.n_pairs])
+        pseudo = pseudo_gradient(at, full, c1)
+        outside = pseudo.copy()
+        outside[run.view.where] = 0.0
+        if run.stopped or n_iter >= max_iter or (stalled and not outside.any()):
+            break
+        keep = (at[: o.n_pairs] != 0.0) | (np.abs(full[: o.n_pairs]) > MARGIN * c1)
+        pairs = np.flatnonzero(keep)
+        if outside.any() or pairs.shape[0] < SHRINK * run.view.pairs.shape[0]:
+            run.move(View(o, pairs), at, full)
+        budget = min(BUDGET(n_iter), max_iter - n_iter)
+        done, stalled = run.descend(budget)
+        n_iter += done
+    return at, run.value, pseudo, n_iter, bool(stalled and not outside.any())
+
+
+class _Run:
+    """Iterations on one working set; moves to another one."""
+
+    def __init__(self, objective, view, weights, memory, tol, callback):
+        self.objective, self.view, self.tol, self.callback = objective, view, tol, callback
+        self.weights = weights
+        smooth, self.gradient = objective.evaluate(view, weights, keep=True)
+        self.value = smooth + objective.c1 * float(np.abs(weights).sum())
+        self.memory = Memory(memory, view.size)
+        self.past = [self.value]
+        self.stopped = False
+        # A token has this many features: no direction is steeper than that many diagonals.
+        self.first_scale = 1.0 / (1.0 + objective.feature.shape[0] / max(objective.n_tokens, 1))
+
+    def move(self, view, weights, gradient):
+        """Continue with other coordinates."""
+        self.memory.move(self.view.where, view.where)
+        self.view = view
+        self.weights, self.gradient = weights[view.where], gradient[view.where]
+        self.past = self.past[-1:]
+
+    def stalled(self):
+        """Whether ten iterations have brought too little."""
+        old = self.past[-1 - PERIOD] if len(self.past) > PERIOD else np.inf
+        return old - self.value <= self.tol * abs(self.value)
+
+    def descend(self, budget):
+        """Up to ``budget`` iterations; leaves the marginals of the last point with the objective.
+
+        Returns (iterations, whether there was nothing left to gain).
+        """
+        o, c1 = self.objective, self.objective.c1
+        diagonal = _diagonal(o, self.view, self.weights)
+        done, exhausted, kept = 0, False, True
+        while done < budget and not exhausted and not self.stopped:
+            w = self.weights
+            pseudo = pseudo_gradient(w, self.gradient, c1)
+            free = np.flatnonzero((w != 0.0) | (pseudo != 0.0))
+            direction = -self.memory.solve(pseudo, free, diagonal, self.first_scale)
+            direction[(w == 0.0) & (direction * pseudo >= 0.0)] = 0.0
+            kept = done == budget - 1
+            found = None
+            if dot(direction, pseudo) < 0.0:
+                found = search(
+                    lambda v: o.evaluate(self.view, v, keep=kept),
+                    w, self.value, pseudo, direction, c1, 1.0,
+                )  # fmt: skip
+            if found is None:  # no descent in numbers of this precision, or a bad memory
+                kept = False
+                exhausted = not self.memory.steps.shape[0]
+                self.memory.clear()
+                continue
+            new, self.value, gradient = found
+            self.memory.add(new - w, gradient - self.gradient)
+            self.weights, self.gradient = new, gradient
+            self.past.append(self.value)
+            done += 1
+            exhausted = self.stalled()
+            if self.callback is not None and self.callback(new, self.value, pseudo):
+                self.stopped = True
+        if not kept:
+            _, self.gradient = o.evaluate(self.view, self.weights, keep=True)
+        return done, exhausted
