@@ -530,8 +530,15 @@ class CRFObjective:
         return value, gradient
 
     def curvature(self, view, weights):
-        """Σ x² p (1 - p) for each weight: the Hessian's diagonal but for what tokens share."""
-        return self._sum(view.corpus, self.edges, weights, False, True, _NOTHING)[1] + 2.0 * self.c2
+        """An estimate of the Hessian's diagonal.
+
+        Σ x² p (1 - p) over the occurrences of a feature, as if tokens were independent; for pairs of
+        labels half their expected count.
+        """
+        self.n_passes += 1
+        curvature = self._sum(view.corpus, self.edges, weights, False, True, _NOTHING)[1]
+        curvature[view.pairs.shape[0] :] *= 0.5
+        return curvature + 2.0 * self.c2
 
     def gradient_of_pairs(self, weights):
         """The gradient of all feature-label pairs, from the marginals kept last.

@@ -12,8 +12,8 @@ instead of hurting (on CoNLL-2000, from a gap of 1.3 % to 0.05 %: 90 passes inst
   subgradient methods (Schmidt 2010, section 2.3);
 * a weight that is not zero may move against its pseudo-gradient; OWL-QN forbids it, which destroys
   the conjugacy of the directions;
-* the recursion starts from the diagonal of the Hessian instead of the identity: Σ p (1 - p) over the
-  occurrences of a feature, renewed with the working set.
+* the recursion starts from the root of the Hessian's diagonal, Σ p (1 - p) over the occurrences of a
+  feature, instead of the identity.
 """
 
 import numpy as np
@@ -22,21 +22,22 @@ from .crf_objective import View
 from .owlqn import PERIOD
 from .quasi_newton import Memory, dot, pseudo_gradient, search
 
-FIRST_CHECK = 5
-"""Iterations before the working set is first revised; each time half as many as so far, at least this."""
+REVISION = 10
+"""Iterations between revisions of the working set and the diagonal."""
 SHRINK = 0.85
 """The set is spelled anew when it falls below this share of its size, or has to grow."""
-BUDGET = lambda n: max(FIRST_CHECK, n // 2)
 MARGIN = 0.9
 """Share of c1 that the gradient of a zero weight must reach to enter when the set is revised."""
 
 
 def _diagonal(objective, view, weights):
-    """A positive estimate of the Hessian's diagonal."""
-    d = objective.curvature(view, weights)
-    k = view.pairs.shape[0]
-    d[k:] *= 0.5  # transitions: their expected count is an upper bound
-    return np.maximum(d, 0.05)
+    """Where the recursion starts: the root of (an estimate of) the Hessian's diagonal.
+
+    The diagonal itself lets weights of rare features run ahead, which depend on each other and on the
+    frequent ones. Measured on CoNLL-2000: powers 1, 0.7, 0.5 and 0.3 leave gaps of 1.25, 0.16, 0.11 and
+    0.28 % after 100 iterations.
+    """
+    return np.sqrt(np.maximum(objective.curvature(view, weights), 1.0))
 
 
 def active_orthant(objective, weights, memory=20, max_iter=1000, tol=1e-5, callback=None):
@@ -85,7 +86,7 @@ def active_orthant(objective, weights, memory=20, max_iter=1000, tol=1e-5, callb
         pairs = np.flatnonzero(keep)
         if outside.any() or pairs.shape[0] < SHRINK * run.view.pairs.shape[0]:
             run.move(View(o, pairs), at, full)
-        budget = min(BUDGET(n_iter), max_iter - n_iter)
+        budget = min(REVISION, max_iter - n_iter)
         done, stalled = run.descend(budget)
         n_iter += done
     return at, run.value, pseudo, n_iter, bool(stalled and not outside.any())
