@@ -3,6 +3,7 @@
 from . import metrics
 from .data.templates import FeatureTemplates
 from .estimators.averager import BaggingShuffleAverager
+from .estimators.l1crf import L1CRF
 from .estimators.passive_aggressive import PassiveAggressiveTagger
 from .estimators.perceptron import StructuredPerceptron
 from .estimators.segmenter import Segmenter
@@ -13,6 +14,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BaggingShuffleAverager",
     "FeatureTemplates",
+    "L1CRF",
     "PassiveAggressiveTagger",
     "Segmenter",
     "StructuredPerceptron",

@@ -101,9 +101,14 @@ class epoch_context:
         """Announce its end; ``fitted_attributes`` is called only if a callback asks for a model."""
         if self._task is None:
             return False
-        return self._task.call_on_fit_task_end(
+        task, self._task = self._task, None
+        return task.call_on_fit_task_end(
             estimator=self._estimator, reconstruction_attributes=fitted_attributes, **self._data
         )
+
+    def end_open(self):
+        """Announce the end of an epoch that was begun and did not run."""
+        self.end(None)
 
 
 def propagate_callbacks(context, estimator):

@@ -84,25 +84,6 @@ class OnlineTagger(CallbackSupportMixin, SequenceTagger):
             float(self.zipf_exponent),
         )
 
-    def _costs(self, gold, labels, otherwise):
-        """(L,) cost of missing a token of each label; ``otherwise`` where nothing is said."""
-        costs = np.full(len(labels), float(otherwise))
-        if self.class_weight is None:
-            return costs
-        if self.class_weight == "balanced":
-            counts = np.bincount(gold[gold >= 0], minlength=len(labels))
-            seen = counts > 0
-            costs[seen] = counts.sum() / (np.count_nonzero(seen) * counts[seen])
-            return costs
-        for label, cost in self.class_weight.items():
-            if not isinstance(cost, Real) or not 0 <= cost < np.inf:
-                raise ValueError(
-                    f"class_weight[{label!r}] must be a number of at least 0, got {cost!r}"
-                )
-            if label in labels.ids:
-                costs[labels.ids[label]] = float(cost)
-        return costs
-
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
@@ -179,7 +160,7 @@ class OnlineTagger(CallbackSupportMixin, SequenceTagger):
             raise ValueError("y holds no label: all tokens are None")
         constraints = constraint_arrays(self.constraints, labels)
         check_gold(gold, token, labels, constraints)
-        cost = self._costs(gold, labels, 1.0 if rule.hamming else 0.0)
+        cost = class_costs(self.class_weight, gold, labels, 1.0 if rule.hamming else 0.0)
 
         held_out = None
         if self.early_stopping and not stream:
@@ -222,6 +203,24 @@ class OnlineTagger(CallbackSupportMixin, SequenceTagger):
     def n_features(self):
         """Number of features of the fitted model; each has a weight for every label."""
         return self._model.encoder.n_features
+
+
+def class_costs(class_weight, gold, labels, otherwise):
+    """(L,) cost of missing a token of each label; ``otherwise`` where ``class_weight`` says nothing."""
+    costs = np.full(len(labels), float(otherwise))
+    if class_weight is None:
+        return costs
+    if class_weight == "balanced":
+        counts = np.bincount(gold[gold >= 0], minlength=len(labels))
+        seen = counts > 0
+        costs[seen] = counts.sum() / (np.count_nonzero(seen) * counts[seen])
+        return costs
+    for label, cost in class_weight.items():
+        if not isinstance(cost, Real) or not 0 <= cost < np.inf:
+            raise ValueError(f"class_weight[{label!r}] must be a number of at least 0, got {cost!r}")
+        if label in labels.ids:
+            costs[labels.ids[label]] = float(cost)
+    return costs
 
 
 def _closed_labels(classes, before, labels):

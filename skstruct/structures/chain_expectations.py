@@ -315,8 +315,14 @@ def _settle(corpus, q, n_lanes, steps, lattice, T, W, P, bad):
             elif abs(mass - 1.0) < 1e-7:
                 factor = corpus.weight[q + l]
                 log_z = (length - 1) * steps.shift
+                product = 1.0  # of scales: a logarithm costs more than all the rest of a token
                 for t in range(length):
-                    log_z += lattice.top[t * W + l] - np.log(lattice.inverse[t * W + l])
+                    log_z += lattice.top[t * W + l]
+                    product *= lattice.inverse[t * W + l]
+                    if product > 1e100:
+                        log_z -= np.log(product)
+                        product = 1.0
+                log_z -= np.log(product)
                 total += factor * log_z
             else:
                 bad[q + l] = True

@@ -22,7 +22,7 @@ def owlqn(objective, weights, memory=10, max_iter=1000, tol=1e-5, callback=None)
     past = [value]
     store = Memory(memory, weights.shape[0])
     one = np.ones(weights.shape[0])
-    everywhere = np.arange(weights.shape[0])
+    everywhere = np.ones(weights.shape[0], bool)
     converged, n_iter = False, 0
     for n_iter in range(1, max_iter + 1):
         pseudo = pseudo_gradient(weights, gradient, c1)
@@ -32,10 +32,10 @@ def owlqn(objective, weights, memory=10, max_iter=1000, tol=1e-5, callback=None)
             break
         direction = -store.solve(pseudo, everywhere, one, 1.0)
         direction[direction * pseudo >= 0.0] = 0.0
-        step = 1.0 if store.steps.shape[0] else 1.0 / norm
+        step = 1.0 if len(store) else 1.0 / norm
         found = search(lambda w: o.evaluate(view, w), weights, value, pseudo, direction, c1, step)
         if found is None:
-            if not store.steps.shape[0]:
+            if not len(store):
                 break
             store.clear()
             continue

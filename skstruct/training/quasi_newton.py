@@ -6,6 +6,12 @@ threads would get in the way of ours and would make results depend on their numb
 """
 
 import numpy as np
+from numba import njit
+
+from ..core.compile import _OPTIONS
+
+# Sums in any order, or they would not vectorise.
+_summing = njit(**_OPTIONS, fastmath={"contract", "reassoc"})
 
 SUFFICIENT = 1e-4
 """Armijo's constant."""
@@ -24,63 +30,89 @@ def pseudo_gradient(weights, gradient, c1):
     return np.where(weights != 0.0, gradient + c1 * np.sign(weights), at_zero)
 
 
+@_summing
+def _two_loop(steps, changes, slots, mask, diagonal, first_scale, share, q):
+    """``q = H q`` (Nocedal and Wright 2006, algorithm 7.4) on the coordinates where ``mask`` is 1.
+
+    ``slots``: rows of ``steps`` and ``changes`` (m, n), oldest first. ``share`` (2, m): scratch.
+    H starts from ``γ / diagonal``, γ fitted to the newest pair. Pairs that lose their positive curvature
+    by the restriction are skipped.
+    """
+    n = q.shape[0]
+    scale, fitted = first_scale, False
+    for j in range(slots.shape[0] - 1, -1, -1):
+        s, y = steps[slots[j]], changes[slots[j]]
+        sy, yy, sq = 0.0, 0.0, 0.0
+        for k in range(n):
+            t = y[k] * mask[k]
+            sy += s[k] * t
+            yy += y[k] * t / diagonal[k]
+            sq += s[k] * q[k]
+        share[1, j] = sy
+        if sy <= 1e-10 * yy:
+            share[1, j] = 0.0
+            continue
+        if not fitted:
+            scale, fitted = sy / yy, True
+        a = sq / sy
+        share[0, j] = a
+        for k in range(n):
+            q[k] -= a * y[k] * mask[k]
+    for k in range(n):
+        q[k] *= scale / diagonal[k]
+    for j in range(slots.shape[0]):
+        if share[1, j] == 0.0:
+            continue
+        s, y = steps[slots[j]], changes[slots[j]]
+        yq = 0.0
+        for k in range(n):
+            yq += y[k] * q[k]
+        a = share[0, j] - yq / share[1, j]
+        for k in range(n):
+            q[k] += a * s[k] * mask[k]
+
+
 class Memory:
     """The last m steps and changes of the gradient, on n coordinates."""
 
     def __init__(self, m, n):
-        self.m = m
-        self.steps = np.zeros((0, n))
-        self.changes = np.zeros((0, n))
+        self.steps = np.zeros((m, n))
+        self.changes = np.zeros((m, n))
+        self.share = np.zeros((2, m))
+        self.clear()
+
+    def __len__(self):
+        return self.slots.shape[0]
+
+    def clear(self):
+        """Forget everything."""
+        self.slots = np.zeros(0, np.int64)  # oldest first
 
     def add(self, step, change):
         """Keep a pair, if the curvature along it is positive."""
         if dot(step, change) > 1e-12 * dot(change, change):
-            keep = max(self.steps.shape[0] + 1 - self.m, 0)
-            self.steps = np.concatenate([self.steps[keep:], step[None]])
-            self.changes = np.concatenate([self.changes[keep:], change[None]])
-
-    def clear(self):
-        """Forget everything."""
-        self.steps, self.changes = self.steps[:0], self.changes[:0]
+            m = self.steps.shape[0]
+            slot = self.slots[0] if len(self) == m else len(self)
+            self.slots = np.append(self.slots[len(self) == m :], slot)
+            self.steps[slot] = step
+            self.changes[slot] = change
 
     def move(self, old, new):
         """Change coordinates: sorted ids ``old`` to ``new``; what is new has not moved so far."""
         at = np.searchsorted(old, new)
         at[at == old.shape[0]] = 0
-        known = old[at] == new
-        self.steps = np.where(known, self.steps[:, at], 0.0)
-        self.changes = np.where(known, self.changes[:, at], 0.0)
+        known = (old[at] == new).astype(float) if old.shape[0] else np.zeros(new.shape[0])
+        self.steps = np.take(self.steps, at, axis=1) * known
+        self.changes = np.take(self.changes, at, axis=1) * known
 
     def solve(self, gradient, free, diagonal, first_scale):
-        """``H gradient`` on the coordinates ``free``, H the inverse Hessian by the two-loop recursion.
-
-        The recursion starts from ``γ / diagonal`` with γ fitted to the last pair; pairs are restricted
-        to the free coordinates, and those that lose their positive curvature by it are skipped.
-        """
-        whole = free.shape[0] == gradient.shape[0]
-        q = gradient.copy() if whole else gradient[free]
-        D = diagonal if whole else diagonal[free]
-        pairs, scale = [], first_scale
-        for k in range(self.steps.shape[0] - 1, -1, -1):
-            s, y = self.steps[k], self.changes[k]
-            if not whole:
-                s, y = s[free], y[free]
-            sy, yy = dot(s, y), dot(y, y / D)
-            if sy <= 1e-10 * yy:
-                continue
-            if not pairs:
-                scale = sy / yy
-            a = dot(s, q) / sy
-            q -= a * y
-            pairs.append((s, y, sy, a))
-        q *= scale / D
-        for s, y, sy, a in reversed(pairs):
-            q += (a - dot(y, q) / sy) * s
-        if whole:
-            return q
-        out = np.zeros(gradient.shape[0])
-        out[free] = q
-        return out
+        """``H gradient`` for the inverse Hessian H of the coordinates where ``free`` is true."""
+        mask = free.astype(float)
+        q = gradient * mask
+        _two_loop(
+            self.steps, self.changes, self.slots, mask, diagonal, first_scale, self.share, q
+        )
+        return q
 
 
 def search(evaluate, weights, value, pseudo, direction, c1, step):

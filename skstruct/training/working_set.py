@@ -26,6 +26,8 @@ REVISION = 10
 """Iterations between revisions of the working set and the diagonal."""
 SHRINK = 0.85
 """The set is spelled anew when it falls below this share of its size, or has to grow."""
+SMALLEST = 1000
+"""Pairs that may enter the working set in any case."""
 MARGIN = 0.9
 """Share of c1 that the gradient of a zero weight must reach to enter when the set is revised."""
 
@@ -70,7 +72,9 @@ def active_orthant(objective, weights, memory=20, max_iter=1000, tol=1e-5, callb
     converged : bool
     """
     o, c1 = objective, objective.c1
-    run = _Run(o, o.everything(), weights.copy(), memory, tol, callback)
+    # Start from what is not zero; the transitions are always in.
+    view = View(o, np.flatnonzero(weights[: o.n_pairs]))
+    run = _Run(o, view, weights[view.where], memory, tol, callback)
     n_iter, stalled = 0, False
     while True:
         # The gradient of all weights, from the marginals at the current ones.
@@ -78,18 +82,31 @@ def active_orthant(objective, weights, memory=20, max_iter=1000, tol=1e-5, callb
         at[run.view.where], full[run.view.where] = run.weights, run.gradient
         full[: o.n_pairs] = o.gradient_of_pairs(at[: o.n_pairs])
         pseudo = pseudo_gradient(at, full, c1)
-        outside = pseudo.copy()
-        outside[run.view.where] = 0.0
-        if run.stopped or n_iter >= max_iter or (stalled and not outside.any()):
+        missing = pseudo.copy()
+        missing[run.view.where] = 0.0
+        n_missing = np.count_nonzero(missing)
+        if run.stopped or n_iter >= max_iter or (stalled and n_missing == 0):
             break
-        keep = (at[: o.n_pairs] != 0.0) | (np.abs(full[: o.n_pairs]) > MARGIN * c1)
-        pairs = np.flatnonzero(keep)
-        if outside.any() or pairs.shape[0] < SHRINK * run.view.pairs.shape[0]:
+        pairs = _working_set(o, at, full)
+        size = run.view.pairs.shape[0]
+        if stalled or n_missing > 0.02 * size or pairs.shape[0] < SHRINK * size:
             run.move(View(o, pairs), at, full)
-        budget = min(REVISION, max_iter - n_iter)
-        done, stalled = run.descend(budget)
+        done, stalled = run.descend(min(REVISION, max_iter - n_iter))
         n_iter += done
-    return at, run.value, pseudo, n_iter, bool(stalled and not outside.any())
+    return at, run.value, pseudo, n_iter, bool(stalled and n_missing == 0)
+
+
+def _working_set(objective, weights, gradient):
+    """Pairs to work on: those not zero, and the steepest others, at most as many again."""
+    k = objective.n_pairs
+    active = weights[:k] != 0.0
+    slope = np.abs(gradient[:k])
+    slope[active] = 0.0
+    room = max(np.count_nonzero(active), SMALLEST, k // 10)
+    threshold = MARGIN * objective.c1
+    if room < k:
+        threshold = max(threshold, np.partition(slope, k - 1 - room)[k - 1 - room])
+    return np.flatnonzero(active | (slope > threshold))
 
 
 class _Run:
@@ -129,7 +146,7 @@ class _Run:
         while done < budget and not exhausted and not self.stopped:
             w = self.weights
             pseudo = pseudo_gradient(w, self.gradient, c1)
-            free = np.flatnonzero((w != 0.0) | (pseudo != 0.0))
+            free = (w != 0.0) | (pseudo != 0.0)
             direction = -self.memory.solve(pseudo, free, diagonal, self.first_scale)
             direction[(w == 0.0) & (direction * pseudo >= 0.0)] = 0.0
             kept = done == budget - 1
@@ -141,7 +158,7 @@ class _Run:
                 )  # fmt: skip
             if found is None:  # no descent in numbers of this precision, or a bad memory
                 kept = False
-                exhausted = not self.memory.steps.shape[0]
+                exhausted = not len(self.memory)
                 self.memory.clear()
                 continue
             new, self.value, gradient = found

@@ -1,0 +1,455 @@
+"""The L1-regularised conditional random field."""
+
+import warnings
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.noise import QUIET
+from ..core.store import new_store
+from ..data.inputs import as_sequences, flatten, lengths_of, offsets_of
+from ..data.labels import Labels, encode_labels
+from ..structures.chain import new_work
+from ..structures.chain_marginals import marginals
+from ..training.averaging import sparse_store
+from ..training.crf import solve
+from ..training.crf_objective import CRFObjective
+from ..training.interrupt import DeferredInterrupt
+from ._sklearn import (
+    CallbackSupportMixin,
+    Integral,
+    Interval,
+    Real,
+    StrOptions,
+    epoch_context,
+    with_callbacks,
+)
+from .base import POSITIVE, Sequences, SequenceTagger, check_X_y
+from .chain_model import (
+    READ_ONLY,
+    ChainModel,
+    check_gold,
+    check_same_features,
+    constraint_arrays,
+    has_bigram,
+    make_task,
+    map_chunks,
+    n_edge_combinations,
+    n_node_rows,
+    new_encoder,
+)
+from .online import SHARED_CONSTRAINTS, class_costs
+from .online_state import is_sparse
+
+NONNEGATIVE = Interval(Real, 0, None, closed="left")
+
+
+class L1CRF(CallbackSupportMixin, SequenceTagger):
+    """Conditional random field with an L1 penalty, trained to the optimum.
+
+    Minimises ``Σ -log p(y|x) + c1 ‖λ‖₁ + c2 ‖λ‖²``. The default solver has two stages ([1]_, section 3.4):
+    stochastic gradient descent with cumulative L1 penalty [2]_, then a quasi-Newton method [3]_ that
+    works on the few weights that are not zero, and on all only to admit others and to certify the end.
+
+    Parameters
+    ----------
+    features : str, path, list of str or FeatureTemplates, default="auto"
+        As in :class:`StructuredPerceptron`.
+    c1 : float >= 0, default=1.0
+        Strength of the L1 penalty.
+    c2 : float >= 0, default=0.0
+        Strength of the squared L2 penalty.
+    solver : {"two-stage", "owlqn", "sgd"}, default="two-stage"
+        Both stages, or the textbook method of each alone: OWL-QN from zero, or ``max_iter`` passes of SGD.
+    sgd_iter : int, default=5
+        Passes of the first stage.
+    eta0, decay : float, default=1.0, 0.85
+        Learning rate of pass k is ``eta0 * decay ** k`` ([1]_, equation 12).
+    line_search : bool, default=True
+        Try several learning rates for each sequence ([1]_, algorithm 1).
+    max_trials : int, default=3
+        Rates tried.
+    memory : int, default=10
+        Steps that the quasi-Newton method remembers.
+    max_iter : int, default=1000
+        Most full passes after the first stage.
+    tol : float, default=1e-5
+        Stop when ten passes lower the objective by less than this share of it.
+    all_pairs : bool, default=True
+        Give every pair of feature and label a weight; else those that training shows, as CRFsuite does.
+    min_count : int, default=1
+        Features seen fewer times in training are left out.
+    constraints : str, iterable of pairs or None, default=None
+        As in :class:`StructuredPerceptron`; labellings they forbid have probability 0.
+    class_weight : dict, "balanced" or None, default=None
+        Cost of missing a token of a label, added to its rivals' scores in training: softmax-margin [4]_.
+    warm_start : bool, default=False
+        Start ``fit`` from the weights of the last one, without the first stage.
+    n_jobs : int or None, default=None
+        Threads in training and prediction; results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Determines the order of sequences in the first stage.
+    verbose : int, default=0
+        Print a line for each pass.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+    objective_ : float
+        The objective reached.
+    optimality_ : float
+        Norm of the subgradient of least norm: 0 at the exact optimum.
+    n_active_features_ : int
+        Weights that are not zero, of (feature, label) pairs and transitions.
+    n_iter_ : int
+        Passes after the first stage (of SGD, if it is alone).
+    history_ : list of dict
+        For each pass ``stage``, ``seconds`` since the beginning, and in the second stage ``objective``,
+        ``n_active`` and ``optimality``.
+
+    References
+    ----------
+    .. [1] The two-stage training paper for L1-regularised CRFs with heuristic line search.
+    .. [2] Y. Tsuruoka, J. Tsujii, S. Ananiadou (2009). Stochastic gradient descent training for
+       L1-regularized log-linear models with cumulative penalty. ACL.
+    .. [3] G. Andrew, J. Gao (2007). Scalable training of L1-regularized log-linear models. ICML.
+    .. [4] K. Gimpel, N. Smith (2010). Softmax-margin CRFs. NAACL.
+
+    Examples
+    --------
+    >>> from skstruct import L1CRF
+    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]] * 5
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]] * 5
+    >>> crf = L1CRF(c1=0.1, random_state=0).fit(X, y)
+    >>> crf.predict([["a", "dog", "sleeps"]])
+    [['D', 'N', 'V']]
+    >>> crf.predict_marginals([["a", "dog"]])[0].shape
+    (2, 3)
+    """
+
+    _parameter_constraints = {
+        "features": SHARED_CONSTRAINTS["features"],
+        "c1": [NONNEGATIVE],
+        "c2": [NONNEGATIVE],
+        "solver": [StrOptions({"two-stage", "owlqn", "sgd"})],
+        "sgd_iter": [POSITIVE],
+        "eta0": [Interval(Real, 0, None, closed="neither")],
+        "decay": [Interval(Real, 0, 1, closed="right")],
+        "line_search": ["boolean"],
+        "max_trials": [POSITIVE],
+        "memory": [POSITIVE],
+        "max_iter": [POSITIVE],
+        "tol": [NONNEGATIVE],
+        "all_pairs": ["boolean"],
+        "min_count": [POSITIVE],
+        "constraints": SHARED_CONSTRAINTS["constraints"],
+        "class_weight": SHARED_CONSTRAINTS["class_weight"],
+        "warm_start": ["boolean"],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        features="auto",
+        *,
+        c1=1.0,
+        c2=0.0,
+        solver="two-stage",
+        sgd_iter=5,
+        eta0=1.0,
+        decay=0.85,
+        line_search=True,
+        max_trials=3,
+        memory=10,
+        max_iter=1000,
+        tol=1e-5,
+        all_pairs=True,
+        min_count=1,
+        constraints=None,
+        class_weight=None,
+        warm_start=False,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.features = features
+        self.c1 = c1
+        self.c2 = c2
+        self.solver = solver
+        self.sgd_iter = sgd_iter
+        self.eta0 = eta0
+        self.decay = decay
+        self.line_search = line_search
+        self.max_trials = max_trials
+        self.memory = memory
+        self.max_iter = max_iter
+        self.tol = tol
+        self.all_pairs = all_pairs
+        self.min_count = min_count
+        self.constraints = constraints
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- fitting -----------------------------------------------------------------------------------
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Learn from labelled sequences.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+            As in :meth:`StructuredPerceptron.fit`.
+        y : list of sequences of labels
+            None marks an unlabelled token: the likelihood then sums over its labels.
+        sample_weight : array-like of shape (n_sequences,), optional
+            Multiplies a sequence's log-likelihood. Sequences of weight 0 are left out altogether.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is not as described; the message names sequence and position. The estimator
+            is then as it was before.
+        KeyboardInterrupt
+            After Ctrl-C; the weights of the last pass are kept, and the model can be used.
+        """
+        self._validate_params()
+        context = self._init_callback_context(max_subtasks=None)
+        return self._prepare(X, y, sample_weight).train(X, y, context)
+
+    def _prepare(self, X, y, sample_weight):
+        """Check and encode everything; what is left to do is to train."""
+        sequences, targets, weight = self._check_training_data(X, y, sample_weight)
+        token = offsets_of(lengths_of(sequences))
+        before = self._model if self.warm_start and hasattr(self, "_model") else None
+        labels = Labels() if before is None else before.labels
+        gold, labels = encode_labels(targets, token, labels, grow=True)
+        if len(labels) == 0:
+            raise ValueError("y holds no label: all tokens are None")
+        constraints = constraint_arrays(self.constraints, labels)
+        check_gold(gold, token, labels, constraints)
+        cost = class_costs(self.class_weight, gold, labels, 0.0)
+        flat = flatten(sequences)
+        if before is None:
+            encoder = new_encoder(self.features, self.min_count, flat)
+        else:
+            encoder = before.encoder.copy()
+            check_same_features(encoder, self.features, self.min_count)
+        task = make_task(encoder, flat, token, gold, weight, grow=True)
+        return _Run(self, task, encoder, labels, constraints, cost, before)
+
+    # -- prediction --------------------------------------------------------------------------------
+    def _sums(self, X, gold=None):
+        """(marginals (N * L,), log Z (n,), first tokens) under the model, with labels given or not."""
+        check_is_fitted(self)
+        sequences = as_sequences(X)
+        chain, L = self._model.chain(), len(self._model.labels)
+
+        def work(bounds):
+            first, last, begin, end = bounds
+            task, token = self._model.encode(sequences[first:last])
+            if gold is not None:
+                task = task._replace(gold=gold[begin:end])
+            out, log_z = np.empty((end - begin) * L), np.empty(last - first)
+            longest = int(np.diff(token).max(initial=1))
+            marginals(
+                task, 0, last - first, chain, READ_ONLY, QUIET, new_work(task, L, False),
+                np.empty(longest * L), np.empty(L), out, log_z,
+            )  # fmt: skip
+            return out, log_z
+
+        parts = list(map_chunks(work, sequences, self.n_jobs))
+        token = offsets_of(lengths_of(sequences))
+        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts]), token
+
+    def predict_marginals(self, X):
+        """Probabilities of the labels of each token, given the whole sequence.
+
+        The most probable label of each token need not be the one of the most probable labelling, which
+        is what :meth:`predict` returns: marginals sum over all labellings.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+
+        Returns
+        -------
+        list of ndarray of shape (n_tokens, n_labels)
+            Columns as in ``classes_``; rows sum to 1.
+        """
+        out, log_z, token = self._sums(X)
+        if (log_z == -np.inf).any():
+            i = int((log_z == -np.inf).argmax())
+            raise ValueError(f"sequence {i}: the constraints leave no labelling")
+        rows = out.reshape(-1, len(self._model.labels))
+        rows = rows / rows.sum(axis=1, keepdims=True) if rows.shape[0] else rows
+        return Sequences(rows[a:b] for a, b in zip(token[:-1].tolist(), token[1:].tolist()))
+
+    def sequence_log_proba(self, X, y):
+        """Log-probability of labellings.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        y : list of sequences of labels
+            None stands for any label: the probabilities of all completions are summed.
+
+        Returns
+        -------
+        ndarray of shape (n_sequences,)
+            -inf for labellings that constraints forbid.
+        """
+        check_is_fitted(self)
+        X, y, token = check_X_y(X, y)
+        gold, _ = encode_labels(y, token, self._model.labels, grow=False)
+        return self._sums(X, gold)[1] - self._sums(X)[1]
+
+
+class _Run:
+    """One training run: the objective, the solver, and the fitted attributes at its end."""
+
+    def __init__(self, estimator, task, encoder, labels, constraints, cost, before=None):
+        self.estimator = estimator
+        self.task = task
+        self.encoder = encoder
+        self.labels = labels
+        self.constraints = constraints
+        self.cost = cost
+        self.before = before
+
+    def member(self, estimator, seed, drawn):
+        """A run of another estimator on a selection of the sequences, with repetitions."""
+        counts = np.bincount(drawn, minlength=self.task.weight.shape[0])
+        task = self.task._replace(weight=self.task.weight * counts)
+        return _Run(estimator, task, self.encoder, self.labels, self.constraints, self.cost)
+
+    def train(self, X, y, context=None):
+        """Minimise; returns the estimator, fitted."""
+        e = self.estimator
+        start, allowed, end = self.constraints
+        objective = CRFObjective(
+            self.task, len(self.labels), n_node_rows(self.encoder), n_edge_combinations(self.encoder),
+            e.c1, e.c2, e.all_pairs, has_bigram(self.encoder), start, allowed, end, self.cost,
+            effective_n_jobs(e.n_jobs),
+        )  # fmt: skip
+        events = epoch_context(context, e, X, y)
+        began = None if self.before is None else self._start(objective)
+        seed = int(check_random_state(e.random_state).randint(2**31 - 1))
+        with DeferredInterrupt() as interrupt:
+            try:
+                events.begin_fit()
+                events.begin()
+
+                def on_pass(record):
+                    if e.verbose:
+                        print(", ".join(f"{k} {v:.6g}" if k != "stage" else v for k, v in record.items()),
+                              flush=True)  # fmt: skip
+                    stop = False
+                    if record["stage"] != "sgd" or e.solver == "sgd":
+                        stop = events.end(None)
+                        if not stop:
+                            events.begin()
+                    return stop or interrupt.count > 0
+
+                solution = solve(
+                    objective, e.solver, began, sgd_iter=e.sgd_iter, eta0=e.eta0, decay=e.decay,
+                    line_search=e.line_search, max_trials=e.max_trials, memory=e.memory,
+                    max_iter=e.max_iter, tol=e.tol, seed=seed, on_pass=on_pass,
+                )  # fmt: skip
+                events.end_open()
+                events.end_fit(None)
+            finally:
+                objective.close()
+            vars(e).update(self._fitted(objective, solution))
+            if interrupt.count:
+                raise KeyboardInterrupt
+        if not solution.converged and solution.n_iter >= e.max_iter:
+            warnings.warn(
+                f"L1CRF did not converge in max_iter={e.max_iter} passes "
+                f"(optimality {solution.optimality:.3g})",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return e
+
+    def _start(self, objective):
+        """The weights of an earlier model, by the coordinates of this objective."""
+        old = self.before
+        rows, L = n_node_rows(self.encoder), len(old.labels)
+        column = np.array([old.labels.ids.get(v, -1) for v in self.labels.values])
+        out = np.zeros(objective.size)
+        nodes = _dense(old.nodes, rows)
+        edges = _dense(old.edges, n_edge_combinations(self.encoder) * L)
+
+        def take(table, row, label):
+            known = (label >= 0) & (row >= 0)
+            return np.where(known, table[np.where(known, row, 0), np.where(known, label, 0)], 0.0)
+
+        k, q = objective.n_pairs, objective.pair.shape[0]
+        out[:k] = take(nodes, objective.pair_row, column[objective.pair_label])
+        p, y = column[objective.pair[:, 0]], column[objective.pair[:, 1]]
+        out[k : k + q] = take(edges, p, y)
+        combination, p, y = objective.edge_pair.T
+        p = np.where(column[p] < 0, -1, combination * L + column[p])
+        out[k + q :] = take(edges, p, column[y])
+        return out
+
+    def _fitted(self, objective, solution):
+        w, L = solution.weights, len(self.labels)
+        k, q = objective.n_pairs, objective.pair.shape[0]
+        rows, edge_rows = n_node_rows(self.encoder), n_edge_combinations(self.encoder) * L
+        nodes = _store(rows, L, objective.pair_row, objective.pair_label, w[:k])
+        combination, p, y = objective.edge_pair.T
+        edges = _store(
+            edge_rows, L,
+            np.concatenate([objective.pair[:, 0], combination * L + p]),
+            np.concatenate([objective.pair[:, 1], y]),
+            w[k:],
+        )  # fmt: skip
+        return {
+            "_model": ChainModel(self.encoder, self.labels, nodes, edges, self.constraints),
+            "classes_": self.labels.array,
+            "n_iter_": max(solution.n_iter, 1),
+            "objective_": solution.objective,
+            "optimality_": solution.optimality,
+            "n_active_features_": int(np.count_nonzero(w)),
+            "history_": solution.history,
+        }
+
+
+def _store(rows, columns, row, column, value):
+    """A store with the given weights."""
+    sparse = is_sparse(rows, columns)
+    store = new_store(rows, columns, READ_ONLY, sparse)
+    row, column = np.asarray(row, np.int64), np.asarray(column, np.int64)
+    if not sparse:
+        store.value[row * columns + column] = value
+        return store
+    used = value != 0.0
+    keys = row[used] * columns + column[used]
+    order = np.argsort(keys)
+    return sparse_store(store, keys[order], value[used][order])
+
+
+def _dense(store, rows):
+    """The weights as a (rows, columns) array; rows that the store lacks are zero."""
+    from ..training.averaging import entries
+
+    out = np.zeros(rows * store.columns)
+    if store.sparse:
+        keys, values = entries(store)
+        out[keys] = values
+    else:
+        out[: store.value.shape[0]] = store.value
+    return out.reshape(rows, store.columns)
