@@ -191,7 +191,8 @@ class BaggingShuffleAverager(SequenceTagger):
             run.train(X, y)
             model = member._model
             if not self.keep_members:  # let go of what only further training would need
-                del member._model, member._training
+                vars(member).pop("_model")
+                vars(member).pop("_training", None)
             return model
 
         return train

@@ -14,9 +14,8 @@ from ..data.inputs import as_sequences, flatten, lengths_of, offsets_of
 from ..data.labels import Labels, encode_labels
 from ..structures.chain import new_work
 from ..structures.chain_marginals import marginals
-from ..training.averaging import sparse_store
-from ..training.crf import solve
-from ..training.crf_objective import CRFObjective
+from ..training.averaging import entries, sparse_store
+from ..training.crf import train_crf
 from ..training.interrupt import DeferredInterrupt
 from ._sklearn import (
     CallbackSupportMixin,
@@ -63,7 +62,7 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
     c2 : float >= 0, default=0.0
         Strength of the squared L2 penalty.
     solver : {"two-stage", "owlqn", "sgd"}, default="two-stage"
-        Both stages, or the textbook method of each alone: OWL-QN from zero, or ``max_iter`` passes of SGD.
+        Both stages, or the textbook method of each alone: OWL-QN from zero, or ``sgd_iter`` passes of SGD.
     sgd_iter : int, default=5
         Passes of the first stage.
     eta0, decay : float, default=1.0, 0.85
@@ -107,8 +106,8 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
     n_iter_ : int
         Passes after the first stage (of SGD, if it is alone).
     history_ : list of dict
-        For each pass ``stage``, ``seconds`` since the beginning, and in the second stage ``objective``,
-        ``n_active`` and ``optimality``.
+        For each pass ``stage``, ``seconds`` since the beginning, ``n_active`` (weights that are not zero),
+        and in the second stage ``objective`` and ``optimality``.
 
     References
     ----------
@@ -240,7 +239,9 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         constraints = constraint_arrays(self.constraints, labels)
         check_gold(gold, token, labels, constraints)
         cost = class_costs(self.class_weight, gold, labels, 0.0)
-        flat = flatten(sequences)
+        # What is empty, or left out by its weight, must not even take part in the shuffle.
+        filled = np.flatnonzero(np.diff(token) > 0)
+        flat, token, weight = flatten(sequences), offsets_of(np.diff(token)[filled]), weight[filled]
         if before is None:
             encoder = new_encoder(self.features, self.min_count, flat)
         else:
@@ -338,114 +339,90 @@ class _Run:
         """Minimise; returns the estimator, fitted."""
         e = self.estimator
         start, allowed, end = self.constraints
-        objective = CRFObjective(
-            self.task, len(self.labels), n_node_rows(self.encoder), n_edge_combinations(self.encoder),
-            e.c1, e.c2, e.all_pairs, has_bigram(self.encoder), start, allowed, end, self.cost,
-            effective_n_jobs(e.n_jobs),
-        )  # fmt: skip
         events = epoch_context(context, e, X, y)
-        began = None if self.before is None else self._start(objective)
+        warm = None if self.before is None else self._earlier_weights()
         seed = int(check_random_state(e.random_state).randint(2**31 - 1))
         with DeferredInterrupt() as interrupt:
-            try:
-                events.begin_fit()
-                events.begin()
+            events.begin_fit()
+            events.begin()
 
-                def on_pass(record):
-                    if e.verbose:
-                        print(", ".join(f"{k} {v:.6g}" if k != "stage" else v for k, v in record.items()),
-                              flush=True)  # fmt: skip
-                    stop = False
-                    if record["stage"] != "sgd" or e.solver == "sgd":
-                        stop = events.end(None)
-                        if not stop:
-                            events.begin()
-                    return stop or interrupt.count > 0
+            def on_pass(record):
+                if e.verbose:
+                    print(_line(record), flush=True)
+                stop = False
+                if record["stage"] != "sgd" or e.solver == "sgd":
+                    stop = events.end(None)
+                    if not stop:
+                        events.begin()
+                return stop or interrupt.count > 0
 
-                solution = solve(
-                    objective, e.solver, began, sgd_iter=e.sgd_iter, eta0=e.eta0, decay=e.decay,
-                    line_search=e.line_search, max_trials=e.max_trials, memory=e.memory,
-                    max_iter=e.max_iter, tol=e.tol, seed=seed, on_pass=on_pass,
-                )  # fmt: skip
-                events.end_open()
-                events.end_fit(None)
-            finally:
-                objective.close()
-            vars(e).update(self._fitted(objective, solution))
+            result = train_crf(
+                self.task, len(self.labels), n_node_rows(self.encoder),
+                n_edge_combinations(self.encoder), c1=e.c1, c2=e.c2, solver=e.solver,
+                sgd_iter=e.sgd_iter, eta0=e.eta0, decay=e.decay, line_search=e.line_search,
+                max_trials=e.max_trials, memory=e.memory, max_iter=e.max_iter, tol=e.tol,
+                all_pairs=e.all_pairs, bigram=has_bigram(self.encoder), start=start, allowed=allowed,
+                end=end, cost=self.cost, warm=warm, n_threads=effective_n_jobs(e.n_jobs), seed=seed,
+                callback=on_pass,
+            )  # fmt: skip
+            events.end_open()
+            events.end_fit(None)
+            vars(e).update(self._fitted(result))
             if interrupt.count:
                 raise KeyboardInterrupt
-        if not solution.converged and solution.n_iter >= e.max_iter:
+        if e.solver != "sgd" and not result.converged and result.n_iter >= e.max_iter:
             warnings.warn(
                 f"L1CRF did not converge in max_iter={e.max_iter} passes "
-                f"(optimality {solution.optimality:.3g})",
+                f"(optimality {result.optimality:.3g})",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=2,
             )
         return e
 
-    def _start(self, objective):
-        """The weights of an earlier model, by the coordinates of this objective."""
-        old = self.before
-        rows, L = n_node_rows(self.encoder), len(old.labels)
-        column = np.array([old.labels.ids.get(v, -1) for v in self.labels.values])
-        out = np.zeros(objective.size)
-        nodes = _dense(old.nodes, rows)
-        edges = _dense(old.edges, n_edge_combinations(self.encoder) * L)
+    def _earlier_weights(self):
+        """Node and transition weights of the earlier model, with room for what is new."""
+        old, L = self.before, len(self.labels)
+        column = np.array([self.labels.ids[v] for v in old.labels.values])
+        combinations = n_edge_combinations(self.encoder)
+        nodes = np.zeros((n_node_rows(self.encoder), L))
+        nodes[:, column] = _table(old.nodes, nodes.shape[0])
+        edges = np.zeros((combinations, L, L))
+        before = _table(old.edges, combinations * len(old.labels))
+        edges[:, column[:, None], column] = before.reshape(combinations, len(column), len(column))
+        return nodes, edges.reshape(-1, L)
 
-        def take(table, row, label):
-            known = (label >= 0) & (row >= 0)
-            return np.where(known, table[np.where(known, row, 0), np.where(known, label, 0)], 0.0)
-
-        k, q = objective.n_pairs, objective.pair.shape[0]
-        out[:k] = take(nodes, objective.pair_row, column[objective.pair_label])
-        p, y = column[objective.pair[:, 0]], column[objective.pair[:, 1]]
-        out[k : k + q] = take(edges, p, y)
-        combination, p, y = objective.edge_pair.T
-        p = np.where(column[p] < 0, -1, combination * L + column[p])
-        out[k + q :] = take(edges, p, column[y])
-        return out
-
-    def _fitted(self, objective, solution):
-        w, L = solution.weights, len(self.labels)
-        k, q = objective.n_pairs, objective.pair.shape[0]
-        rows, edge_rows = n_node_rows(self.encoder), n_edge_combinations(self.encoder) * L
-        nodes = _store(rows, L, objective.pair_row, objective.pair_label, w[:k])
-        combination, p, y = objective.edge_pair.T
-        edges = _store(
-            edge_rows, L,
-            np.concatenate([objective.pair[:, 0], combination * L + p]),
-            np.concatenate([objective.pair[:, 1], y]),
-            w[k:],
-        )  # fmt: skip
+    def _fitted(self, result):
+        nodes, edges = _store(result.nodes), _store(result.edges)
         return {
             "_model": ChainModel(self.encoder, self.labels, nodes, edges, self.constraints),
             "classes_": self.labels.array,
-            "n_iter_": max(solution.n_iter, 1),
-            "objective_": solution.objective,
-            "optimality_": solution.optimality,
-            "n_active_features_": int(np.count_nonzero(w)),
-            "history_": solution.history,
+            "n_iter_": max(result.n_iter, 1),
+            "objective_": float(result.objective),
+            "optimality_": result.optimality,
+            "n_active_features_": result.n_active,
+            "history_": result.history,
         }
 
 
-def _store(rows, columns, row, column, value):
-    """A store with the given weights."""
+def _line(record):
+    """One line of the training log."""
+    figures = {k: v for k, v in record.items() if k != "stage" and v is not None}
+    return f"{record['stage']}: " + ", ".join(f"{k} {v:.6g}" for k, v in figures.items())
+
+
+def _store(table):
+    """A store with the weights of a (rows, columns) table."""
+    rows, columns = table.shape
     sparse = is_sparse(rows, columns)
     store = new_store(rows, columns, READ_ONLY, sparse)
-    row, column = np.asarray(row, np.int64), np.asarray(column, np.int64)
     if not sparse:
-        store.value[row * columns + column] = value
-        return store
-    used = value != 0.0
-    keys = row[used] * columns + column[used]
-    order = np.argsort(keys)
-    return sparse_store(store, keys[order], value[used][order])
+        return store._replace(value=table.ravel())
+    keys = np.flatnonzero(table)
+    return sparse_store(store, keys, table.ravel()[keys])
 
 
-def _dense(store, rows):
-    """The weights as a (rows, columns) array; rows that the store lacks are zero."""
-    from ..training.averaging import entries
-
+def _table(store, rows):
+    """The weights of a store as a (rows, columns) table; rows that it lacks are zero."""
     out = np.zeros(rows * store.columns)
     if store.sparse:
         keys, values = entries(store)

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..container import ModelFileError, read_container, write_container
 from ..estimators.averager import BaggingShuffleAverager
+from ..estimators.l1crf import L1CRF
 from ..estimators.passive_aggressive import PassiveAggressiveTagger
 from ..estimators.perceptron import StructuredPerceptron
 from ..estimators.segmenter import Segmenter
@@ -241,6 +242,6 @@ def _tagger_from_state(node, fitted, reader, where):
     return attributes
 
 
-for _tagger in (StructuredPerceptron, PassiveAggressiveTagger, BaggingShuffleAverager):
+for _tagger in (StructuredPerceptron, PassiveAggressiveTagger, L1CRF, BaggingShuffleAverager):
     register(_tagger, _tagger_to_state, _tagger_from_state)
 register(Segmenter)

@@ -319,7 +319,7 @@ def _settle(corpus, q, n_lanes, steps, lattice, T, W, P, bad):
                 for t in range(length):
                     log_z += lattice.top[t * W + l]
                     product *= lattice.inverse[t * W + l]
-                    if product > 1e100:
+                    if product > 1e100 or product < 1e-100:
                         log_z -= np.log(product)
                         product = 1.0
                 log_z -= np.log(product)

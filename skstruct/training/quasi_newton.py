@@ -138,7 +138,7 @@ def search(evaluate, weights, value, pseudo, direction, c1, step):
         new[new * orthant < 0.0] = 0.0
         smooth, gradient = evaluate(new)
         objective = smooth + c1 * float(np.abs(new).sum())
-        if objective <= value + SUFFICIENT * dot(pseudo, new - weights):
+        if np.isfinite(objective) and objective <= value + SUFFICIENT * dot(pseudo, new - weights):
             return new, objective, gradient
         step *= 0.5
     return None

@@ -118,7 +118,9 @@ def _multiply(a, at, matrix, out, to, L):
         i0, n = np.uint64(p * L), np.uint64(L)
         i1, i2, i3 = i0 + n, i0 + n + n, i0 + n + n + n
         for y in range(n):
-            out[o + y] += v0 * matrix[i0 + y] + v1 * matrix[i1 + y] + v2 * matrix[i2 + y] + v3 * matrix[i3 + y]
+            out[o + y] += (
+                v0 * matrix[i0 + y] + v1 * matrix[i1 + y] + v2 * matrix[i2 + y] + v3 * matrix[i3 + y]
+            )
         p += 4
     while p < L:
         v0, i0 = a[at + p], np.uint64(p * L)
@@ -127,8 +129,8 @@ def _multiply(a, at, matrix, out, to, L):
         p += 1
 
 
-@kernel
-def _forward(s, potentials, T, L):
+@inline
+def _scaled_forward(s, potentials, T, L):
     """log Z, by scaled probabilities: fills s.x, s.alpha (sums to 1 at each token).
 
     -inf if it cannot be represented (or is -inf). ``s.scratch[t]`` then holds each token's scale.
@@ -172,7 +174,7 @@ def _forward(s, potentials, T, L):
 @inline
 def _log_z(s, potentials, T, L):
     """log Z at the weights tried; ``s.x`` and ``s.alpha`` are void if it had to use logarithms."""
-    z = _forward(s, potentials, T, L)
+    z = _scaled_forward(s, potentials, T, L)
     if z == -np.inf:
         z = sum_labellings(
             s.emission, s.transition, 0, potentials.start, potentials.end,
@@ -181,10 +183,10 @@ def _log_z(s, potentials, T, L):
     return z
 
 
-@kernel
+@inline
 def _expect(s, potentials, sign, T, L):
     """log Z; s.beta = marginals of the labels; s.both += sign * expected pairs of labels."""
-    z = _forward(s, potentials, T, L)
+    z = _scaled_forward(s, potentials, T, L)
     x, alpha, beta = s.x, s.alpha, s.beta
     mass = 0.0
     if z > -np.inf:
@@ -343,7 +345,7 @@ def descend(token, gold, sequence_weight, start, feature, value, first, label, p
             for k in range(n):
                 best += penalty * abs(s.trial[k]) + 0.5 * decay2 * s.trial[k] ** 2
             initial, best, tried, chosen, failed = best, np.inf, rate, rate, False
-            for trial in range(schedule.max_trials):
+            for _ in range(schedule.max_trials):
                 owed = due + tried * penalty
                 now = 0.0
                 for k in range(n):
@@ -366,8 +368,6 @@ def descend(token, gold, sequence_weight, start, feature, value, first, label, p
                 if now > initial and not failed:
                     failed = True
                     tried = rate * CHANGE
-                    if trial > 0:  # longer steps were better until now
-                        break
                 else:
                     tried = tried * CHANGE if failed else tried / CHANGE
             rate = chosen
@@ -409,7 +409,7 @@ def stochastic_passes(objective, n_passes, eta0=1.0, decay=0.85, line_search=Tru
     weights : ndarray or None
         Where to start.
     callback : callable or None
-        Called as ``callback(pass_number)``; stops if it returns true.
+        Called as ``callback(weights)`` after each pass; stops if it returns true.
 
     Returns
     -------
@@ -425,13 +425,13 @@ def stochastic_passes(objective, n_passes, eta0=1.0, decay=0.85, line_search=Tru
         float(eta0), float(decay), max(n, 1), o.c1, o.c2, int(max_trials) if line_search else 1
     )
     random = np.random.RandomState(seed)
-    for k in range(n_passes):
+    for _ in range(n_passes):
         order = random.permutation(n)
         descend(
             o.token, o.gold, o.sequence_weight, o.start, o.feature, o.value, o.first, o.pair_label,
             o.pair, o.potentials, schedule, order, 0, n, state,
         )  # fmt: skip
-        if callback is not None and callback(k):
+        if callback is not None and callback(state.weight):
             break
     settle(state)
     out = np.zeros(o.size)

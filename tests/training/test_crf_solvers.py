@@ -1,0 +1,176 @@
+"""The solvers reach the optimum that others reach, and certify it."""
+
+import numpy as np
+import pytest
+
+from skstruct.training.crf import train_crf
+from skstruct.training.crf_objective import CRFObjective
+from skstruct.training.quasi_newton import Memory, pseudo_gradient
+from skstruct.training.sgd_l1 import _pay
+
+from .test_crf_objective import L, make_task
+
+
+def learnable(seed=0, n=60, R=20, **options):
+    """A corpus whose labels depend on its features."""
+    task = make_task(seed, n=n, R=R, longest=8, **options)
+    rng = np.random.RandomState(seed + 1)
+    truth = rng.randn(R, L)
+    for t in range(task.gold.shape[0]):
+        e = slice(task.bag.start[t], task.bag.start[t + 1])
+        if task.gold[t] >= 0:
+            task.gold[t] = np.argmax(truth[task.bag.row[e]].sum(axis=0) + 0.5 * rng.randn(L))
+    return task
+
+
+STRICT = {"tol": 1e-12, "max_iter": 3000, "sgd_iter": 0}
+
+
+@pytest.mark.parametrize("edges", [False, True])
+@pytest.mark.parametrize("partial", [False, True])
+def test_solvers_agree_and_certify(edges, partial):
+    task = learnable(edges=edges, partial=partial)
+    n_edges = 3 if edges else 1
+    found = {
+        solver: train_crf(task, L, 20, n_edges, c1=0.7, c2=0.01, solver=solver, **STRICT)
+        for solver in ("two-stage", "owlqn")
+    }
+    a, b = found["two-stage"], found["owlqn"]
+    if not partial:  # with partial labels there may be several local optima
+        assert a.objective == pytest.approx(b.objective, rel=1e-7)
+        np.testing.assert_allclose(a.nodes, b.nodes, atol=2e-2)
+    assert a.optimality < 1e-2 and a.converged
+    # The certificate holds on all pairs, those screened out included.
+    o = CRFObjective(task, L, 20, n_edges, c1=0.0, c2=0.01)
+    w = np.concatenate([
+        a.nodes[o.pair_row, o.pair_label], a.edges[o.pair[:, 0], o.pair[:, 1]],
+        a.edges[o.edge_pair[:, 0] * L + o.edge_pair[:, 1], o.edge_pair[:, 2]],
+    ])  # fmt: skip
+    value, gradient = o.evaluate(o.everything(), w)
+    assert np.abs(pseudo_gradient(w, gradient, 0.7)).max() < 1e-2
+    assert value + 0.7 * np.abs(w).sum() == pytest.approx(a.objective)
+
+
+def test_the_end_does_not_depend_on_the_start():
+    task = learnable()
+    cold = train_crf(task, L, 20, c1=0.5, **STRICT)
+    sgd = train_crf(task, L, 20, c1=0.5, **{**STRICT, "sgd_iter": 3}, eta0=0.2)
+    warm = train_crf(task, L, 20, c1=0.5, **STRICT, warm=(cold.nodes, cold.edges))
+    assert sgd.objective == pytest.approx(cold.objective, rel=1e-7)
+    assert warm.objective <= cold.objective * (1 + 1e-9)
+    assert warm.history[0]["objective"] <= cold.objective * (1 + 1e-9)
+
+
+def test_threads_and_seed():
+    task = learnable(n=200)
+    runs = [train_crf(task, L, 20, c1=0.5, sgd_iter=2, eta0=0.1, n_threads=k) for k in (1, 2, 4)]
+    for other in runs[1:]:
+        assert np.array_equal(runs[0].nodes, other.nodes)
+        assert runs[0].objective == other.objective
+
+
+def test_history_falls_and_callback_stops():
+    seen = []
+
+    def stop(entry):
+        seen.append(entry)
+        return len(seen) == 7
+
+    result = train_crf(learnable(), L, 20, c1=0.5, sgd_iter=2, eta0=0.1, callback=stop)
+    assert len(result.history) == 7 and not result.converged
+    values = [h["objective"] for h in result.history if h["stage"] == "batch"]
+    assert values == sorted(values, reverse=True)
+    assert result.objective == pytest.approx(values[-1])
+
+
+def test_equals_crfsuite(tmp_path):
+    pycrfsuite = pytest.importorskip("pycrfsuite")
+    task = learnable(valued=False, n=80)
+    task.weight[:] = 1.0
+    trainer = pycrfsuite.Trainer("lbfgs", verbose=False)
+    for a, b in zip(task.token[:-1], task.token[1:]):
+        x = []
+        for t in range(a, b):  # counts as values: crfsuite has no repeated attributes
+            item = {}
+            for r in task.bag.row[task.bag.start[t] : task.bag.start[t + 1]]:
+                item[str(r)] = item.get(str(r), 0.0) + 1.0
+            x.append(item)
+        trainer.append(pycrfsuite.ItemSequence(x), [str(g) for g in task.gold[a:b]])
+    trainer.set_params({"c1": 1.0, "c2": 0.0, "epsilon": 1e-9, "delta": 1e-10, "max_iterations": 2000})
+    trainer.train(str(tmp_path / "model"))
+    theirs = min(float(h["loss"]) for h in trainer.logparser.iterations)
+    ours = train_crf(task, L, 20, c1=1.0, all_pairs=False, **STRICT)
+    assert ours.objective <= theirs * (1 + 1e-6)
+    assert ours.objective == pytest.approx(theirs, rel=1e-4)
+
+
+def test_equals_logistic_regression():
+    """Sequences of one token are a multinomial logistic regression."""
+    from sklearn.linear_model import LogisticRegression
+
+    task = make_task(3, n=150, R=8, longest=1)
+    X = np.zeros((150, 8))
+    for t in range(150):
+        for e in range(task.bag.start[t], task.bag.start[t + 1]):
+            X[t, task.bag.row[e]] += task.bag.value[e]
+    task.gold[:] = np.argmax(X[:, :3] + np.random.RandomState(0).rand(150, 3), axis=1)
+    c1 = 2.0
+    ours = train_crf(task, L, 8, c1=c1, **STRICT)
+    model = LogisticRegression(
+        C=1 / c1, l1_ratio=1.0, solver="saga", fit_intercept=False, tol=1e-10, max_iter=100_000
+    ).fit(X, task.gold, sample_weight=task.weight)
+    log_p = model.predict_log_proba(X)[np.arange(150), task.gold]
+    theirs = -(task.weight @ log_p) + c1 * np.abs(model.coef_).sum()
+    assert ours.objective == pytest.approx(theirs, rel=1e-6)
+
+
+@pytest.mark.parametrize("line_search", [False, True])
+@pytest.mark.parametrize("partial", [False, True])
+def test_stage_one_lowers_the_objective(line_search, partial):
+    task = learnable(partial=partial)
+    zero = train_crf(task, L, 20, c1=0.3, solver="sgd", sgd_iter=0)
+    some = train_crf(
+        task, L, 20, c1=0.3, solver="sgd", sgd_iter=8, eta0=0.1, line_search=line_search
+    )
+    assert some.objective < 0.95 * zero.objective
+    again = train_crf(
+        task, L, 20, c1=0.3, solver="sgd", sgd_iter=8, eta0=0.1, line_search=line_search
+    )
+    assert np.array_equal(some.nodes, again.nodes)
+
+
+def test_penalty_is_paid_up_to_zero():
+    pay = getattr(_pay, "py_func", _pay)
+    assert pay(1.0, 0.3, 0.0) == pytest.approx(0.7)
+    assert pay(1.0, 0.3, -0.3) == pytest.approx(1.0)  # paid before
+    assert pay(-1.0, 0.3, 0.0) == pytest.approx(-0.7)
+    assert pay(0.2, 0.3, 0.0) == pay(-0.2, 0.3, 0.0) == pay(0.0, 0.3, 0.0) == 0.0
+
+
+def test_memory_solves_quadratics():
+    """With n independent steps the recursion is the inverse of the Hessian."""
+    rng = np.random.RandomState(0)
+    n = 6
+    A = rng.randn(n, n)
+    A = A @ A.T + np.eye(n)
+    memory = Memory(n, n)
+    directions = []
+    for _ in range(n):  # conjugate steps
+        s = rng.randn(n)
+        for d in directions:
+            s -= d * (d @ A @ s) / (d @ A @ d)
+        directions.append(s)
+        memory.add(s, A @ s)
+    g = rng.randn(n)
+    np.testing.assert_allclose(
+        memory.solve(g, np.ones(n, bool), np.ones(n), 1.0), np.linalg.solve(A, g), rtol=1e-6
+    )
+    restricted = memory.solve(g, np.arange(n) < 3, np.ones(n), 1.0)
+    assert not restricted[3:].any() and restricted @ g > 0
+
+
+def test_observed_transitions_need_the_second_stage():
+    with pytest.raises(ValueError, match="solver='sgd'"):
+        train_crf(make_task(edges=True), L, 6, 3, solver="sgd")
+    with pytest.raises(ValueError, match="solver must be one of"):
+        train_crf(make_task(), L, 6, solver="newton")
