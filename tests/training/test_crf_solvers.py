@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sklearn
 
 from skstruct.training.crf import train_crf
 from skstruct.training.crf_objective import CRFObjective
@@ -116,8 +117,10 @@ def test_equals_logistic_regression():
     task.gold[:] = np.argmax(X[:, :3] + np.random.RandomState(0).rand(150, 3), axis=1)
     c1 = 2.0
     ours = train_crf(task, L, 8, c1=c1, **STRICT)
+    release = tuple(map(int, sklearn.__version__.split(".")[:2]))
+    l1 = {"l1_ratio": 1.0} if release >= (1, 8) else {"penalty": "l1"}
     model = LogisticRegression(
-        C=1 / c1, l1_ratio=1.0, solver="saga", fit_intercept=False, tol=1e-10, max_iter=100_000
+        C=1 / c1, **l1, solver="saga", fit_intercept=False, tol=1e-10, max_iter=100_000
     ).fit(X, task.gold, sample_weight=task.weight)
     log_p = model.predict_log_proba(X)[np.arange(150), task.gold]
     theirs = -(task.weight @ log_p) + c1 * np.abs(model.coef_).sum()
