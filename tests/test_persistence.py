@@ -439,7 +439,7 @@ def test_without_training(tokens, penalty, reload, path):
     tagger.partial_fit(*more)
     loaded.partial_fit(*more)
     assert_predicts_same(tagger, loaded, more[0])
-    assert_same(tagger._training.chain, reload(loaded)._training.chain)
+    assert_same(tagger._training.model, reload(loaded)._training.model)
 
 
 def test_without_training_again(reload):
@@ -521,7 +521,7 @@ def test_estimators_within_estimators(wrapper, reload, monkeypatch):
     for key, value in vars(outer).items():
         assert_same(value, getattr(loaded, key), key)
     assert "_training" not in vars(loaded.tagger) and not hasattr(loaded.tagger, "classes_")
-    assert reload(outer, training=False).tagger_._training.chain.nodes.moment.size == 0
+    assert reload(outer, training=False).tagger_._training.model.nodes.moment.size == 0
 
 
 @pytest.mark.parametrize("keep_members", [False, True])

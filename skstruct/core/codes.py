@@ -21,4 +21,4 @@ NO_NOISE, DROPOUT, ZIPF = 0, 1, 2
 NOISES = {None: NO_NOISE, "dropout": DROPOUT, "zipf": ZIPF}
 
 # Why a kernel returned before its work was done.
-DONE, POOL_FULL, RESCALE = 0, 1, 2
+DONE, POOL_FULL, RESCALE, TABLE_FULL = 0, 1, 2, 3

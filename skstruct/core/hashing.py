@@ -58,6 +58,27 @@ def find(table, compound, left, right):
     return entry & _LOW
 
 
+@inline
+def intern(table, entries, compound, left, right):
+    """The value stored for ``(compound, left, right)``; new ones are numbered from ``entries[0]``.
+
+    Numbers are shared by all compounds. The table has a free slot at the load allowed (:func:`room`).
+    """
+    key = (np.int64(left) << 32) | np.int64(right)
+    slot = slot_of(table, compound, key)
+    if table[slot, 1] == EMPTY:
+        table[slot, 0] = key
+        table[slot, 1] = (np.int64(compound) << 32) | entries[0]
+        entries[0] += 1
+    return table[slot, 1] & _LOW
+
+
+@inline
+def room(table, entries):
+    """How many more entries the table takes at the load allowed."""
+    return np.int64(MAX_LOAD * table.shape[0]) - entries[0]
+
+
 @kernel
 def _rehash(old, new):
     for i in range(old.shape[0]):

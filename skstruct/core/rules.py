@@ -133,6 +133,4 @@ def apply(difference, store, clock, rule, tau):
     for entry in range(difference.size[0]):
         amount = difference.amount[entry]
         if amount != 0.0:
-            nudge(
-                store, clock, rule, difference.row[entry], difference.column[entry], tau * amount
-            )
+            nudge(store, clock, rule, difference.row[entry], difference.column[entry], tau * amount)

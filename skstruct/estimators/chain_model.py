@@ -200,9 +200,7 @@ def constraint_arrays(constraints, labels):
     if isinstance(constraints, str):
         odd = [v for v in labels.values if not isinstance(v, str)]
         if odd:
-            raise ValueError(
-                f"constraints={constraints!r} needs labels that are str, got {describe(odd[0])}"
-            )
+            raise ValueError(f"constraints={constraints!r} needs labels that are str, got {describe(odd[0])}")
         start, allowed, end = allowed_transitions(labels.values, constraints)
     elif constraints is not None:
         pairs = list(constraints)
@@ -387,9 +385,7 @@ class ChainModel:
             out = np.empty(int(token[-1]), np.int32)
             scores = np.empty(last - first)
             scratch = new_work(task, len(self.labels), training=False)
-            structure.predict(
-                task, 0, last - first, chain, READ_ONLY, QUIET, scratch, out, scores
-            )
+            structure.predict(task, 0, last - first, chain, READ_ONLY, QUIET, scratch, out, scores)
             return self.labels.decode(out, token), scores
 
         parts = list(map_chunks(work, sequences, n_jobs))
@@ -417,17 +413,11 @@ class ChainModel:
                 result.append([([], 0.0)])
                 continue
             out = np.empty((k, T), np.int32)
-            predict_kbest(
-                task, i, k, chain, READ_ONLY, QUIET, scratch, cell, back, head, out, score
-            )
+            predict_kbest(task, i, k, chain, READ_ONLY, QUIET, scratch, cell, back, head, out, score)
             found = int(np.count_nonzero(score > -np.inf))
             if found == 0:
-                raise ValueError(
-                    f"sequence {i}: the constraints and the labels allowed leave no labelling"
-                )
-            result.append(
-                [(values[out[r]].tolist(), float(score[r])) for r in range(found)]
-            )
+                raise ValueError(f"sequence {i}: the constraints and the labels allowed leave no labelling")
+            result.append([(values[out[r]].tolist(), float(score[r])) for r in range(found)])
         return result
 
 

@@ -40,7 +40,7 @@ from .chain_model import (
     n_node_rows,
     new_encoder,
 )
-from .online import SHARED_CONSTRAINTS, class_costs
+from .online import TAGGER_CONSTRAINTS, class_costs
 from .online_state import is_sparse
 
 NONNEGATIVE = Interval(Real, 0, None, closed="left")
@@ -130,7 +130,7 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
     """
 
     _parameter_constraints = {
-        "features": SHARED_CONSTRAINTS["features"],
+        "features": TAGGER_CONSTRAINTS["features"],
         "c1": [NONNEGATIVE],
         "c2": [NONNEGATIVE],
         "solver": [StrOptions({"two-stage", "owlqn", "sgd"})],
@@ -144,8 +144,8 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         "tol": [NONNEGATIVE],
         "all_pairs": ["boolean"],
         "min_count": [POSITIVE],
-        "constraints": SHARED_CONSTRAINTS["constraints"],
-        "class_weight": SHARED_CONSTRAINTS["class_weight"],
+        "constraints": TAGGER_CONSTRAINTS["constraints"],
+        "class_weight": TAGGER_CONSTRAINTS["class_weight"],
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],

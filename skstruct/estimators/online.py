@@ -1,8 +1,8 @@
-"""Online learning of chain taggers: what perceptron and passive-aggressive share.
+"""Online learning: what all learners share that learn example by example, and the chain taggers.
 
-Place on the ladder: rung 7 over rung 6. ``fit`` validates and encodes, then lets
-``training.online`` run epochs; the fitted attributes are set in one go at the end, so that a failed
-fit leaves the estimator as it was.
+Place on the ladder: rung 7 over rung 6. ``fit`` validates and encodes, then a run (:mod:`.run`) goes
+through the epochs; the fitted attributes are set in one go at the end, so that a failed fit leaves the
+estimator as it was.
 """
 
 import os
@@ -17,8 +17,6 @@ from ..data.labels import Labels, encode_labels
 from ..data.templates import FeatureTemplates
 from ..structures import chain as structure
 from ..structures.chain import new_work
-from ..training.interrupt import DeferredInterrupt
-from ..training.online import epoch_order, epochs, snapshot
 from ._sklearn import (
     CallbackSupportMixin,
     Integral,
@@ -26,7 +24,6 @@ from ._sklearn import (
     Options,
     Real,
     StrOptions,
-    epoch_context,
     with_callbacks,
 )
 from .base import N_JOBS, POSITIVE, SequenceTagger, take
@@ -38,11 +35,11 @@ from .chain_model import (
     new_encoder,
 )
 from .online_state import continued_state, final_model, fresh_state
+from .run import Run, new_key
 
 FRACTION = Interval(Real, 0, 1, closed="left")
 
 SHARED_CONSTRAINTS = {
-    "features": [str, os.PathLike, list, tuple, FeatureTemplates],
     "max_iter": [POSITIVE],
     "shuffle": ["boolean"],
     "penalty": [StrOptions({p for p in PENALTIES if p}), None],
@@ -61,15 +58,27 @@ SHARED_CONSTRAINTS = {
     "n_jobs": N_JOBS,
     "random_state": ["random_state"],
     "verbose": ["verbose"],
+}
+"""What all online learners accept; see ``sklearn.utils._param_validation``."""
+
+TAGGER_CONSTRAINTS = {
+    **SHARED_CONSTRAINTS,
+    "features": [str, os.PathLike, list, tuple, FeatureTemplates],
     "order": [Options(Integral, {1})],
     "constraints": [str, list, tuple, set, frozenset, None],
     "class_weight": [dict, StrOptions({"balanced"}), None],
 }
-"""What the constructors accept; see ``sklearn.utils._param_validation``."""
+"""What the chain taggers accept besides."""
 
 
-class OnlineTagger(CallbackSupportMixin, SequenceTagger):
-    """Base of the taggers that learn example by example."""
+class OnlineLearner(CallbackSupportMixin):
+    """Base of the estimators that learn example by example.
+
+    A subclass has the shared constructor parameters and ``_rule()``, and ``_prepare(X, y, sample_weight,
+    continued, stream, classes)``, which checks and encodes everything and returns a
+    :class:`.run.Run`. ``continued``: go on from ``_model`` and ``_training``. ``stream``: the run is one
+    call of ``partial_fit``.
+    """
 
     def _penalty(self):
         return PENALTIES[self.penalty] if self.alpha > 0 else NO_PENALTY
@@ -85,6 +94,36 @@ class OnlineTagger(CallbackSupportMixin, SequenceTagger):
         )
 
     # -- fitting -----------------------------------------------------------------------------------
+    def _fit(self, X, y, sample_weight):
+        self._validate_params()
+        context = self._init_callback_context(max_subtasks=self.max_iter)
+        continued = self.warm_start and hasattr(self, "_model")
+        return self._prepare(X, y, sample_weight, continued).train(X, y, context)
+
+    def _partial_fit(self, X, y, sample_weight, classes=None):
+        self._validate_params()
+        continued = hasattr(self, "_model")
+        run = self._prepare(X, y, sample_weight, continued, stream=True, classes=classes)
+        run.history = run.state.history
+        run.n_iter = getattr(self, "n_iter_", 0)
+        return run.train(X, y, n_epochs=1)
+
+    def _held_out(self, nonempty):
+        """Positions of the sequences that early stopping judges by."""
+        n = nonempty.shape[0]
+        n_test = int(np.ceil(self.validation_fraction * n))
+        if n_test >= n:
+            raise ValueError(
+                f"early_stopping with validation_fraction={self.validation_fraction} leaves none of "
+                f"the {n} sequences to train on"
+            )
+        order = check_random_state(self.random_state).permutation(n)
+        return np.sort(nonempty[order[:n_test]]).tolist()
+
+
+class OnlineTagger(OnlineLearner, SequenceTagger):
+    """Base of the chain taggers that learn example by example."""
+
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Learn from labelled sequences.
@@ -112,11 +151,7 @@ class OnlineTagger(CallbackSupportMixin, SequenceTagger):
         KeyboardInterrupt
             After Ctrl-C; the completed epochs are kept, and the model can be used.
         """
-        self._validate_params()
-        context = self._init_callback_context(max_subtasks=self.max_iter)
-        continued = self.warm_start and hasattr(self, "_model")
-        run = self._prepare(X, y, sample_weight, continued)
-        return run.train(X, y, context)
+        return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """One pass over more data; features, and labels unless ``classes`` closed them, may be new.
@@ -138,12 +173,7 @@ class OnlineTagger(CallbackSupportMixin, SequenceTagger):
         often enough. After a ``fit``, the pass starts from the (averaged) weights of the fit and begins
         a new average. ``early_stopping`` and callbacks do not apply.
         """
-        self._validate_params()
-        continued = hasattr(self, "_model")
-        run = self._prepare(X, y, sample_weight, continued, stream=True, classes=classes)
-        run.history = run.state.history
-        run.n_iter = getattr(self, "n_iter_", 0)
-        return run.train(X, y, n_epochs=1)
+        return self._partial_fit(X, y, sample_weight, classes)
 
     def _prepare(self, X, y, sample_weight, continued=False, stream=False, classes=None):
         """Check and encode everything; what is left to do is to train."""
@@ -183,22 +213,10 @@ class OnlineTagger(CallbackSupportMixin, SequenceTagger):
                 before, self._model.labels, encoder, labels, rule, constraints, cost, stream
             )
         else:
-            key = int(check_random_state(self.random_state).randint(2**31 - 1))
+            key = new_key(self.random_state)
             state = fresh_state(encoder, labels, rule, constraints, cost, key)
         state.closed, state.stream = closed, stream
-        return _Run(self, state, task, encoder, labels, constraints, held_out)
-
-    def _held_out(self, nonempty):
-        """Positions of the sequences that early stopping judges by."""
-        n = nonempty.shape[0]
-        n_test = int(np.ceil(self.validation_fraction * n))
-        if n_test >= n:
-            raise ValueError(
-                f"early_stopping with validation_fraction={self.validation_fraction} leaves none of "
-                f"the {n} sequences to train on"
-            )
-        order = check_random_state(self.random_state).permutation(n)
-        return np.sort(nonempty[order[:n_test]]).tolist()
+        return ChainRun(self, state, task, encoder, labels, constraints, held_out)
 
     def n_features(self):
         """Number of features of the fitted model; each has a weight for every label."""
@@ -230,153 +248,45 @@ def _closed_labels(classes, before, labels):
     if len(given) == 0:
         raise ValueError("classes must hold at least one label")
     if before is not None and given.values != labels.values:
-        raise ValueError(
-            f"classes={given.values!r} differ from those of earlier calls, {labels.values!r}"
-        )
+        raise ValueError(f"classes={given.values!r} differ from those of earlier calls, {labels.values!r}")
     return given
 
 
-class _Run:
-    """One training run of an estimator: epochs, their record, and the fitted attributes at its end."""
+class ChainRun(Run):
+    """A training run of a chain tagger."""
+
+    structure = structure
 
     def __init__(self, estimator, state, task, encoder, labels, constraints, held_out):
-        self.estimator = estimator
-        self.state = state
-        self.task = task
+        super().__init__(estimator, state, task, held_out)
         self.encoder = encoder
         self.labels = labels
         self.constraints = constraints
-        self.watch = None if held_out is None else _Validation(estimator, *held_out)
-        self.visited = np.flatnonzero(np.diff(task.token) > 0)
-        self.history = []
-        self.n_iter = 0
 
-    def member(self, estimator, seed, drawn):
-        """A run of another estimator on the same task: its own weights, orders and examples."""
-        state = self.state
-        chain = state.chain
-        fresh = fresh_state(
-            self.encoder,
-            self.labels,
-            state.rule,
-            (chain.start, chain.allowed, chain.end),
-            chain.cost,
-            int(check_random_state(seed).randint(2**31 - 1)),
-        )
-        held_out = None if self.watch is None else (self.watch.X, self.watch.labels)
-        run = _Run(
-            estimator, fresh, self.task, self.encoder, self.labels, self.constraints, held_out
-        )
-        run.visited = drawn
-        return run
+    def finished(self, model):
+        """See :class:`.run.Run`."""
+        return final_model(model, self.state.rule, self.encoder, self.labels, self.constraints)
 
-    def model(self, chain):
-        """What prediction would use after the training so far."""
-        return final_model(chain, self.state.rule, self.encoder, self.labels, self.constraints)
+    def fitted(self):
+        """See :class:`.run.Run`."""
+        return {"classes_": self.labels.array}
 
-    def train(self, X, y, context=None, n_epochs=None):
-        """Run the epochs; returns the estimator, fitted."""
-        estimator, state, task = self.estimator, self.state, self.task
-        n_epochs = estimator.max_iter if n_epochs is None else n_epochs
-        lengths = np.diff(task.token)
-        n = self.visited.shape[0]
-        orders = (
-            self.visited[epoch_order(state.key, state.epoch + e, n, estimator.shuffle)]
-            for e in range(n_epochs)
-        )
-        work = new_work(task, len(self.labels))
-        events = epoch_context(context, estimator, X, y)
-        self.chain, self.done, started = state.chain, 0, False
-        with DeferredInterrupt() as interrupt:
-            try:
-                events.begin_fit()
-                events.begin()
-                for chain, stats, complete in epochs(
-                    structure, task, orders, lengths, state.chain, state.rule,
-                    estimator._noise(state.key), work, interrupt,
-                ):  # fmt: skip
-                    self.chain, started = chain, True
-                    if stats is not None:
-                        self._record(stats, n, complete)
-                    if not complete:
-                        continue
-                    stop = self.watch is not None and self.watch.look(self, chain)
-                    self._report()
-                    stop = events.end(self.attributes) or stop
-                    if stop or self.done == n_epochs:
-                        break
-                    events.begin()
-                events.end_fit(self.attributes)
-            except KeyboardInterrupt:
-                if started:
-                    self._commit()
-                raise
-            self._commit()
-        return estimator
+    def scratch(self):
+        """See :class:`.run.Run`."""
+        return new_work(self.task, len(self.labels))
 
-    def _record(self, stats, n_visited, complete):
-        self.done += complete
-        self.history.append(
-            {
-                "epoch": self.state.epoch + self.done + (not complete),
-                "updates": stats.updates,
-                "sequence_error": stats.updates / n_visited,
-                "token_error": stats.wrong_tokens / int(self.task.token[-1]),
-                "loss": stats.loss,
-                "seconds": stats.seconds,
-                "complete": complete,
-            }
-        )
+    def held_out_score(self, model):
+        """Token accuracy, over the tokens whose label is given."""
+        X, y = self.held_out
+        predicted, _ = model.predict(X, n_jobs=self.estimator.n_jobs)
+        right = [a == b for a, b in zip(flatten(y), flatten(predicted)) if a is not None]
+        return float(np.mean(right)) if right else 0.0
 
-    def _report(self):
-        if self.estimator.verbose:
-            record = self.history[-1]
-            line = (
-                f"epoch {record['epoch']}: {record['updates']} updates, "
-                f"token error {record['token_error']:.4f}, {record['seconds']:.2f} s"
-            )
-            if "validation_score" in record:
-                line += f", held-out accuracy {record['validation_score']:.4f}"
-            print(line, flush=True)
+    def at_rest(self, model):
+        """See :class:`.run.Run`."""
+        return model._replace(cost=np.zeros(0))
 
-    def attributes(self):
-        """The fitted attributes as they stand."""
-        chain = self.chain
-        if self.watch is not None and self.watch.best is not None:
-            chain = self.watch.best
-        return {
-            "_model": self.model(chain),
-            "classes_": self.labels.array,
-            "n_iter_": self.n_iter + self.done,
-            "history_": self.history,
-        }
-
-    def _commit(self):
-        fitted = self.attributes()
-        state = self.state
-        if self.watch is not None and self.watch.best is not None:
-            self.chain = self.watch.best
-        state.chain = self.chain._replace(cost=np.zeros(0))
-        state.epoch += self.done
-        state.history = self.history
-        fitted["_training"] = state
-        vars(self.estimator).update(fitted)
-
-
-class _Validation:
-    """Early stopping by token accuracy on held-out sequences; keeps the best epoch."""
-
-    def __init__(self, estimator, X, y):
-        self.estimator, self.X, self.labels, self.y = estimator, X, y, flatten(y)
-        self.best_score, self.wait, self.best = -np.inf, 0, None
-
-    def look(self, run, chain):
-        """Score an epoch; whether to stop."""
-        predicted, _ = run.model(chain).predict(self.X, n_jobs=self.estimator.n_jobs)
-        right = [a == b for a, b in zip(self.y, flatten(predicted)) if a is not None]
-        score = float(np.mean(right)) if right else 0.0
-        run.history[-1]["validation_score"] = score
-        self.wait = 0 if score > self.best_score + self.estimator.tol else self.wait + 1
-        if score > self.best_score:
-            self.best_score, self.best = score, snapshot(structure, chain)
-        return self.wait >= self.estimator.n_iter_no_change
+    def fresh(self, key):
+        """See :class:`.run.Run`."""
+        rule, cost = self.state.rule, self.state.model.cost
+        return fresh_state(self.encoder, self.labels, rule, self.constraints, cost, key)

@@ -1,16 +1,13 @@
 """The state of online training between calls: fresh, grown, re-booked, and the model it amounts to.
 
 Place on the ladder: rung 7 over rung 6. ``partial_fit`` and ``warm_start`` go on from a
-:class:`TrainingState`; features and labels may have grown since.
+:class:`.run.TrainingState`; features and labels may have grown since.
 """
-
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..core.codes import L1_CUMULATIVE
 from ..core.store import (
-    Rule,
     grow_rows,
     new_clock,
     new_store,
@@ -21,40 +18,13 @@ from ..structures import chain as structure
 from ..structures.chain import Chain
 from ..training.online import snapshot
 from .chain_model import ChainModel, has_bigram, n_edge_combinations, n_node_rows
+from .run import TrainingState
 
 DENSE_WEIGHTS = 2**24
 """Largest number of weights that are stored as full rows when there are many labels."""
 
 FEW_LABELS = 16
 """Up to here rows are always full: a row is then two cache lines at most."""
-
-
-@dataclass
-class TrainingState:
-    """What it takes to go on training.
-
-    Attributes
-    ----------
-    chain : Chain
-        Weights with their bookkeeping.
-    rule : Rule
-    key : int
-        Drawn from ``random_state`` once; orders and noise are functions of it.
-    epoch : int
-        Epochs run since the weights were zero.
-    closed : bool
-        Whether ``partial_fit`` fixed the label set.
-    stream : bool
-        Whether the average is one over calls of ``partial_fit``; else it belongs to a ``fit``.
-    """
-
-    chain: Chain
-    rule: Rule
-    key: int
-    epoch: int = 0
-    closed: bool = False
-    stream: bool = False
-    history: list = field(default_factory=list)
 
 
 def is_sparse(rows, columns):
@@ -87,7 +57,7 @@ def continued_state(before, old_labels, encoder, labels, rule, constraints, cost
     starts from the averaged weights, and with a new average: the long average of the fit would
     otherwise drown what the new data teaches. And so does training under another rule.
     """
-    chain = snapshot(structure, before.chain)
+    chain = snapshot(structure, before.model)
     if before.rule != rule or (stream and not before.stream):
         chain = _start_average_anew(chain, before.rule, rule)
     nodes, edges, L = chain.nodes, chain.edges, len(labels)
@@ -104,9 +74,7 @@ def continued_state(before, old_labels, encoder, labels, rule, constraints, cost
         end=end,
         cost=cost,
     )
-    return TrainingState(
-        chain, rule, before.key, before.epoch, before.closed, stream, [*before.history]
-    )
+    return TrainingState(chain, rule, before.key, before.epoch, before.closed, stream, [*before.history])
 
 
 def final_model(chain, rule, encoder, labels, constraints):
@@ -164,6 +132,4 @@ def _start_average_anew(chain, old, new):
             last=fresh.last,
         )
 
-    return chain._replace(
-        nodes=convert(chain.nodes), edges=convert(chain.edges), clock=new_clock()
-    )
+    return chain._replace(nodes=convert(chain.nodes), edges=convert(chain.edges), clock=new_clock())

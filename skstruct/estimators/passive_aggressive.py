@@ -3,7 +3,7 @@
 from ..core.codes import AVERAGES, VARIANTS
 from ..core.store import Rule
 from ._sklearn import Interval, Real, StrOptions
-from .online import SHARED_CONSTRAINTS, OnlineTagger
+from .online import TAGGER_CONSTRAINTS, OnlineTagger
 
 
 class PassiveAggressiveTagger(OnlineTagger):
@@ -66,7 +66,7 @@ class PassiveAggressiveTagger(OnlineTagger):
     """
 
     _parameter_constraints = {
-        **SHARED_CONSTRAINTS,
+        **TAGGER_CONSTRAINTS,
         "C": [Interval(Real, 0, None, closed="neither")],
         "variant": [StrOptions(set(VARIANTS))],
         "cost": [StrOptions({"one", "hamming"})],

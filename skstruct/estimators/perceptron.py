@@ -2,7 +2,7 @@
 
 from ..core.codes import AVERAGES, PERCEPTRON
 from ..core.store import Rule
-from .online import SHARED_CONSTRAINTS, OnlineTagger
+from .online import TAGGER_CONSTRAINTS, OnlineTagger
 
 
 class StructuredPerceptron(OnlineTagger):
@@ -100,7 +100,7 @@ class StructuredPerceptron(OnlineTagger):
     [['D', 'N', 'V']]
     """
 
-    _parameter_constraints = {**SHARED_CONSTRAINTS, "average": ["boolean"]}
+    _parameter_constraints = {**TAGGER_CONSTRAINTS, "average": ["boolean"]}
 
     def __init__(
         self,
@@ -154,6 +154,4 @@ class StructuredPerceptron(OnlineTagger):
         self.verbose = verbose
 
     def _rule(self):
-        return Rule(
-            PERCEPTRON, 0.0, False, self._penalty(), float(self.alpha), AVERAGES[bool(self.average)]
-        )
+        return Rule(PERCEPTRON, 0.0, False, self._penalty(), float(self.alpha), AVERAGES[bool(self.average)])

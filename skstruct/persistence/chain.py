@@ -25,7 +25,7 @@ from ..estimators.chain_model import (
     n_edge_combinations,
     n_node_rows,
 )
-from ..estimators.online_state import TrainingState
+from ..estimators.run import TrainingState
 from ..structures.chain import Chain
 from .encoders import (
     encoder_from_state,
@@ -174,7 +174,7 @@ def training_state(state, history, writer, name):
         return out
     if state.history is not history:
         out["history"] = writer.value(state.history, f"{name}.history")
-    rule, clock = state.rule, state.chain.clock
+    rule, clock = state.rule, state.model.clock
     out["rule"] = {
         "update": name_of(rule.update, _UPDATES),
         "aggressiveness": float(rule.aggressiveness),
@@ -184,8 +184,8 @@ def training_state(state, history, writer, name):
         "average": name_of(rule.average, _AVERAGES),
     }
     out["clock"] = {"step": clock.step.tolist(), "scale": clock.scale.tolist()}
-    out["nodes"] = _store_state(state.chain.nodes, writer, f"{name}.nodes")
-    out["edges"] = _store_state(state.chain.edges, writer, f"{name}.edges")
+    out["nodes"] = _store_state(state.model.nodes, writer, f"{name}.nodes")
+    out["edges"] = _store_state(state.model.edges, writer, f"{name}.edges")
     return out
 
 

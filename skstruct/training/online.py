@@ -3,7 +3,10 @@
 Place on the ladder: rung 6. A *structure* is a module that exports the kernel ``epoch(task, order,
 begin, end, model, rule, noise, work)`` and ``STORES``, the names of the model's weight stores. The
 model is a ``NamedTuple`` with these stores and a ``clock``. Training updates the arrays of the model
-in place, and replaces the model only when a sparse store has to grow.
+in place, and replaces the model only when something in it has to grow.
+
+A structure that meets features only while it searches also exports ``TABLES``, the names of the
+arrays that number them, and ``grow(model, rule)``, the model with more room for features.
 """
 
 import time
@@ -11,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import POOL_FULL, RESCALE
+from ..core.codes import POOL_FULL, RESCALE, TABLE_FULL
 from ..core.store import Clock, close_epoch, copy_store, grow_pool, rebase
 
 CHUNK_TOKENS = 50_000
@@ -40,6 +43,7 @@ def epoch_order(key, epoch, n, shuffle=True):
 def snapshot(structure, model):
     """A copy of the model that shares no mutable array."""
     copies = {name: copy_store(getattr(model, name)) for name in structure.STORES}
+    copies.update((name, getattr(model, name).copy()) for name in getattr(structure, "TABLES", ()))
     return model._replace(clock=Clock(*(part.copy() for part in model.clock)), **copies)
 
 
@@ -80,6 +84,8 @@ def run_epoch(structure, task, order, lengths, model, rule, noise, work, interru
                 model = model._replace(**dict(zip(structure.STORES, longer)))
             elif code == RESCALE:
                 rebase(stores, model.clock)
+            elif code == TABLE_FULL:
+                model = structure.grow(model, rule)
         if interrupt is not None and interrupt.count:
             patient = whole and interrupt.count == 1 and time.perf_counter() - began < LONG_EPOCH
             if not patient:

@@ -204,7 +204,7 @@ class World:
         task = self.task(gold, weight)
         cost = np.array([(costs or {}).get(y, 0.0) for y in self.names])
         constraints = constraint_arrays(self.pairs, self.labels)
-        chain = fresh_state(self.encoder, self.labels, self.rule, constraints, cost, 0).chain
+        chain = fresh_state(self.encoder, self.labels, self.rule, constraints, cost, 0).model
         for store in (chain.nodes, chain.edges):
             n = store.value.shape[0]
             store.value[:] = (
