@@ -75,7 +75,7 @@ def _require(condition, reason):
         raise ModelFileError(reason)
 
 
-def write_container(path, header, arrays):
+def write_container(path, header, arrays, temporary=None):
     """Write a header and named arrays to one file, whole or not at all.
 
     The bytes go to a temporary file in the same folder, reach the disk (``fsync``), and then take the
@@ -91,6 +91,8 @@ def write_container(path, header, arrays):
         ``header["kind"]`` must be a non-empty string; ``header["arrays"]`` is reserved.
     arrays : dict of str to numpy.ndarray
         Arrays of any shape and memory layout; dtype bool, a fixed-width integer, float32 or float64.
+    temporary : str, optional
+        Name of the temporary file, on the same file system; drawn at random if not given.
 
     Raises
     ------
@@ -112,9 +114,12 @@ def write_container(path, header, arrays):
     encoded, specs = _encode_header(header, arrays)
     # The link's target is replaced, not the link; the folder is the target's.
     path = os.path.realpath(os.fspath(path))
-    temporary = os.path.join(os.path.dirname(path), f".skstruct-{secrets.token_hex(8)}.tmp")
+    mode = "wb"
+    if temporary is None:
+        temporary = os.path.join(os.path.dirname(path), f".skstruct-{secrets.token_hex(8)}.tmp")
+        mode = "xb"
     try:
-        with open(temporary, "xb") as file:
+        with open(temporary, mode) as file:
             _write_bytes(file, encoded, specs, arrays)
             file.flush()
             os.fsync(file.fileno())

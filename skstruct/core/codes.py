@@ -20,5 +20,13 @@ AVERAGES = {None: NO_AVERAGE, False: NO_AVERAGE, True: EACH_STEP, "step": EACH_S
 NO_NOISE, DROPOUT, ZIPF = 0, 1, 2
 NOISES = {None: NO_NOISE, "dropout": DROPOUT, "zipf": ZIPF}
 
+# Feature templates of the word segmenter.
+ZSZ18, ZC14 = 0, 1
+WORD_TEMPLATES = {"zsz18": ZSZ18, "zc14": ZC14}
+
+# Beam search: where the prefix ends from which an example is learned.
+EARLY, MAX_VIOLATION, STANDARD = 0, 1, 2
+UPDATES = {"early": EARLY, "max-violation": MAX_VIOLATION, "standard": STANDARD}
+
 # Why a kernel returned before its work was done.
 DONE, POOL_FULL, RESCALE, TABLE_FULL = 0, 1, 2, 3

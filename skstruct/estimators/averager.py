@@ -1,5 +1,6 @@
 """Shuffle-and-average: one model from many that saw the examples in different orders."""
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -40,6 +41,9 @@ class BaggingShuffleAverager(SequenceTagger):
         Sequences drawn for each member, as a fraction.
     keep_members : bool, default=False
         Keep the fitted members as ``estimators_``.
+    checkpoint : str, path or None, default=None
+        Folder where the members keep their states, in place of their own ``checkpoint``. A fit that was
+        killed goes on with the members as they were; a finished one removes all files.
     n_jobs : int or None, default=None
         Threads, in training (over members) and prediction. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -76,6 +80,7 @@ class BaggingShuffleAverager(SequenceTagger):
         "bootstrap": ["boolean"],
         "max_samples": [Interval(Real, 0, 1, closed="right")],
         "keep_members": ["boolean"],
+        "checkpoint": [str, os.PathLike, None],
         "n_jobs": N_JOBS,
         "random_state": ["random_state"],
     }
@@ -89,6 +94,7 @@ class BaggingShuffleAverager(SequenceTagger):
         bootstrap=False,
         max_samples=1.0,
         keep_members=False,
+        checkpoint=None,
         n_jobs=None,
         random_state=None,
     ):
@@ -98,6 +104,7 @@ class BaggingShuffleAverager(SequenceTagger):
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.keep_members = keep_members
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -135,11 +142,18 @@ class BaggingShuffleAverager(SequenceTagger):
         self._validate_params()
         members, runs = self._members(X, y, sample_weight)
         threads = min(effective_n_jobs(self.n_jobs), len(runs))
+
+        def train(member_run):
+            return self._trained(member_run, X, y)
+
         if threads == 1:
-            models = [run(k) for k, run in enumerate(runs)]
+            models = [train(run) for run in runs]
         else:
             with ThreadPoolExecutor(threads) as pool:
-                models = list(pool.map(lambda k: runs[k](k), range(len(runs))))
+                models = list(pool.map(train, runs))
+        for run in runs:  # not before all members are done: one that is killed finds the others finished
+            if run.checkpoint is not None:
+                run.checkpoint.remove()
         nonzero = self.average == "nonzero"
         first = models[0]
         model = ChainModel(
@@ -158,7 +172,7 @@ class BaggingShuffleAverager(SequenceTagger):
         return self
 
     def _members(self, X, y, sample_weight):
-        """The members to be, and for each a function that trains it and returns its model."""
+        """The members to be, and for each the run that trains it."""
         template = self._template()
         if not isinstance(template, BaseEstimator) or not hasattr(template, TRAINABLE):
             raise ValueError(
@@ -181,21 +195,20 @@ class BaggingShuffleAverager(SequenceTagger):
             elif n_drawn < nonempty.shape[0]:
                 drawn = np.sort(random.choice(nonempty, n_drawn, replace=False))
             member = clone(template).set_params(random_state=seed)
-            run = shared.member(member, seed, drawn)
+            if self.checkpoint is not None:
+                member.set_params(checkpoint=self.checkpoint)
             members.append(member)
-            runs.append(self._trainer(member, run, X, y))
+            runs.append(shared.member(member, seed, drawn))
         return members, runs
 
-    def _trainer(self, member, run, X, y):
-        def train(k):
-            run.train(X, y)
-            model = member._model
-            if not self.keep_members:  # let go of what only further training would need
-                vars(member).pop("_model")
-                vars(member).pop("_training", None)
-            return model
-
-        return train
+    def _trained(self, run, X, y):
+        """The model that a run leads to."""
+        member = run.train(X, y, keep_checkpoint=True)
+        model = member._model
+        if not self.keep_members:  # let go of what only further training would need
+            vars(member).pop("_model")
+            vars(member).pop("_training", None)
+        return model
 
     def member_scores(self, X, y, sample_weight=None):
         """Scores of the members alone, to set beside the score of their average.

@@ -335,7 +335,9 @@ class _Run:
         task = self.task._replace(weight=self.task.weight * counts)
         return _Run(estimator, task, self.encoder, self.labels, self.constraints, self.cost)
 
-    def train(self, X, y, context=None):
+    checkpoint = None
+
+    def train(self, X, y, context=None, keep_checkpoint=False):
         """Minimise; returns the estimator, fitted."""
         e = self.estimator
         start, allowed, end = self.constraints

@@ -55,6 +55,7 @@ SHARED_CONSTRAINTS = {
     "n_iter_no_change": [POSITIVE],
     "tol": [Interval(Real, 0, None, closed="left")],
     "warm_start": ["boolean"],
+    "checkpoint": [str, os.PathLike, None],
     "n_jobs": N_JOBS,
     "random_state": ["random_state"],
     "verbose": ["verbose"],
@@ -274,6 +275,11 @@ class ChainRun(Run):
     def scratch(self):
         """See :class:`.run.Run`."""
         return new_work(self.task, len(self.labels))
+
+    def prior(self):
+        """See :class:`.run.Run`."""
+        model = self.state.model
+        return model.start, model.allowed, model.end, model.cost, super().prior()
 
     def held_out_score(self, model):
         """Token accuracy, over the tokens whose label is given."""

@@ -99,6 +99,7 @@ class PassiveAggressiveTagger(OnlineTagger):
         n_iter_no_change=3,
         tol=1e-3,
         warm_start=False,
+        checkpoint=None,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -126,6 +127,7 @@ class PassiveAggressiveTagger(OnlineTagger):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

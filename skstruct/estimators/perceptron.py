@@ -65,6 +65,10 @@ class StructuredPerceptron(OnlineTagger):
         What counts as improvement, in token accuracy.
     warm_start : bool, default=False
         Let ``fit`` go on from the weights of the last one; features and labels may be new.
+    checkpoint : str, path or None, default=None
+        Folder where ``fit`` keeps its state after each epoch, under a name made from parameters and data.
+        A fit that finds its own state goes on from there and ends as if it had never stopped; a finished
+        fit removes its file.
     n_jobs : int or None, default=None
         Threads in prediction.
     random_state : int, RandomState instance or None, default=None
@@ -125,6 +129,7 @@ class StructuredPerceptron(OnlineTagger):
         n_iter_no_change=3,
         tol=1e-3,
         warm_start=False,
+        checkpoint=None,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -149,6 +154,7 @@ class StructuredPerceptron(OnlineTagger):
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -12,7 +12,15 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ..container import ModelFileError
 from ..core.store import Rule
+from ..training.checkpoint import (
+    Checkpoint,
+    arrays_of,
+    fingerprint,
+    simple_parameters,
+    with_arrays,
+)
 from ..training.interrupt import DeferredInterrupt
 from ..training.online import epoch_order, epochs, snapshot
 from ._sklearn import epoch_context
@@ -121,21 +129,40 @@ class Run:
         n = self.visited.shape[0]
         return self.visited[epoch_order(self.state.key, epoch, n, self.estimator.shuffle)]
 
-    def train(self, X, y, context=None, n_epochs=None):
-        """Run the epochs; returns the estimator, fitted."""
+    def train(self, X, y, context=None, n_epochs=None, keep_checkpoint=False):
+        """Run the epochs; returns the estimator, fitted.
+
+        Parameters
+        ----------
+        X, y
+            Shown to callbacks.
+        context : optional
+            Of the callbacks.
+        n_epochs : int, optional
+            Instead of ``max_iter``; such a run writes no checkpoint.
+        keep_checkpoint : bool
+            Leave the file of a finished run: the caller removes it (``self.checkpoint.remove()``).
+        """
         estimator, state = self.estimator, self.state
-        n_epochs = estimator.max_iter if n_epochs is None else n_epochs
-        watch = None if self.held_out is None else _Watch(self)
-        self.watch = watch
-        orders = (self.order(state.epoch + e) for e in range(n_epochs))
+        self.watch = None if self.held_out is None else _Watch(self)
+        self.current, self.done, self.resumed_from = state.model, 0, 0
+        stopped, self.checkpoint, self.unsaved = False, None, False
+        if n_epochs is None:
+            n_epochs = estimator.max_iter
+            if getattr(estimator, "checkpoint", None) is not None:
+                self.checkpoint = self._open_checkpoint()
+                stopped = self._resume()
+        begin = n_epochs if stopped else self.done
+        orders = (self.order(state.epoch + e) for e in range(begin, n_epochs))
         events = epoch_context(context, estimator, X, y)
-        self.current, self.done, started = state.model, 0, False
+        started = self.done > 0
         with DeferredInterrupt() as interrupt:
             try:
                 events.begin_fit()
-                events.begin()
+                if begin < n_epochs:
+                    events.begin()
                 for model, stats, complete in epochs(
-                    self.structure, self.task, orders, np.diff(self.task.token), state.model,
+                    self.structure, self.task, orders, np.diff(self.task.token), self.current,
                     state.rule, estimator._noise(state.key), self.scratch(), interrupt,
                 ):  # fmt: skip
                     self.current, started = model, True
@@ -143,22 +170,89 @@ class Run:
                         self._record(stats, complete)
                     if not complete:
                         continue
-                    stop = watch is not None and watch.look(model)
+                    stop = self.watch is not None and self.watch.look(model)
+                    self.unsaved = self.checkpoint is not None
                     self._report()
+                    if keep_checkpoint or not (stop or self.done == n_epochs):
+                        self._keep(stop, wait=keep_checkpoint)
                     stop = events.end(self.attributes) or stop
                     if stop or self.done == n_epochs:
                         break
                     events.begin()
                 events.end_fit(self.attributes)
-            except KeyboardInterrupt:
-                if started:
+            except BaseException as error:
+                if self.checkpoint is not None:
+                    self.checkpoint.close()  # what was being written; then what was not
+                    if self.unsaved:
+                        self._keep(False)
+                        self.checkpoint.close()
+                if started and isinstance(error, KeyboardInterrupt):
                     self._commit()
                 raise
             self._commit()
+        if self.checkpoint is not None:
+            self.checkpoint.close()
+            if not keep_checkpoint:
+                self.checkpoint.remove()
         return estimator
+
+    # -- checkpoints -------------------------------------------------------------------------------
+    def _open_checkpoint(self):
+        estimator, state = self.estimator, self.state
+        facts = {
+            "class": type(estimator).__name__,
+            "parameters": simple_parameters(estimator),
+            "key": None if estimator.random_state is None else state.key,
+            "epoch": state.epoch,
+            "rule": list(state.rule),
+            "held_out": repr(self.held_out),
+        }
+        arrays = arrays_of((self.task, self.visited, self.prior()), "fit")
+        return Checkpoint(estimator.checkpoint, type(estimator).__name__, fingerprint(facts, arrays))
+
+    def prior(self):
+        """What the outcome depends on besides parameters and examples: arrays in named tuples."""
+        return self.state.model if self.state.epoch else ()
+
+    def _resume(self):
+        """Go on from the file, if there is one; whether early stopping had stopped."""
+        found = self.checkpoint.load()
+        if found is None:
+            return False
+        header, arrays = found
+        try:
+            self.current = with_arrays(self.state.model, "model", arrays)
+            self.done = self.resumed_from = header["done"]
+            self.state.key = header["key"]
+            self.history = header["history"]
+            if self.watch is not None:
+                self.watch.best_score, self.watch.wait = header["best_score"], header["wait"]
+                self.watch.best = with_arrays(self.state.model, "best", arrays)
+        except (KeyError, ModelFileError) as error:
+            raise self.checkpoint.refusal(error) from None
+        return header["stopped"]
+
+    def _keep(self, stopped, wait=False):
+        """Offer the state to the checkpoint; ``unsaved`` then says whether it was too busy to take it."""
+        if self.checkpoint is None:
+            return
+        if wait:
+            self.checkpoint.finish()
+        header = {
+            "done": self.done,
+            "key": self.state.key,
+            "history": list(self.history),
+            "stopped": bool(stopped),
+        }
+        arrays = arrays_of(self.current, "model")
+        if self.watch is not None:
+            header.update(best_score=self.watch.best_score, wait=self.watch.wait)
+            arrays.update(arrays_of(self.watch.best, "best"))
+        self.unsaved = not self.checkpoint.offer(header, arrays)
 
     def _record(self, stats, complete):
         self.done += complete
+        self.unsaved = False
         self.history.append(
             {
                 "epoch": self.state.epoch + self.done + (not complete),
@@ -189,7 +283,9 @@ class Run:
 
     def attributes(self):
         """The fitted attributes as they stand."""
+        resumed = {} if self.checkpoint is None else {"resumed_from_": self.resumed_from}
         return {
+            **resumed,
             "_model": self.finished(self._best()),
             "n_iter_": self.n_iter + self.done,
             "history_": self.history,

@@ -1,0 +1,269 @@
+"""What the word segmenter looks at: features of a word in progress, of its neighbours and of characters.
+
+Place on the ladder: rung 4, below :mod:`.segment`. Features are met while searching; the search only looks
+them up, an update numbers those it meets for the first time (``core.hashing.intern``). A key is a
+*compound*, four times the template's number plus a decision, and two integers. Characters are their code
+points plus 1, 0 is the boundary; so keys mean the same in every model.
+
+Words are integers too, exactly and whatever their length: compound ``WORD`` maps (node of the word without
+its last character, last character) to a row; the word's *node* is that row plus 1, and 0 is the empty
+word. That row is the row of the feature "word w" as well: a trie whose places are weights.
+
+Two sets of templates. w is the word in progress, w' the one before it, ℓ and ℓ' their lengths, b the
+decisions before: does a word start at a character (S) or go on (C)?
+
+* ``ZSZ18`` (K. Zhang, M. Sun, C. Zhou 2012) scores the decision at character i, given the state before:
+
+      number   0     1 ... 7                                    8          9
+      feature  w     c-1 | c0 | c-2 | c-1c0 | c-2c-1 | c0c1     c-1 c0     b-1 b-2
+                     | c-3c-2, each with b-1
+      number   10    11       12       13        14         15        16     17
+      feature  ℓ     w_1 ℓ    w_ℓ ℓ    w_1 w_ℓ   w'_ℓ' w_ℓ  w_1 c0    w ℓ'   w' ℓ
+
+* ``ZC14`` (Y. Zhang, S. Clark 2007) scores the pair of words w' w; numbers are those of the paper's table
+  1, but for the word itself, which is 0. Lengths count up to 15.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.codes import DROPOUT, L1, L1_CUMULATIVE, NO_NOISE, ZC14
+from ..core.compile import inline
+from ..core.hashing import find, intern, mix64
+from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
+from ..core.rules import emit
+from ..core.store import Clock, Store, debt_of, remaining
+
+START, INSIDE, NONE = 0, 1, 2
+"""Decisions: a word starts at a character, or goes on; NONE where there is no character."""
+
+PAD = 4
+"""Boundary symbols around a text; templates look up to three characters back and one ahead."""
+
+WORD = 0
+CONTEXT = 9
+"""The numbers 1 ... 8 of ZSZ18 look at characters only, those from 9 on at words."""
+
+N_NUMBERS = 18
+ROWS_EACH = 18
+"""Features of a decision, or of a pair of words and a pair of characters, at most."""
+
+LONGEST = 15
+"""Lengths of words in ZC14 count up to here."""
+
+# Characters of the templates 1 ... 8 of ZSZ18, relative to i; ALONE: there is no second one.
+ALONE = 9
+_LEFT = np.array([0, -1, 0, -2, -1, -2, 0, -3, -1])
+_RIGHT = np.array([0, ALONE, ALONE, ALONE, 0, -1, 1, -2, 0])
+
+
+class SegmentModel(NamedTuple):
+    """Everything that scores; R rows, C columns (ZSZ18: the decisions START, INSIDE; ZC14: one)."""
+
+    templates: int  # ZSZ18 or ZC14
+    beam: int  # states kept at each character; 0: all
+    update: int  # EARLY, MAX_VIOLATION or STANDARD
+    min_count: int  # weights of fewer updates do not count
+    weights: Store
+    table: np.ndarray  # (capacity, 2) int64: features, see core.hashing
+    entries: np.ndarray  # (1,) int64: features in the table
+    seen: np.ndarray  # (R * C,) int32: updates of each weight; empty without a cut-off
+    clock: Clock
+
+
+@inline
+def is_plain(model, rule, noise):
+    """Whether a score is nothing but a sum of values: no L1 penalty, no noise on features, no cut-off."""
+    return (
+        rule.penalty != L1
+        and rule.penalty != L1_CUMULATIVE
+        and noise.feature == NO_NOISE
+        and noise.edge == NO_NOISE
+        and model.min_count <= 1
+    )
+
+
+@inline
+def load(char, n, step, noise, c, hidden):
+    """The characters of a text, padded, and which of them input dropout hides at this step."""
+    for k in range(n):
+        c[PAD + k] = char[k]
+        hidden[PAD + k] = token_masked(noise, step, k, 0)
+    for k in range(PAD):
+        c[k] = c[PAD + n + k] = 0
+        hidden[k] = hidden[PAD + n + k] = False
+
+
+# --------------------------------------------------------------------------------------------------
+# Keys: row k of ``keys`` (N_NUMBERS, 2) belongs to number k; -1 in its first column: no such feature
+# --------------------------------------------------------------------------------------------------
+@inline
+def list_context(c, hidden, i, keys):
+    """ZSZ18: the characters around the decision at character i.
+
+    A hidden character takes its features along; not those of c-1 as the last character of w.
+    """
+    j = PAD + i
+    for k in range(1, CONTEXT):
+        left, right = j + _LEFT[k], j + _RIGHT[k]
+        alone = _RIGHT[k] == ALONE
+        seen = k == CONTEXT - 1 or not hidden[left]
+        seen = seen and (alone or not hidden[right])
+        keys[k, 0] = c[left] if seen else -1
+        keys[k, 1] = 0 if alone else c[right]
+
+
+@inline
+def previous(length, before):
+    """(b-1, b-2): they are functions of the state."""
+    if length == 1:
+        b2 = NONE
+        if before > 0:
+            b2 = START if before == 1 else INSIDE
+        return START, b2
+    return INSIDE, START if length == 2 else INSIDE
+
+
+@inline
+def list_state(c, hidden, i, length, before, node, node_before, keys):
+    """ZSZ18: the words before the decision at character i."""
+    j = PAD + i
+    first, last = c[j - length], c[j - 1]
+    b1, b2 = previous(length, before)
+    keys[9, 0], keys[9, 1] = b1, b2
+    keys[10, 0], keys[10, 1] = length, 0
+    keys[11, 0], keys[11, 1] = first, length
+    keys[12, 0], keys[12, 1] = last, length
+    keys[13, 0], keys[13, 1] = first, last
+    keys[14, 0], keys[14, 1] = c[j - length - 1] if before > 0 else 0, last
+    keys[15, 0], keys[15, 1] = -1 if hidden[j] else first, c[j]
+    keys[16, 0], keys[16, 1] = node, before
+    keys[17, 0], keys[17, 1] = node_before, length
+
+
+@inline
+def list_words(c, hidden, i, length, before, node, node_before, keys):
+    """ZC14: the word that ends before character i, and the one before it."""
+    j = PAD + i - length
+    first, last = c[j], c[PAD + i - 1]
+    for k in range(N_NUMBERS):
+        keys[k, 0] = -1
+    size = min(length, LONGEST)
+    if node_before >= 0 and node >= 0:
+        keys[2, 0], keys[2, 1] = node_before, node
+    if length == 1:
+        keys[3, 0], keys[3, 1] = first, 0
+    else:
+        keys[4, 0], keys[4, 1] = first, size
+        keys[5, 0], keys[5, 1] = last, size
+        keys[8, 0], keys[8, 1] = first, last
+    if before > 0:
+        last_before = c[j - 1]
+        if not (hidden[j - 1] or hidden[j]):
+            keys[6, 0], keys[6, 1] = last_before, first
+        keys[9, 0], keys[9, 1] = node_before, first
+        if node >= 0:
+            keys[10, 0], keys[10, 1] = last_before, node
+            keys[14, 0], keys[14, 1] = min(before, LONGEST), node
+        keys[11, 0], keys[11, 1] = c[j - before], first
+        keys[12, 0], keys[12, 1] = last_before, last
+        keys[13, 0], keys[13, 1] = node_before, size
+
+
+@inline
+def list_pair(c, hidden, i, keys):
+    """ZC14: the characters i - 1 and i, inside of a word."""
+    j = PAD + i
+    keys[7, 0] = -1 if hidden[j - 1] or hidden[j] else c[j - 1]
+    keys[7, 1] = c[j]
+
+
+# --------------------------------------------------------------------------------------------------
+# Scores
+# --------------------------------------------------------------------------------------------------
+@inline
+def noise_of(templates, noise, step, compound, left, right):
+    """The factor of a feature. The decisions before (number 9 of ZSZ18) are the transition feature."""
+    edge = templates != ZC14 and compound >> 2 == CONTEXT
+    code = noise.edge if edge else noise.feature
+    if code == NO_NOISE:
+        return 1.0
+    key = (np.int64(left) << 32) | np.int64(right)
+    item = mix64(np.uint64(key) + np.uint64(compound) * np.uint64(0x9E3779B97F4A7C15))
+    return factor(noise, code, EDGE_STREAM if edge else NODE_STREAM, step, np.int64(item))
+
+
+@inline
+def add_row(model, rule, noise, plain, compound, left, right, row, total):
+    """``total[a] += w[row, a]``, corrupted."""
+    store = model.weights
+    C = store.columns
+    place = row * C
+    if plain:
+        for a in range(C):
+            total[a] += store.value[place + a]
+        return
+    step = model.clock.step[0]
+    x = noise_of(model.templates, noise, step, compound, left, right)
+    for a in range(C):
+        w = store.value[place + a]
+        if rule.penalty == L1 or rule.penalty == L1_CUMULATIVE:
+            w = remaining(w, debt_of(store, rule, row, place + a, step))
+        if model.min_count <= 1 or model.seen[place + a] >= model.min_count:
+            total[a] += x * w
+
+
+@inline
+def sum_keys(model, rule, noise, plain, keys, begin, end, decision, total):
+    """Add the weights of the numbers ``begin <= k < end``; ``decision`` is part of their compounds."""
+    for k in range(begin, end):
+        left, right = keys[k, 0], keys[k, 1]
+        if left >= 0:
+            compound = np.int64(4 * k + decision)
+            row = find(model.table, compound, left, right)
+            if row >= 0:
+                add_row(model, rule, noise, plain, compound, left, right, row, total)
+
+
+@inline
+def extended(table, node, character):
+    """The node of a word with one more character; -1 if it is unknown."""
+    if node < 0:
+        return np.int64(-1)
+    row = find(table, np.int64(WORD), node, character)
+    return row + 1 if row >= 0 else row
+
+
+# --------------------------------------------------------------------------------------------------
+# Learning
+# --------------------------------------------------------------------------------------------------
+@inline
+def emit_keys(model, noise, keys, begin, end, decision, column, amount, difference):
+    """Emit the features :func:`sum_keys` sums; new ones are numbered."""
+    step = model.clock.step[0]
+    for k in range(begin, end):
+        left, right = keys[k, 0], keys[k, 1]
+        if left >= 0:
+            compound = np.int64(4 * k + decision)
+            x = noise_of(model.templates, noise, step, compound, left, right)
+            if x != 0.0:
+                emit(difference, intern(model.table, model.entries, compound, left, right), column, x * amount)
+
+
+@inline
+def emit_word(model, noise, node, column, amount, difference):
+    """Emit the feature "word w"."""
+    row = np.int64(node - 1)
+    x = noise_of(model.templates, noise, model.clock.step[0], np.int64(WORD), row, np.int64(0))
+    if x != 0.0:
+        emit(difference, row, column, x * amount)
+
+
+@inline
+def intern_word(table, entries, c, begin, end):
+    """The node of the characters ``begin <= k < end`` as a word, numbered if it is new."""
+    node = np.int64(0)
+    for k in range(begin, end):
+        node = intern(table, entries, np.int64(WORD), node, c[PAD + k]) + 1
+    return node

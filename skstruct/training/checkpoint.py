@@ -1,0 +1,249 @@
+"""The state of one fit on disk, so that a fit that was killed goes on where it was.
+
+Idea: training is a pure function of the state between two epochs, so that arrays and a few numbers are
+all there is to keep. They go into one checked file (:mod:`..container`) whose name is a fingerprint of
+parameters and data: every fit finds its own file and no other. Writing happens on a thread while the next
+epoch runs; an epoch that ends before the last state is on disk is not waited for.
+
+Place on the ladder: beside rung 6. Knows arrays, no learner.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from ..container import ModelFileError, read_container, write_container
+
+KIND = "checkpoint"
+
+SMALL_BYTES = 2**20
+"""States up to this size are written at once, without a thread."""
+
+_SPARSE_FROM = 4096
+"""Entries from which an array that is mostly zero is stored by its other entries."""
+
+
+# --------------------------------------------------------------------------------------------------
+# Named tuples of arrays, as flat dictionaries
+# --------------------------------------------------------------------------------------------------
+def arrays_of(value, name):
+    """{path: array} of the arrays in nested named tuples, in order."""
+    if isinstance(value, np.ndarray):
+        return {name: value}
+    if not isinstance(value, tuple):
+        return {}
+    names = getattr(value, "_fields", range(len(value)))
+    out = {}
+    for field, part in zip(names, value):
+        out.update(arrays_of(part, f"{name}.{field}"))
+    return out
+
+
+def with_arrays(value, name, arrays):
+    """``value`` with its arrays replaced by those of :func:`arrays_of`.
+
+    Raises
+    ------
+    ModelFileError
+        If an array is missing, or of another type or number of dimensions.
+    """
+    if isinstance(value, np.ndarray):
+        found = arrays.get(name)
+        if found is None or found.dtype != value.dtype or found.ndim != value.ndim:
+            raise ModelFileError(f"{name} is not what this fit needs")
+        return found
+    if not isinstance(value, tuple):
+        return value
+    names = getattr(value, "_fields", range(len(value)))
+    parts = [with_arrays(part, f"{name}.{field}", arrays) for field, part in zip(names, value)]
+    return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+
+
+def _packed(arrays):
+    """Copies of the arrays; those that are mostly zero as (size, places, entries)."""
+    out = {}
+    for name, array in arrays.items():
+        if array.ndim == 1 and array.dtype.itemsize == 8 and array.shape[0] >= _SPARSE_FROM:
+            bits = array.view(np.int64)  # -0.0 is not zero: what comes back is the same to the bit
+            places = np.flatnonzero(bits)
+            if 2 * places.shape[0] < array.shape[0] and array.shape[0] < 2**31:
+                out[f"{name}:size"] = np.array([array.shape[0]], np.int64)
+                out[f"{name}:places"] = places.astype(np.int32)
+                out[name] = array[places]
+                continue
+        out[name] = array.copy()
+    return out
+
+
+def _unpacked(arrays):
+    out = {}
+    for name, array in arrays.items():
+        if name.endswith((":size", ":places")):
+            continue
+        if f"{name}:places" in arrays:
+            size, places = int(arrays[f"{name}:size"][0]), arrays[f"{name}:places"]
+            if array.shape != places.shape or (
+                places.size and not (0 <= places.min() and places.max() < size)
+            ):
+                raise ModelFileError(f"{name} has places out of range")
+            full = np.zeros(size, array.dtype)
+            full[places] = array
+            array = full
+        out[name] = array
+    return out
+
+
+# --------------------------------------------------------------------------------------------------
+# Fingerprints
+# --------------------------------------------------------------------------------------------------
+def fingerprint(facts, arrays):
+    """A hexadecimal digest of facts (anything JSON takes) and arrays (name: array)."""
+    digest = hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=20)
+    for name, array in arrays.items():
+        digest.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    return digest.hexdigest()
+
+
+def simple_parameters(estimator):
+    """The constructor parameters that are numbers, strings or flags, but for those without effect.
+
+    ``random_state`` counts only if it is an int. Other parameters (templates, constraints, costs) show in
+    the encoded corpus.
+    """
+    idle = {"checkpoint", "n_jobs", "verbose"}
+    return {
+        name: value if not isinstance(value, np.generic) else value.item()
+        for name, value in sorted(estimator.get_params(deep=False).items())
+        if name not in idle and isinstance(value, (bool, int, float, str, type(None), np.generic))
+    }
+
+
+# --------------------------------------------------------------------------------------------------
+# The file
+# --------------------------------------------------------------------------------------------------
+class Checkpoint:
+    """The file of one fit.
+
+    Parameters
+    ----------
+    folder : str or os.PathLike
+        Created if there is none.
+    name : str
+        For people: what is trained.
+    fingerprint : str
+        See :func:`fingerprint`.
+    """
+
+    def __init__(self, folder, name, fingerprint):
+        folder = os.fspath(folder)
+        os.makedirs(folder, exist_ok=True)
+        self.path = os.path.join(folder, f"{name}-{fingerprint}.checkpoint")
+        self._fingerprint = fingerprint
+        self._pool = self._writing = None
+        self._remove_leftovers()
+
+    def _remove_leftovers(self):
+        """Temporary files of this fit that a killed process left behind."""
+        folder, name = os.path.split(self.path)
+        for file in os.listdir(folder):
+            if file.startswith(f".{name}.") and file.endswith(".tmp"):
+                owner = file[len(name) + 2 : -len(".tmp")]
+                if not (owner.isdigit() and _is_alive(int(owner))):
+                    with contextlib.suppress(OSError):
+                        os.unlink(os.path.join(folder, file))
+
+    def load(self):
+        """(header, arrays) of the last state written, or None.
+
+        Raises
+        ------
+        ModelFileError
+            If the file is damaged, or not this fit's.
+        """
+        try:
+            header, arrays = read_container(self.path, kind=KIND)
+            if header.get("fingerprint") != self._fingerprint:
+                raise ModelFileError("it belongs to another fit")
+            return header["state"], _unpacked(arrays)
+        except FileNotFoundError:
+            return None
+        except (ModelFileError, KeyError) as error:
+            raise self.refusal(error) from None
+
+    def refusal(self, reason):
+        """The error that says this file cannot be used."""
+        return ModelFileError(
+            f"the checkpoint {self.path!r} cannot be used: {reason}. Remove it to start from the beginning"
+        )
+
+    def offer(self, state, arrays):
+        """Write a state, now or on a thread; not at all if the thread is still writing an earlier one.
+
+        Parameters
+        ----------
+        state : dict
+            What JSON gives back unchanged.
+        arrays : dict of str to ndarray
+            Copied before this returns.
+
+        Returns
+        -------
+        bool
+            Whether the state was taken.
+        """
+        size = sum(array.nbytes for array in arrays.values())
+        if size <= SMALL_BYTES:
+            self._write(state, _packed(arrays))
+            return True
+        if self._writing is not None and not self._writing.done():
+            return False
+        self.finish()
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(1)
+        self._writing = self._pool.submit(self._write, state, _packed(arrays))
+        return True
+
+    def _write(self, state, arrays):
+        folder, name = os.path.split(self.path)
+        write_container(
+            self.path,
+            {"kind": KIND, "fingerprint": self._fingerprint, "state": state},
+            arrays,
+            temporary=os.path.join(folder, f".{name}.{os.getpid()}.tmp"),
+        )
+
+    def finish(self):
+        """Wait for the thread; errors of writing are raised here."""
+        if self._writing is not None:
+            writing, self._writing = self._writing, None
+            writing.result()
+
+    def close(self):
+        """Let the thread go; call it however the fit ends."""
+        try:
+            self.finish()
+        finally:
+            if self._pool is not None:
+                self._pool.shutdown()
+                self._pool = None
+
+    def remove(self):
+        """The fit is over: its file goes."""
+        self.close()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path)
+
+
+def _is_alive(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

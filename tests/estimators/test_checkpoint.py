@@ -1,0 +1,216 @@
+"""Fits that are killed and go on: the same model, to the bit, as one that never stopped."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from skstruct import BaggingShuffleAverager, PassiveAggressiveTagger, Segmenter, StructuredPerceptron
+from skstruct.container import ModelFileError
+from skstruct.datasets import make_hmm_sequences
+from skstruct.estimators.run import Run
+from skstruct.training.checkpoint import arrays_of
+
+
+class Stop(Exception):
+    pass
+
+
+@pytest.fixture
+def stop_after(monkeypatch):
+    """Let training raise after so many epochs."""
+
+    def arm(n):
+        report, seen = Run._report, []
+
+        def counting(run):
+            report(run)
+            seen.append(run)
+            if len(seen) == n:
+                raise Stop
+
+        monkeypatch.setattr(Run, "_report", counting)
+
+    yield arm
+
+
+def corpus(n=30, seed=0):
+    return make_hmm_sequences(n, random_state=seed)
+
+
+def bits(estimator):
+    state = estimator._training
+    found = arrays_of((state.model, estimator._model.nodes, estimator._model.edges), "fit")
+    return {name: array.tobytes() for name, array in found.items()}
+
+
+LEARNERS = [
+    StructuredPerceptron(random_state=0),
+    StructuredPerceptron(random_state=0, penalty="l2", alpha=1e-3, dropout=0.1),
+    StructuredPerceptron(random_state=0, penalty="l1", alpha=1e-3, feature_noise="zipf"),
+    StructuredPerceptron(random_state=0, penalty="l1-cumulative", alpha=1e-3, average=False),
+    StructuredPerceptron(random_state=0, early_stopping=True, n_iter_no_change=9),
+    PassiveAggressiveTagger(random_state=0, average="epoch"),
+    PassiveAggressiveTagger(random_state=0, class_weight="balanced"),
+]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=range(len(LEARNERS)))
+def test_resumed_equals_uninterrupted(tmp_path, monkeypatch, stop_after, learner):
+    X, y = corpus()
+    whole = clone(learner).fit(X, y)
+    assert not hasattr(whole, "resumed_from_")
+    with monkeypatch.context():
+        stop_after(4)
+        with pytest.raises(Stop):
+            clone(learner).set_params(checkpoint=tmp_path).fit(X, y)
+    monkeypatch.undo()
+    assert len(os.listdir(tmp_path)) == 1
+    resumed = clone(learner).set_params(checkpoint=tmp_path).fit(X, y)
+    assert resumed.resumed_from_ == 4
+    assert os.listdir(tmp_path) == []
+    assert bits(resumed) == bits(whole)
+    assert resumed.n_iter_ == whole.n_iter_
+    assert [h["updates"] for h in resumed.history_] == [h["updates"] for h in whole.history_]
+    again = clone(learner).set_params(checkpoint=tmp_path).fit(X, y)
+    assert again.resumed_from_ == 0
+    assert bits(again) == bits(whole)
+
+
+def test_other_parameters_or_data_start_afresh(tmp_path, monkeypatch, stop_after):
+    X, y = corpus()
+    base = StructuredPerceptron(random_state=0, checkpoint=tmp_path)
+    stop_after(3)
+    with pytest.raises(Stop):
+        clone(base).fit(X, y)
+    monkeypatch.undo()
+    labels = sorted({label for labels in y for label in labels})
+    seen = {(a, b) for labels in y for a, b in zip(labels, labels[1:])}
+    others = (
+        {"alpha": 0.1, "penalty": "l2"},
+        {"random_state": 1},
+        {"max_iter": 9},
+        {"min_count": 2},
+        {"features": "char"},
+        {"constraints": [*seen, *((label, None) for label in labels)]},
+        {"class_weight": "balanced"},
+        {"dropout": 0.1},
+        {"shuffle": False},
+    )
+    for params in others:
+        assert clone(base).set_params(**params).fit(X, y).resumed_from_ == 0, params
+    assert clone(base).fit(X[::-1], y[::-1]).resumed_from_ == 0
+    assert clone(base).fit(X, y, sample_weight=np.full(len(X), 2.0)).resumed_from_ == 0
+    assert clone(base).set_params(verbose=1, n_jobs=2).fit(X, y).resumed_from_ == 3
+
+
+def test_without_a_seed_the_file_brings_it(tmp_path, monkeypatch, stop_after):
+    X, y = corpus()
+    stop_after(3)
+    with pytest.raises(Stop):
+        StructuredPerceptron(checkpoint=tmp_path).fit(X, y)
+    monkeypatch.undo()
+    resumed = StructuredPerceptron(checkpoint=str(tmp_path)).fit(X, y)
+    assert resumed.resumed_from_ == 3
+
+
+def test_warm_start_has_its_own_file(tmp_path, monkeypatch, stop_after):
+    X, y = corpus()
+    first = StructuredPerceptron(random_state=0, max_iter=3, warm_start=True).fit(X, y)
+    whole = clone(first).fit(X, y).fit(X, y)
+    one = clone(first).set_params(checkpoint=tmp_path).fit(X, y)
+    stop_after(2)
+    with pytest.raises(Stop):
+        one.fit(X, y)
+    monkeypatch.undo()
+    other = clone(first).set_params(checkpoint=tmp_path).fit(X, y)
+    assert other.resumed_from_ == 0  # a fit from zero is another fit
+    other.fit(X, y)
+    assert other.resumed_from_ == 2
+    assert bits(other) == bits(whole)
+
+
+def test_damaged_file_is_an_error_and_changes_nothing(tmp_path, monkeypatch, stop_after):
+    X, y = corpus()
+    estimator = StructuredPerceptron(random_state=0, checkpoint=tmp_path)
+    stop_after(3)
+    with pytest.raises(Stop):
+        estimator.fit(X, y)
+    monkeypatch.undo()
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(file.read_bytes()[:-40])
+    with pytest.raises(ModelFileError, match=file.name):
+        estimator.fit(X, y)
+    assert not hasattr(estimator, "classes_")
+    assert file.exists()
+
+
+def test_partial_fit_writes_no_file(tmp_path):
+    X, y = corpus()
+    StructuredPerceptron(checkpoint=tmp_path).partial_fit(X, y)
+    assert os.listdir(tmp_path) == []
+
+
+def test_averager_goes_on_with_the_members_as_they_were(tmp_path, monkeypatch, stop_after):
+    X, y = corpus()
+    averager = BaggingShuffleAverager(
+        StructuredPerceptron(max_iter=4), n_estimators=3, random_state=0, keep_members=True
+    )
+    whole = clone(averager).fit(X, y)
+    stop_after(6)  # the first member is done, the second has two epochs
+    with pytest.raises(Stop):
+        clone(averager).set_params(checkpoint=tmp_path).fit(X, y)
+    monkeypatch.undo()
+    assert len(os.listdir(tmp_path)) == 2
+    resumed = clone(averager).set_params(checkpoint=tmp_path, n_jobs=2).fit(X, y)
+    assert [member.resumed_from_ for member in resumed.estimators_] == [4, 2, 0]
+    assert os.listdir(tmp_path) == []
+    assert resumed._model.nodes.value.tobytes() == whole._model.nodes.value.tobytes()
+    assert resumed._model.edges.value.tobytes() == whole._model.edges.value.tobytes()
+
+
+def test_through_a_segmenter(tmp_path, monkeypatch, stop_after):
+    y = [["ab", "c", "abc"], ["c", "ab"], ["abc", "ab"], ["c"]]
+    X = ["".join(words) for words in y]
+    base = Segmenter(StructuredPerceptron(random_state=0, checkpoint=tmp_path))
+    whole = clone(base).fit(X, y)
+    stop_after(2)
+    with pytest.raises(Stop):
+        clone(base).fit(X, y)
+    monkeypatch.undo()
+    resumed = clone(base).fit(X, y)
+    assert resumed.tagger_.resumed_from_ == 2
+    assert bits(resumed.tagger_) == bits(whole.tagger_)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
+def test_kill_minus_nine(tmp_path):
+    """A process killed in the middle of a fit; another one ends what it began."""
+    code = textwrap.dedent(
+        """
+        import os, signal, sys
+        from skstruct import StructuredPerceptron
+        from skstruct.datasets import make_hmm_sequences
+        from skstruct.estimators.run import Run
+
+        report = Run._report
+        def killing(run):
+            report(run)
+            if run.done == 4:
+                os.kill(os.getpid(), signal.SIGKILL)
+        Run._report = killing
+        X, y = make_hmm_sequences(30, random_state=0)
+        StructuredPerceptron(random_state=0, checkpoint=sys.argv[1]).fit(X, y)
+        """
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    X, y = corpus()
+    resumed = StructuredPerceptron(random_state=0, checkpoint=tmp_path).fit(X, y)
+    assert resumed.resumed_from_ == 3
+    assert bits(resumed) == bits(StructuredPerceptron(random_state=0).fit(X, y))
