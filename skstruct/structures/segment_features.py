@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import DROPOUT, L1, L1_CUMULATIVE, NO_NOISE, ZC14
+from ..core.codes import L1, L1_CUMULATIVE, NO_NOISE, ZC14
 from ..core.compile import inline
 from ..core.hashing import find, intern, mix64
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
@@ -248,7 +248,9 @@ def emit_keys(model, noise, keys, begin, end, decision, column, amount, differen
             compound = np.int64(4 * k + decision)
             x = noise_of(model.templates, noise, step, compound, left, right)
             if x != 0.0:
-                emit(difference, intern(model.table, model.entries, compound, left, right), column, x * amount)
+                emit(
+                    difference, intern(model.table, model.entries, compound, left, right), column, x * amount
+                )
 
 
 @inline

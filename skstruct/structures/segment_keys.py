@@ -1,0 +1,132 @@
+"""The features of word segmenters as keys: by row, into a table, and united over models.
+
+Place on the ladder: rung 4, beside :mod:`.segment`. A row's key is (compound, left, right), see
+:mod:`.segment_features`. Rows are numbered as features are met, so models that saw texts in other orders
+number them differently; and words stand in keys as nodes, which are rows too. Every word is numbered
+before the features that hold it, and after its prefixes. So going through rows in order, each key can be
+said in the numbers of another table.
+"""
+
+import numpy as np
+
+from ..core.compile import kernel
+from ..core.hashing import empty_table, grown, intern
+from .segment_features import N_NUMBERS, WORD
+
+# Whether the left, and the right, half of a number's key is the node of a word; rows: ZSZ18, ZC14.
+_IS_NODE = np.zeros((2, N_NUMBERS, 2), np.bool_)
+_IS_NODE[:, WORD, 0] = True
+_IS_NODE[0, [16, 17], 0] = True
+_IS_NODE[1, [2, 9, 13], 0] = True
+_IS_NODE[1, [2, 10, 14], 1] = True
+
+
+def keys_of(table, entries):
+    """The keys of all rows.
+
+    Parameters
+    ----------
+    table : ndarray of shape (capacity, 2), int64
+    entries : int
+        Rows.
+
+    Returns
+    -------
+    ndarray of shape (R, 3), int64
+        Compound, left and right.
+    """
+    used = table[table[:, 1] != -1]
+    keys = np.empty((int(entries), 3), np.int64)
+    row = used[:, 1] & 0xFFFFFFFF
+    keys[row, 0] = used[:, 1] >> 32
+    keys[row, 1] = used[:, 0] >> 32
+    keys[row, 2] = used[:, 0] & 0xFFFFFFFF
+    return keys
+
+
+@kernel
+def _intern_rows(keys, is_node, table, entries, rows):
+    """Number the features of one table in another; ``rows`` (R,) int64 is written."""
+    for r in range(keys.shape[0]):
+        compound, left, right = keys[r, 0], keys[r, 1], keys[r, 2]
+        number = compound >> 2
+        if is_node[number, 0] and left > 0:
+            left = rows[left - 1] + 1
+        if is_node[number, 1] and right > 0:
+            right = rows[right - 1] + 1
+        rows[r] = intern(table, entries, compound, left, right)
+
+
+def unite(templates, parts, table=None, entries=0):
+    """One table for the features of several models.
+
+    Parameters
+    ----------
+    templates : int
+        ZSZ18 or ZC14, the same for all.
+    parts : list of ndarray of shape (R, 3)
+        The keys of each model, from :func:`keys_of`.
+    table : ndarray, optional
+        A table to go on from; it is not changed.
+    entries : int
+        Its rows.
+
+    Returns
+    -------
+    table : ndarray of shape (capacity, 2), int64
+    entries : int
+    rows : list of ndarray of shape (R,), int64
+        For each row of each model its row in the common table.
+    """
+    table = empty_table() if table is None else table.copy()
+    entries = np.array([entries], np.int64)
+    rows = []
+    for keys in parts:
+        table = grown(table, int(entries[0]) + keys.shape[0])
+        rows.append(np.empty(keys.shape[0], np.int64))
+        _intern_rows(keys, _IS_NODE[templates], table, entries, rows[-1])
+    return table, int(entries[0]), rows
+
+
+def in_order(templates, keys):
+    """Whether keys stand in an order in which they can have been numbered: words before their uses."""
+    number = keys[:, 0] >> 2
+    ok = ((number >= 0) & (number < N_NUMBERS)).all() and (keys >= 0).all()
+    if not ok or (keys >= 2**31).any():
+        return False
+    row = np.arange(keys.shape[0])
+    is_word = keys[:, 0] == WORD
+    for half in (0, 1):
+        node = keys[:, 1 + half]
+        held = _IS_NODE[templates, number, half] & (node > 0)
+        if (node[held] > row[held]).any() or not is_word[node[held] - 1].all():
+            return False
+    return True
+
+
+def features(templates, keys):
+    """The features of all rows as tuples that mean the same in every model.
+
+    Returns
+    -------
+    list of (number, decision, left, right)
+        A half is a str if it is a word, else an int: a length, or the code point of a character plus 1.
+    """
+    out, words = [], [""]  # words[node]
+    for compound, left, right in keys.tolist():
+        number = compound >> 2
+        halves = [left, right]
+        for half in (0, 1):
+            if _IS_NODE[templates, number, half]:
+                halves[half] = words[halves[half]]
+        out.append((number, compound & 3, *halves))
+        words.append(halves[0] + chr(right - 1) if number == WORD else None)
+    return out
+
+
+def table_from_keys(keys):
+    """The table with the given keys, and whether no key occurs twice."""
+    table = grown(empty_table(), keys.shape[0])
+    entries, rows = np.zeros(1, np.int64), np.empty(keys.shape[0], np.int64)
+    _intern_rows(keys, np.zeros_like(_IS_NODE[0]), table, entries, rows)
+    return table, int(entries[0]) == keys.shape[0]

@@ -1,0 +1,307 @@
+"""Beam search for words.
+
+Place on the ladder: rung 4, below :mod:`.segment`, which explains states and scores.
+
+Merging only ever happens between states that start a word at the same place, after words of equal length;
+so one slot for each length finds the state to merge with.
+
+Letters: n characters, B beam, i the place of a decision, ℓ and ℓ' lengths.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.codes import EARLY, MAX_VIOLATION, ZC14
+from ..core.compile import inline
+from ..core.rules import Difference, new_difference
+from .segment_features import (
+    CONTEXT,
+    INSIDE,
+    N_NUMBERS,
+    PAD,
+    ROWS_EACH,
+    START,
+    WORD,
+    add_row,
+    extended,
+    list_context,
+    list_pair,
+    list_state,
+    list_words,
+    sum_keys,
+)
+
+FREE = -1
+"""A decision that is not given."""
+
+
+class SegmentTask(NamedTuple):
+    """Texts as integers; n texts, N characters. Read-only."""
+
+    token: np.ndarray  # (n + 1,) int64: first character of each text
+    char: np.ndarray  # (N,) int32: code point + 1
+    limit: np.ndarray  # (N,) int8: decision the search must take, or FREE; START at the first character
+    gold: np.ndarray  # (N,) int8: the right decision, FREE where it is not known; empty in prediction
+    weight: np.ndarray  # (n,) float64: weight of each text
+
+
+class States(NamedTuple):
+    """States of a search; room for M. Written in order of creation."""
+
+    score: np.ndarray  # (M,) float64: what the beam compares
+    done: np.ndarray  # (M,) float64: score without the word in progress (ZC14)
+    inner: np.ndarray  # (M,) float64: score of the pairs of characters in the word in progress (ZC14)
+    length: np.ndarray  # (M,) int32: ℓ
+    before: np.ndarray  # (M,) int32: ℓ', 0 at the first word
+    node: np.ndarray  # (M,) int64: node of the word in progress; of candidates, one character less
+    node_before: np.ndarray  # (M,) int64
+    record: np.ndarray  # (M,) int32: the last finished word; of candidates, that of their source
+    agrees: np.ndarray  # (M,) bool: no decision so far contradicts what is known
+
+
+class SegmentWork(NamedTuple):
+    """Scratch for texts of up to n characters; belongs to one thread."""
+
+    char: np.ndarray  # (n + 2 PAD,) int64: padded
+    hidden: np.ndarray  # (n + 2 PAD,) bool
+    keys: np.ndarray  # (N_NUMBERS, 2) int64
+    total: np.ndarray  # (2, 2) float64: sums by decision; row 1: of the context after INSIDE
+    now: States
+    candidate: States
+    order: np.ndarray  # (M,) int32: candidates kept, best first
+    slot: np.ndarray  # (n + 2,) int32: candidate that starts a word, by ℓ'; -1 for none
+    record_length: np.ndarray  # (S,) int32: length of a finished word
+    record_parent: np.ndarray  # (S,) int32: the record of the word before; -1 for none
+    forced: np.ndarray  # (n,) int8: what completes a text that is segmented in part
+    path: np.ndarray  # (n + 1,) int8: the predicted decisions
+    target: np.ndarray  # (n + 1,) int8: the right decisions, completed where they are not known
+    difference: Difference
+    stats: np.ndarray  # (3,) float64: updates, wrong decisions, loss since it was last cleared
+
+
+def _new_states(m):
+    ints, longs = np.empty((3, m), np.int32), np.empty((2, m), np.int64)
+    return States(*np.empty((3, m)), *ints[:2], *longs, ints[2], np.empty(m, np.bool_))
+
+
+def new_work(task, beam, training=True):
+    """Scratch that fits every text of ``task`` under a beam of this size."""
+    n = int(np.diff(task.token).max(initial=1))
+    most = n * (n - 1) // 2 + 1  # states before the last decision
+    kept = min(beam, most) if beam else most
+    records = n * min(kept, n) + 1
+    return SegmentWork(
+        char=np.zeros(n + 2 * PAD, np.int64),
+        hidden=np.zeros(n + 2 * PAD, np.bool_),
+        keys=np.full((N_NUMBERS, 2), -1, np.int64),
+        total=np.zeros((2, 2)),
+        now=_new_states(kept + 1),
+        candidate=_new_states(kept + min(kept, n) + 1),
+        order=np.empty(kept, np.int32),
+        slot=np.full(n + 2, -1, np.int32),
+        record_length=np.empty(records, np.int32),
+        record_parent=np.empty(records, np.int32),
+        forced=np.empty(n, np.int8),
+        path=np.empty(n + 1, np.int8),
+        target=np.empty(n + 1, np.int8),
+        difference=new_difference(2 * ROWS_EACH * (n + 1) if training else 0),
+        stats=np.zeros(3),
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# Search
+# --------------------------------------------------------------------------------------------------
+@inline
+def _set(states, k, score, inner, length, before, node, node_before, record, agrees):
+    states.score[k] = states.done[k] = score
+    states.inner[k] = inner
+    states.length[k] = length
+    states.before[k] = before
+    states.node[k] = node
+    states.node_before[k] = node_before
+    states.record[k] = record
+    states.agrees[k] = agrees
+
+
+@inline
+def _complete(model, rule, noise, plain, work, states, k, i):
+    """ZC14: the node of the word in progress, and the score as if it ended before character i."""
+    c, keys, total = work.char, work.keys, work.total[0]
+    states.node[k] = extended(model.table, states.node[k], c[PAD + i - 1])
+    node = states.node[k]
+    list_words(
+        c, work.hidden, i, states.length[k], states.before[k], node, states.node_before[k], keys
+    )  # fmt: skip
+    total[0] = states.done[k] + states.inner[k]
+    sum_keys(model, rule, noise, plain, keys, WORD + 1, N_NUMBERS, START, total)
+    if node > 0:
+        add_row(model, rule, noise, plain, WORD, node - 1, WORD, node - 1, total)
+    states.score[k] = total[0]
+
+
+@inline
+def _best_first(score, k, order):
+    """The best of k candidates, as many as ``order`` holds, best first; ties: the one created first."""
+    B, kept = order.shape[0], 0
+    for a in range(k):
+        v = score[a]
+        if kept == B:
+            if v <= score[order[B - 1]]:
+                continue
+            kept -= 1
+        place = kept
+        while place > 0 and score[order[place - 1]] < v:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = a
+        kept += 1
+    return kept
+
+
+@inline
+def trace(work, begin, record, path, n):
+    """Decisions from the start of the word in progress, ``begin``, and the words before it."""
+    for k in range(n + 1):
+        path[k] = INSIDE
+    path[begin] = START
+    while record >= 0:
+        begin -= work.record_length[record]
+        path[begin] = START
+        record = work.record_parent[record]
+
+
+@inline
+def search(limit, given, shadow, update, model, rule, noise, plain, work, path):
+    """Search the text in ``work.char``; writes the best decisions to ``path``.
+
+    Parameters
+    ----------
+    limit : (n,) int8
+        Decisions that must be taken, or FREE.
+    given : (n,) int8
+        Decisions that are right, or FREE. The prefix ends as ``update`` says when the best states
+        contradict them. Empty in prediction.
+    shadow : bool
+        Whether to score ``work.target`` alongside.
+
+    Returns
+    -------
+    m : int
+        Decisions of the prefix; n + 1 for a whole segmentation.
+    score : float
+        Of the best prefix, in units of stored values.
+    gap : float
+        ``score`` minus that of the target's prefix; 0 without ``shadow``.
+    """
+    n = limit.shape[0]
+    c, hidden, keys, total = work.char, work.hidden, work.keys, work.total
+    now, new, slot = work.now, work.candidate, work.slot
+    words = model.templates == ZC14
+    tracked = given.shape[0] > 0
+    extra = 1 if shadow else 0  # the target is one more state, behind those of the beam
+    n_records, size = 0, 1
+    worst, m, begin, record, score = -np.inf, -1, 0, -1, 0.0
+    for k in range(size + extra):
+        _set(now, k, 0.0, 0.0, 1, 0, 0, 0, -1, True)
+        if words:
+            _complete(model, rule, noise, plain, work, now, k, 1)
+        else:
+            now.node[k] = extended(model.table, now.node[k], c[PAD])
+    for i in range(1, n + 1):
+        may_start = i == n or limit[i] != INSIDE
+        may_go_on = i < n and limit[i] != START
+        right = given[i] if tracked and i < n else FREE
+        total[:] = 0.0
+        if words:
+            list_pair(c, hidden, i, keys)
+            sum_keys(model, rule, noise, plain, keys, 7, 8, START, total[0])
+        else:
+            list_context(c, hidden, i, keys)
+            for b in range(2):
+                sum_keys(model, rule, noise, plain, keys, 1, CONTEXT - 1, b, total[b])
+                sum_keys(model, rule, noise, plain, keys, CONTEXT - 1, CONTEXT, START, total[b])
+        inner = total[0, 0]
+        s_start, s_inside = total[0, 0], total[0, 1]  # of the context after START
+        k = 0
+        for z in range(size + extra):
+            length, before, node, agrees = now.length[z], now.before[z], now.node[z], now.agrees[z]
+            v_start = v_inside = now.score[z]
+            if words:
+                v_inside = now.done[z]
+            else:
+                list_state(c, hidden, i, length, before, node, now.node_before[z], keys)
+                if length == 1:
+                    total[0, 0], total[0, 1] = s_start, s_inside
+                else:
+                    total[0, 0], total[0, 1] = total[1, 0], total[1, 1]
+                sum_keys(model, rule, noise, plain, keys, CONTEXT, N_NUMBERS, START, total[0])
+                if node > 0:
+                    add_row(model, rule, noise, plain, WORD, node - 1, WORD, node - 1, total[0])
+                v_start += total[0, START]
+                v_inside += total[0, INSIDE]
+            one = z == size  # the target: one successor, merged with none
+            goes_on = work.target[i] == INSIDE
+            if (may_start and not one) or (one and not goes_on):
+                at = k if one else slot[length]
+                if at < 0:
+                    at = k
+                    slot[length] = k
+                    k += 1
+                    new.done[at] = -np.inf
+                if one or v_start > new.done[at]:
+                    _set(
+                        new, at, v_start, 0.0, 1, length, 0, node, now.record[z],
+                        agrees and right != INSIDE,
+                    )  # fmt: skip
+            if (may_go_on and not one) or (one and goes_on):
+                _set(
+                    new, k, v_inside, now.inner[z] + inner, length + 1, before, node,
+                    now.node_before[z], now.record[z], agrees and right != START,
+                )  # fmt: skip
+                if not one:
+                    k += 1
+        for z in range(size):
+            slot[now.length[z]] = -1
+        if words and i < n:
+            for a in range(k + extra):
+                _complete(model, rule, noise, plain, work, new, a, i + 1)
+        size = _best_first(new.score, k, work.order) if model.beam else k
+        alive = False
+        for z in range(size + extra):
+            a = k if z == size else (work.order[z] if model.beam else z)
+            _set(
+                now, z, new.done[a], new.inner[a], new.length[a], new.before[a], new.node[a],
+                new.node_before[a], new.record[a], new.agrees[a],
+            )  # fmt: skip
+            now.score[z] = new.score[a]
+            if z == size:
+                continue
+            alive = alive or new.agrees[a]
+            if new.length[a] == 1:  # a word was finished
+                work.record_length[n_records] = new.before[a]
+                work.record_parent[n_records] = new.record[a]
+                now.record[z] = n_records
+                n_records += 1
+        if not words and i < n:
+            for z in range(size + extra):
+                now.node[z] = extended(model.table, now.node[z], c[PAD + i])
+        best = 0
+        for z in range(1, size):
+            if now.score[z] > now.score[best]:
+                best = z
+        gap = now.score[best] - now.score[size] if shadow else 0.0
+        stop = i == n or (tracked and update == EARLY and not alive)
+        if update == MAX_VIOLATION and tracked:
+            if not now.agrees[best] and gap > worst:
+                worst, m, score = gap, i + 1, now.score[best]
+                begin, record = i + 1 - now.length[best], now.record[best]
+            stop = stop and now.agrees[best]
+        if stop:
+            m, score = i + 1, now.score[best]
+            begin, record = i + 1 - now.length[best], now.record[best]
+            worst = gap
+            break
+    trace(work, begin, record, path, n)
+    return m, score, worst if shadow else 0.0
