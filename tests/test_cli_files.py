@@ -287,6 +287,48 @@ def test_tag_with_a_dictionary(folder, capsys, stdin, tmp_path):
     assert run(capsys, "tag", "-m", folder / "chunk", "--dictionary", tmp_path / "words")[0] == 2
 
 
+def test_tag_adapts_to_the_text(folder, capsys, stdin, tmp_path):
+    model = tmp_path / "av"
+    assert cli.main(["train", str(folder / "train.seg"), "-m", str(model), "--features", "char-av"]) == 0
+    with open(folder / "test.seg", encoding="utf-8") as file:
+        texts = ["".join(line.split()) for line in file]
+    (tmp_path / "new").write_text("\n".join(texts) + "\n", encoding="utf-8")
+    (tmp_path / "old").write_text("\n\n".join(texts[:20]) + "\n", encoding="utf-8")
+    expected = skstruct.load(model).adapt(texts + texts[:20]).predict(texts)
+    capsys.readouterr()
+    code, out, _ = run(
+        capsys, "tag", "-m", model, tmp_path / "new", "--adapt", tmp_path / "new", "--adapt", tmp_path / "old"
+    )
+    assert code == 0 and out == "".join(" ".join(words) + "\n" for words in expected)
+    code, _, err = run(capsys, "tag", "-m", folder / "seg", tmp_path / "new", "--adapt", tmp_path / "new")
+    assert code != 0 and "--adapt" in err and "accessor variet" in err
+
+
+def test_train_with_a_lexicon_and_members(folder, capsys, tmp_path):
+    (tmp_path / "names").write_text("Rockwell\n\n International \n", encoding="utf-8")
+    lexicon = f"name={tmp_path / 'names'}"
+    code, *_ = run(
+        capsys, "train", folder / "train.txt", "-m", tmp_path / "m", "--features", "chunk",
+        "--lexicon", lexicon, "--members", "3", "--epochs", "2", "-v",
+    )  # fmt: skip
+    assert code == 0
+    model = skstruct.load(tmp_path / "m")
+    assert isinstance(model, skstruct.BaggingShuffleAverager) and model.n_estimators == 3
+    features = model.estimator.features
+    assert features.lexicons == {"name": ("International", "Rockwell")}
+    assert "Ulex_name-1:%lex_name[-1,0]" in features.lines and features.lines[-1] == "B"
+    (tmp_path / "template").write_text("U0:%lex_name[0,0]\nB\n", encoding="utf-8")
+    arguments = ["train", folder / "train.txt", "-m", tmp_path / "m", "--template", tmp_path / "template"]
+    assert run(capsys, *arguments, "--lexicon", lexicon)[0] == 0
+    for wrong in (
+        [*arguments, "--lexicon", "name"],
+        [*arguments, "--lexicon", lexicon, "--lexicon", lexicon],
+        ["train", folder / "train.txt", "-m", tmp_path / "m", "--lexicon", lexicon],
+    ):
+        assert run(capsys, *wrong)[0] == 2
+    assert run(capsys, *arguments)[0] != 0  # the template names a lexicon that is not given
+
+
 def test_tag_joint_model(capsys, stdin, tmp_path):
     sample = load_sample("zh")
     pairs = [list(zip(*pair)) for pair in zip(sample.words, sample.tags)]

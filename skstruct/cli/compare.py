@@ -46,18 +46,14 @@ def add_parser(commands):
         "--algorithm", "-a", action="append", choices=list(PAIRS),
         help="CRFsuite's algorithm; may be repeated (default: ap and pa)",
     )  # fmt: skip
-    group.add_argument(
-        "--epochs", type=positive, default=10, metavar="N", help="of ap and pa (default: 10)"
-    )
+    group.add_argument("--epochs", type=positive, default=10, metavar="N", help="of ap and pa (default: 10)")
     group.add_argument("--c1", type=_penalty, default=1.0, help="L1 penalty of lbfgs (default: 1)")
     group.add_argument("--c2", type=_penalty, default=0.0, help="L2 penalty of lbfgs (default: 0)")
     group.add_argument(
         "--iterations", type=positive, metavar="N", help="of lbfgs at most (default: each its own)"
     )
     group = parser.add_argument_group("measuring")
-    group.add_argument(
-        "--repeat", type=positive, default=1, metavar="N", help="fits of each (default: 1)"
-    )
+    group.add_argument("--repeat", type=positive, default=1, metavar="N", help="fits of each (default: 1)")
     group.add_argument("--no-memory", action="store_true", help="save the time that memory takes to measure")
     group.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run, usage_error=parser.error)
@@ -118,9 +114,7 @@ def run(arguments):
             row["fit_megabytes"] = None
             if not arguments.no_memory:
                 tell(f"measuring the memory of {row['name']}")
-                row["fit_megabytes"] = memory_of(
-                    side, algorithm, train.name, features, arguments, options
-                )
+                row["fit_megabytes"] = memory_of(side, algorithm, train.name, features, arguments, options)
         rows.append(found)
     _print(rows, train, test, templates, arguments)
     return 0

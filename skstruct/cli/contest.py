@@ -162,4 +162,3 @@ def child():
     side.fit(corpus.X, corpus.y)
     after = peak_megabytes()
     print(json.dumps({"megabytes": None if before is None else after - before}))
-

@@ -56,8 +56,7 @@ def run(arguments):
         by_text = {str(label): label for label in labels}
         if arguments.label not in by_text:
             raise CommandError(
-                f"{arguments.model}: the model has no label {arguments.label!r}; it has "
-                f"{', '.join(by_text)}"
+                f"{arguments.model}: the model has no label {arguments.label!r}; it has {', '.join(by_text)}"
             )
         labels = [by_text[arguments.label]]
     about = _about(model, tagger, arguments.model)

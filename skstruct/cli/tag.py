@@ -11,7 +11,7 @@ from itertools import islice
 
 from ..data.readers import read_segmented
 from ..estimators.segmenter import Segmenter
-from .common import load_model, n_jobs, output, positive
+from .common import CommandError, load_model, n_jobs, output, positive
 from .corpus import add_options, inputs_of, layout_of, located, sentences
 from .lines import Source
 
@@ -58,6 +58,11 @@ def add_parser(commands):
         "--dictionary", metavar="FILE",
         help="words, separated by white space, that a segmenter takes for words wherever they stand",
     )  # fmt: skip
+    parser.add_argument(
+        "--adapt", action="append", default=[], metavar="FILE",
+        help="text, of any format that can be labelled, whose accessor varieties take the place of those of "
+        "the training text; may be repeated",
+    )  # fmt: skip
     add_options(parser)
     parser.set_defaults(run=run, usage_error=parser.error)
 
@@ -79,6 +84,8 @@ def run(arguments):
             arguments.usage_error("--dictionary is for segmenters; the model is a tagger")
         lists = read_segmented(arguments.dictionary, encoding=arguments.encoding)
         arguments.dictionary = sorted({word for words in lists for word in words})
+    if arguments.adapt:
+        _adapt(model, inputs, arguments)
     with Source(arguments.file, arguments.encoding) as source:
         layout = layout_of(arguments, source, inputs)
         if layout.format == "conllu" and layout.label not in _FIELDS:
@@ -94,14 +101,32 @@ def run(arguments):
     return 0
 
 
+def _adapt(model, inputs, arguments):
+    """Count accessor varieties on the texts named; all of them are held in memory."""
+    texts = []
+    for path in arguments.adapt:
+        with Source(path, arguments.encoding) as source:
+            layout = layout_of(arguments, source, inputs)
+            for sentence in sentences(source, layout, inputs, labels=False):
+                if layout.format == "segmented":
+                    texts.extend(text for _, text, _ in sentence.lines if text.strip())
+                else:
+                    texts.append(sentence.tokens)
+    try:
+        model.adapt(texts)
+    except ValueError as error:
+        raise CommandError(f"--adapt: {error}") from None
+
+
 def _segmented(model, batch, layout, name, arguments):
     """Yield a line for each line."""
     texts = [text for sentence in batch for _, text, _ in sentence.lines]
     options = {} if arguments.dictionary is None else {"dictionary": arguments.dictionary}
     for words in model.predict(texts, **options):
-        yield " ".join(
-            word if isinstance(word, str) else arguments.tag_separator.join(word) for word in words
-        ) + "\n"
+        yield (
+            " ".join(word if isinstance(word, str) else arguments.tag_separator.join(word) for word in words)
+            + "\n"
+        )
 
 
 def _labelled(model, batch, layout, name, arguments):
@@ -143,5 +168,3 @@ def _mark_conllu(line, label, layout):
     cells = line.split("\t")
     cells[_FIELDS[layout.label]] = label
     return "\t".join(cells)
-
-

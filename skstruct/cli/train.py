@@ -18,6 +18,7 @@ import skstruct
 from ..data.presets import PRESETS
 from ..data.templates import FeatureTemplates
 from ..estimators._sklearn import InvalidParameterError
+from ..estimators.averager import BaggingShuffleAverager
 from ..estimators.segmenter import Segmenter
 from .common import check_target, counted, positive, tell
 from .corpus import add_options, layout_of, located, read_all
@@ -53,12 +54,21 @@ def add_parser(commands):
     group = parser.add_argument_group("learning")
     add_features(group)
     group.add_argument(
+        "--lexicon", action="append", default=[], metavar="NAME=FILE", type=_lexicon,
+        help="a list of names or words, an entry a line, which templates read as %%lex_NAME[0,0]; to a "
+        "preset the templates of three positions are added; may be repeated",
+    )  # fmt: skip
+    group.add_argument(
         "--algorithm", "-a", choices=list(ALGORITHMS), default="perceptron",
         help="the learner (default: perceptron)",
     )  # fmt: skip
     group.add_argument(
         "--epochs", type=positive, metavar="N", help="passes over the corpus (default: the learner's)"
     )
+    group.add_argument(
+        "--members", type=positive, default=1, metavar="N",
+        help="average the weights of N learners that see the corpus in different orders (default: 1)",
+    )  # fmt: skip
     group.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
     group.add_argument(
         "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=_setting,
@@ -81,11 +91,35 @@ def add_features(group):
     either.add_argument("--template", metavar="FILE", help="a template file in the syntax of CRF++")
 
 
+def _lexicon(text):
+    name, equals, path = text.partition("=")
+    if not equals or not path or not name.isidentifier():
+        raise ValueError  # argparse makes the message
+    return name, path
+
+
+_lexicon.__name__ = "NAME=FILE"  # what argparse calls it in messages
+
+
 def features_of(arguments):
-    """The value of an estimator's ``features``: the lines of a template file, or a preset's name."""
-    if arguments.template is None:
+    """The value of an estimator's ``features``: templates, or a preset's name."""
+    named = getattr(arguments, "lexicon", [])
+    if arguments.template is None and not named:
         return arguments.features
-    return list(FeatureTemplates.from_file(arguments.template).lines)  # no path goes into the model
+    lexicons = {}
+    for name, path in named:
+        if name in lexicons:
+            arguments.usage_error(f"--lexicon {name} is given twice")
+        with Source(path, arguments.encoding) as source:
+            lexicons[name] = [line.strip() for line in source if line.strip()]
+    if arguments.template is not None:
+        templates = FeatureTemplates.from_file(arguments.template, lexicons)
+        return templates if named else list(templates.lines)  # no path goes into the model
+    if arguments.features == "auto":
+        arguments.usage_error("--lexicon needs --features with a preset, or --template")
+    lines = list(PRESETS[arguments.features])
+    lines[-1:-1] = [f"Ulex_{name}{o:+d}:%lex_{name}[{o},0]" for name in lexicons for o in (-1, 0, 1)]
+    return FeatureTemplates(lines, lexicons)
 
 
 def _setting(text):
@@ -109,13 +143,15 @@ def new_model(arguments, segmented):
     if arguments.verbose:
         given["verbose"] = 1
     features = features_of(arguments)
-    given["features"] = "char" if segmented and features == "auto" else features
+    if isinstance(features, str) and features == "auto" and segmented:
+        features = "char"
+    given["features"] = features
     outer = {}
     for name, value in arguments.param:
         if name in given and (name != "random_state" or arguments.seed) and name != "features":
             arguments.usage_error(f"--param {name} and an option of its own are given")
-        if name == "features" and (arguments.template or arguments.features != "auto"):
-            arguments.usage_error("--param features and --features or --template are given")
+        if name == "features" and not (isinstance(features, str) and arguments.features == "auto"):
+            arguments.usage_error("--param features and an option that chooses features are given")
         if segmented and name == "scheme":
             outer[name] = value
         elif name in learner._get_param_names():
@@ -126,7 +162,12 @@ def new_model(arguments, segmented):
                 f"{learner.__name__} has no parameter {name!r}; it has {', '.join(sorted(known))}"
             )
     tagger = learner(**given)
-    model = Segmenter(tagger, **outer) if segmented else tagger
+    learned = tagger
+    if arguments.members > 1:
+        learned = BaggingShuffleAverager(
+            tagger, n_estimators=arguments.members, n_jobs=-1, random_state=arguments.seed
+        )
+    model = Segmenter(learned, **outer) if segmented else learned
     try:
         tagger._validate_params()
         model._validate_params()
@@ -168,7 +209,8 @@ def run(arguments):
         raise
     seconds = time.perf_counter() - began
     if arguments.verbose:
-        getattr(model, "tagger_", model).set_params(verbose=0)  # said enough
+        tagger = getattr(model, "tagger_", model)
+        getattr(tagger, "estimator", tagger).set_params(verbose=0)  # said enough
     model.save(arguments.model, training=not arguments.compact)
     n_labels = len(getattr(model, "tagger_", model).classes_)
     tell(

@@ -225,8 +225,8 @@ class FeatureTemplates:
         self.lexicons = _checked_lexicons(lexicons, parsed)
 
     @classmethod
-    def from_file(cls, path):
-        """Read a CRF++ template file; ``#`` starts a comment line."""
+    def from_file(cls, path, lexicons=None):
+        """Read a CRF++ template file; ``#`` starts a comment line. ``lexicons`` as of the constructor."""
         lines = []
         with open(path, encoding="utf-8-sig") as file:
             for number, line in enumerate(file, 1):
@@ -236,7 +236,7 @@ class FeatureTemplates:
                     lines.append(line)
         if not lines:
             raise ValueError(f"{os.fspath(path)}: the file holds no template")
-        return cls(lines)
+        return cls(lines, lexicons)
 
     @classmethod
     def preset(cls, name):
