@@ -41,6 +41,23 @@ def load_gsd(part):
     return ["".join(w for w, _ in s) for s in rows], [[tuple(t) for t in s] for s in rows]
 
 
+def load_esp(part):
+    """Words and entity labels of CoNLL-2002 Spanish."""
+    rows = read_columns(corpus(f"conll2002-esp/{part}.txt"))
+    return [[r[0] for r in s] for s in rows], [[r[-1] for r in s] for s in rows]
+
+
+def load_ewt(part, genres=("answers", "email", "newsgroup", "reviews", "weblog")):
+    """Words and PTB tags of UD English EWT."""
+    X, y = [], []
+    for genre in genres:
+        for file in sorted(corpus(f"ewt/{part}").glob(f"{genre}*")):
+            for sentence in read_conllu(file, fields=("form", "xpos")):
+                X.append([form for form, _ in sentence])
+                y.append([tag for _, tag in sentence])
+    return X, y
+
+
 def char_features(x):
     """The seven character templates as feature strings, boundary symbols as in CRF++."""
     p = ["_B-2", "_B-1", *x, "_B+1", "_B+2"]

@@ -20,6 +20,9 @@ AVERAGES = {None: NO_AVERAGE, False: NO_AVERAGE, True: EACH_STEP, "step": EACH_S
 NO_NOISE, DROPOUT, ZIPF = 0, 1, 2
 NOISES = {None: NO_NOISE, "dropout": DROPOUT, "zipf": ZIPF}
 
+# Decisions of the word segmenter at a character: a word starts there or goes on; FREE: not given.
+START, INSIDE, FREE = 0, 1, -1
+
 # Feature templates of the word segmenter.
 ZSZ18, ZC14 = 0, 1
 WORD_TEMPLATES = {"zsz18": ZSZ18, "zc14": ZC14}

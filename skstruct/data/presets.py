@@ -5,6 +5,8 @@
 character type, accessor variety.
 ``chunk``: the nineteen of CRFsuite's chunking tutorial, on (word, part of speech).
 ``word``: sixteen for tagging words: a window of two, two word pairs, affixes to four, shape.
+``char-best``, ``chunk-best``, ``word-best``: the sets that won in our own comparisons; ``docs/recipes.md``
+says with which learner, and what was tried.
 """
 
 
@@ -52,7 +54,53 @@ CHUNK = [
 
 WORD = [*window(0, -2, 2), *ngrams(0, 2, -1, 0), *affixes(0, 4), "Ushape:%shape[0,0]", "B"]
 
-PRESETS = {"char": CHAR, "char-av": CHAR_AV, "chunk": CHUNK, "word": WORD}
+CHAR_BEST = [
+    *CHAR[:-1],
+    "Uskip:%x[-1,0]/%x[1,0]",
+    "Utypes:%type[-1,0]/%type[0,0]/%type[1,0]",
+    *(f"Uav{n}:%av{n}[0,0]" for n in (2, 3, 4)),
+    "B",
+]
+
+CHUNK_BEST = [
+    *CHUNK[:-1],
+    "Uwp:%x[0,0]/%x[0,1]",
+    "Uwp+1:%x[0,0]/%x[1,1]",
+    "Upw-1:%x[-1,1]/%x[0,0]",
+    "Uwp-1:%x[-1,0]/%x[0,1]",
+    "Upw+1:%x[0,1]/%x[1,0]",
+    *ngrams(1, 4, -2, -1),
+    "Ulower:%lower[0,0]",
+    *affixes(0, 3),
+    "Ushape:%shape[0,0]",
+    "B",
+    "Bp:%x[0,1]",
+    "Bpp:%x[-1,1]/%x[0,1]",
+    "Bw:%x[0,0]",
+]
+
+WORD_BEST = [
+    *WORD[:-2],
+    *window(0, -1, 1, "lower"),
+    *window(0, -1, 1, "shape"),
+    *ngrams(0, 3, -1, -1, "shape"),
+    "Usuffix3-1:%suffix3[-1,0]",
+    "Usuffix3+1:%suffix3[1,0]",
+    "Usuffixes-1:%suffix2[-1,0]/%suffix3[0,0]",
+    "Usuffixes+1:%suffix3[0,0]/%suffix2[1,0]",
+    "Uends:%prefix1[0,0]/%suffix3[0,0]",
+    "B",
+]
+
+PRESETS = {
+    "char": CHAR,
+    "char-av": CHAR_AV,
+    "chunk": CHUNK,
+    "word": WORD,
+    "char-best": CHAR_BEST,
+    "chunk-best": CHUNK_BEST,
+    "word-best": WORD_BEST,
+}
 
 
 def columns_preset(n_columns):

@@ -219,6 +219,33 @@ def find_words(pieces, words):
 # --------------------------------------------------------------------------------------------------
 # Labels to words
 # --------------------------------------------------------------------------------------------------
+def words_at(text, start, offsets):
+    """Texts cut into words.
+
+    Parameters
+    ----------
+    text : str
+        Texts that are not empty, one behind the other, without white space.
+    start : ndarray of shape (T,), bool
+        Whether a word starts at the character; one does at the first of each text.
+    offsets : ndarray of shape (n + 1,), int64
+        Where each text starts.
+
+    Returns
+    -------
+    list of lists of str
+    """
+    # One separator before each word, another before each text, and str.split makes the words: three
+    # times as fast as slicing them off one by one. No text holds white space, so both are unambiguous.
+    codes = _codes(text)
+    place_of = np.arange(len(text)) + np.cumsum(start)  # (T,) of each character among the separators
+    spaced = np.full(len(text) + np.count_nonzero(start), ord(" "), np.uint32)
+    spaced[place_of] = codes
+    spaced[place_of[offsets[:-1]] - 1] = ord("\n")
+    lines = spaced[1:].tobytes().decode("utf-32-le", "surrogatepass").split("\n")
+    return [line.split(" ") for line in lines]
+
+
 def cut(pieces, labels, scheme, tagged, marks=None):
     """Cut texts where their labels, or white space, say so.
 
@@ -255,15 +282,7 @@ def cut(pieces, labels, scheme, tagged, marks=None):
         start = (start | begins) & ~inner
         start[1:] |= ends[:-1]
     start[offsets_of(lengths_of(flatten(pieces)))[:-1]] = True
-    # One separator before each word, another before each text, and str.split makes the words: three
-    # times as fast as slicing them off one by one. No text holds white space, so both are unambiguous.
-    codes = _codes(text)
-    place_of = np.arange(len(text)) + np.cumsum(start)  # (T,) of each character among the separators
-    spaced = np.full(len(text) + np.count_nonzero(start), ord(" "), np.uint32)
-    spaced[place_of] = codes
-    spaced[place_of[offsets[:-1]] - 1] = ord("\n")
-    lines = spaced[1:].tobytes().decode("utf-32-le", "surrogatepass").split("\n")
-    words = [line.split(" ") for line in lines]
+    words = words_at(text, start, offsets)
     if not tagged:
         return words
     kinds = np.array([kind for _, kind in parsed], dtype=object)

@@ -5,21 +5,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
-from ..training.averaging import average_stores
 from ._sklearn import HasMethods, Interval, Real, StrOptions
-from .base import N_JOBS, POSITIVE, SequenceTagger
-from .chain_model import ChainModel
-from .perceptron import StructuredPerceptron
-
-TRAINABLE = "_prepare"
-"""What a tagger must offer: ``_prepare(...)`` returns a run with ``member(estimator, seed, drawn)``."""
+from .base import N_JOBS, POSITIVE
+from .meta import MetaLearner
 
 
-class BaggingShuffleAverager(SequenceTagger):
+class BaggingShuffleAverager(MetaLearner):
     """Average the weights of taggers trained on shuffled or resampled examples.
 
     The order of the examples decides much of what an online learner learns. Training several models
@@ -51,7 +45,10 @@ class BaggingShuffleAverager(SequenceTagger):
 
     Attributes
     ----------
+    estimator_ : estimator
+        The base estimator, fitted with the averaged weights.
     classes_ : ndarray of shape (n_labels,)
+        If the estimator has labels.
     n_iter_ : int
         Most epochs that a member ran.
     estimators_ : list of estimators
@@ -108,20 +105,6 @@ class BaggingShuffleAverager(SequenceTagger):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def get_metadata_routing(self):
-        """Metadata routing of this object and its estimator; see scikit-learn's user guide."""
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(
-                estimator=self._template(),
-                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
-            )
-        )
-
-    def _template(self):
-        return StructuredPerceptron() if self.estimator is None else self.estimator
-
     def fit(self, X, y, sample_weight=None):
         """Train the members and average them.
 
@@ -154,18 +137,9 @@ class BaggingShuffleAverager(SequenceTagger):
         for run in runs:  # not before all members are done: one that is killed finds the others finished
             if run.checkpoint is not None:
                 run.checkpoint.remove()
-        nonzero = self.average == "nonzero"
-        first = models[0]
-        model = ChainModel(
-            first.encoder,
-            first.labels,
-            average_stores([m.nodes for m in models], nonzero),
-            average_stores([m.edges for m in models], nonzero),
-            first.constraints,
-        )
-        self._model = model
-        self.classes_ = model.labels.array
-        self.n_iter_ = max(member.n_iter_ for member in members)
+        model = type(models[0]).average(models, self.average == "nonzero")
+        n_iter = max(member.n_iter_ for member in members)
+        self._adopt(model, n_iter, getattr(members[0], "classes_", None))
         vars(self).pop("estimators_", None)
         if self.keep_members:
             self.estimators_ = members
@@ -173,13 +147,7 @@ class BaggingShuffleAverager(SequenceTagger):
 
     def _members(self, X, y, sample_weight):
         """The members to be, and for each the run that trains it."""
-        template = self._template()
-        if not isinstance(template, BaseEstimator) or not hasattr(template, TRAINABLE):
-            raise ValueError(
-                f"{type(template).__name__} cannot be averaged: it has no linear weights over "
-                f"features shared by all members; use StructuredPerceptron, PassiveAggressiveTagger "
-                f"or L1CRF"
-            )
+        template = self._trainable()
         random = check_random_state(self.random_state)
         prepared = clone(template).set_params(random_state=int(random.randint(2**31 - 1)))
         prepared._validate_params()

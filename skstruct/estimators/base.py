@@ -69,19 +69,23 @@ def take(sequences, keep):
     return [sequences[i] for i in keep]
 
 
+def sequence_tags(tags):
+    """scikit-learn's tags, as estimators over sequences have them."""
+    tags.estimator_type = None
+    tags.target_tags.required = True
+    tags.requires_fit = True
+    tags.input_tags.two_d_array = False
+    tags.input_tags.one_d_array = True
+    tags.input_tags.string = True
+    tags.input_tags.dict = True
+    return tags
+
+
 class SequenceTagger(BaseEstimator):
     """Base of the chain taggers; a fitted one has ``_model``, a :class:`ChainModel`."""
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = None
-        tags.target_tags.required = True
-        tags.requires_fit = True
-        tags.input_tags.two_d_array = False
-        tags.input_tags.one_d_array = True
-        tags.input_tags.string = True
-        tags.input_tags.dict = True
-        return tags
+        return sequence_tags(super().__sklearn_tags__())
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "_model")

@@ -24,6 +24,7 @@ from ..structures import chain as structure
 from ..structures.chain import Chain, ChainTask, new_work
 from ..structures.chain_kbest import predict_kbest
 from ..structures.features import Bag, Grid, no_bag
+from ..training.averaging import average_stores
 
 PIECE_TOKENS = 262_144
 """Tokens predicted at a time: bounds the memory of the encoding."""
@@ -327,6 +328,15 @@ class ChainModel:
     nodes: Store
     edges: Store
     constraints: tuple
+
+    @classmethod
+    def average(cls, models, nonzero):
+        """The average of models over the same features; see ``training.averaging``."""
+        return replace(
+            models[0],
+            nodes=average_stores([m.nodes for m in models], nonzero),
+            edges=average_stores([m.edges for m in models], nonzero),
+        )
 
     def chain(self):
         """The arrays that kernels decode under."""

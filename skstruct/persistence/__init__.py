@@ -242,6 +242,7 @@ def _tagger_from_state(node, fitted, reader, where):
     return attributes
 
 
-for _tagger in (StructuredPerceptron, PassiveAggressiveTagger, L1CRF, BaggingShuffleAverager):
+for _tagger in (StructuredPerceptron, PassiveAggressiveTagger, L1CRF):
     register(_tagger, _tagger_to_state, _tagger_from_state)
 register(Segmenter)
+register(BaggingShuffleAverager)

@@ -19,19 +19,17 @@ Letters: n characters, i the place of a decision, m decisions of a prefix, ℓ a
 
 import numpy as np
 
-from ..core.codes import DONE, L2, MAX_VIOLATION, RESCALE, STANDARD, TABLE_FULL, ZC14
+from ..core.codes import DONE, FREE, INSIDE, L2, MAX_VIOLATION, RESCALE, STANDARD, START, TABLE_FULL, ZC14
 from ..core.compile import inline, kernel
 from ..core.hashing import MAX_LOAD, empty_table, grown, room
 from ..core.rules import apply, clear, squared_norm, step_size
 from ..core.store import SMALLEST_SCALE, grow_rows, new_clock, new_store, tick
 from .segment_features import (
     CONTEXT,
-    INSIDE,
     N_NUMBERS,
     ROWS_EACH,
-    START,
     WORD,
-    SegmentModel,
+    Scorer,
     emit_keys,
     emit_word,
     intern_word,
@@ -43,7 +41,7 @@ from .segment_features import (
     load,
     previous,
 )
-from .segment_search import FREE, search
+from .segment_search import search
 
 STORES = ("weights",)
 TABLES = ("table", "entries", "seen")
@@ -209,7 +207,7 @@ def new_model(templates, beam, update, min_count, rule):
     columns = 1 if templates == ZC14 else 2
     table = empty_table(FIRST_CAPACITY)
     rows = rows_of(table)
-    return SegmentModel(
+    return Scorer(
         templates=templates,
         beam=beam,
         update=update,

@@ -28,15 +28,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import L1, L1_CUMULATIVE, NO_NOISE, ZC14
+from ..core.codes import INSIDE, L1, L1_CUMULATIVE, NO_NOISE, START, ZC14
 from ..core.compile import inline
 from ..core.hashing import find, intern, mix64
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
 from ..core.rules import emit
 from ..core.store import Clock, Store, debt_of, remaining
 
-START, INSIDE, NONE = 0, 1, 2
-"""Decisions: a word starts at a character, or goes on; NONE where there is no character."""
+NONE = 2
+"""Stands for the decision at a character that does not exist."""
 
 PAD = 4
 """Boundary symbols around a text; templates look up to three characters back and one ahead."""
@@ -58,7 +58,7 @@ _LEFT = np.array([0, -1, 0, -2, -1, -2, 0, -3, -1])
 _RIGHT = np.array([0, ALONE, ALONE, ALONE, 0, -1, 1, -2, 0])
 
 
-class SegmentModel(NamedTuple):
+class Scorer(NamedTuple):
     """Everything that scores; R rows, C columns (ZSZ18: the decisions START, INSIDE; ZC14: one)."""
 
     templates: int  # ZSZ18 or ZC14

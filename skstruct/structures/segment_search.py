@@ -12,16 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import EARLY, MAX_VIOLATION, ZC14
+from ..core.codes import EARLY, FREE, INSIDE, MAX_VIOLATION, START, ZC14
 from ..core.compile import inline
 from ..core.rules import Difference, new_difference
 from .segment_features import (
     CONTEXT,
-    INSIDE,
     N_NUMBERS,
     PAD,
     ROWS_EACH,
-    START,
     WORD,
     add_row,
     extended,
@@ -31,9 +29,6 @@ from .segment_features import (
     list_words,
     sum_keys,
 )
-
-FREE = -1
-"""A decision that is not given."""
 
 
 class SegmentTask(NamedTuple):

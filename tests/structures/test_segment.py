@@ -10,12 +10,15 @@ from skstruct.core.codes import (
     DONE,
     EACH_STEP,
     EARLY,
+    FREE,
+    INSIDE,
     L2,
     MAX_VIOLATION,
     NO_AVERAGE,
     NO_PENALTY,
     PERCEPTRON,
     STANDARD,
+    START,
     TABLE_FULL,
     ZC14,
     ZSZ18,
@@ -24,9 +27,9 @@ from skstruct.core.compile import kernel
 from skstruct.core.noise import QUIET, make_noise
 from skstruct.core.store import Rule, weights
 from skstruct.structures import segment
-from skstruct.structures.segment_features import INSIDE, PAD, START, load, previous
+from skstruct.structures.segment_features import PAD, load, previous
 from skstruct.structures.segment_keys import features, in_order, keys_of, table_from_keys, unite
-from skstruct.structures.segment_search import FREE, SegmentTask, new_work
+from skstruct.structures.segment_search import SegmentTask, new_work
 
 
 @kernel
