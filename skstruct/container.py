@@ -80,7 +80,8 @@ def write_container(path, header, arrays, temporary=None):
 
     The bytes go to a temporary file in the same folder, reach the disk (``fsync``), and then take the
     place of `path` in one step (``os.replace``). Whatever fails before, an existing file survives
-    and the temporary file goes. An existing file's permissions are kept; a symbolic link is followed.
+    and the temporary file goes. An existing file's permissions are kept; a symbolic link is followed. What is no
+    regular file (``/dev/null``, a named pipe) is written to as it is.
 
     Parameters
     ----------
@@ -114,6 +115,10 @@ def write_container(path, header, arrays, temporary=None):
     encoded, specs = _encode_header(header, arrays)
     # The link's target is replaced, not the link; the folder is the target's.
     path = os.path.realpath(os.fspath(path))
+    if os.path.exists(path) and not os.path.isfile(path):  # a device or pipe must not become a file
+        with open(path, "wb") as file:
+            _write_bytes(file, encoded, specs, arrays)
+        return
     mode = "wb"
     if temporary is None:
         temporary = os.path.join(os.path.dirname(path), f".skstruct-{secrets.token_hex(8)}.tmp")

@@ -345,3 +345,9 @@ def test_unpack_strings_refuses_what_does_not_fit(data, offsets, message):
     offsets = np.array(offsets, dtype=None if offsets else np.int64)
     with pytest.raises(ModelFileError, match=message):
         unpack_strings(np.frombuffer(data, np.uint8), offsets)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="needs /dev/null")
+def test_a_device_stays_a_device():
+    write_container("/dev/null", {"kind": "model"}, {"a": np.arange(3)})
+    assert not os.path.isfile("/dev/null")

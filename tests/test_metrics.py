@@ -17,6 +17,7 @@ from skstruct import metrics
 from skstruct.data.schemes import labels_to_spans, spans_to_labels
 from skstruct.metrics import (
     attachment_scores,
+    labeled_attachment_score,
     segment_f1_score,
     segment_f1_scorer_for,
     segment_report,
@@ -417,3 +418,19 @@ def test_public_names_exist():
     counts = Counter(metrics.__all__)
     assert max(counts.values()) == 1
     assert all(hasattr(metrics, name) for name in counts)
+
+
+def test_word_f1_with_weights():
+    y_true, y_pred = [["ab", "c"], ["a", "b"]], [["ab", "c"], ["ab"]]
+    assert word_f1_score(y_true, y_pred, sample_weight=[1, 0]) == 1.0
+    assert word_f1_score(y_true, y_pred, sample_weight=[0, 2]) == 0.0
+    assert word_f1_score(y_true, y_pred, sample_weight=[3, 3]) == pytest.approx(word_f1_score(y_true, y_pred))
+    with pytest.raises(ValueError, match="sequence 1"):
+        word_f1_score(y_true, y_pred, sample_weight=[1, -1])
+
+
+def test_labeled_attachment_needs_labels():
+    y = [[(2, "det"), (0, "root")]]
+    assert labeled_attachment_score(y, y) == 1.0
+    with pytest.raises(ValueError, match="pairs"):
+        labeled_attachment_score([[2, 0]], [[2, 0]])

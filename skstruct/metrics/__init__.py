@@ -24,7 +24,12 @@ from .labels import (
     sequence_accuracy_score,
     token_accuracy_score,
 )
-from .trees import AttachmentScores, attachment_scores, unlabeled_attachment_score
+from .trees import (
+    AttachmentScores,
+    attachment_scores,
+    labeled_attachment_score,
+    unlabeled_attachment_score,
+)
 from .words import SegmentationReport, segmentation_report, word_f1_score
 
 __all__ = [
@@ -32,6 +37,8 @@ __all__ = [
     "SegmentationReport",
     "attachment_scorer",
     "attachment_scores",
+    "labeled_attachment_score",
+    "labeled_attachment_scorer",
     "segment_f1_score",
     "segment_f1_scorer",
     "segment_f1_scorer_for",
@@ -81,3 +88,4 @@ sequence_accuracy_scorer = make_scorer(sequence_accuracy_score)
 segment_f1_scorer = make_scorer(segment_f1_score)
 word_f1_scorer = make_scorer(word_f1_score)
 attachment_scorer = make_scorer(unlabeled_attachment_score)
+labeled_attachment_scorer = make_scorer(labeled_attachment_score)

@@ -118,6 +118,34 @@ def _main_types(labels):
     return [label.partition(":")[0] or label if isinstance(label, str) else label for label in labels]
 
 
+def labeled_attachment_score(y_true, y_pred):
+    """Share of tokens with the right head and label: the `las` of `attachment_scores`, over all tokens.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequences of sentences
+        A sentence is a list of (head, label) pairs.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        As `attachment_scores`, or if there are no labels.
+
+    Examples
+    --------
+    >>> labeled_attachment_score([[(2, "det"), (0, "root")]], [[(2, "amod"), (0, "root")]])
+    0.5
+    """
+    scores = attachment_scores(y_true, y_pred)
+    if np.isnan(scores.las):
+        raise ValueError("the labeled attachment score needs (head, label) pairs on both sides")
+    return scores.las
+
+
 def unlabeled_attachment_score(y_true, y_pred):
     """Share of tokens with the right head: the `uas` of `attachment_scores`, over all tokens.
 

@@ -9,11 +9,11 @@ R. Sproat and T. Emerson, "The first international Chinese word segmentation bak
 scores, and the recall of out-of-vocabulary and in-vocabulary words.
 """
 
-from itertools import accumulate
+from itertools import accumulate, repeat
 
 from sklearn.utils import Bunch
 
-from .checks import check_choice, check_pairs, f1, ratio
+from .checks import check_choice, check_pairs, check_weight, f1, ratio
 
 
 def _is_tagged(items):
@@ -64,7 +64,7 @@ def _word_spans(y_true, y_pred, tagged):
         yield words, items, items_pred
 
 
-def word_f1_score(y_true, y_pred, *, tagged=None):
+def word_f1_score(y_true, y_pred, *, tagged=None, sample_weight=None):
     """F1 of the words of segmented sentences.
 
     A predicted word is right if it starts and stops where a true word does, and, for pairs, has its tag.
@@ -76,6 +76,8 @@ def word_f1_score(y_true, y_pred, *, tagged=None):
     tagged : bool or None, default=None
         Whether tags count: True gives the F1 of joint segmentation and tagging, False that of
         segmentation whatever the items; None means True if both sides have tags.
+    sample_weight : array-like of shape (n_sentences,), optional
+        Multiplies the words of a sentence.
 
     Returns
     -------
@@ -85,8 +87,8 @@ def word_f1_score(y_true, y_pred, *, tagged=None):
     Raises
     ------
     ValueError
-        If true and predicted words spell different texts, or items are neither words nor pairs; the
-        message names the sequence.
+        If true and predicted words spell different texts, items are neither words nor pairs (the message
+        names the sequence), or a weight is negative or not finite.
 
     Examples
     --------
@@ -94,11 +96,12 @@ def word_f1_score(y_true, y_pred, *, tagged=None):
     0.5714285714285714
     """
     check_choice("tagged", tagged, (None, True, False))
+    weights = repeat(1) if sample_weight is None else check_weight(sample_weight, len(y_true)).tolist()
     correct = n_true = n_pred = 0
-    for _, true, pred in _word_spans(y_true, y_pred, tagged):
-        correct += len(true) if true == pred else len(set(true).intersection(pred))
-        n_true += len(true)
-        n_pred += len(pred)
+    for (_, true, pred), weight in zip(_word_spans(y_true, y_pred, tagged), weights):
+        correct += weight * (len(true) if true == pred else len(set(true).intersection(pred)))
+        n_true += weight * len(true)
+        n_pred += weight * len(pred)
     return f1(correct, n_true, n_pred)
 
 

@@ -93,7 +93,7 @@ class ParseWork(NamedTuple):
     replay: np.ndarray  # (2, 2 n + 1, N_FIELDS + 1) int32: states along the right and the predicted actions
     path: np.ndarray  # (2 n,) int8: predicted actions
     head: np.ndarray  # (n,) int32: predicted heads
-    children: np.ndarray  # (8, n + 2) int32: see parse_labels.py
+    around: np.ndarray  # (7, n + 1) int32: children and siblings, see parse_labels.py
     arc: np.ndarray  # (F,) int32: fields of an arc
     total: np.ndarray  # (L,) float64: scores of labels
     difference: Difference  # of actions
@@ -129,7 +129,7 @@ def new_work(task, model, training=True):
         replay=np.zeros((2, 2 * n + 1, N_FIELDS + 1), np.int32),
         path=np.zeros(2 * n, np.int8),
         head=np.zeros(n, np.int32),
-        children=np.zeros((8, n + 2), np.int32),
+        around=np.zeros((7, n + 1), np.int32),
         arc=np.zeros(len(ARC_FIELDS) + len(ARC_NUMBERS), np.int32),
         total=np.zeros(max(model.labels.columns, 1)),
         difference=new_difference(4 * n * K if training else 0),
@@ -256,8 +256,6 @@ def _keep(model, states, candidates, k, begin, n_links, kept):
             states.owner[x] = states.owner[p]
         x += 1
     if model.merge:
-        for y in range(begin, x):  # backwards does not matter: all slots are emptied
-            states.last[y] = states.last[y]
         kept[:] = -1
     return x, n_links
 

@@ -27,8 +27,8 @@ from ..core.store import SMALLEST_SCALE, grow_rows, new_clock, new_store, tick
 from .segment_features import (
     CONTEXT,
     N_NUMBERS,
+    PAIR,
     ROWS_EACH,
-    WORD,
     Scorer,
     emit_keys,
     emit_word,
@@ -73,31 +73,32 @@ def emit_path(model, noise, work, path, other, m, amount):
     n = path.shape[0] - 1
     words = model.templates == ZC14
     word = last = other_word = other_last = 0  # where the word in progress, and the one before, begin
+    zero = np.int64(0)  # variables: a literal would have helpers compiled for it alone
     for i in range(1, min(m, n) + 1 if words else m):
-        decision, theirs = np.int64(path[i]), np.int64(other[i])
+        decision, theirs = zero + path[i], zero + other[i]
         if i == m:  # the word in progress counts as if it ended here
-            decision = theirs = np.int64(START)
-        same = decision == theirs and word == other_word and last == other_last
+            decision = theirs = zero + START
+        differs = decision != theirs
         if words and decision == INSIDE:
-            if theirs != INSIDE:
+            if differs:
                 list_pair(c, hidden, i, keys)
-                emit_keys(model, noise, keys, 7, 8, START, START, amount, difference)
-        elif not same:
+                emit_keys(model, noise, keys, zero + PAIR, zero + PAIR + 1, zero, zero, amount, difference)
+        elif differs or word != other_word or last != other_last:
             length, before = i - word, word - last
             node_before = intern_word(table, entries, c, last, word)
             node = intern_word(table, entries, c, word, i)
+            column, context, begin = zero, zero, zero + 1
             if words:
                 list_words(c, hidden, i, length, before, node, node_before, keys)
-                emit_word(model, noise, node, START, amount, difference)
-                emit_keys(model, noise, keys, WORD + 1, N_NUMBERS, START, START, amount, difference)
             else:
                 list_context(c, hidden, i, keys)
                 list_state(c, hidden, i, length, before, node, node_before, keys)
-                b, _ = previous(length, before)
-                emit_word(model, noise, node, decision, amount, difference)
-                emit_keys(model, noise, keys, 1, CONTEXT - 1, b, decision, amount, difference)
+                column, context, begin = decision, zero + previous(length, before)[0], zero + CONTEXT - 1
+            emit_word(model, noise, node, column, amount, difference)
+            for part in range(1 if words else 2):  # 1: what looks at the decision before
                 emit_keys(
-                    model, noise, keys, CONTEXT - 1, N_NUMBERS, START, decision, amount, difference
+                    model, noise, keys, zero + 1 if part else begin, begin if part else zero + N_NUMBERS,
+                    context if part else zero, column, amount, difference,
                 )  # fmt: skip
         if decision == START:
             last, word = word, i
@@ -136,17 +137,18 @@ def epoch(task, order, begin, end, model, rule, noise, work):
             work.forced[t] = gold[t] if gold[t] != FREE else limit[t]
             partly = partly or gold[t] == FREE
         target[n] = START
-        if partly:  # the best completion of what is known
-            search(
-                work.forced[:n], gold[:0], False, STANDARD, model, rule, noise, plain, work,
-                target[: n + 1],
-            )  # fmt: skip
         # With all decisions known, a state that is lost is lost to a better one. The best completion of
         # a text known in part may have been lost to a worse: its search had the beam for itself.
         shadow = partly or model.update == MAX_VIOLATION
-        m, _, gap = search(
-            limit, gold, shadow, model.update, model, rule, noise, plain, work, path[: n + 1]
-        )  # fmt: skip
+        m, gap = n, 0.0
+        for final in range(0 if partly else 1, 2):  # first the best completion of what is known
+            m, _, gap = search(
+                limit if final else work.forced[:n],
+                gold if final else gold[:0],
+                shadow and final == 1,
+                model.update, model, rule, noise, plain, work,
+                path[: n + 1] if final else target[: n + 1],
+            )  # fmt: skip
         mistakes = 0
         for t in range(min(m, n)):
             if gold[t] != FREE and gold[t] != path[t]:
@@ -186,9 +188,10 @@ def predict(task, begin, end, model, rule, noise, work, out, score):
         score[i] = 0.0
         if n > 0:
             load(task.char[first:stop], n, model.clock.step[0], noise, work.char, work.hidden)
+            nothing = task.gold[:0]
             _, score[i], _ = search(
-                task.limit[first:stop], task.gold[:0], False, STANDARD, model, rule, noise, plain, work,
-                work.path[: n + 1],
+                task.limit[first:stop], nothing, nothing.shape[0] > 0, model.update, model, rule, noise,
+                plain, work, work.path[: n + 1],
             )  # fmt: skip
             for t in range(n):
                 out[first + t] = work.path[t]

@@ -45,6 +45,9 @@ WORD = 0
 CONTEXT = 9
 """The numbers 1 ... 8 of ZSZ18 look at characters only, those from 9 on at words."""
 
+PAIR = 7
+"""The number of ZC14 that looks at characters only."""
+
 N_NUMBERS = 18
 ROWS_EACH = 18
 """Features of a decision, or of a pair of words and a pair of characters, at most."""
@@ -175,8 +178,8 @@ def list_words(c, hidden, i, length, before, node, node_before, keys):
 def list_pair(c, hidden, i, keys):
     """ZC14: the characters i - 1 and i, inside of a word."""
     j = PAD + i
-    keys[7, 0] = -1 if hidden[j - 1] or hidden[j] else c[j - 1]
-    keys[7, 1] = c[j]
+    keys[PAIR, 0] = -1 if hidden[j - 1] or hidden[j] else c[j - 1]
+    keys[PAIR, 1] = c[j]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -224,6 +227,16 @@ def sum_keys(model, rule, noise, plain, keys, begin, end, decision, total):
             row = find(model.table, compound, left, right)
             if row >= 0:
                 add_row(model, rule, noise, plain, compound, left, right, row, total)
+
+
+@inline
+def sum_state(model, rule, noise, plain, keys, node, total):
+    """Add the weights of a state: of the word in progress itself, and of the keys listed."""
+    zero = np.int64(0)
+    first = CONTEXT if model.templates != ZC14 else zero + 1
+    sum_keys(model, rule, noise, plain, keys, first, zero + N_NUMBERS, zero, total)
+    if node > 0:
+        add_row(model, rule, noise, plain, zero, node - 1, zero, node - 1, total)
 
 
 @inline

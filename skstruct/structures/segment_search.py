@@ -19,15 +19,15 @@ from .segment_features import (
     CONTEXT,
     N_NUMBERS,
     PAD,
+    PAIR,
     ROWS_EACH,
-    WORD,
-    add_row,
     extended,
     list_context,
     list_pair,
     list_state,
     list_words,
     sum_keys,
+    sum_state,
 )
 
 
@@ -61,7 +61,7 @@ class SegmentWork(NamedTuple):
     char: np.ndarray  # (n + 2 PAD,) int64: padded
     hidden: np.ndarray  # (n + 2 PAD,) bool
     keys: np.ndarray  # (N_NUMBERS, 2) int64
-    total: np.ndarray  # (2, 2) float64: sums by decision; row 1: of the context after INSIDE
+    total: np.ndarray  # (4, 2) float64: sums by decision; see _sum_characters; row 3: of a state
     now: States
     candidate: States
     order: np.ndarray  # (M,) int32: candidates kept, best first
@@ -90,7 +90,7 @@ def new_work(task, beam, training=True):
         char=np.zeros(n + 2 * PAD, np.int64),
         hidden=np.zeros(n + 2 * PAD, np.bool_),
         keys=np.full((N_NUMBERS, 2), -1, np.int64),
-        total=np.zeros((2, 2)),
+        total=np.zeros((4, 2)),
         now=_new_states(kept + 1),
         candidate=_new_states(kept + min(kept, n) + 1),
         order=np.empty(kept, np.int32),
@@ -121,19 +121,38 @@ def _set(states, k, score, inner, length, before, node, node_before, record, agr
 
 
 @inline
-def _complete(model, rule, noise, plain, work, states, k, i):
+def _complete(model, rule, noise, plain, c, hidden, keys, total, states, k, i):
     """ZC14: the node of the word in progress, and the score as if it ended before character i."""
-    c, keys, total = work.char, work.keys, work.total[0]
-    states.node[k] = extended(model.table, states.node[k], c[PAD + i - 1])
-    node = states.node[k]
-    list_words(
-        c, work.hidden, i, states.length[k], states.before[k], node, states.node_before[k], keys
-    )  # fmt: skip
+    node = extended(model.table, states.node[k], c[PAD + i - 1])
+    states.node[k] = node
+    length, before, node_before = states.length[k], states.before[k], states.node_before[k]
+    list_words(c, hidden, i, length, before, node, node_before, keys)
     total[0] = states.done[k] + states.inner[k]
-    sum_keys(model, rule, noise, plain, keys, WORD + 1, N_NUMBERS, START, total)
-    if node > 0:
-        add_row(model, rule, noise, plain, WORD, node - 1, WORD, node - 1, total)
+    sum_state(model, rule, noise, plain, keys, node, total)
     states.score[k] = total[0]
+
+
+@inline
+def _sum_characters(model, rule, noise, plain, words, c, hidden, i, keys, total):
+    """What states before the decision at i share, in rows 0 and 1 of ``total``.
+
+    ZSZ18: the scores of the decisions by the one before. ZC14: that of the pair of characters i - 1 and i
+    inside of a word, in ``total[0, 0]``.
+    """
+    zero = np.int64(0)  # variables: a literal would have helpers compiled for it alone
+    if words:
+        list_pair(c, hidden, i, keys)
+    else:
+        list_context(c, hidden, i, keys)
+    for b in range(1 if words else 3):  # 2: what does not look at the decision before
+        begin = PAIR if words else (CONTEXT - 1 if b == 2 else 1)
+        stop = PAIR + 1 if words else (CONTEXT if b == 2 else CONTEXT - 1)
+        total[b, 0] = total[b, 1] = 0.0
+        sum_keys(model, rule, noise, plain, keys, zero + begin, zero + stop, zero if b == 2 else b, total[b])
+    if not words:
+        for a in range(2):
+            total[0, a] += total[2, a]
+            total[1, a] += total[2, a]
 
 
 @inline
@@ -196,96 +215,77 @@ def search(limit, given, shadow, update, model, rule, noise, plain, work, path):
     words = model.templates == ZC14
     tracked = given.shape[0] > 0
     extra = 1 if shadow else 0  # the target is one more state, behind those of the beam
-    n_records, size = 0, 1
     worst, m, begin, record, score = -np.inf, -1, 0, -1, 0.0
-    for k in range(size + extra):
-        _set(now, k, 0.0, 0.0, 1, 0, 0, 0, -1, True)
-        if words:
-            _complete(model, rule, noise, plain, work, now, k, 1)
-        else:
-            now.node[k] = extended(model.table, now.node[k], c[PAD])
-    for i in range(1, n + 1):
+    n_records, size = 0, 1
+    for z in range(size + extra):  # before the first character
+        _set(now, z, 0.0, 0.0, 0, 0, 0, 0, -1, True)
+    for i in range(n + 1):
         may_start = i == n or limit[i] != INSIDE
         may_go_on = i < n and limit[i] != START
         right = given[i] if tracked and i < n else FREE
-        total[:] = 0.0
-        if words:
-            list_pair(c, hidden, i, keys)
-            sum_keys(model, rule, noise, plain, keys, 7, 8, START, total[0])
-        else:
-            list_context(c, hidden, i, keys)
-            for b in range(2):
-                sum_keys(model, rule, noise, plain, keys, 1, CONTEXT - 1, b, total[b])
-                sum_keys(model, rule, noise, plain, keys, CONTEXT - 1, CONTEXT, START, total[b])
-        inner = total[0, 0]
-        s_start, s_inside = total[0, 0], total[0, 1]  # of the context after START
+        if i > 0:
+            _sum_characters(model, rule, noise, plain, words, c, hidden, i, keys, total)
         k = 0
         for z in range(size + extra):
             length, before, node, agrees = now.length[z], now.before[z], now.node[z], now.agrees[z]
             v_start = v_inside = now.score[z]
             if words:
                 v_inside = now.done[z]
-            else:
+            elif i > 0:
                 list_state(c, hidden, i, length, before, node, now.node_before[z], keys)
-                if length == 1:
-                    total[0, 0], total[0, 1] = s_start, s_inside
-                else:
-                    total[0, 0], total[0, 1] = total[1, 0], total[1, 1]
-                sum_keys(model, rule, noise, plain, keys, CONTEXT, N_NUMBERS, START, total[0])
-                if node > 0:
-                    add_row(model, rule, noise, plain, WORD, node - 1, WORD, node - 1, total[0])
-                v_start += total[0, START]
-                v_inside += total[0, INSIDE]
-            one = z == size  # the target: one successor, merged with none
+                b = START if length == 1 else INSIDE
+                total[3, 0], total[3, 1] = total[b, 0], total[b, 1]
+                sum_state(model, rule, noise, plain, keys, node, total[3])
+                v_start += total[3, START]
+                v_inside += total[3, INSIDE]
+            target = z == size  # it has one successor, which merges with none
             goes_on = work.target[i] == INSIDE
-            if (may_start and not one) or (one and not goes_on):
-                at = k if one else slot[length]
+            if (may_start and not target) or (target and not goes_on):
+                at = k if target else slot[length]
                 if at < 0:
                     at = k
                     slot[length] = k
                     k += 1
                     new.done[at] = -np.inf
-                if one or v_start > new.done[at]:
+                if target or v_start > new.done[at]:
                     _set(
                         new, at, v_start, 0.0, 1, length, 0, node, now.record[z],
                         agrees and right != INSIDE,
                     )  # fmt: skip
-            if (may_go_on and not one) or (one and goes_on):
+            if (may_go_on and not target) or (target and goes_on):
                 _set(
-                    new, k, v_inside, now.inner[z] + inner, length + 1, before, node,
+                    new, k, v_inside, now.inner[z] + total[0, 0], length + 1, before, node,
                     now.node_before[z], now.record[z], agrees and right != START,
                 )  # fmt: skip
-                if not one:
+                if not target:
                     k += 1
         for z in range(size):
             slot[now.length[z]] = -1
         if words and i < n:
             for a in range(k + extra):
-                _complete(model, rule, noise, plain, work, new, a, i + 1)
+                _complete(model, rule, noise, plain, c, hidden, keys, total[3], new, a, i + 1)
         size = _best_first(new.score, k, work.order) if model.beam else k
-        alive = False
+        alive, best = False, 0
         for z in range(size + extra):
-            a = k if z == size else (work.order[z] if model.beam else z)
+            a = np.int64(k)
+            if z < size:
+                a = np.int64(work.order[z]) if model.beam else z
             _set(
                 now, z, new.done[a], new.inner[a], new.length[a], new.before[a], new.node[a],
                 new.node_before[a], new.record[a], new.agrees[a],
             )  # fmt: skip
             now.score[z] = new.score[a]
+            if not words and i < n:
+                now.node[z] = extended(model.table, new.node[a], c[PAD + i])
             if z == size:
                 continue
             alive = alive or new.agrees[a]
-            if new.length[a] == 1:  # a word was finished
+            best = z if new.score[a] > now.score[best] else best
+            if new.length[a] == 1 and new.before[a] > 0:  # a word was finished
                 work.record_length[n_records] = new.before[a]
                 work.record_parent[n_records] = new.record[a]
                 now.record[z] = n_records
                 n_records += 1
-        if not words and i < n:
-            for z in range(size + extra):
-                now.node[z] = extended(model.table, now.node[z], c[PAD + i])
-        best = 0
-        for z in range(1, size):
-            if now.score[z] > now.score[best]:
-                best = z
         gap = now.score[best] - now.score[size] if shadow else 0.0
         stop = i == n or (tracked and update == EARLY and not alive)
         if update == MAX_VIOLATION and tracked:
@@ -294,9 +294,8 @@ def search(limit, given, shadow, update, model, rule, noise, plain, work, path):
                 begin, record = i + 1 - now.length[best], now.record[best]
             stop = stop and now.agrees[best]
         if stop:
-            m, score = i + 1, now.score[best]
+            worst, m, score = gap, i + 1, now.score[best]
             begin, record = i + 1 - now.length[best], now.record[best]
-            worst = gap
             break
     trace(work, begin, record, path, n)
     return m, score, worst if shadow else 0.0

@@ -33,6 +33,7 @@ from ..structures.chain_marginals import (
     expect_exactly,
     new_log_lattice,
 )
+from .quasi_newton import dot
 
 N_BLOCKS = 8
 """Blocks of sequences that are summed separately."""
@@ -406,8 +407,8 @@ class CRFObjective:
 
     # -- sums over the corpus ----------------------------------------------------------------------
     def _blocks(self):
-        """Fixed blocks of groups with about as many tokens each."""
-        self.block = self._split(self.token, self.group)
+        """Fixed blocks of sequences with about as many tokens each."""
+        self.sequence_blocks = self.group[self._split(self.token, self.group)]
 
     @staticmethod
     def _split(token, group):
@@ -489,8 +490,7 @@ class CRFObjective:
             self._lattices.append(lattices)
             return total
 
-        run = map if self.pool is None else self.pool.map
-        total = sum(run(work, range(n_blocks)))
+        total = sum(self.map(work, range(n_blocks)))
         gradient = gradient.sum(axis=0)
         p, y = self.pair[:, 0], self.pair[:, 1]
         gradient[K : K + Q] *= matrix[p, y]
@@ -525,7 +525,7 @@ class CRFObjective:
             if keep:
                 self.posterior.reshape(-1, self.n_labels)[tokens] -= part.reshape(-1, self.n_labels)
         seen = self.seen[view.where]
-        value += float(self.c2 * (weights @ weights) - seen @ weights)
+        value += self.c2 * dot(weights, weights) - dot(seen, weights)
         gradient += 2.0 * self.c2 * weights - seen
         return value, gradient
 
@@ -555,8 +555,12 @@ class CRFObjective:
                 self.n_labels, bound[k], bound[k + 1], gradient[k],
             )  # fmt: skip
 
-        list((map if self.pool is None else self.pool.map)(work, range(n_blocks)))
+        list(self.map(work, range(n_blocks)))
         return gradient.sum(axis=0) + 2.0 * self.c2 * weights - self.pair_seen
+
+    def map(self, work, items):
+        """``map``, on all threads."""
+        return map(work, items) if self.pool is None else self.pool.map(work, items)
 
     def everything(self):
         """A view of all weights."""
