@@ -46,9 +46,9 @@ class TokenExplanation(NamedTuple):
     features : list of (str, float)
         Feature and contribution: its weight for the label, times its value if it has one.
     transitions : list of (str, float)
-        The same for the transition into the label: the label bigram, transitions conditioned on the
-        observation, and -inf for each constraint that is broken. Empty for the first token, unless a
-        constraint is.
+        The same for the transition into the label: the label bigram, the trigram with ``order=2``,
+        transitions conditioned on the observation, and -inf for each constraint that is broken. Empty for
+        the first token, unless a constraint is.
     runner_up : object
         The label of this token in the best labelling that gives it another one; None if there is no
         such labelling.
@@ -202,8 +202,8 @@ def transition_weights(tagger):
     Returns
     -------
     ndarray of shape (n_labels, n_labels), float64
-        ``[previous, next]`` in the order of ``classes_``; 0 without the template ``B``. Constraints and
-        transitions conditioned on the observation are not part of it.
+        ``[previous, next]`` in the order of ``classes_``; 0 without the template ``B``. Constraints,
+        transitions conditioned on the observation, and the trigrams of ``order=2`` are not part of it.
 
     Examples
     --------
@@ -328,7 +328,12 @@ def explain(tagger, sequence, labels=None):
         return Explanation([], 0.0, [])
     active = _active(model, sequence)
     emission, transition = _scores(model, active)
-    others, margins = _runners_up(emission, transition, model.constraints, path)
+    if model.order == 2:
+        others, margins = _runners_up_of_pairs(
+            emission, transition, _trigrams(model), model.constraints, path
+        )
+    else:
+        others, margins = _runners_up(emission, transition, model.constraints, path)
     tokens = []
     for t, y in enumerate(path):
         weights = _rows(model.nodes, [row for row, _, _ in active.nodes[t]])[:, y].tolist()
@@ -406,12 +411,50 @@ def _runners_up(emission, transition, constraints, path):
         suffix = (matrix(t) + (emission[t] + suffix)[None, :]).max(axis=1)
         if t:
             score += matrix(t)[path[t - 1], path[t]] + emission[t, path[t]]
-    best[np.arange(T), path] = -np.inf
+    return _margins(best, path, score)
+
+
+def _margins(best, path, score):
+    """The best other label of each token and its margin, given the best score with each label (T, L)."""
+    best[np.arange(len(path)), path] = -np.inf
     other = best.argmax(axis=1)
-    reached = best[np.arange(T), other]
+    reached = best[np.arange(len(path)), other]
     possible = reached > -np.inf
     margins = np.where(possible, score - np.where(possible, reached, 0.0), np.inf)
     return np.where(possible, other, -1).tolist(), margins.tolist()
+
+
+def _trigrams(model):
+    """Weights of label trigrams, (L + 1, L, L) [a, p, y]; a = 0 is the start of the sequence."""
+    L = len(model.labels)
+    return _rows(model.trigrams, np.arange(L * (L + 1))).reshape(L, L + 1, L).transpose(1, 0, 2)
+
+
+def _runners_up_of_pairs(emission, transition, trigrams, constraints, path):
+    """:func:`_runners_up` where prefixes and suffixes are told apart by two labels."""
+    T, L = emission.shape
+    start, _, end = constraints
+    into = [transition[t if transition.shape[0] > 1 else 0] + emission[t] for t in range(T)]
+    first = start + emission[0]
+    score = first[path[0]] + end[path[-1]]
+    for t in range(1, T):
+        score += into[t][path[t - 1], path[t]]
+        score += trigrams[path[t - 2] + 1 if t > 1 else 0, path[t - 1], path[t]]
+    best = np.empty((T, L))
+    if T == 1:
+        best[0] = first + end
+        return _margins(best, path, score)
+    prefix = [None, first[:, None] + trigrams[0] + into[1]]  # [t][p, y]: y at t, p before it
+    for t in range(2, T):
+        prefix.append((prefix[-1][:, :, None] + trigrams[1:]).max(axis=0) + into[t])
+    suffix = np.broadcast_to(end, (L, L))  # [p, y]: what follows
+    for t in range(T - 1, 0, -1):
+        whole = prefix[t] + suffix
+        best[t] = whole.max(axis=0)
+        if t == 1:
+            best[0] = whole.max(axis=1)
+        suffix = (trigrams[1:] + (into[t] + suffix)[None]).max(axis=2)
+    return _margins(best, path, score)
 
 
 def _into(model, path, t, features):
@@ -425,6 +468,11 @@ def _into(model, path, t, features):
         arrow = f"transition {values[p]} -> {values[y]}"
         if has_bigram(model.encoder):
             parts.append((arrow, float(_rows(model.edges, [p])[0, y])))
+        if model.order == 2:
+            a = path[t - 2] if t > 1 else -1
+            before = values[a] if t > 1 else "(start)"
+            weight = float(_rows(model.trigrams, [p * (L + 1) + a + 1])[0, y])
+            parts.append((f"transition {before} -> {values[p]} -> {values[y]}", weight))
         for e, x, name in features:
             weight = float(_rows(model.edges, [e * L + p])[0, y])
             parts.append((f"{arrow} given {name}", x * weight))

@@ -2,7 +2,8 @@
 
 Nothing here imports ``skstruct``. Features are strings, weights are dictionaries, decoding enumerates all
 labellings, averages add up complete weight vectors. A weight's key is ``(feature, label)`` or, for
-features of a label transition, ``(feature, previous, next)``; the label bigram is the feature ``"B"``.
+features of a label transition, ``(feature, previous, next)``; the label bigram is the feature ``"B"``. In
+the second order the label trigram is ``("BB", a, p, y)``, with None for the start of the sequence.
 
 Papers: [Z] Zhang, Su, Zhou 2014 (regularised structured perceptron); [G] Gao, Qiu, Huang 2010
 (passive-aggressive); [C] Collins 2002 (slides, theorem 1); [P] Crammer et al. 2006.
@@ -26,6 +27,7 @@ import numpy as np
 
 MACRO = re.compile(r"%([a-zA-Z]\w*)\[\s*([-+]?\d+)\s*,\s*(\d+)\s*\]")
 BIGRAM = "B"
+TRIGRAM = "BB"
 
 
 def apply_function(name, token):
@@ -77,11 +79,19 @@ class Features:
     nodes: list
     edges: list  # edges[t] belongs to the transition from t - 1 to t; edges[0] is empty
     bigram_factor: dict | None = None  # noise on the label bigram, by (previous, next)
+    order: int = 1
+    trigram_factor: dict | None = None  # noise on the label trigram, by (a, p, y)
 
     def edge_value(self, name, value, previous, label):
         if name == BIGRAM and self.bigram_factor is not None:
             return value * self.bigram_factor[previous, label]
         return value
+
+    def trigram_value(self, a, p, y):
+        """What the label trigram counts; nothing in the first order."""
+        if self.order == 1:
+            return 0.0
+        return 1.0 if self.trigram_factor is None else self.trigram_factor[a, p, y]
 
     def __len__(self):
         return len(self.nodes)
@@ -167,6 +177,7 @@ def keep_frequent(corpus, min_count, counts):
         Features(
             [Counter({f: v for f, v in node.items() if nodes[f] >= min_count}) for node in features.nodes],
             [Counter({f: v for f, v in edge.items() if edges[f] >= min_count}) for edge in features.edges],
+            order=features.order,
         )
         for features in corpus
     ]
@@ -185,6 +196,9 @@ def phi(features, labelling):
             for name, value in features.edges[t].items():
                 value = features.edge_value(name, value, labelling[t - 1], label)
                 total[name, labelling[t - 1], label] += value
+            if features.order == 2:
+                key = (labelling[t - 2] if t > 1 else None), labelling[t - 1], label
+                total[TRIGRAM, *key] += features.trigram_value(*key)
     return total
 
 
@@ -250,7 +264,7 @@ def reversed_ids(labelling, labels):
     return [labels.index(y) for y in reversed(labelling)]
 
 
-def wrong_tie(gold):
+def wrong_tie(gold, order=1):
     """The order of ties among labellings that contradict gold.
 
     From the last label backwards, as :func:`reversed_ids`; but a labelling whose earlier part contradicts
@@ -258,9 +272,11 @@ def wrong_tie(gold):
     """
 
     def tie(labelling, labels):
-        key = [labels.index(labelling[-1])]
+        ids = [labels.index(y) for y in labelling]
+        key = ids[: -1 - order : -1]
         for t in range(len(labelling) - 1, 0, -1):
-            key += [agrees(labelling[:t], gold[:t]), labels.index(labelling[t - 1])]
+            key.append(agrees(labelling[:t], gold[:t]))
+            key += ids[t - order : t - order + 1] if t >= order else []
         return key
 
     return tie
@@ -292,7 +308,7 @@ def best_wrong(features, gold, weights, labels, constraints=FREE, costs=None):
         wrong,
         lambda z: score(features, z, weights) + cost_of(z, gold, costs or {}),
         labels,
-        wrong_tie(gold),
+        wrong_tie(gold, features.order),
     )
     return best[0] if best else None
 
@@ -443,7 +459,7 @@ def train(
             raised = {z: value + cost_of(z, gold, costs) for z, value in scores.items()}
             right = ranked([z for z, ok in everything[i] if ok], scores.get, labels)
             rivals = [z for z, ok in everything[i] if not ok or variant == "perceptron"]
-            tie = reversed_ids if variant == "perceptron" else wrong_tie(gold)
+            tie = reversed_ids if variant == "perceptron" else wrong_tie(gold, features.order)
             rivals = ranked(rivals, raised.get, labels, tie)
             if not _exact_scores(features, w, costs):
                 ambiguous += _near_tie(right, features) + _near_tie(rivals, features)
@@ -478,8 +494,8 @@ def _exact_scores(features, weights, costs):
         return False
     if not any(weights.values()):
         return True
-    factors = features.bigram_factor or {}
-    return all(map(is_exact, (weights, factors, *features.nodes, *features.edges)))
+    factors = features.bigram_factor or {}, features.trigram_factor or {}
+    return all(map(is_exact, (weights, *factors, *features.nodes, *features.edges)))
 
 
 def _near_tie(pairs, features):
@@ -512,14 +528,22 @@ def _tables(features, weights, labels):
         }
         for edge in features.edges
     ]
-    return nodes, edges
+    trigrams = {
+        (a, p, y): weights.get((TRIGRAM, a, p, y), 0.0) * features.trigram_value(a, p, y)
+        for a in [None, *labels]
+        for p in labels
+        for y in labels
+        if features.order == 2
+    }
+    return nodes, edges, trigrams
 
 
 def _sum(table, z):
-    nodes, edges = table
-    return math.fsum(
-        [nodes[t][y] for t, y in enumerate(z)] + [edges[t][z[t - 1], z[t]] for t in range(1, len(z))]
-    )
+    nodes, edges, trigrams = table
+    terms = [nodes[t][y] for t, y in enumerate(z)] + [edges[t][z[t - 1], z[t]] for t in range(1, len(z))]
+    if trigrams:
+        terms += [trigrams[z[t - 2] if t > 1 else None, z[t - 1], z[t]] for t in range(1, len(z))]
+    return math.fsum(terms)
 
 
 # -------------------------------------------------------------------------------------- the mistake bound

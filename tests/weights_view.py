@@ -101,6 +101,11 @@ def weights_of(estimator, X):
         found[names[False, int(row)], labels[y]] = float(nodes[row, y])
     for e, p, y in zip(*np.nonzero(edges)):
         found[names[True, int(e)], labels[p], labels[y]] = float(edges[e, p, y])
+    if model.trigrams is not None:
+        trigrams = table(model.trigrams).reshape(L, L + 1, L)
+        for p, a, y in zip(*np.nonzero(trigrams)):
+            key = oracles.TRIGRAM, None if a == 0 else labels[a - 1], labels[p], labels[y]
+            found[key] = float(trigrams[p, a, y])
     return found
 
 
@@ -129,7 +134,7 @@ class Corruption:
 
     Which features there are and what masks them is the oracles' business; only the draws are the
     package's: one for each feature and visit, one for each (position, column) and visit, one for each pair
-    of labels of the label bigram and visit.
+    of labels of the label bigram and visit, and for each three labels of the label trigram.
     """
 
     def __init__(self, encoder, X, labels, noise, lines=None):
@@ -138,6 +143,13 @@ class Corruption:
             (p, q): np.int64(-1 - (i * len(labels) + j))
             for i, p in enumerate(labels)
             for j, q in enumerate(labels)
+        }
+        L = len(labels)
+        self.triples = {
+            (a, p, y): np.int64(-1 - L * L - ((i * (L + 1) + k) * L + j))
+            for k, a in enumerate([None, *labels])
+            for i, p in enumerate(labels)
+            for j, y in enumerate(labels)
         }
 
     def __call__(self, step, i, features):
@@ -161,8 +173,8 @@ class Corruption:
             {n: v if n == oracles.BIGRAM else v * factor_of(True, n) for n, v in edge.items()}
             for edge in edges
         ]
-        bigram = {
-            pair: float(_factor(noise, noise.edge, EDGE_STREAM, step, item))
-            for pair, item in self.pairs.items()
-        }
-        return oracles.Features(nodes, edges, bigram)
+        bigram, trigram = (
+            {key: float(_factor(noise, noise.edge, EDGE_STREAM, step, item)) for key, item in items.items()}
+            for items in (self.pairs, self.triples)
+        )
+        return oracles.Features(nodes, edges, bigram, features.order, trigram)

@@ -165,7 +165,7 @@ def _add_matches(limit, marks):
     begins = np.flatnonzero((marks == 1) | (marks == 4))
     ends = np.flatnonzero((marks == 3) | (marks == 4)) + 1  # behind the last character
     wanted = np.full(limit.shape[0] + 1, FREE, np.int8)
-    wanted[(marks == 2) | (marks == 3)] = INSIDE
+    wanted[:-1][(marks == 2) | (marks == 3)] = INSIDE
     wanted[begins] = wanted[ends] = START
     given = np.append(limit, START)
     clash = np.append(0, np.cumsum((given != FREE) & (wanted != FREE) & (given != wanted)))

@@ -327,7 +327,7 @@ def compile_templates(lines, places, attributes):
     slot = [[A if number is None else number for number in row] for row in slots]
     keys = list(atoms)
     return Templates(
-        slot=np.array(slot, np.int32),
+        slot=np.array(slot, np.int32).reshape(-1, 6),
         edge=np.array(edges, np.bool_),
         field=np.array([place[0] for place, _ in keys], np.int32),
         offset=np.array([place[1] for place, _ in keys], np.int32),

@@ -260,7 +260,8 @@ class SequenceTagger(BaseEstimator):
         if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
             raise ValueError(f"k must be an int of at least 1, got {k!r}")
         sequences = as_sequences(X)
-        return Sequences(self._model.predict_kbest(sequences, int(k), self._options(sequences, allowed)))
+        options = self._options(sequences, allowed)
+        return Sequences(self._model.predict_kbest(sequences, int(k), options, self.n_jobs))
 
     def score(self, X, y, sample_weight=None):
         """Token accuracy, over the tokens whose label is given (not None).

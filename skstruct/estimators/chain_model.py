@@ -20,14 +20,16 @@ from ..data.labels import UNLABELLED, Labels
 from ..data.presets import PRESETS, columns_preset
 from ..data.schemes import allowed_transitions
 from ..data.templates import FeatureTemplates
-from ..structures import chain as structure
-from ..structures.chain import Chain, ChainTask, new_work
-from ..structures.chain_kbest import predict_kbest
+from ..structures import chain, chain_kbest, trigram
+from ..structures.chain import Chain, ChainTask
 from ..structures.features import Bag, Grid, no_bag
 from ..training.averaging import average_stores
 
 PIECE_TOKENS = 262_144
 """Tokens predicted at a time: bounds the memory of the encoding."""
+
+STRUCTURES = {1: chain, 2: trigram}
+"""The structure modules by order."""
 
 READ_ONLY = Rule(PERCEPTRON, 0.0, False, NO_PENALTY, 0.0, NO_AVERAGE)
 """The rule of a model that is not being trained."""
@@ -321,6 +323,8 @@ class ChainModel:
     nodes, edges : Store
         Final weights; no bookkeeping of the training.
     constraints : tuple of (start, allowed, end)
+    trigrams : Store or None
+        Of a model of order 2.
     """
 
     encoder: object
@@ -328,31 +332,32 @@ class ChainModel:
     nodes: Store
     edges: Store
     constraints: tuple
+    trigrams: Store | None = None
 
     @classmethod
     def average(cls, models, nonzero):
         """The average of models over the same features; see ``training.averaging``."""
-        return replace(
-            models[0],
-            nodes=average_stores([m.nodes for m in models], nonzero),
-            edges=average_stores([m.edges for m in models], nonzero),
-        )
+        stores = {
+            name: average_stores([getattr(m, name) for m in models], nonzero)
+            for name in models[0].structure.STORES
+        }
+        return replace(models[0], **stores)
+
+    @property
+    def order(self):
+        """Labels of history that transitions look at: 1 or 2."""
+        return 1 if self.trigrams is None else 2
+
+    @property
+    def structure(self):
+        """The structure module that decodes it."""
+        return STRUCTURES[self.order]
 
     def chain(self):
         """The arrays that kernels decode under."""
-        start, allowed, end = self.constraints
-        return lend(
-            Chain(
-                nodes=self.nodes,
-                edges=self.edges,
-                clock=new_clock(),
-                bigram=has_bigram(self.encoder),
-                start=start,
-                allowed=allowed,
-                end=end,
-                cost=np.zeros(len(self.labels)),
-            )
-        )
+        stores = {name: getattr(self, name) for name in self.structure.STORES}
+        cost = np.zeros(len(self.labels))
+        return lend(new_chain(self.encoder, stores, new_clock(), self.constraints, cost))
 
     def adapted(self, sequences):
         """This model with the accessor varieties of raw sequences; with None those of training."""
@@ -386,7 +391,7 @@ class ChainModel:
         labellings : list of lists of labels
         scores : ndarray of shape (n,)
         """
-        chain = self.chain()
+        chain, structure = self.chain(), self.structure
 
         def work(bounds):
             first, last, begin, end = bounds
@@ -394,7 +399,7 @@ class ChainModel:
             task, token = self.encode(sequences[first:last], option)
             out = np.empty(int(token[-1]), np.int32)
             scores = np.empty(last - first)
-            scratch = new_work(task, len(self.labels), training=False)
+            scratch = structure.new_work(task, len(self.labels), training=False)
             structure.predict(task, 0, last - first, chain, READ_ONLY, QUIET, scratch, out, scores)
             return self.labels.decode(out, token), scores
 
@@ -406,32 +411,56 @@ class ChainModel:
             np.concatenate([part[1] for part in parts]),
         )
 
-    def predict_kbest(self, sequences, k, options=None):
+    def predict_kbest(self, sequences, k, options=None, n_jobs=None):
         """The k best labellings of each sequence, as lists of (labels, score), best first."""
-        chain, L = self.chain(), len(self.labels)
-        task, token = self.encode(sequences, options)
-        scratch = new_work(task, L, training=False)
-        longest = int(np.diff(token).max(initial=1))
-        cell, back = np.empty((2, L, k)), np.empty((longest, L, k), np.int64)
-        head, score = np.empty(L, np.int64), np.empty(k)
+        chain, structure, L = self.chain(), self.structure, len(self.labels)
+        second = self.order == 2
+        kernel = chain_kbest.predict_kbest_trigram if second else chain_kbest.predict_kbest
         values = np.empty(L, dtype=object)
         values[:] = self.labels.values
-        result = []
-        for i in range(len(sequences)):
-            T = int(token[i + 1] - token[i])
-            if T == 0:
-                result.append([([], 0.0)])
-                continue
-            out = np.empty((k, T), np.int32)
-            predict_kbest(task, i, k, chain, READ_ONLY, QUIET, scratch, cell, back, head, out, score)
-            found = int(np.count_nonzero(score > -np.inf))
-            if found == 0:
-                raise ValueError(f"sequence {i}: the constraints and the labels allowed leave no labelling")
-            result.append([(values[out[r]].tolist(), float(score[r])) for r in range(found)])
-        return result
+
+        def work(bounds):
+            first, last, begin, end = bounds
+            option = None if options is None else options[begin:end]
+            task, token = self.encode(sequences[first:last], option)
+            n, longest = last - first, int(np.diff(token).max(initial=1))
+            out, score = np.empty(k * int(token[-1]), np.int32), np.empty(k * n)
+            found = np.empty(n, np.int64)
+            scratch = structure.new_work(task, L, training=False)
+            lists = chain_kbest.new_lists(longest, L, L * L if second else L, k)
+            kernel(task, 0, n, k, chain, READ_ONLY, QUIET, scratch, lists, out, score, found)
+            stuck = np.flatnonzero((found == 0) & (np.diff(token) > 0))
+            if stuck.size:
+                raise ValueError(
+                    f"sequence {first + int(stuck[0])}: the constraints and the labels allowed leave no "
+                    f"labelling"
+                )
+            score, found, token = score.tolist(), found.tolist(), token.tolist()
+            result = []
+            for i in range(n):
+                T, at = token[i + 1] - token[i], k * token[i]
+                if not T:
+                    result.append([([], 0.0)])
+                    continue
+                labels = values[out[at : at + found[i] * T]].tolist()
+                ranked = [labels[r * T : (r + 1) * T] for r in range(found[i])]
+                result.append(list(zip(ranked, score[k * i : k * i + found[i]])))
+            return result
+
+        parts = map_chunks(work, sequences, n_jobs, max(1, PIECE_TOKENS // k))
+        return [ranked for part in parts for ranked in part]
 
 
-def map_chunks(work, sequences, n_jobs):
+def new_chain(encoder, stores, clock, constraints, cost):
+    """The arrays that kernels decode under; ``stores`` by name, with trigrams or without."""
+    start, allowed, end = constraints
+    kind = trigram.TrigramChain if "trigrams" in stores else Chain
+    return kind(
+        **stores, clock=clock, bigram=has_bigram(encoder), start=start, allowed=allowed, end=end, cost=cost
+    )
+
+
+def map_chunks(work, sequences, n_jobs, piece_tokens=PIECE_TOKENS):
     """``work((first, last, first token, last token))`` over pieces of a corpus, on threads.
 
     The pieces depend on ``n_jobs``, results must not.
@@ -439,7 +468,7 @@ def map_chunks(work, sequences, n_jobs):
     n_threads = effective_n_jobs(n_jobs)
     n = len(sequences)
     token = offsets_of(lengths_of(sequences))
-    n_pieces = max(4 * n_threads if n_threads > 1 else 1, -(-int(token[-1]) // PIECE_TOKENS))
+    n_pieces = max(4 * n_threads if n_threads > 1 else 1, -(-int(token[-1]) // piece_tokens))
     marks = np.linspace(0, token[-1], n_pieces + 1)[1:-1]
     cuts = np.unique([0, *np.searchsorted(token, marks).tolist(), n]).tolist() if n else [0, 0]
     bounds = [(a, b, int(token[a]), int(token[b])) for a, b in zip(cuts, cuts[1:])]

@@ -15,8 +15,6 @@ from ..core.noise import make_noise
 from ..data.inputs import flatten, lengths_of, offsets_of
 from ..data.labels import Labels, encode_labels
 from ..data.templates import FeatureTemplates
-from ..structures import chain as structure
-from ..structures.chain import new_work
 from ._sklearn import (
     CallbackSupportMixin,
     Integral,
@@ -28,13 +26,14 @@ from ._sklearn import (
 )
 from .base import N_JOBS, POSITIVE, SequenceTagger, take
 from .chain_model import (
+    STRUCTURES,
     check_gold,
     check_same_features,
     constraint_arrays,
     make_task,
     new_encoder,
 )
-from .online_state import continued_state, final_model, fresh_state
+from .online_state import continued_state, final_model, fresh_state, order_of
 from .run import Run, new_key
 
 FRACTION = Interval(Real, 0, 1, closed="left")
@@ -65,7 +64,7 @@ SHARED_CONSTRAINTS = {
 TAGGER_CONSTRAINTS = {
     **SHARED_CONSTRAINTS,
     "features": [str, os.PathLike, list, tuple, FeatureTemplates],
-    "order": [Options(Integral, {1})],
+    "order": [Options(Integral, {1, 2})],
     "constraints": [str, list, tuple, set, frozenset, None],
     "class_weight": [dict, StrOptions({"balanced"}), None],
 }
@@ -206,6 +205,11 @@ class OnlineTagger(OnlineLearner, SequenceTagger):
         if continued:
             encoder = self._model.encoder.copy()  # grows; the model in use must not
             check_same_features(encoder, self.features, self.min_count)
+            if self.order != self._model.order:
+                raise ValueError(
+                    f"order={self.order} differs from that of the training so far, {self._model.order}; a "
+                    f"fit that continues cannot change it"
+                )
         else:
             encoder = new_encoder(self.features, self.min_count, flat)
         task = make_task(encoder, flat, token, gold, weight, grow=True)
@@ -215,7 +219,7 @@ class OnlineTagger(OnlineLearner, SequenceTagger):
             )
         else:
             key = new_key(self.random_state)
-            state = fresh_state(encoder, labels, rule, constraints, cost, key)
+            state = fresh_state(encoder, labels, rule, constraints, cost, key, self.order)
         state.closed, state.stream = closed, stream
         return ChainRun(self, state, task, encoder, labels, constraints, held_out)
 
@@ -256,10 +260,9 @@ def _closed_labels(classes, before, labels):
 class ChainRun(Run):
     """A training run of a chain tagger."""
 
-    structure = structure
-
     def __init__(self, estimator, state, task, encoder, labels, constraints, held_out):
         super().__init__(estimator, state, task, held_out)
+        self.structure = STRUCTURES[order_of(state.model)]
         self.encoder = encoder
         self.labels = labels
         self.constraints = constraints
@@ -274,7 +277,7 @@ class ChainRun(Run):
 
     def scratch(self):
         """See :class:`.run.Run`."""
-        return new_work(self.task, len(self.labels))
+        return self.structure.new_work(self.task, len(self.labels))
 
     def prior(self):
         """See :class:`.run.Run`."""
@@ -294,5 +297,6 @@ class ChainRun(Run):
 
     def fresh(self, key):
         """See :class:`.run.Run`."""
-        rule, cost = self.state.rule, self.state.model.cost
-        return fresh_state(self.encoder, self.labels, rule, self.constraints, cost, key)
+        rule, model = self.state.rule, self.state.model
+        order = order_of(model)
+        return fresh_state(self.encoder, self.labels, rule, self.constraints, model.cost, key, order)

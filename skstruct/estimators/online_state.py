@@ -14,10 +14,9 @@ from ..core.store import (
     remap_columns,
     weights,
 )
-from ..structures import chain as structure
-from ..structures.chain import Chain
+from ..structures import trigram
 from ..training.online import snapshot
-from .chain_model import ChainModel, has_bigram, n_edge_combinations, n_node_rows
+from .chain_model import STRUCTURES, ChainModel, n_edge_combinations, n_node_rows, new_chain
 from .run import TrainingState
 
 DENSE_WEIGHTS = 2**24
@@ -32,22 +31,27 @@ def is_sparse(rows, columns):
     return columns > FEW_LABELS and rows * columns > DENSE_WEIGHTS
 
 
-def fresh_state(encoder, labels, rule, constraints, cost, key):
+def order_of(chain):
+    """Labels of history that a model in training looks at: 1 or 2."""
+    return 2 if "trigrams" in chain._fields else 1
+
+
+def store_rows(encoder, n_labels, order):
+    """Rows of each store, by name; all have a column for every label."""
+    rows = {"nodes": n_node_rows(encoder), "edges": n_edge_combinations(encoder) * n_labels}
+    if order == 2:
+        rows["trigrams"] = trigram.n_rows(n_labels)
+    return rows
+
+
+def fresh_state(encoder, labels, rule, constraints, cost, key, order=1):
     """Zero weights for what the encoder and the labels know."""
-    L, rows = len(labels), n_node_rows(encoder)
-    edge_rows = n_edge_combinations(encoder) * L
-    start, allowed, end = constraints
-    chain = Chain(
-        nodes=new_store(rows, L, rule, is_sparse(rows, L)),
-        edges=new_store(edge_rows, L, rule, is_sparse(edge_rows, L)),
-        clock=new_clock(),
-        bigram=has_bigram(encoder),
-        start=start,
-        allowed=allowed,
-        end=end,
-        cost=cost,
-    )
-    return TrainingState(chain, rule, key)
+    L = len(labels)
+    stores = {
+        name: new_store(rows, L, rule, is_sparse(rows, L))
+        for name, rows in store_rows(encoder, L, order).items()
+    }
+    return TrainingState(new_chain(encoder, stores, new_clock(), constraints, cost), rule, key)
 
 
 def continued_state(before, old_labels, encoder, labels, rule, constraints, cost, stream):
@@ -57,18 +61,26 @@ def continued_state(before, old_labels, encoder, labels, rule, constraints, cost
     starts from the averaged weights, and with a new average: the long average of the fit would
     otherwise drown what the new data teaches. And so does training under another rule.
     """
-    chain = snapshot(structure, before.model)
+    order = order_of(before.model)
+    chain = snapshot(STRUCTURES[order], before.model)
     if before.rule != rule or (stream and not before.stream):
         chain = _start_average_anew(chain, before.rule, rule)
-    nodes, edges, L = chain.nodes, chain.edges, len(labels)
+    L = len(labels)
+    stores = {name: getattr(chain, name) for name in STRUCTURES[order].STORES}
     if labels.values != old_labels.values:
         new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
-        nodes = remap_columns(nodes, new_of_old, L)
-        edges = _remap_edges(edges, new_of_old, len(old_labels), L)
+        stores = {name: remap_columns(store, new_of_old, L) for name, store in stores.items()}
+        stores["edges"] = _spread_rows(stores["edges"], len(old_labels), new_of_old, L)
+        if order == 2:  # rows p * (L + 1) + a + 1: both labels move, the boundary stays
+            old_L, with_boundary = len(old_labels), np.append(0, new_of_old + 1)
+            moved = _spread_rows(stores["trigrams"], old_L + 1, with_boundary, L + 1)
+            rows = new_of_old[:, None] * (L + 1) + np.arange(L + 1)
+            stores["trigrams"] = _move_rows(moved, rows.ravel(), trigram.n_rows(L))
     start, allowed, end = constraints
+    for name, rows in store_rows(encoder, L, order).items():
+        stores[name] = grow_rows(stores[name], rows, rule)
     chain = chain._replace(
-        nodes=grow_rows(nodes, n_node_rows(encoder), rule),
-        edges=grow_rows(edges, n_edge_combinations(encoder) * L, rule),
+        **stores,
         start=start,
         allowed=allowed,
         end=end,
@@ -92,30 +104,35 @@ def final_model(chain, rule, encoder, labels, constraints):
             column=store.column.copy(),
         )
 
-    return ChainModel(encoder, labels, final(chain.nodes), final(chain.edges), constraints)
+    stores = {name: final(getattr(chain, name)) for name in STRUCTURES[order_of(chain)].STORES}
+    return ChainModel(encoder=encoder, labels=labels, constraints=constraints, **stores)
 
 
 def _n_rows(store):
     return store.first.shape[0] if store.sparse else store.value.shape[0] // store.columns
 
 
-def _remap_edges(store, new_of_old, old_L, L):
-    """Transition weights under a larger label set: rows e * L + p and columns both move."""
-    E = _n_rows(store) // old_L
-    rows = (np.arange(E)[:, None] * L + new_of_old[None, :]).ravel()
-    store = remap_columns(store, new_of_old, L)
+def _spread_rows(store, old_size, new_of_old, size):
+    """Weights whose rows e * old_size + p become e * size + new_of_old[p]."""
+    E = _n_rows(store) // old_size
+    rows = np.arange(E)[:, None] * size + new_of_old[None, :]
+    return _move_rows(store, rows.ravel(), E * size)
+
+
+def _move_rows(store, rows, n_rows):
+    """``store`` with ``n_rows`` rows, in which old row r is row ``rows[r]``."""
 
     def spread(array, width=1):
         if array.shape[0] == 0:
             return array
-        out = np.zeros((E * L, width), array.dtype)
+        out = np.zeros((n_rows, width), array.dtype)
         out[rows] = array.reshape(-1, width)
         return out.ravel()
 
     by_row = {name: spread(getattr(store, name)) for name in ("last", "first", "count", "room")}
     if store.sparse:
         return store._replace(**by_row)
-    by_place = {name: spread(getattr(store, name), L) for name in ("value", "moment", "received")}
+    by_place = {name: spread(getattr(store, name), store.columns) for name in ("value", "moment", "received")}
     return store._replace(**by_row, **by_place)
 
 
@@ -132,4 +149,5 @@ def _start_average_anew(chain, old, new):
             last=fresh.last,
         )
 
-    return chain._replace(nodes=convert(chain.nodes), edges=convert(chain.edges), clock=new_clock())
+    stores = {name: convert(getattr(chain, name)) for name in STRUCTURES[order_of(chain)].STORES}
+    return chain._replace(**stores, clock=new_clock())

@@ -19,8 +19,10 @@ class StructuredPerceptron(OnlineTagger):
         tokens), a preset (``"char"``, ``"char-av"``, ``"chunk"``, ``"word"``, ``"char-best"``,
         ``"chunk-best"``, ``"word-best"``; see ``skstruct.data.presets``), template strings or a template
         file in CRF++ syntax. Tokens that are dicts or lists of str bring their own features.
-    order : {1}, default=1
-        Label history: 1 for bigrams of labels.
+    order : {1, 2}, default=1
+        Label history: 1 for bigrams of labels, 2 for trigrams besides ([1]_; the first two labels make one
+        with the start of the sequence). Decoding is exact with both; with 2 its time grows with the third
+        power of the number of labels at worst, and with the second as a rule.
     constraints : str, iterable of pairs or None, default=None
         Labellings allowed, in training and prediction: the name of a label scheme (``"BIO"``,
         ``"IOB1"``, ``"BIOES"``, ``"BMES"``, ``"BI"``, ``"B2B3MES"``), or (previous, next) pairs of

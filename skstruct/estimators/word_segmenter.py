@@ -11,8 +11,7 @@ from ..core.codes import AVERAGES, PERCEPTRON, UPDATES, WORD_TEMPLATES
 from ..core.store import Rule
 from ..data.boundaries import as_gold, as_limits, white_space_limits
 from ..data.segmented import as_dictionary, as_pieces, as_words
-from ..metrics.checks import f1
-from ..metrics.words import _word_spans
+from ..metrics.words import word_f1_score
 from ..structures import segment as structure
 from ..structures.segment_search import new_work
 from ._sklearn import StrOptions, sample_weights, with_callbacks
@@ -211,7 +210,10 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         return hasattr(self, "_model")
 
     def save(self, path, training=True):
-        """Write the fitted segmenter to one file; see :func:`skstruct.persistence.save`."""
+        """Write the fitted segmenter to one file; see :func:`skstruct.persistence.save`.
+
+        With ``min_count`` above 1, a file without ``training`` does not know the weights too rare to count.
+        """
         from ..persistence import save
 
         save(self, path, training)
@@ -395,22 +397,12 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         """
         check_is_fitted(self)
         pieces = as_pieces(X)
-        words, _ = as_words(pieces, y)
+        words, tags = as_words(pieces, y)
+        if tags is not None:
+            raise ValueError("y: expected words, got (word, tag) pairs: WordSegmenter knows no tags")
         weight = sample_weights(sample_weight, pieces)
-        return _word_f1(words, self._model.predict(pieces, None, self.n_jobs)[0], weight)
-
-
-def _word_f1(words, predicted, weight=None):
-    """Word F1 of texts with weights."""
-    counts = np.array(
-        [
-            (len(set(true).intersection(found)), len(true) + len(found))
-            for _, true, found in _word_spans(words, predicted, False)
-        ],
-        float,
-    ).reshape(-1, 2)
-    correct, total = counts.sum(axis=0) if weight is None else weight @ counts
-    return f1(correct, total, 0)
+        predicted, _ = self._model.predict(pieces, None, self.n_jobs)
+        return word_f1_score(words, predicted, tagged=False, sample_weight=weight)
 
 
 class WordRun(Run):
@@ -430,7 +422,7 @@ class WordRun(Run):
     def held_out_score(self, model):
         """Word F1."""
         pieces, words = self.held_out
-        return _word_f1(words, model.predict(pieces, None, self.estimator.n_jobs)[0])
+        return word_f1_score(words, model.predict(pieces, None, self.estimator.n_jobs)[0])
 
     def fresh(self, key):
         """See :class:`.run.Run`."""

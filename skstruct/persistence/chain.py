@@ -18,15 +18,9 @@ from ..core.codes import (
     VARIANTS,
 )
 from ..core.store import Clock, Rule, Store, new_clock
-from ..estimators.chain_model import (
-    READ_ONLY,
-    ChainModel,
-    has_bigram,
-    n_edge_combinations,
-    n_node_rows,
-)
+from ..estimators.chain_model import READ_ONLY, ChainModel, new_chain
+from ..estimators.online_state import store_rows
 from ..estimators.run import TrainingState
-from ..structures.chain import Chain
 from .encoders import (
     encoder_from_state,
     encoder_state,
@@ -115,9 +109,24 @@ def _store_from_state(node, reader, where, rows, columns, rule, step, final=Fals
     return store
 
 
-def _rows_of(encoder, labels):
-    """Rows of the two stores of a chain."""
-    return n_node_rows(encoder), n_edge_combinations(encoder) * len(labels)
+def _stores_state(chain, writer, name):
+    """The JSON of the stores of a chain; only one of order 2 has trigrams."""
+    stores = {part: getattr(chain, part, None) for part in ("nodes", "edges", "trigrams")}
+    return {
+        part: _store_state(store, writer, f"{name}.{part}")
+        for part, store in stores.items()
+        if store is not None
+    }
+
+
+def _stores_from_state(node, reader, where, encoder, labels, order, *bookkeeping):
+    """The stores of a chain by name; see :func:`_store_from_state` for what follows ``order``."""
+    rows = store_rows(encoder, len(labels), order)
+    stores = reader.members(node, where, " ".join(rows))
+    return {
+        part: _store_from_state(store, reader, f"{where}.{part}", rows[part], len(labels), *bookkeeping)
+        for part, store in zip(rows, stores)
+    }
 
 
 # --------------------------------------------------------------------------------------------------
@@ -129,8 +138,7 @@ def model_state(model, writer, name):
     return {
         "labels": labels_state(model.labels, writer, f"{name}.labels"),
         "encoder": encoder_state(model.encoder, writer, f"{name}.encoder"),
-        "nodes": _store_state(model.nodes, writer, f"{name}.nodes"),
-        "edges": _store_state(model.edges, writer, f"{name}.edges"),
+        **_stores_state(model, writer, name),
         "constraints": {
             "start": writer.array(f"{name}.constraints.start", start),
             "allowed": writer.array(f"{name}.constraints.allowed", allowed),
@@ -141,19 +149,17 @@ def model_state(model, writer, name):
 
 def model_from_state(node, reader, where):
     """The :class:`ChainModel` of a file."""
-    labels, encoder, nodes, edges, constraints = reader.members(
-        node, where, "labels encoder nodes edges constraints"
-    )
+    labels, encoder, constraints = reader.members(node, where, "labels encoder constraints")
     labels = labels_from_state(labels, reader, f"{where}.labels")
     encoder = encoder_from_state(encoder, reader, f"{where}.encoder")
     L = len(labels)
-    node_rows, edge_rows = _rows_of(encoder, labels)
-    nodes = _store_from_state(nodes, reader, f"{where}.nodes", node_rows, L, READ_ONLY, 0, True)
-    edges = _store_from_state(edges, reader, f"{where}.edges", edge_rows, L, READ_ONLY, 0, True)
+    order = 2 if "trigrams" in node else 1
+    stores = _stores_from_state(node, reader, where, encoder, labels, order, READ_ONLY, 0, True)
     where = f"{where}.constraints"
     parts = reader.members(constraints, where, "start allowed end")
     allowed = [reader.array(part, where, np.bool_, shape) for part, shape in zip(parts, ((L,), (L, L), (L,)))]
-    return ChainModel(encoder, labels, nodes, edges, tuple(np.where(ok, 0.0, -np.inf) for ok in allowed))
+    constraints = tuple(np.where(ok, 0.0, -np.inf) for ok in allowed)
+    return ChainModel(encoder=encoder, labels=labels, constraints=constraints, **stores)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -174,48 +180,26 @@ def training_state(state, history, writer, name):
         return out
     if state.history is not history:
         out["history"] = writer.value(state.history, f"{name}.history")
-    rule, clock = state.rule, state.model.clock
-    out["rule"] = {
-        "update": name_of(rule.update, _UPDATES),
-        "aggressiveness": float(rule.aggressiveness),
-        "hamming": bool(rule.hamming),
-        "penalty": name_of(rule.penalty, PENALTIES),
-        "alpha": float(rule.alpha),
-        "average": name_of(rule.average, _AVERAGES),
-    }
-    out["clock"] = {"step": clock.step.tolist(), "scale": clock.scale.tolist()}
-    out["nodes"] = _store_state(state.model.nodes, writer, f"{name}.nodes")
-    out["edges"] = _store_state(state.model.edges, writer, f"{name}.edges")
+    out.update(_steps_state(state))
+    out.update(_stores_state(state.model, writer, name))
     return out
 
 
 def training_from_state(node, model, history, reader, where):
     """The :class:`TrainingState` of a file; without weights in it, one that starts from the model's."""
     key, epoch, closed, stream = reader.members(node, where, "key epoch closed stream")
-    rule, clock, nodes, edges = READ_ONLY, new_clock(), _full(model.nodes), _full(model.edges)
+    rule, clock = READ_ONLY, new_clock()
+    stores = {part: _full(getattr(model, part)) for part in model.structure.STORES}
     if "rule" in node:
-        rule, clock, nodes, edges = reader.members(node, where, "rule clock nodes edges")
+        rule, clock = reader.members(node, where, "rule clock")
         rule = _rule_from_state(rule, reader, f"{where}.rule")
         clock = _clock_from_state(clock, reader, f"{where}.clock")
-        L, step = len(model.labels), int(clock.step[0])
-        node_rows, edge_rows = _rows_of(model.encoder, model.labels)
-        nodes = _store_from_state(nodes, reader, f"{where}.nodes", node_rows, L, rule, step)
-        edges = _store_from_state(edges, reader, f"{where}.edges", edge_rows, L, rule, step)
+        step = int(clock.step[0])
+        stores = _stores_from_state(node, reader, where, model.encoder, model.labels, model.order, rule, step)
     if "history" in node:
         history = reader.value(reader.list(node["history"], where), f"{where}.history")
-    start, allowed, end = model.constraints
-    chain = Chain(
-        nodes=nodes,
-        edges=edges,
-        clock=clock,
-        bigram=has_bigram(model.encoder),
-        start=start,
-        allowed=allowed,
-        end=end,
-        cost=np.zeros(0),
-    )
     return TrainingState(
-        chain,
+        new_chain(model.encoder, stores, clock, model.constraints, np.zeros(0)),
         rule,
         reader.integer(key, f"{where}.key", 0, 2**31),
         reader.integer(epoch, f"{where}.epoch", 0),
@@ -228,6 +212,22 @@ def training_from_state(node, model, history, reader, where):
 def _full(store):
     """A final store as training wants it: its rows, if sparse, have no room left."""
     return store._replace(room=store.count.copy())
+
+
+def _steps_state(state):
+    """The JSON of rule and clock."""
+    rule, clock = state.rule, state.model.clock
+    return {
+        "rule": {
+            "update": name_of(rule.update, _UPDATES),
+            "aggressiveness": float(rule.aggressiveness),
+            "hamming": bool(rule.hamming),
+            "penalty": name_of(rule.penalty, PENALTIES),
+            "alpha": float(rule.alpha),
+            "average": name_of(rule.average, _AVERAGES),
+        },
+        "clock": {"step": clock.step.tolist(), "scale": clock.scale.tolist()},
+    }
 
 
 def _rule_from_state(node, reader, where):

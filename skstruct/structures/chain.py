@@ -345,6 +345,18 @@ def viterbi_wrong(emission, transition, stride, start, end, gold, agree, left, p
 # --------------------------------------------------------------------------------------------------
 # Learning
 # --------------------------------------------------------------------------------------------------
+@inline
+def emit_bigrams(target, path, T, L, step, noise, difference):
+    """Label bigrams in ``Δφ = φ(x, target) - φ(x, path)``."""
+    for t in range(1, T):
+        if target[t] != path[t] or target[t - 1] != path[t - 1]:
+            p, q = np.int64(target[t - 1]), np.int64(path[t - 1])
+            x = factor(noise, noise.edge, EDGE_STREAM, step, -1 - (p * L + target[t]))
+            emit(difference, p, target[t], x)
+            x = factor(noise, noise.edge, EDGE_STREAM, step, -1 - (q * L + path[t]))
+            emit(difference, q, path[t], -x)
+
+
 @kernel
 def epoch(task, order, begin, end, chain, rule, noise, work):
     """Visit the examples ``order[begin:end]`` in turn: decode, step, tick.
@@ -383,9 +395,7 @@ def epoch(task, order, begin, end, chain, rule, noise, work):
                 gold[:0], work.score[0], path, T, L,
             )  # fmt: skip
         else:
-            right = path_score(
-                work.emission, transition, stride, chain.start, chain.end, target, T, L
-            )
+            right = path_score(work.emission, transition, stride, chain.start, chain.end, target, T, L)
             add_costs(gold, chain.cost, L, work.emission)
             wrong = viterbi_wrong(
                 work.emission, transition, stride, chain.start, chain.end,
@@ -405,18 +415,10 @@ def epoch(task, order, begin, end, chain, rule, noise, work):
                 )  # fmt: skip
             emit_nodes(work.node_runs, n_nodes, task.node_alive, target, path, work.node_difference)
             if chain.bigram:
-                step = chain.clock.step[0]
-                for t in range(1, T):
-                    if target[t] != path[t] or target[t - 1] != path[t - 1]:
-                        p, q = np.int64(target[t - 1]), np.int64(path[t - 1])
-                        x = factor(noise, noise.edge, EDGE_STREAM, step, -1 - (p * L + target[t]))
-                        emit(work.edge_difference, p, target[t], x)
-                        x = factor(noise, noise.edge, EDGE_STREAM, step, -1 - (q * L + path[t]))
-                        emit(work.edge_difference, q, path[t], -x)
+                emit_bigrams(target, path, T, L, chain.clock.step[0], noise, work.edge_difference)
             emit_edges(work.edge_runs, n_edges, L, task.edge_alive, target, path, work.edge_difference)
             if not (
-                room_for(work.node_difference, chain.nodes)
-                and room_for(work.edge_difference, chain.edges)
+                room_for(work.node_difference, chain.nodes) and room_for(work.edge_difference, chain.edges)
             ):
                 clear(work.node_difference)
                 clear(work.edge_difference)

@@ -250,6 +250,13 @@ def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule):
     )
 
 
+def n_rows(store):
+    """Rows that a store has room for."""
+    if store.sparse:
+        return store.count.shape[0]
+    return store.value.shape[0] // store.columns if store.columns else 0
+
+
 def _longer(array, size):
     out = np.zeros(size if array.shape[0] else 0, array.dtype)
     out[: array.shape[0]] = array

@@ -288,9 +288,9 @@ def search(n, gold, update, model, rule, noise, plain, work):
     states.owner[0] = 0
     work.begin[0], work.begin[1] = 0, 1
     tracked = gold.shape[0] > 0
-    right, depth, n_links = 0, 0, 0
+    right = depth = n_links = begin = np.int64(0)  # one type throughout: helpers are compiled once
+    end = np.int64(1)
     work.alive[0] = 0
-    begin, end = 0, 1
     for step in range(2 * n - 1):
         for x in range(begin, end):
             score_row(
@@ -302,7 +302,7 @@ def search(n, gold, update, model, rule, noise, plain, work):
         end, n_links = _keep(model, states, candidates, k, begin, n_links, work.kept)
         work.begin[step + 1], work.begin[step + 2] = begin, end
         if tracked:
-            p, q, found = right, -1, -1
+            p, q, found = right, np.int64(-1), np.int64(-1)
             if right >= 0:
                 if gold[step] == SHIFT:
                     work.stack[depth] = right

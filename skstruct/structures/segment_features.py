@@ -14,11 +14,14 @@ decisions before: does a word start at a character (S) or go on (C)?
 
 * ``ZSZ18`` (K. Zhang, M. Sun, C. Zhou 2012) scores the decision at character i, given the state before:
 
-      number   0     1 ... 7                                    8          9
+      number   0     1 ... 7                                    8          15
       feature  w     c-1 | c0 | c-2 | c-1c0 | c-2c-1 | c0c1     c-1 c0     b-1 b-2
                      | c-3c-2, each with b-1
-      number   10    11       12       13        14         15        16     17
+      number   9     10       11       12        13         14        16     17
       feature  ℓ     w_1 ℓ    w_ℓ ℓ    w_1 w_ℓ   w'_ℓ' w_ℓ  w_1 c0    w ℓ'   w' ℓ
+
+  The numbers 1 ... 8 look at characters only. Those up to 14, and w, are functions of i and ℓ: states
+  that differ in ℓ' share their sum.
 
 * ``ZC14`` (Y. Zhang, S. Clark 2007) scores the pair of words w' w; numbers are those of the paper's table
   1, but for the word itself, which is 0. Lengths count up to 15.
@@ -42,8 +45,8 @@ PAD = 4
 """Boundary symbols around a text; templates look up to three characters back and one ahead."""
 
 WORD = 0
-CONTEXT = 9
-"""The numbers 1 ... 8 of ZSZ18 look at characters only, those from 9 on at words."""
+CONTEXT, SHARED = 9, 15
+"""ZSZ18: the numbers below CONTEXT look at characters only, those below SHARED not at ℓ'."""
 
 PAIR = 7
 """The number of ZC14 that looks at characters only."""
@@ -134,13 +137,13 @@ def list_state(c, hidden, i, length, before, node, node_before, keys):
     j = PAD + i
     first, last = c[j - length], c[j - 1]
     b1, b2 = previous(length, before)
-    keys[9, 0], keys[9, 1] = b1, b2
-    keys[10, 0], keys[10, 1] = length, 0
-    keys[11, 0], keys[11, 1] = first, length
-    keys[12, 0], keys[12, 1] = last, length
-    keys[13, 0], keys[13, 1] = first, last
-    keys[14, 0], keys[14, 1] = c[j - length - 1] if before > 0 else 0, last
-    keys[15, 0], keys[15, 1] = -1 if hidden[j] else first, c[j]
+    keys[9, 0], keys[9, 1] = length, 0
+    keys[10, 0], keys[10, 1] = first, length
+    keys[11, 0], keys[11, 1] = last, length
+    keys[12, 0], keys[12, 1] = first, last
+    keys[13, 0], keys[13, 1] = c[j - length - 1], last  # the boundary if there is no word before
+    keys[14, 0], keys[14, 1] = -1 if hidden[j] else first, c[j]
+    keys[15, 0], keys[15, 1] = b1, b2
     keys[16, 0], keys[16, 1] = node, before
     keys[17, 0], keys[17, 1] = node_before, length
 
@@ -187,8 +190,8 @@ def list_pair(c, hidden, i, keys):
 # --------------------------------------------------------------------------------------------------
 @inline
 def noise_of(templates, noise, step, compound, left, right):
-    """The factor of a feature. The decisions before (number 9 of ZSZ18) are the transition feature."""
-    edge = templates != ZC14 and compound >> 2 == CONTEXT
+    """The factor of a feature. The decisions before (ZSZ18) are the transition feature."""
+    edge = templates != ZC14 and compound >> 2 == SHARED
     code = noise.edge if edge else noise.feature
     if code == NO_NOISE:
         return 1.0
@@ -230,11 +233,10 @@ def sum_keys(model, rule, noise, plain, keys, begin, end, decision, total):
 
 
 @inline
-def sum_state(model, rule, noise, plain, keys, node, total):
-    """Add the weights of a state: of the word in progress itself, and of the keys listed."""
+def sum_state(model, rule, noise, plain, keys, begin, end, node, total):
+    """Add the weights of a state: of the numbers ``begin <= k < end``, and of the word if it has a node."""
     zero = np.int64(0)
-    first = CONTEXT if model.templates != ZC14 else zero + 1
-    sum_keys(model, rule, noise, plain, keys, first, zero + N_NUMBERS, zero, total)
+    sum_keys(model, rule, noise, plain, keys, begin, end, zero, total)
     if node > 0:
         add_row(model, rule, noise, plain, zero, node - 1, zero, node - 1, total)
 

@@ -21,6 +21,7 @@ from .segment_features import (
     PAD,
     PAIR,
     ROWS_EACH,
+    SHARED,
     extended,
     list_context,
     list_pair,
@@ -42,17 +43,19 @@ class SegmentTask(NamedTuple):
 
 
 class States(NamedTuple):
-    """States of a search; room for M. Written in order of creation."""
+    """States of a search; room for M. Few arrays: kernels with many take long to compile."""
 
-    score: np.ndarray  # (M,) float64: what the beam compares
-    done: np.ndarray  # (M,) float64: score without the word in progress (ZC14)
-    inner: np.ndarray  # (M,) float64: score of the pairs of characters in the word in progress (ZC14)
-    length: np.ndarray  # (M,) int32: ℓ
-    before: np.ndarray  # (M,) int32: ℓ', 0 at the first word
-    node: np.ndarray  # (M,) int64: node of the word in progress; of candidates, one character less
-    node_before: np.ndarray  # (M,) int64
-    record: np.ndarray  # (M,) int32: the last finished word; of candidates, that of their source
-    agrees: np.ndarray  # (M,) bool: no decision so far contradicts what is known
+    score: np.ndarray  # (M, 3) float64: columns SCORE, DONE, INNER
+    fact: np.ndarray  # (M, 6) int64: columns LENGTH ... AGREES
+
+
+SCORE, DONE, INNER = 0, 1, 2
+"""Of a state: what the beam compares; ZC14: that without the word in progress; the pairs inside of it."""
+
+LENGTH, BEFORE, NODE, NODE_BEFORE, RECORD, AGREES = range(6)
+"""Of a state: ℓ; ℓ', 0 at the first word; the nodes of both words; the last finished word; whether no
+decision so far contradicts what is known. A candidate has the node of its word but for the last character,
+and the record of the state it comes from."""
 
 
 class SegmentWork(NamedTuple):
@@ -62,6 +65,8 @@ class SegmentWork(NamedTuple):
     hidden: np.ndarray  # (n + 2 PAD,) bool
     keys: np.ndarray  # (N_NUMBERS, 2) int64
     total: np.ndarray  # (4, 2) float64: sums by decision; see _sum_characters; row 3: of a state
+    shared: np.ndarray  # (n + 2, 2) float64: ZSZ18: sums that states of equal ℓ share
+    shared_at: np.ndarray  # (n + 2,) int32: the i they belong to
     now: States
     candidate: States
     order: np.ndarray  # (M,) int32: candidates kept, best first
@@ -76,8 +81,7 @@ class SegmentWork(NamedTuple):
 
 
 def _new_states(m):
-    ints, longs = np.empty((3, m), np.int32), np.empty((2, m), np.int64)
-    return States(*np.empty((3, m)), *ints[:2], *longs, ints[2], np.empty(m, np.bool_))
+    return States(np.empty((m, 3)), np.empty((m, 6), np.int64))
 
 
 def new_work(task, beam, training=True):
@@ -91,6 +95,8 @@ def new_work(task, beam, training=True):
         hidden=np.zeros(n + 2 * PAD, np.bool_),
         keys=np.full((N_NUMBERS, 2), -1, np.int64),
         total=np.zeros((4, 2)),
+        shared=np.zeros((n + 2, 2)),
+        shared_at=np.zeros(n + 2, np.int32),
         now=_new_states(kept + 1),
         candidate=_new_states(kept + min(kept, n) + 1),
         order=np.empty(kept, np.int32),
@@ -110,26 +116,25 @@ def new_work(task, beam, training=True):
 # --------------------------------------------------------------------------------------------------
 @inline
 def _set(states, k, score, inner, length, before, node, node_before, record, agrees):
-    states.score[k] = states.done[k] = score
-    states.inner[k] = inner
-    states.length[k] = length
-    states.before[k] = before
-    states.node[k] = node
-    states.node_before[k] = node_before
-    states.record[k] = record
-    states.agrees[k] = agrees
+    states.score[k, SCORE] = states.score[k, DONE] = score
+    states.score[k, INNER] = inner
+    fact = states.fact[k]
+    fact[LENGTH], fact[BEFORE] = length, before
+    fact[NODE], fact[NODE_BEFORE] = node, node_before
+    fact[RECORD], fact[AGREES] = record, agrees
 
 
 @inline
 def _complete(model, rule, noise, plain, c, hidden, keys, total, states, k, i):
     """ZC14: the node of the word in progress, and the score as if it ended before character i."""
-    node = extended(model.table, states.node[k], c[PAD + i - 1])
-    states.node[k] = node
-    length, before, node_before = states.length[k], states.before[k], states.node_before[k]
-    list_words(c, hidden, i, length, before, node, node_before, keys)
-    total[0] = states.done[k] + states.inner[k]
-    sum_state(model, rule, noise, plain, keys, node, total)
-    states.score[k] = total[0]
+    fact, score = states.fact[k], states.score[k]
+    node = extended(model.table, fact[NODE], c[PAD + i - 1])
+    fact[NODE] = node
+    list_words(c, hidden, i, fact[LENGTH], fact[BEFORE], node, fact[NODE_BEFORE], keys)
+    total[0] = score[DONE] + score[INNER]
+    zero = np.int64(0)
+    sum_state(model, rule, noise, plain, keys, zero + 1, zero + N_NUMBERS, node, total)
+    score[SCORE] = total[0]
 
 
 @inline
@@ -160,13 +165,13 @@ def _best_first(score, k, order):
     """The best of k candidates, as many as ``order`` holds, best first; ties: the one created first."""
     B, kept = order.shape[0], 0
     for a in range(k):
-        v = score[a]
+        v = score[a, SCORE]
         if kept == B:
-            if v <= score[order[B - 1]]:
+            if v <= score[order[B - 1], SCORE]:
                 continue
             kept -= 1
         place = kept
-        while place > 0 and score[order[place - 1]] < v:
+        while place > 0 and score[order[place - 1], SCORE] < v:
             order[place] = order[place - 1]
             place -= 1
         order[place] = a
@@ -216,9 +221,12 @@ def search(limit, given, shadow, update, model, rule, noise, plain, work, path):
     tracked = given.shape[0] > 0
     extra = 1 if shadow else 0  # the target is one more state, behind those of the beam
     worst, m, begin, record, score = -np.inf, -1, 0, -1, 0.0
-    n_records, size = 0, 1
+    n_records, size, zero = 0, 1, np.int64(0)
+    work.shared_at[:] = 0
     for z in range(size + extra):  # before the first character
-        _set(now, z, 0.0, 0.0, 0, 0, 0, 0, -1, True)
+        now.score[z] = 0.0
+        now.fact[z] = 0
+        now.fact[z, RECORD], now.fact[z, AGREES] = -1, 1
     for i in range(n + 1):
         may_start = i == n or limit[i] != INSIDE
         may_go_on = i < n and limit[i] != START
@@ -227,15 +235,23 @@ def search(limit, given, shadow, update, model, rule, noise, plain, work, path):
             _sum_characters(model, rule, noise, plain, words, c, hidden, i, keys, total)
         k = 0
         for z in range(size + extra):
-            length, before, node, agrees = now.length[z], now.before[z], now.node[z], now.agrees[z]
-            v_start = v_inside = now.score[z]
+            fact = now.fact[z]
+            length, before, node, agrees = fact[LENGTH], fact[BEFORE], fact[NODE], fact[AGREES]
+            v_start = v_inside = now.score[z, SCORE]
             if words:
-                v_inside = now.done[z]
+                v_inside = now.score[z, DONE]
             elif i > 0:
-                list_state(c, hidden, i, length, before, node, now.node_before[z], keys)
-                b = START if length == 1 else INSIDE
-                total[3, 0], total[3, 1] = total[b, 0], total[b, 1]
-                sum_state(model, rule, noise, plain, keys, node, total[3])
+                list_state(c, hidden, i, length, before, node, fact[NODE_BEFORE], keys)
+                shared = work.shared[length]
+                if work.shared_at[length] != i:
+                    work.shared_at[length] = i
+                    b = START if length == 1 else INSIDE
+                    shared[0], shared[1] = total[b, 0], total[b, 1]
+                    sum_state(model, rule, noise, plain, keys, zero + CONTEXT, zero + SHARED, node, shared)
+                total[3, 0], total[3, 1] = shared[0], shared[1]
+                sum_keys(
+                    model, rule, noise, plain, keys, zero + SHARED, zero + N_NUMBERS, zero, total[3]
+                )  # fmt: skip
                 v_start += total[3, START]
                 v_inside += total[3, INSIDE]
             target = z == size  # it has one successor, which merges with none
@@ -246,21 +262,21 @@ def search(limit, given, shadow, update, model, rule, noise, plain, work, path):
                     at = k
                     slot[length] = k
                     k += 1
-                    new.done[at] = -np.inf
-                if target or v_start > new.done[at]:
+                    new.score[at, DONE] = -np.inf
+                if target or v_start > new.score[at, DONE]:
                     _set(
-                        new, at, v_start, 0.0, 1, length, 0, node, now.record[z],
-                        agrees and right != INSIDE,
+                        new, at, v_start, 0.0, 1, length, 0, node, fact[RECORD],
+                        agrees if right != INSIDE else 0,
                     )  # fmt: skip
             if (may_go_on and not target) or (target and goes_on):
                 _set(
-                    new, k, v_inside, now.inner[z] + total[0, 0], length + 1, before, node,
-                    now.node_before[z], now.record[z], agrees and right != START,
+                    new, k, v_inside, now.score[z, INNER] + total[0, 0], length + 1, before, node,
+                    fact[NODE_BEFORE], fact[RECORD], agrees if right != START else 0,
                 )  # fmt: skip
                 if not target:
                     k += 1
         for z in range(size):
-            slot[now.length[z]] = -1
+            slot[now.fact[z, LENGTH]] = -1
         if words and i < n:
             for a in range(k + extra):
                 _complete(model, rule, noise, plain, c, hidden, keys, total[3], new, a, i + 1)
@@ -270,32 +286,33 @@ def search(limit, given, shadow, update, model, rule, noise, plain, work, path):
             a = np.int64(k)
             if z < size:
                 a = np.int64(work.order[z]) if model.beam else z
-            _set(
-                now, z, new.done[a], new.inner[a], new.length[a], new.before[a], new.node[a],
-                new.node_before[a], new.record[a], new.agrees[a],
-            )  # fmt: skip
-            now.score[z] = new.score[a]
+            fact = now.fact[z]
+            for j in range(3):
+                now.score[z, j] = new.score[a, j]
+            for j in range(6):
+                fact[j] = new.fact[a, j]
             if not words and i < n:
-                now.node[z] = extended(model.table, new.node[a], c[PAD + i])
+                fact[NODE] = extended(model.table, fact[NODE], c[PAD + i])
             if z == size:
                 continue
-            alive = alive or new.agrees[a]
-            best = z if new.score[a] > now.score[best] else best
-            if new.length[a] == 1 and new.before[a] > 0:  # a word was finished
-                work.record_length[n_records] = new.before[a]
-                work.record_parent[n_records] = new.record[a]
-                now.record[z] = n_records
+            alive = alive or fact[AGREES] == 1
+            best = z if now.score[z, SCORE] > now.score[best, SCORE] else best
+            if fact[LENGTH] == 1 and fact[BEFORE] > 0:  # a word was finished
+                work.record_length[n_records] = fact[BEFORE]
+                work.record_parent[n_records] = fact[RECORD]
+                fact[RECORD] = n_records
                 n_records += 1
-        gap = now.score[best] - now.score[size] if shadow else 0.0
+        top, fact = now.score[best, SCORE], now.fact[best]
+        gap = top - now.score[size, SCORE] if shadow else 0.0
         stop = i == n or (tracked and update == EARLY and not alive)
         if update == MAX_VIOLATION and tracked:
-            if not now.agrees[best] and gap > worst:
-                worst, m, score = gap, i + 1, now.score[best]
-                begin, record = i + 1 - now.length[best], now.record[best]
-            stop = stop and now.agrees[best]
+            if fact[AGREES] == 0 and gap > worst:
+                worst, m, score = gap, i + 1, top
+                begin, record = i + 1 - fact[LENGTH], fact[RECORD]
+            stop = stop and fact[AGREES] == 1
         if stop:
-            worst, m, score = gap, i + 1, now.score[best]
-            begin, record = i + 1 - now.length[best], now.record[best]
+            worst, m, score = gap, i + 1, top
+            begin, record = i + 1 - fact[LENGTH], fact[RECORD]
             break
     trace(work, begin, record, path, n)
     return m, score, worst if shadow else 0.0

@@ -16,7 +16,8 @@ import numpy as np
 from ..structures.chain_pruned import expect_pruned, new_pruned, prune
 from .quasi_newton import dot
 
-THRESHOLD = 0.01
+import os
+THRESHOLD = float(os.environ.get("THR","0.01"))
 """Probability below which a label is dropped."""
 
 

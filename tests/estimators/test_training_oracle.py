@@ -6,57 +6,17 @@ import math
 import numpy as np
 import pytest
 import weights_view
+from training_cases import EPOCHS, PAIRS, PENALTIES, compare, corpus, features_of, legal_corpus, orders_of
 
 import oracles
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
 from skstruct.core.noise import make_noise
 from skstruct.estimators import online_state
-from skstruct.training.online import epoch_order
 
 PLAIN = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%x[1,0]", "B"]
 EDGES = ["U0:%x[0,0]", "U99", "B", "B1:%x[0,0]", "B2:%x[-1,0]/%x[0,0]"]
 FEW = ["U0:%x[0,0]", "B1:%x[-1,0]"]
 COLUMNS = ["U0:%x[0,0]", "U1:%x[0,1]/%x[1,0]", "U2:%suffix1[-1,1]", "U:%x[-1,1]", "U:%x[1,1]", "B"]
-EPOCHS = 4
-
-
-def corpus(seed, kind="str", n=6, labels="XYZ", missing=0.0, longest=5):
-    """(X, y) of random tokens and labels; ``missing`` is the share of unlabelled tokens."""
-    generator = np.random.default_rng(seed)
-
-    def word():
-        return str(generator.choice(list("abcd")))
-
-    def token():
-        if kind == "str":
-            return word()
-        if kind == "tuple":
-            return word(), word() + word()
-        if kind == "list":
-            return [f"w={word()}", f"v={word()}", "bias"]
-        value = float(generator.integers(-3, 4)) if kind == "dyadic" else float(generator.normal())
-        return {"w": word(), "value": value, "is": bool(generator.integers(2)), "n": {word(): 0.5}}
-
-    lengths = generator.integers(1, longest + 1, n)
-    X = [[token() for _ in range(length)] for length in lengths]
-    y = [[str(generator.choice(list(labels))) for _ in s] for s in X]
-    y = [[None if generator.random() < missing else g for g in s] for s in y]
-    y[0][0] = labels[0]
-    return X, y
-
-
-def features_of(X, lines, min_count=1):
-    if lines is None:
-        found, counts = [oracles.bag_features(s) for s in X], oracles.bag_occurrences(X)
-    else:
-        found = [oracles.template_features(lines, s) for s in X]
-        counts = oracles.occurrences(found)
-    return oracles.keep_frequent(found, min_count, counts) if min_count > 1 else found
-
-
-def orders_of(estimator, n, epochs=EPOCHS):
-    key, shuffle = estimator._training.key, estimator.shuffle
-    return [epoch_order(key, e, n, shuffle) for e in range(epochs)]
 
 
 def train_both(make, X, y, lines, weight=None, min_count=1, **options):
@@ -80,21 +40,6 @@ def train_both(make, X, y, lines, weight=None, min_count=1, **options):
     if options.get("variant", "perceptron") != "perceptron":
         np.testing.assert_allclose([h["loss"] for h in history], trained.loss, rtol=1e-9, atol=1e-9)
     return weights_view.weights_of(estimator, [X[i] for i in visited]), trained.weights
-
-
-def compare(attempts, enough=1):
-    """Compare the first ``enough`` attempts that are not decided by rounding."""
-    done = 0
-    for attempt in attempts:
-        if attempt is not None:
-            weights_view.assert_same_weights(*attempt)
-            done += 1
-            if done == enough:
-                return
-    raise AssertionError(f"only {done} corpora of {enough} were free of ties")
-
-
-PENALTIES = [(None, 1e-6), ("l2", 0.03), ("l1", 2**-5), ("l1-cumulative", 2**-6)]
 
 
 @pytest.mark.parametrize("average", [True, False])
@@ -212,22 +157,6 @@ def test_min_count(kind, lines, min_count):
         )  # fmt: skip
 
     compare(map(attempt, range(3)), enough=3)
-
-
-PAIRS = [("X", "X"), ("X", "Y"), ("Y", "Z"), ("Z", "X"), ("Z", "Z"), (None, "X"), (None, "Z")]
-
-
-def legal_corpus(seed, kind):
-    """Labellings that PAIRS allow."""
-    generator = np.random.default_rng(seed)
-    X, _ = corpus(seed, kind)
-    y = []
-    for sequence in X:
-        labels = [str(generator.choice(["X", "Z"]))]
-        while len(labels) < len(sequence):
-            labels.append(str(generator.choice([q for p, q in PAIRS if p == labels[-1]])))
-        y.append(labels)
-    return X, y
 
 
 @pytest.mark.parametrize("variant", ["perceptron", "PA-I"])

@@ -1,10 +1,10 @@
 """The word segmenter's kernels against features written down from the papers, and enumeration."""
 
-import itertools
-from collections import Counter
+from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
+from segment_oracle import decisions_of, segmentations, segmented_text, zc14, zsz18
 
 from skstruct.core.codes import (
     DONE,
@@ -12,6 +12,7 @@ from skstruct.core.codes import (
     EARLY,
     FREE,
     INSIDE,
+    L1,
     L2,
     MAX_VIOLATION,
     NO_AVERAGE,
@@ -44,107 +45,6 @@ def decisions_before(length, before):
 
 PLAIN = Rule(PERCEPTRON, 0.0, False, NO_PENALTY, 0.0, NO_AVERAGE)
 BOTH = [ZSZ18, ZC14]
-
-
-# -- the oracle ------------------------------------------------------------------------------------
-def segmentations(text):
-    for cuts in itertools.product([False, True], repeat=len(text) - 1):
-        words = [text[0]]
-        for cut, character in zip(cuts, text[1:]):
-            if cut:
-                words.append(character)
-            else:
-                words[-1] += character
-        yield words
-
-
-def decisions_of(words):
-    return [d for word in words for d in [START] + [INSIDE] * (len(word) - 1)]
-
-
-def zsz18(words, m=None, hidden=()):
-    """Features (number, decision before, left, right, decision) of the decisions 1 ... m - 1."""
-    text = "".join(words)
-    n = len(text)
-    b = [*decisions_of(words), START]
-    m = n + 1 if m is None else m
-
-    def c(k):
-        return ord(text[k]) + 1 if 0 <= k < n else 0
-
-    found = Counter()
-    for i in range(1, m):
-        begin = max(k for k in range(i) if b[k] == START)
-        w = text[begin:i]
-        before = ""
-        if begin:
-            before = text[max(k for k in range(begin) if b[k] == START) : begin]
-        b2 = b[i - 2] if i > 1 else 2
-        for number, left, right, reads in [
-            (1, c(i - 1), 0, [i - 1]),
-            (2, c(i), 0, [i]),
-            (3, c(i - 2), 0, [i - 2]),
-            (4, c(i - 1), c(i), [i - 1, i]),
-            (5, c(i - 2), c(i - 1), [i - 2, i - 1]),
-            (6, c(i), c(i + 1), [i, i + 1]),
-            (7, c(i - 3), c(i - 2), [i - 3, i - 2]),
-        ]:
-            if not set(reads) & set(hidden):
-                found[number, b[i - 1], left, right, b[i]] += 1
-        last_before = ord(before[-1]) + 1 if before else 0
-        for number, left, right, reads in [
-            (8, c(i - 1), c(i), [i]),
-            (9, b[i - 1], b2, []),
-            (10, len(w), 0, []),
-            (11, ord(w[0]) + 1, len(w), []),
-            (12, ord(w[-1]) + 1, len(w), []),
-            (13, ord(w[0]) + 1, ord(w[-1]) + 1, []),
-            (14, last_before, ord(w[-1]) + 1, []),
-            (15, ord(w[0]) + 1, c(i), [i]),
-            (16, w, len(before), []),
-            (17, before, len(w), []),
-            (0, w[:-1], ord(w[-1]) + 1, []),
-        ]:
-            if not set(reads) & set(hidden):
-                found[number, 0, left, right, b[i]] += 1
-    return found
-
-
-def zc14(words, m=None, hidden=()):
-    """Features of the words, the last of which may be the part of one that the prefix has."""
-    if m is not None and m <= sum(map(len, words)):
-        text = "".join(words)[:m]
-        stops = [s for s in itertools.accumulate(map(len, words)) if s < m] + [m]
-        words = [text[a:b] for a, b in zip([0, *stops], stops)]
-    found = Counter()
-    begin = 0
-    for before, w in zip(["", *words], words):
-
-        def code(character):
-            return ord(character) + 1
-
-        first, last, size = code(w[0]), code(w[-1]), min(len(w), 15)
-        keys = [(0, w[:-1], last), (2, before, w)]
-        if len(w) == 1:
-            keys.append((3, first, 0))
-        else:
-            keys += [(4, first, size), (5, last, size), (8, first, last)]
-            for k in range(1, len(w)):
-                if not {begin + k - 1, begin + k} & set(hidden):
-                    keys.append((7, code(w[k - 1]), code(w[k])))
-        if before:
-            if not {begin - 1, begin} & set(hidden):
-                keys.append((6, code(before[-1]), first))
-            keys += [
-                (9, before, first), (10, code(before[-1]), w), (11, code(before[0]), first),
-                (12, code(before[-1]), last), (13, before, size), (14, min(len(before), 15), w),
-            ]  # fmt: skip
-        for number, left, right in keys:
-            found[number, 0, left, right, 0] += 1
-        begin += len(w)
-    return found
-
-
 ORACLE = {ZSZ18: zsz18, ZC14: zc14}
 
 
@@ -213,11 +113,6 @@ def segmented(model, texts, limit=None):
     return [out[a:b].tolist() for a, b in zip(task.token, task.token[1:])], score
 
 
-def words_of(text, decisions):
-    starts = [k for k, d in enumerate(decisions) if d == START] + [len(text)]
-    return [text[a:b] for a, b in zip(starts, starts[1:])]
-
-
 def score_of(known, found):
     return sum(known.get(key, 0.0) * count for key, count in found.items())
 
@@ -246,7 +141,7 @@ def test_score_is_that_of_the_path(templates, beam):
     found, scores = segmented(model, texts)
     exact = segmented(model._replace(beam=0), texts)[1]
     for text, decisions, score in zip(texts, found, scores):
-        words = words_of(text, decisions)
+        words = segmented_text(text, decisions)
         assert decisions[0] == START and "".join(words) == text
         assert score == pytest.approx(score_of(known, ORACLE[templates](words)), abs=1e-9)
     assert (scores <= exact + 1e-9).all()
@@ -295,7 +190,7 @@ def test_long_words(templates):
     words = ["".join(generator.choice(list("abcdefgh"), n)) for n in (250, 1, 120)]
     task = make_task(["".join(words)], [words])
     model, _ = train(segment.new_model(templates, 4, MAX_VIOLATION, 1, PLAIN), task, epochs=20)
-    assert words_of("".join(words), segmented(model, ["".join(words)])[0][0]) == words
+    assert segmented_text("".join(words), segmented(model, ["".join(words)])[0][0]) == words
 
 
 # -- learning --------------------------------------------------------------------------------------
@@ -315,7 +210,7 @@ def change(templates, update, beam, generator, hidden_rate=0.0, partly=False):
     model, work = train(model, task, noise=noise)
     after = as_dict(model)
     difference = {k: after[k] - before.get(k, 0.0) for k in after if after[k] != before.get(k, 0.0)}
-    path, target = (words_of("".join(words), p[:9]) for p in (work.path, work.target))
+    path, target = (segmented_text("".join(words), p[:9]) for p in (work.path, work.target))
     return before, difference, path, target, np.flatnonzero(hidden[PAD:-PAD]), gold, work
 
 
@@ -384,7 +279,7 @@ def test_overfits(templates, update):
     task = make_task(texts, words)
     model, _ = train(segment.new_model(templates, 8, update, 1, PLAIN), task, epochs=30)
     found, _ = segmented(model, texts)
-    assert [words_of(t, d) for t, d in zip(texts, found)] == words
+    assert [segmented_text(t, d) for t, d in zip(texts, found)] == words
 
 
 def test_partial_annotation_teaches():
@@ -400,6 +295,44 @@ def test_partial_annotation_teaches():
     found, _ = segmented(model, texts)
     for decisions, right in zip(found, gold):
         assert all(d == r for d, r in zip(decisions, right) if r != FREE)
+
+
+@pytest.mark.parametrize("templates", BOTH)
+@pytest.mark.parametrize("average", [EACH_STEP, NO_AVERAGE])
+@pytest.mark.parametrize("penalty, alpha", [(NO_PENALTY, 0.0), (L2, 0.05), (L1, 2**-5)])
+def test_training_is_that_of_complete_vectors(templates, average, penalty, alpha):
+    """Exact search, whole texts; all weights are kept, shrunk and summed at every step."""
+    generator = np.random.default_rng(13)
+    words = [random_words(generator, int(generator.integers(1, 8))) for _ in range(6)]
+    task = make_task(["".join(w) for w in words], words)
+    task.weight[:] = generator.uniform(0.5, 2.0, 6)
+    rule = Rule(PERCEPTRON, 0.0, False, penalty, alpha, average)
+    model = segment.new_model(templates, 0, STANDARD, 1, rule)
+    work = new_work(task, 0)
+    w, total, steps = defaultdict(float), defaultdict(float), 0
+    for i in list(range(6)) * 3:
+        text = "".join(words[i])
+        code, _ = segment.epoch(task, np.array([i]), 0, 1, model, rule, QUIET, work)
+        assert code == DONE
+        found = segmented_text(text, work.path)
+        scores = [score_of(w, ORACLE[templates](s)) for s in segmentations(text)]
+        assert score_of(w, ORACLE[templates](found)) == pytest.approx(max(scores), abs=1e-9)
+        for key in w:
+            w[key] *= 1.0 - alpha if penalty == L2 else 1.0
+            if penalty == L1:
+                w[key] = np.sign(w[key]) * max(0.0, abs(w[key]) - alpha)
+        change = Counter(ORACLE[templates](words[i]))
+        change.subtract(ORACLE[templates](found))
+        for key, amount in change.items():
+            w[key] += task.weight[i] * amount
+        for key in w:
+            total[key] += w[key]
+        steps += 1
+    expected = {k: v / steps if average else w[k] for k, v in total.items()}
+    final = weights(model.weights, model.clock, rule)
+    found = as_dict(model._replace(weights=model.weights._replace(value=final)))
+    for key in {**found, **expected}:
+        assert found.get(key, 0.0) == pytest.approx(expected.get(key, 0.0), abs=1e-9)
 
 
 # -- bookkeeping -----------------------------------------------------------------------------------

@@ -1,0 +1,77 @@
+"""The word-based segmenter on UD Chinese GSD: against characters, and by beam, update and templates.
+
+Times are CPU times of one thread, from raw text to lists of words.
+"""
+
+import argparse
+import time
+
+from benchmarks.common import load_gsd, table
+from skstruct import Segmenter, StructuredPerceptron, WordSegmenter
+from skstruct.metrics import segmentation_report
+
+REPEAT = 5
+
+
+def measure(name, segmenter, data):
+    """A row of the table: quality, and CPU time."""
+    (X, y), (X_dev, y_dev), (X_test, y_test) = data
+    began = time.process_time()
+    segmenter.fit(X, y)
+    fit = time.process_time() - began
+    seconds = []
+    for _ in range(REPEAT):
+        began = time.process_time()
+        predicted = segmenter.predict(X_test)
+        seconds.append(time.process_time() - began)
+    report = segmentation_report(y_test, predicted, {word for words in y for word in words})
+    return [
+        name,
+        f"{segmenter.score(X_dev, y_dev):.4f}",
+        f"{report.f1:.4f}",
+        f"{report.oov_recall:.4f}",
+        f"{fit:.1f} s",
+        f"{sum(map(len, X_test)) / sorted(seconds)[REPEAT // 2] / 1e3:.1f}k",
+    ]
+
+
+def main():
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--beams", type=int, nargs="*", default=[1, 4, 16])
+    parser.add_argument("--exact", action="store_true", help="exact search too (minutes)")
+    arguments = parser.parse_args()
+    data = []
+    for part in ("train", "dev", "test"):
+        X, y = load_gsd(part)
+        data.append((X, [[word for word, _ in words] for words in y]))
+
+    def words(**parameters):
+        return WordSegmenter(max_iter=arguments.epochs, random_state=0, **parameters)
+
+    tagger = StructuredPerceptron("char", max_iter=arguments.epochs, random_state=0)
+    models = [("characters", Segmenter(tagger))]
+    for templates in ("zsz18", "zc14"):
+        for update in ("early", "max-violation", "standard"):
+            name = f"`{templates}`, beam 8, {update}"
+            models.append((name, words(templates=templates, update=update)))
+    models += [(f"`zsz18`, beam {b}, early", words(beam_size=b)) for b in arguments.beams]
+    if arguments.exact:
+        models.append(("`zsz18`, exact, standard", words(beam_size=None, update="standard")))
+        models.append(("`zc14`, exact, standard", words(templates="zc14", beam_size=None, update="standard")))
+    models += [
+        ("`zsz18`, beam 8, early, dropout 3 %", words(dropout=0.03)),
+        ("`zsz18`, beam 8, early, L2 1e-6", words(penalty="l2", alpha=1e-6)),
+    ]
+    for _, model in models:  # compile before measuring
+        model.fit(data[0][0][:20], data[0][1][:20]).predict(data[2][0][:20])
+    print(f"UD Chinese GSD v1, {arguments.epochs} epochs, seed 0\n")
+    table(
+        ["model", "dev F1", "test F1", "OOV recall", "fit", "chars/s"],
+        [measure(name, model, data) for name, model in models],
+    )
+
+
+if __name__ == "__main__":
+    main()

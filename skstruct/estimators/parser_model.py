@@ -1,0 +1,260 @@
+"""A dependency parser without scikit-learn around it: vocabulary, weights, prediction, states of training.
+
+Place on the ladder: rung 7, below :mod:`.shift_reduce_parser`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.codes import L1_CUMULATIVE, STANDARD
+from ..core.noise import QUIET
+from ..core.store import Store, new_clock, new_store, remap_columns, weights
+from ..data.inputs import lengths_of, offsets_of
+from ..data.labels import Labels
+from ..data.parser_atoms import AtomEncoder, check_words
+from ..data.parser_templates import (
+    ARC_LINES,
+    ARC_PLACES,
+    ATTRIBUTES,
+    STATE_PLACES,
+    attributes_of,
+    compile_templates,
+    tracked_fields,
+)
+from ..structures import parse as structure
+from ..structures.parse import n_rows
+from ..structures.parse_features import ParseModel
+from ..structures.parse_search import ParseTask, new_work
+from ..training.averaging import average_stores, sparse_store
+from ..training.averaging import entries as weights_of
+from ..training.online import snapshot
+from ..training.tables import aligned
+from .chain_model import READ_ONLY, lend, map_chunks
+from .run import TrainingState
+
+
+def attributes_read(lines, labeled):
+    """The attributes that a parser with these templates reads, in order."""
+    read = set(attributes_of(lines, STATE_PLACES))
+    if labeled:
+        read |= set(attributes_of(ARC_LINES, ARC_PLACES))
+    return [name for name in ATTRIBUTES if name in read]
+
+
+def compiled(lines, attributes, labeled):
+    """The two sets of templates: of states, and of arcs (none without labels)."""
+    return (
+        compile_templates(lines, STATE_PLACES, attributes),
+        compile_templates(ARC_LINES if labeled else [], ARC_PLACES, attributes),
+    )
+
+
+def make_task(atoms, token, actions=None, heads=None, labels=None, weight=None):
+    """The arrays that the kernels read; without trees, those of prediction."""
+    return ParseTask(
+        token=token,
+        atoms=atoms,
+        action=np.zeros(0, np.int8) if actions is None else actions,
+        head=np.zeros(0, np.int32) if heads is None else heads,
+        label=np.zeros(0, np.int32) if labels is None else labels,
+        weight=np.ones(token.shape[0] - 1) if weight is None else weight,
+    )
+
+
+@dataclass
+class ParserModel:
+    """What prediction needs.
+
+    Attributes
+    ----------
+    lines : list of str
+        Templates of states.
+    encoder : AtomEncoder
+    labels : Labels
+        Empty without labels.
+    beam : int
+    merge : bool
+    weights : Store
+        Final weights of actions; row r belongs to the r-th feature.
+    table : ndarray of shape (capacity, 2), int64
+    entries : int
+    label_weights : Store
+    label_table : ndarray of shape (capacity', 2), int64
+    label_entries : int
+    """
+
+    lines: list
+    encoder: AtomEncoder
+    labels: Labels
+    beam: int
+    merge: bool
+    weights: Store
+    table: np.ndarray
+    entries: int
+    label_weights: Store
+    label_table: np.ndarray
+    label_entries: int
+
+    def scorer(self):
+        """The arrays that kernels search under."""
+        templates, arcs = compiled(self.lines, self.encoder.attributes, len(self.labels) > 0)
+        return lend(
+            ParseModel(
+                beam=self.beam,
+                merge=self.merge,
+                update=STANDARD,
+                min_count=1,
+                tracked=tracked_fields(templates),
+                templates=templates,
+                arcs=arcs,
+                weights=self.weights,
+                table=self.table,
+                entries=np.array([self.entries], np.int64),
+                seen=np.zeros(0, np.int32),
+                labels=self.label_weights,
+                label_table=self.label_table,
+                label_entries=np.array([self.label_entries], np.int64),
+                label_seen=np.zeros(0, np.int32),
+                wanted=np.zeros(2, np.int64),
+                clock=new_clock(),
+            )
+        )
+
+    def predict(self, sentences, n_jobs=None):
+        """Best trees.
+
+        Parameters
+        ----------
+        sentences : list of sequences of (form, tag)
+        n_jobs : int, optional
+            Threads.
+
+        Returns
+        -------
+        trees : list of lists
+            (head, label) pairs, or heads alone without labels.
+        scores : ndarray of shape (n,)
+        """
+        token = offsets_of(lengths_of(sentences))
+        forms, tags = check_words(sentences, token)
+        scorer = self.scorer()
+
+        def work(bounds):
+            first, last, begin, end = bounds
+            atoms = self.encoder.encode(forms[begin:end], tags[begin:end])
+            task = make_task(atoms, token[first : last + 1] - begin)
+            heads, labels = np.zeros((2, end - begin), np.int32)
+            scores = np.empty(last - first)
+            scratch = new_work(task, scorer, training=False)
+            structure.predict(
+                task, 0, last - first, scorer, READ_ONLY, QUIET, scratch, heads, labels, scores
+            )  # fmt: skip
+            return self._trees(heads, labels, task.token.tolist()), scores
+
+        parts = list(map_chunks(work, sentences, n_jobs))
+        return [tree for trees, _ in parts for tree in trees], np.concatenate([s for _, s in parts])
+
+    def _trees(self, heads, labels, bounds):
+        flat = heads.tolist()
+        if len(self.labels):
+            flat = list(zip(flat, map(self.labels.values.__getitem__, labels.tolist())))
+        return [flat[a:b] for a, b in zip(bounds, bounds[1:])]
+
+    @classmethod
+    def average(cls, models, nonzero):
+        """The average of models that share a vocabulary; see ``training.averaging``."""
+        first = models[0]
+        stores, table, entries = aligned(
+            [m.weights for m in models], [m.table for m in models], [m.entries for m in models]
+        )
+        label_stores, label_table, label_entries = aligned(
+            [m.label_weights for m in models],
+            [m.label_table for m in models],
+            [m.label_entries for m in models],
+        )
+        return cls(
+            first.lines,
+            first.encoder,
+            first.labels,
+            first.beam,
+            first.merge,
+            average_stores(stores, nonzero),
+            table,
+            entries,
+            average_stores(label_stores, nonzero),
+            label_table,
+            label_entries,
+        )
+
+
+# --------------------------------------------------------------------------------------------------
+# Training
+# --------------------------------------------------------------------------------------------------
+def fresh_state(lines, encoder, labels, settings, rule, key):
+    """No features, no weights.
+
+    Parameters
+    ----------
+    settings : dict
+        ``beam``, ``merge``, ``update`` and ``min_count``.
+    """
+    templates, arcs = compiled(lines, encoder.attributes, len(labels) > 0)
+    return TrainingState(structure.new_model(templates, arcs, len(labels), rule=rule, **settings), rule, key)
+
+
+def continued_state(before, old_labels, labels, settings, rule, stream):
+    """A copy of an earlier state; see :func:`.online_state.continued_state` for what becomes of averages."""
+    model = snapshot(structure, before.model)._replace(**settings)
+    if before.rule != rule or (stream and not before.stream):
+        model = model._replace(
+            weights=_anew(model.weights, model.clock, before.rule, rule),
+            labels=_anew(model.labels, model.clock, before.rule, rule),
+            clock=new_clock(),
+        )
+    if labels.values != old_labels.values:
+        new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
+        model = model._replace(labels=remap_columns(model.labels, new_of_old, len(labels)))
+    return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])
+
+
+def _anew(store, clock, old, new):
+    """Go on from the weights that ``old`` amounts to, under the bookkeeping of ``new``."""
+    fresh = new_store(n_rows(store), store.columns, new, store.sparse)
+    places = store.value.shape[0]
+    return store._replace(
+        value=weights(store, clock, old).copy(),
+        moment=np.zeros(places if new.average else 0),
+        received=np.zeros(places if new.penalty == L1_CUMULATIVE else 0),
+        last=fresh.last,
+    )
+
+
+def final_model(model, rule, lines, encoder, labels):
+    """The :class:`ParserModel` that training so far amounts to, without bookkeeping."""
+    parts = []
+    for store, table, entries, seen in (
+        (model.weights, model.table, model.entries, model.seen),
+        (model.labels, model.label_table, model.label_entries, model.label_seen),
+    ):
+        R = int(entries[0])
+        rare = seen[:R] < model.min_count if seen.shape[0] else None
+        # The table is a copy: training goes on to write into the model's.
+        parts += [_final_store(store, weights(store, model.clock, rule), R, rare), table.copy(), R]
+    return ParserModel(lines, encoder, labels, model.beam, model.merge, *parts)
+
+
+def _final_store(store, value, R, rare):
+    """A store for prediction: R rows, without the weights of ``rare`` ones."""
+    C = store.columns
+    like = new_store(0, C, READ_ONLY, store.sparse)
+    if not store.sparse:
+        value = value[: R * C].copy()
+        if rare is not None:
+            value.reshape(R, C)[rare] = 0.0
+        return like._replace(value=value)
+    keys, values = weights_of(store._replace(value=value, first=store.first[:R], count=store.count[:R]))
+    if rare is not None:
+        common = ~rare[keys // C]
+        keys, values = keys[common], values[common]
+    return sparse_store(like._replace(first=np.zeros(R, np.int64)), keys, values)
