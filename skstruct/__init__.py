@@ -7,6 +7,7 @@ from .estimators.l1crf import L1CRF
 from .estimators.passive_aggressive import PassiveAggressiveTagger
 from .estimators.perceptron import StructuredPerceptron
 from .estimators.segmenter import Segmenter
+from .estimators.shift_reduce_parser import ShiftReduceParser
 from .estimators.word_segmenter import WordSegmenter
 from .persistence import load
 
@@ -18,6 +19,7 @@ __all__ = [
     "L1CRF",
     "PassiveAggressiveTagger",
     "Segmenter",
+    "ShiftReduceParser",
     "StructuredPerceptron",
     "WordSegmenter",
     "load",

@@ -198,7 +198,7 @@ def phi(features, labelling):
                 total[name, labelling[t - 1], label] += value
             if features.order == 2:
                 key = (labelling[t - 2] if t > 1 else None), labelling[t - 1], label
-                total[TRIGRAM, *key] += features.trigram_value(*key)
+                total[(TRIGRAM, *key)] += features.trigram_value(*key)
     return total
 
 

@@ -11,6 +11,7 @@ EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
 EXPECTED = {
     "switching.py": ["before:", "after:", "entity F1"],
     "quick_start.py": ["Word F1", "micro avg", "three best labellings", "Same predictions: True"],
+    "word_segmenter.py": ["learned from: 1.000", "大学的图书馆", "火车站 |", "loading: True"],
     "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
 }
 
@@ -22,7 +23,7 @@ def test_every_example_is_listed():
 
 
 @pytest.mark.parametrize(
-    "name", ["quick_start.py", pytest.param("grid_search.py", marks=pytest.mark.slow)]
+    "name", ["quick_start.py", "word_segmenter.py", pytest.param("grid_search.py", marks=pytest.mark.slow)]
 )
 def test_example(name, tmp_path):
     done = subprocess.run(

@@ -36,11 +36,17 @@ def mix64(x):
 
 
 @inline
+def home_of(table, compound, key):
+    """The slot where the search for ``(compound, key)`` begins."""
+    h = mix64(np.uint64(key) + np.uint64(compound) * np.uint64(0x9E3779B97F4A7C15))
+    return np.int64(h) & (table.shape[0] - 1)
+
+
+@inline
 def slot_of(table, compound, key):
     """The slot that holds ``(compound, key)``, or the empty slot where it belongs."""
     mask = table.shape[0] - 1
-    h = mix64(np.uint64(key) + np.uint64(compound) * np.uint64(0x9E3779B97F4A7C15))
-    slot = np.int64(h) & mask
+    slot = home_of(table, compound, key)
     while True:
         entry = table[slot, 1]
         if entry == EMPTY or (table[slot, 0] == key and (entry >> 32) == compound):

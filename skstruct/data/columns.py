@@ -66,10 +66,23 @@ def _itself(token):
     return token
 
 
-_FUNCTIONS = {"x": _itself, "lower": _lower, "shape": shape, "type": character_type}
+def _any(test):
+    return lambda token: "yes" if any(map(test, token)) else "no"
+
+
+_FUNCTIONS = {
+    "x": _itself,
+    "lower": _lower,
+    "shape": shape,
+    "type": character_type,
+    "digit": _any(str.isdigit),  # whether there is one anywhere in the token, here and in the next two
+    "upper": _any(str.isupper),
+    "hyphen": _any("-".__eq__),
+}
 
 FUNCTION_NAMES = (
-    "x, lower, shape, type, prefix1, prefix2, ..., suffix1, suffix2, ..., av1, ..., av4, lex_NAME"
+    "x, lower, shape, type, digit, upper, hyphen, prefix1, prefix2, ..., suffix1, suffix2, ..., "
+    "av1, ..., av4, lex_NAME"
 )
 
 

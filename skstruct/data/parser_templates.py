@@ -173,6 +173,36 @@ s0.x3 s1.t
 s1.x3 s0.t
 s0.l s1.l
 s0.f s0.t s1.t
+s1.t s0.t s0.lc.t s0.lc2.t
+s0.t s1.t s1.rc.t s1.rc2.t
+s0.t s1.t s1.lc.t s1.lc2.t
+s1.t s0.t s0.rc.t s0.rc2.t
+s0.t s1.t s0.lc2.w
+s0.t s0.lc.w s0.lc2.w
+s1.t s1.lc.w s1.lc2.w
+s1.t s1.rc.w s1.rc2.w
+s1.t s0.t s1.lc.t s1.rc.t
+s1.t s1.lc.t s1.rc.t s0.t s0.lc.t s0.rc.t
+s1.t s0.lc.w s0.lc2.w
+s0.t q0.t q1.w
+s1.t s0.t q0.w
+s1.t s0.t q1.w
+s0.t q0.t q1.t q2.t
+s1.t q0.t q1.t
+s1.t s0.t q0.t q1.t
+s2.t s1.t s0.t q0.t
+s0.lc.w s1.t s0.t q0.t
+s0.lc.w s1.t q0.w
+s1.w s0.lc.w
+s2.w s0.lc.w
+s2.t s1.t s0.t s0.lc.t
+s2.t s1.t s0.lc.w
+s2.t s0.t s0.lc.w
+s1.rc.w s0.lc.w
+s1.rc.w s0.t
+s0.rc.w q0.w
+s0.rc.t q0.t
+s0.rc.w s0.t q0.t
 """
 )
 
@@ -333,6 +363,52 @@ def compile_templates(lines, places, attributes):
         offset=np.array([place[1] for place, _ in keys], np.int32),
         attribute=np.array([-1 if a is None else attributes.index(a) for _, a in keys], np.int32),
     )
+
+
+def decode_keys(keys, lines, places, attributes, strings):
+    """What keys say.
+
+    Parameters
+    ----------
+    keys : ndarray of shape (R, 3), int64
+        Compound, left and right.
+    lines, places, attributes
+        As for :func:`compile_templates`.
+    strings : list of lists of str
+        By attribute, what the ids stand for.
+
+    Returns
+    -------
+    list of (line, tuple of str and int)
+    """
+    templates = compile_templates(lines, places, attributes)
+    of_atom = {}
+    for a, atom in enumerate(zip(templates.field, templates.offset, templates.attribute)):
+        of_atom[tuple(map(int, atom))] = a
+    slots = []  # of each template, the (slot, attribute) of its atoms in order
+    for line, slot in zip(lines, templates.slot.tolist()):
+        found = []
+        for name in line.split():
+            (field, offset, _, _), attribute = _atom(name, places, line)
+            number = -1 if attribute is None else attributes.index(attribute)
+            found.append((slot.index(of_atom[field, offset, number]), number))
+        slots.append(found)
+    out = []
+    for compound, left, right in keys.tolist():
+        k = compound & (MOST_TEMPLATES - 1)
+        values = []
+        for slot, attribute in slots[k]:
+            half = (left, right)[slot // 2] if slot < 4 else 0
+            if slot >= 4:
+                value = compound >> (7 if slot == 4 else 19) & (MOST_SMALL - 1)
+            elif slot % 2 == 0:
+                value = half >> 15
+            else:  # alone in its half, or the second of two
+                large = attribute >= 0 and attributes[attribute] != "t"
+                value = half if large else half & (2**15 - 1)
+            values.append(value if attribute < 0 else strings[attribute][value])
+        out.append((lines[k], tuple(values)))
+    return out
 
 
 def attributes_of(lines, places):

@@ -5,6 +5,8 @@
 character type, accessor variety.
 ``chunk``: the nineteen of CRFsuite's chunking tutorial, on (word, part of speech).
 ``word``: sixteen for tagging words: a window of two, two word pairs, affixes to four, shape.
+``collins``: those of Collins (2002) for tagging, after Ratnaparkhi (1996), for frequent and rare words alike:
+a window of two, affixes to four, whether there are digits, capitals or hyphens; ``order=2`` makes his tagger.
 ``char-best``, ``chunk-best``, ``word-best``: the sets that won in our own comparisons; ``docs/recipes.md``
 says with which learner, and what was tried.
 """
@@ -18,8 +20,7 @@ def window(column, first, last, macro="x"):
 def ngrams(column, n, first, last, macro="x"):
     """One template for each run of ``n`` positions that starts at ``first`` ... ``last``."""
     return [
-        f"U{macro}{column}{o:+d}_{n}:"
-        + "/".join(f"%{macro}[{o + k},{column}]" for k in range(n))
+        f"U{macro}{column}{o:+d}_{n}:" + "/".join(f"%{macro}[{o + k},{column}]" for k in range(n))
         for o in range(first, last + 1)
     ]
 
@@ -27,9 +28,7 @@ def ngrams(column, n, first, last, macro="x"):
 def affixes(column, longest):
     """Prefixes and suffixes of the current token up to ``longest`` characters."""
     return [
-        f"U{kind}{n}:%{kind}{n}[0,{column}]"
-        for kind in ("prefix", "suffix")
-        for n in range(1, longest + 1)
+        f"U{kind}{n}:%{kind}{n}[0,{column}]" for kind in ("prefix", "suffix") for n in range(1, longest + 1)
     ]
 
 
@@ -53,6 +52,13 @@ CHUNK = [
 ]
 
 WORD = [*window(0, -2, 2), *ngrams(0, 2, -1, 0), *affixes(0, 4), "Ushape:%shape[0,0]", "B"]
+
+COLLINS = [
+    *window(0, -2, 2),
+    *affixes(0, 4),
+    *(f"U{kind}:%{kind}[0,0]" for kind in ("digit", "upper", "hyphen")),
+    "B",
+]
 
 CHAR_BEST = [
     *CHAR[:-1],
@@ -97,6 +103,7 @@ PRESETS = {
     "char-av": CHAR_AV,
     "chunk": CHUNK,
     "word": WORD,
+    "collins": COLLINS,
     "char-best": CHAR_BEST,
     "chunk-best": CHUNK_BEST,
     "word-best": WORD_BEST,

@@ -3,8 +3,10 @@
 Place on the ladder: rung 7, the part that all taggers share, however they were trained.
 """
 
+import gc
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -442,12 +444,12 @@ class ChainModel:
                 if not T:
                     result.append([([], 0.0)])
                     continue
-                labels = values[out[at : at + found[i] * T]].tolist()
-                ranked = [labels[r * T : (r + 1) * T] for r in range(found[i])]
-                result.append(list(zip(ranked, score[k * i : k * i + found[i]])))
+                labellings = values[out[at : at + found[i] * T].reshape(found[i], T)].tolist()
+                result.append(list(zip(labellings, score[k * i : k * i + found[i]])))
             return result
 
-        parts = map_chunks(work, sequences, n_jobs, max(1, PIECE_TOKENS // k))
+        with no_collection():
+            parts = map_chunks(work, sequences, n_jobs, max(1, PIECE_TOKENS // k))
         return [ranked for part in parts for ranked in part]
 
 
@@ -458,6 +460,21 @@ def new_chain(encoder, stores, clock, constraints, cost):
     return kind(
         **stores, clock=clock, bigram=has_bigram(encoder), start=start, allowed=allowed, end=end, cost=cost
     )
+
+
+@contextmanager
+def no_collection():
+    """Keep Python's cyclic collector from walking, again and again, over many lists in the making.
+
+    Twenty labellings of 3,654 sentences are 73,000 lists: half of the time went there.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def map_chunks(work, sequences, n_jobs, piece_tokens=PIECE_TOKENS):

@@ -20,6 +20,7 @@ from ..data.parser_templates import (
     STATE_PLACES,
     attributes_of,
     compile_templates,
+    decode_keys,
     tracked_fields,
 )
 from ..structures import parse as structure
@@ -29,7 +30,7 @@ from ..structures.parse_search import ParseTask, new_work
 from ..training.averaging import average_stores, sparse_store
 from ..training.averaging import entries as weights_of
 from ..training.online import snapshot
-from ..training.tables import aligned
+from ..training.tables import aligned, keys_of
 from .chain_model import READ_ONLY, lend, map_chunks
 from .run import TrainingState
 
@@ -160,6 +161,25 @@ class ParserModel:
         if len(self.labels):
             flat = list(zip(flat, map(self.labels.values.__getitem__, labels.tolist())))
         return [flat[a:b] for a, b in zip(bounds, bounds[1:])]
+
+    def features(self):
+        """The features of all rows, of states and of arcs, in words.
+
+        Returns
+        -------
+        features, label_features : lists of (line, values)
+            The template's line, and the values of its atoms in the order of the line: strings (``<s>`` for what
+            is below the stack, ``NONE`` for a missing child, ``</s>`` behind the sentence) or numbers.
+        """
+        labeled = len(self.labels) > 0
+        strings = [["<s>", "NONE", "</s>", *alphabet.strings()] for alphabet in self.encoder.alphabets]
+        return tuple(
+            decode_keys(keys_of(table, entries), lines, places, self.encoder.attributes, strings)
+            for table, entries, lines, places in (
+                (self.table, self.entries, self.lines, STATE_PLACES),
+                (self.label_table, self.label_entries, ARC_LINES if labeled else [], ARC_PLACES),
+            )
+        )
 
     @classmethod
     def average(cls, models, nonzero):

@@ -4,7 +4,7 @@ Place on the ladder: rung 7, below :mod:`.word_segmenter`. Features carry their 
 ``structures.segment_features``), so that there is no vocabulary beside the table.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from ..data.inputs import lengths_of, offsets_of
 from ..data.segmented import words_at
 from ..structures import segment as structure
 from ..structures.segment_features import Scorer
-from ..structures.segment_keys import features, keys_of
+from ..structures.segment_keys import features, keys_of, unite
 from ..structures.segment_search import SegmentTask, new_work
+from ..training.averaging import average_stores
 from ..training.online import snapshot
+from ..training.tables import moved
 from .chain_model import READ_ONLY, lend, map_chunks
 from .run import TrainingState
 
@@ -67,6 +69,14 @@ class WordModel:
     weights: object
     table: np.ndarray
     entries: int
+
+    @classmethod
+    def average(cls, models, nonzero):
+        """The average of models with the same templates; see ``training.averaging``."""
+        first = models[0]
+        table, entries, rows = unite(first.templates, [m.keys() for m in models])
+        stores = [moved(m.weights, row_of, entries) for m, row_of in zip(models, rows)]
+        return replace(first, weights=average_stores(stores, nonzero), table=table, entries=entries)
 
     def scorer(self):
         """The arrays that kernels search under."""

@@ -35,8 +35,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         Features: the 18 of [1]_, which score decisions in linear time, or the 14 of [4]_, which score
         pairs of adjacent words.
     beam_size : int or None, default=8
-        States kept at each character. None keeps all: the search is exact, its time grows with the
-        third power of the length of a text, its memory with the second.
+        States kept at each character, in training and prediction. None keeps all: the search is exact,
+        its time grows with the third power of the length of a text, its memory with the second.
     update : {"early", "max-violation", "standard"}, default="early"
         What is learned from: the text up to where the right segmentation left the beam [3]_, up to where
         its score falls back most [5]_, or the whole text (which may do harm unless the search is

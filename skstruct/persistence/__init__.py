@@ -23,8 +23,9 @@ from ..estimators.l1crf import L1CRF
 from ..estimators.passive_aggressive import PassiveAggressiveTagger
 from ..estimators.perceptron import StructuredPerceptron
 from ..estimators.segmenter import Segmenter
+from ..estimators.shift_reduce_parser import ShiftReduceParser
 from ..estimators.word_segmenter import WordSegmenter
-from . import word_segmenter
+from . import parser, word_segmenter
 from .chain import model_from_state, model_state, training_from_state, training_state
 from .values import Reader, Writer, require
 
@@ -248,4 +249,5 @@ for _tagger in (StructuredPerceptron, PassiveAggressiveTagger, L1CRF):
     register(_tagger, _tagger_to_state, _tagger_from_state)
 register(Segmenter)
 register(WordSegmenter, word_segmenter.to_state, word_segmenter.from_state)
+register(ShiftReduceParser, parser.to_state, parser.from_state)
 register(BaggingShuffleAverager)

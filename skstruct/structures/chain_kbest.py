@@ -28,11 +28,12 @@ class Lists(NamedTuple):
     used: np.ndarray  # (1,) int64: slots given away
     found: np.ndarray  # (S,) int64: prefixes ranked so far
     score: np.ndarray  # (S * k,) float64
-    back: np.ndarray  # (S * k,) int64: j * k + r, the predecessor and the rank there
+    before: np.ndarray  # (S * k,) int32: the predecessor j, -1 if there is none
+    rank: np.ndarray  # (S * k,) int32: the rank there
     head: np.ndarray  # (S * L,) int64: for each predecessor the rank not used yet
     end_head: np.ndarray  # (C,) int64: the same for the end of the sequence
     cell: np.ndarray  # (T,) int64: cells whose next prefix is being looked for
-    path: np.ndarray  # (T,) int32
+    path: np.ndarray  # (T,) int32: the best labelling
 
 
 class Trellis(NamedTuple):
@@ -55,7 +56,8 @@ def new_lists(T, L, C, k):
         used=np.empty(1, np.int64),
         found=np.empty(S, np.int64),
         score=np.empty(S * k),
-        back=np.empty(S * k, np.int64),
+        before=np.empty(S * k, np.int32),
+        rank=np.empty(S * k, np.int32),
         head=np.empty(S * L, np.int64),
         end_head=np.empty(C, np.int64),
         cell=np.empty(T, np.int64),
@@ -100,7 +102,8 @@ def _append(trellis, lists, t, cell, slot, L, C, k):
             best, arg = c, j
     place = slot * k + lists.found[slot]
     lists.score[place] = best + bias
-    lists.back[place] = -1 if arg < 0 else arg * k + lists.head[slot * L + arg]
+    lists.before[place] = arg
+    lists.rank[place] = 0 if arg < 0 else lists.head[slot * L + arg]
     lists.found[slot] += 1
 
 
@@ -122,44 +125,53 @@ def _rank(trellis, lists, t, cell, r, L, C, k):
             else:
                 lists.found[slot] = 1  # nothing comes before: one prefix, its label
                 lists.score[slot * k] = trellis.delta[cell]
-                lists.back[slot * k] = -1
+                lists.before[slot * k] = -1
         if lists.found[slot] > r:
             bottom += 1
             break
         lists.cell[bottom] = cell
-        back = lists.back[slot * k + r - 1]
-        if bottom == 0 or back < 0:
+        place = slot * k + r - 1
+        j = np.int64(lists.before[place])
+        if bottom == 0 or j < 0:
             break
         n, first, step, at, jump, bias = _arcs(trellis, bottom, cell, L)
-        cell = first + (back // k) * step
-        r = back % k + 1
+        cell = first + j * step
+        r = np.int64(lists.rank[place]) + 1
         bottom -= 1
     for u in range(bottom, t + 1):  # and up again
         cell = lists.cell[u]
         slot = np.int64(lists.slot[u * C + cell])
         place = slot * k + lists.found[slot]
-        back = lists.back[place - 1]
-        if back < 0:  # the list is at its end
+        j = np.int64(lists.before[place - 1])
+        if j < 0:  # the list is at its end
             lists.score[place] = -np.inf
-            lists.back[place] = -1
+            lists.before[place] = -1
             lists.found[slot] += 1
         else:
-            lists.head[slot * L + back // k] += 1
+            lists.head[slot * L + j] += 1
             _append(trellis, lists, u, cell, slot, L, C, k)
 
 
 @inline
 def _trace(trellis, lists, T, cell, r, L, C, k, out):
     """Write the labels of the prefix of rank r of a cell at T - 1."""
+    path = lists.path
     for t in range(T - 1, -1, -1):
-        out[t] = cell % L
+        best_cell = np.int64(path[t])
+        if trellis.second and t > 0:
+            best_cell += path[t - 1] * L
+        if r == 0 and cell == best_cell:  # the best labelling from here on
+            for u in range(t + 1):
+                out[u] = path[u]
+            return
+        out[t] = cell % L if trellis.second else cell
         if t == 0:
-            break
+            return
         n, first, step, at, jump, bias = _arcs(trellis, t, cell, L)
         slot = np.int64(lists.slot[t * C + cell])
         if slot >= 0:
-            back = lists.back[slot * k + r]
-            cell, r = first + (back // k) * step, back % k
+            place = slot * k + r
+            cell, r = first + lists.before[place] * step, np.int64(lists.rank[place])
             continue
         best, arg = -np.inf, 0  # no list: what Viterbi's way back would find
         for j in range(n):
@@ -183,7 +195,8 @@ def _enumerate(trellis, lists, T, L, C, k, out, score):
         best, arg = -np.inf, np.int64(-1)
         for j in range(n):  # ties go to the smaller last label, then to the smaller one before
             cell = (j % L) * L + j // L if pairs else j
-            c = _value(trellis, lists, T - 1, cell, lists.end_head[cell], C, k) + trellis.end[cell % L]
+            c = _value(trellis, lists, T - 1, cell, lists.end_head[cell], C, k)
+            c += trellis.end[j // L if pairs else j]
             if c > best:
                 best, arg = c, cell
         if arg < 0:

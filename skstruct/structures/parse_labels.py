@@ -2,8 +2,11 @@
 
 Place on the ladder: rung 4, beside :mod:`.parse_search`. The search builds a tree without labels; then every
 arc gets the label that scores best, given the whole tree: head, siblings, children, neighbours. A wrong label
-costs no arc, and the tree around an arc is known on both sides when its label is chosen.
+costs no arc, and the tree around an arc is known on both sides when its label is chosen. (Labels of the head and
+of the sibling on the left as features, chosen from the root downwards, made nothing better on UD English EWT.)
 """
+
+import numpy as np
 
 from ..core.compile import inline
 from .parse_features import FIRST_WORD, NO_CHILD, STACK_END, bucket, emit_row, score_row
@@ -14,6 +17,10 @@ LC, RC, VL, VR, SL, SR, LATEST = range(7)
 MOST_CHILDREN = 7
 LEFT_SIDE = 8
 """Added to the distance of a dependent on the left of its head."""
+
+MARGIN = 20.0
+"""In training the right label has to win by this score; steps are of size 1 along some fifty features. On UD
+English EWT (dev, right heads) 96.7 % of the labels are right, against 96.5 % without a margin."""
 
 
 @inline
@@ -64,13 +71,18 @@ def describe_arc(k, head, around, arc):
 
 
 @inline
-def best_label(model, rule, noise, plain, work):
-    """The label of the arc in ``work.arc``; ties go to the smaller one."""
+def best_label(model, rule, noise, plain, work, gold):
+    """The label of the arc in ``work.arc``; ties go to the smaller one.
+
+    ``gold`` >= 0 is the right one, which then has to win by a margin.
+    """
     total = work.total
     score_row(
         model.arcs, model.labels, model.label_table, model.label_seen, model.min_count, work.arc,
         work.value, rule, noise, model.clock.step[0], plain, work.look_arc, total,
     )  # fmt: skip
+    if gold >= 0:
+        total[gold] -= MARGIN / model.clock.scale[0]
     best = 0
     for y in range(1, model.labels.columns):
         if total[y] > total[best]:
@@ -84,12 +96,12 @@ def label_tree(head, n, model, rule, noise, plain, work, out):
     look_around(head, n, work.around)
     for k in range(1, n + 1):
         describe_arc(k, head, work.around, work.arc)
-        out[k - 1] = best_label(model, rule, noise, plain, work)
+        out[k - 1] = best_label(model, rule, noise, plain, work, np.int64(-1))
 
 
 @inline
 def emit_labels(head, label, n, model, rule, noise, plain, work):
-    """Emit what the labels of a right tree teach; returns how many were wrong."""
+    """Emit what the labels of a right tree teach; returns how many are wrong."""
     look_around(head, n, work.around)
     wrong = 0
     for k in range(1, n + 1):
@@ -97,9 +109,10 @@ def emit_labels(head, label, n, model, rule, noise, plain, work):
         if gold < 0:
             continue
         describe_arc(k, head, work.around, work.arc)
-        y = best_label(model, rule, noise, plain, work)
+        y = best_label(model, rule, noise, plain, work, gold)
         if y != gold:
-            wrong += 1
+            if work.total[y] > work.total[gold] + MARGIN / model.clock.scale[0]:
+                wrong += 1
             emit_row(
                 model.arcs, model.label_table, model.label_entries, work.arc, work.value, noise,
                 model.clock.step[0], gold, y, work.look_arc, work.label_difference,

@@ -33,7 +33,7 @@ import numpy as np
 
 from ..core.codes import INSIDE, L1, L1_CUMULATIVE, NO_NOISE, START, ZC14
 from ..core.compile import inline
-from ..core.hashing import find, intern, mix64
+from ..core.hashing import EMPTY, find, home_of, intern, mix64
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
 from ..core.rules import emit
 from ..core.store import Clock, Store, debt_of, remaining
@@ -102,7 +102,8 @@ def load(char, n, step, noise, c, hidden):
 
 
 # --------------------------------------------------------------------------------------------------
-# Keys: row k of ``keys`` (N_NUMBERS, 2) belongs to number k; -1 in its first column: no such feature
+# Keys: row k of ``keys`` (N_NUMBERS, 4) belongs to number k. Columns 0 and 1 hold the key, -1 in the first
+# where there is no such feature; columns 2 and 3 are scratch of :func:`sum_keys`.
 # --------------------------------------------------------------------------------------------------
 @inline
 def list_context(c, hidden, i, keys):
@@ -223,11 +224,17 @@ def add_row(model, rule, noise, plain, compound, left, right, row, total):
 @inline
 def sum_keys(model, rule, noise, plain, keys, begin, end, decision, total):
     """Add the weights of the numbers ``begin <= k < end``; ``decision`` is part of their compounds."""
+    table = model.table
+    for k in range(begin, end):  # all slots are asked for before the first is needed
+        if keys[k, 0] >= 0:
+            slot = home_of(table, 4 * k + decision, (keys[k, 0] << 32) | keys[k, 1])
+            keys[k, 2], keys[k, 3] = table[slot, 0], table[slot, 1]
     for k in range(begin, end):
         left, right = keys[k, 0], keys[k, 1]
-        if left >= 0:
-            compound = np.int64(4 * k + decision)
-            row = find(model.table, compound, left, right)
+        if left >= 0 and keys[k, 3] != EMPTY:
+            compound, row = 4 * k + decision, keys[k, 3] & 0xFFFFFFFF
+            if keys[k, 2] != ((left << 32) | right) or keys[k, 3] >> 32 != compound:
+                row = find(table, compound, left, right)
             if row >= 0:
                 add_row(model, rule, noise, plain, compound, left, right, row, total)
 

@@ -63,7 +63,7 @@ class SegmentWork(NamedTuple):
 
     char: np.ndarray  # (n + 2 PAD,) int64: padded
     hidden: np.ndarray  # (n + 2 PAD,) bool
-    keys: np.ndarray  # (N_NUMBERS, 2) int64
+    keys: np.ndarray  # (N_NUMBERS, 4) int64
     total: np.ndarray  # (4, 2) float64: sums by decision; see _sum_characters; row 3: of a state
     shared: np.ndarray  # (n + 2, 2) float64: ZSZ18: sums that states of equal ℓ share
     shared_at: np.ndarray  # (n + 2,) int32: the i they belong to
@@ -93,7 +93,7 @@ def new_work(task, beam, training=True):
     return SegmentWork(
         char=np.zeros(n + 2 * PAD, np.int64),
         hidden=np.zeros(n + 2 * PAD, np.bool_),
-        keys=np.full((N_NUMBERS, 2), -1, np.int64),
+        keys=np.full((N_NUMBERS, 4), -1, np.int64),
         total=np.zeros((4, 2)),
         shared=np.zeros((n + 2, 2)),
         shared_at=np.zeros(n + 2, np.int32),

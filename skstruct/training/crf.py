@@ -3,7 +3,7 @@
 Place on the ladder: rung 6. The two-stage algorithm (*A Fast Accurate Two-stage Training Algorithm for
 L1-regularized CRFs with Heuristic Line Search Strategy*): a few passes of stochastic gradient descent
 (:mod:`.sgd_l1`), then a batch method that converges. Differs from the paper: the second stage is not
-OWL-QN on all weights but its relative on a working set (:mod:`.working_set`), which needs a quarter of
+OWL-QN on all weights but its relative on a working set (:mod:`.working_set`), which needs a fifth of
 the passes, on a corpus spelled in a few percent of the weights.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .crf_objective import CRFObjective
+from .crf_objective import CRFObjective, View
 from .owlqn import owlqn
 from .quasi_newton import dot, pseudo_gradient
 from .sgd_l1 import stochastic_passes
@@ -31,11 +31,14 @@ class CRFResult:
         Weights of features and labels.
     edges : ndarray of shape (n_edge_rows * L, L)
         Weights of transitions: row e * L + p, column y; the first L rows are the label bigram.
+    weights : ndarray
+        The same in the order of the objective.
     objective : float
     history : list of dict
-        For each iteration: ``stage``, ``objective`` (None within stage one), ``n_active`` (weights that
-        are not zero), ``optimality`` (norm of the minimal subgradient before the step, on the working
-        set; None within stage one), ``seconds`` since the start.
+        For each iteration: ``stage``, ``objective`` (None within stage one, unless it is all there is),
+        ``n_active`` (weights that are not zero), ``optimality`` (norm of the minimal subgradient before
+        the step, on the working set; None within stage one), ``seconds`` since the start, and with
+        held-out sequences ``validation``, their mean log-probability.
     n_iter : int
         Iterations of the second stage; passes of stage one if there is no second.
     n_passes : int
@@ -48,6 +51,7 @@ class CRFResult:
 
     nodes: np.ndarray
     edges: np.ndarray
+    weights: np.ndarray = field(repr=False)
     objective: float
     history: list = field(repr=False)
     n_iter: int
@@ -57,10 +61,9 @@ class CRFResult:
     n_active: int
 
 
-def train_crf(task, n_labels, n_rows, n_edge_rows=1, *, c1=1.0, c2=0.0, solver="two-stage",
-              sgd_iter=5, eta0=1.0, decay=0.85, line_search=True, max_trials=3, memory=20,
-              max_iter=1000, tol=1e-5, all_pairs=True, bigram=True, start=None, allowed=None,
-              end=None, cost=None, warm=None, n_threads=1, seed=0, callback=None):  # fmt: skip
+def train_crf(task, n_labels, n_rows, n_edge_rows=1, *, c1=1.0, c2=0.0, all_pairs=True, bigram=True,
+              start=None, allowed=None, end=None, cost=None, n_threads=1, validation=None,
+              warm=None, **options):  # fmt: skip
     """Minimise ``Σ_i weight_i (-log p(y_i|x_i)) + c2 ‖λ‖² + c1 ‖λ‖₁``.
 
     Parameters
@@ -71,20 +74,79 @@ def train_crf(task, n_labels, n_rows, n_edge_rows=1, *, c1=1.0, c2=0.0, solver="
         L; weight rows of ``task.nodes`` (or ``task.bag``); combinations of ``task.edges``, where the
         label bigram counts as the first.
     c1, c2 : float
+    all_pairs : bool
+        Whether pairs of feature and label, and of labels, that the corpus does not show have weights.
+    bigram, start, allowed, end, cost
+        See :class:`.CRFObjective`.
+    n_threads : int
+    validation : ChainTask or None
+        Held-out sequences, whose mean log-probability is noted after each iteration.
+    warm : tuple (nodes, edges) or None
+        Where to start, in the shapes of the result; skips stage one (unless it is all there is).
+    **options
+        Of :func:`solve`.
+
+    Returns
+    -------
+    CRFResult
+    """
+    o = CRFObjective(
+        task, n_labels, n_rows, n_edge_rows, c1, c2, all_pairs, bigram, start, allowed, end, cost,
+        n_threads,
+    )  # fmt: skip
+    held_out = None
+    try:
+        if validation is not None:
+            held_out = HeldOut(o, validation, n_rows, n_edge_rows, start, allowed, end, n_threads)
+        weights = None if warm is None else pack(o, *warm)
+        return solve(o, n_rows, n_edge_rows, weights=weights, held_out=held_out, **options)
+    finally:
+        o.close()
+        if held_out is not None:
+            held_out.objective.close()
+
+
+class HeldOut:
+    """The mean log-probability of other sequences under weights of a working set."""
+
+    def __init__(self, objective, task, n_rows, n_edge_rows, start, allowed, end, n_threads):
+        self.objective = CRFObjective(
+            task, objective.n_labels, n_rows, n_edge_rows, 0.0, 0.0, start=start, allowed=allowed,
+            end=end, n_threads=n_threads, like=objective,
+        )  # fmt: skip
+        self.n = max(float(task.weight.sum()), 1e-300)
+        self.where = self.view = None
+
+    def score(self, weights, where):
+        """``where``: places of ``weights`` in all weights, or None."""
+        if self.view is None or where is not self.where:
+            pairs = np.arange(self.objective.n_pairs)
+            if where is not None:
+                pairs = where[where < self.objective.n_pairs]
+            self.view, self.where = View(self.objective, pairs), where
+        return -self.objective.evaluate(self.view, weights)[0] / self.n
+
+
+def solve(objective, n_rows, n_edge_rows=1, *, solver="two-stage", sgd_iter=2, eta0=0.3, decay=0.5,
+          line_search=False, max_trials=3, memory=60, max_iter=1000, tol=2e-4, weights=None, seed=0,
+          held_out=None, callback=None):  # fmt: skip
+    """Minimise an objective.
+
+    Parameters
+    ----------
+    objective : CRFObjective
+    n_rows, n_edge_rows : int
+        Rows of the tables of the result.
     solver : {"two-stage", "owlqn", "sgd"}
     sgd_iter, eta0, decay, line_search, max_trials
         Stage one, see :func:`.sgd_l1.stochastic_passes`; ``sgd_iter`` may be 0.
     memory, max_iter, tol
         Stage two, see :func:`.working_set.active_orthant`.
-    all_pairs : bool
-        Whether pairs of feature and label, and of labels, that the corpus does not show have weights.
-    bigram, start, allowed, end, cost
-        See :class:`.CRFObjective`.
-    warm : tuple (nodes, edges) or None
-        Where to start, in the shapes of the result; skips stage one (unless it is all there is).
-    n_threads : int
+    weights : ndarray of shape (objective.size,) or None
+        Where to start; skips stage one (unless it is all there is).
     seed : int
         Order of the sequences in stage one.
+    held_out : HeldOut or None
     callback : callable or None
         Called with each new entry of the history; stops if it returns true.
 
@@ -94,60 +156,55 @@ def train_crf(task, n_labels, n_rows, n_edge_rows=1, *, c1=1.0, c2=0.0, solver="
     """
     if solver not in SOLVERS:
         raise ValueError(f"solver must be one of {SOLVERS}, got {solver!r}")
-    began = time.perf_counter()
-    o = CRFObjective(
-        task, n_labels, n_rows, n_edge_rows, c1, c2, all_pairs, bigram, start, allowed, end, cost,
-        n_threads,
-    )  # fmt: skip
+    o = objective
+    if solver == "sgd" and o.edge_pair.shape[0]:
+        raise ValueError(
+            "solver='sgd' does not learn transitions that look at the input; use 'two-stage'"
+        )
+    began, before = time.perf_counter(), o.n_passes
     history, stopped = [], []
 
-    def note(stage, n_active, objective=None, optimality=None):
+    def note(stage, weights, where, objective, optimality):
         entry = {
-            "stage": stage, "objective": objective, "n_active": n_active, "optimality": optimality,
-            "seconds": time.perf_counter() - began,
+            "stage": stage, "objective": objective, "n_active": int(np.count_nonzero(weights)),
+            "optimality": optimality, "seconds": time.perf_counter() - began,
         }  # fmt: skip
+        if held_out is not None:
+            entry["validation"] = held_out.score(weights, where)
         history.append(entry)
         if callback is not None and callback(entry):
             stopped.append(True)
         return bool(stopped)
 
     def of_sgd(weights):
-        return note("sgd", int(np.count_nonzero(weights)))
+        weights = np.append(weights, np.zeros(o.size - weights.shape[0]))
+        value = None
+        if solver == "sgd":  # worth a pass: the only trace of the paper's first stage alone
+            value = o.evaluate(o.everything(), weights)[0] + o.c1 * float(np.abs(weights).sum())
+        return note("sgd", weights, None, value, None)
 
-    def of_batch(weights, value, pseudo):
-        norm = float(np.sqrt(dot(pseudo, pseudo)))
-        return note("batch", int(np.count_nonzero(weights)), value, norm)
+    def of_batch(weights, value, pseudo, where):
+        return note("batch", weights, where, value, float(np.sqrt(dot(pseudo, pseudo))))
 
-    try:
-        if solver == "sgd" and o.edge_pair.shape[0]:
-            raise ValueError(
-                "solver='sgd' does not learn transitions that look at the input; use 'two-stage'"
-            )
-        weights = np.zeros(o.size) if warm is None else pack(o, *warm)
-        n_iter, converged = 0, False
-        n_sgd = 0
-        if solver == "sgd" or (solver == "two-stage" and sgd_iter and warm is None):
-            weights = stochastic_passes(
-                o, sgd_iter, eta0, decay, line_search, max_trials, seed, weights, of_sgd
-            )
-            n_iter = n_sgd = len(history)
-        if solver == "sgd" or stopped:
-            view = o.everything()
-            value, gradient = o.evaluate(view, weights)
-            value += o.c1 * float(np.abs(weights).sum())
-            pseudo = pseudo_gradient(weights, gradient, o.c1)
-        else:
-            minimise = owlqn if solver == "owlqn" else active_orthant
-            weights, value, pseudo, n_iter, converged = minimise(
-                o, weights, memory, max_iter, tol, of_batch
-            )
-        nodes, edges = unpack(o, weights, n_rows, n_edge_rows)
-        return CRFResult(
-            nodes, edges, value, history, n_iter, o.n_passes + n_sgd, converged,
-            float(np.sqrt(dot(pseudo, pseudo))), int(np.count_nonzero(weights)),
-        )  # fmt: skip
-    finally:
-        o.close()
+    start = np.zeros(o.size) if weights is None else weights
+    n_iter, converged, n_sgd = 0, False, 0
+    if solver == "sgd" or (solver == "two-stage" and sgd_iter and weights is None):
+        start = stochastic_passes(
+            o, sgd_iter, eta0, decay, line_search, max_trials, seed, start, of_sgd
+        )
+        n_iter = n_sgd = len(history)
+    if solver == "sgd" or stopped:
+        value, gradient = o.evaluate(o.everything(), start)
+        value += o.c1 * float(np.abs(start).sum())
+        pseudo = pseudo_gradient(start, gradient, o.c1)
+    else:
+        minimise = owlqn if solver == "owlqn" else active_orthant
+        start, value, pseudo, n_iter, converged = minimise(o, start, memory, max_iter, tol, of_batch)
+    nodes, edges = unpack(o, start, n_rows, n_edge_rows)
+    return CRFResult(
+        nodes, edges, start, value, history, n_iter, o.n_passes - before + n_sgd, converged,
+        float(np.sqrt(dot(pseudo, pseudo))), int(np.count_nonzero(start)),
+    )  # fmt: skip
 
 
 def unpack(objective, weights, n_rows, n_edge_rows):

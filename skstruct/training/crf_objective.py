@@ -219,10 +219,13 @@ class CRFObjective:
     cost : ndarray of shape (L,) or None
         Softmax-margin (Gimpel and Smith 2010): missing a token of label y gains ``cost[y]``.
     n_threads : int
+    like : CRFObjective or None
+        Have the weights of this one, in its order, whatever the corpus shows.
     """
 
     def __init__(self, task, n_labels, n_rows, n_edge_rows=1, c1=1.0, c2=0.0, all_pairs=True,
-                 bigram=True, start=None, allowed=None, end=None, cost=None, n_threads=1):  # fmt: skip
+                 bigram=True, start=None, allowed=None, end=None, cost=None, n_threads=1,
+                 like=None):  # fmt: skip
         L = self.n_labels = n_labels
         self.c1, self.c2 = float(c1), float(c2)
         zero = np.zeros(L)
@@ -248,9 +251,9 @@ class CRFObjective:
         ) * (self.lengths > 0) if order.size else np.zeros(0, np.int64)  # fmt: skip
         self.partial = np.flatnonzero(unlabelled)
         self._blocks()
-        self._choose_pairs(task, n_rows, all_pairs)
-        self._choose_steps(all_pairs, bigram)
-        self._choose_edges(task, n_edge_rows, all_pairs)
+        self._choose_pairs(task, n_rows, all_pairs, like)
+        self._choose_steps(all_pairs, bigram, like)
+        self._choose_edges(task, n_edge_rows, all_pairs, like)
         self.size = self.n_pairs + self.pair.shape[0] + self.edge_pair.shape[0]
         self.seen = np.concatenate([self.pair_seen, self.step_seen, self.edge_seen])
         self.n_passes = 0
@@ -260,7 +263,7 @@ class CRFObjective:
         self.posterior = np.zeros(self.n_tokens * L, np.float32)
 
     # -- which weights there are -------------------------------------------------------------------
-    def _choose_pairs(self, task, n_rows, all_pairs):
+    def _choose_pairs(self, task, n_rows, all_pairs, like=None):
         L, N = self.n_labels, self.n_tokens
         grid, bag = task.nodes, task.bag
         valued = bag.value.shape[0] > 0 and bag.start.shape[0] > 1
@@ -275,6 +278,15 @@ class CRFObjective:
                 N, valued,
             )  # fmt: skip
 
+        if like is not None:
+            of_row = np.full(n_rows, -1, np.int32)
+            of_row[like.row] = np.arange(like.n_features, dtype=np.int32)
+            self.start, self.feature, self.value = features(of_row)
+            self.row, self.n_features, self.n_pairs = like.row, like.n_features, like.n_pairs
+            self.pair_feature, self.pair_label = like.pair_feature, like.pair_label
+            self.pair_row, self.first = like.pair_row, like.first
+            self._count_pairs(token_weight)
+            return
         of_row = np.arange(n_rows, dtype=np.int32)
         alive = task.node_alive
         if alive.shape[0]:
@@ -316,16 +328,19 @@ class CRFObjective:
         self.pair_row = rows[owner]
         self.n_pairs = owner.shape[0]
         self.first = np.searchsorted(self.pair_feature, np.arange(self.n_features + 1)).astype(np.int32)
-        if self.partial.size:  # their sums come from the clamped pass
-            token_weight = token_weight.copy()
-            for i in self.partial:
-                token_weight[self.token[i] : self.token[i + 1]] = 0.0
-            seen = np.zeros(self.n_features * L)
-            total = np.zeros(self.n_features)
-            _count(start, feature, value, self.gold, token_weight, L, total, total.copy(), seen)
-            self.pair_seen = seen[self.pair_feature * np.int64(L) + label]
-        else:
-            self.pair_seen = seen[owner, label]
+        self._count_pairs(token_weight)
+
+    def _count_pairs(self, token_weight):
+        """How often the corpus shows each pair; partial labellings are left to the clamped pass."""
+        token_weight = token_weight.copy()
+        for i in self.partial:
+            token_weight[self.token[i] : self.token[i + 1]] = 0.0
+        L, F = self.n_labels, self.n_features
+        total, seen = np.zeros(F), np.zeros(F * L)
+        _count(
+            self.start, self.feature, self.value, self.gold, token_weight, L, total, total.copy(), seen
+        )
+        self.pair_seen = seen[self.pair_feature * np.int64(L) + self.pair_label]
 
     def _inner(self):
         """Tokens that have a predecessor."""
@@ -333,7 +348,7 @@ class CRFObjective:
         inner[self.token[:-1][self.lengths > 0]] = False
         return np.flatnonzero(inner)
 
-    def _choose_steps(self, all_pairs, bigram):
+    def _choose_steps(self, all_pairs, bigram, like=None):
         L = self.n_labels
         t = self._inner()
         p, y = self.gold[t - 1].astype(np.int64), self.gold[t].astype(np.int64)
@@ -346,13 +361,15 @@ class CRFObjective:
         if not bigram:
             shown[:] = False
         which = np.flatnonzero(shown)
+        if like is not None:
+            which = like.pair[:, 0] * L + like.pair[:, 1]
         self.pair = np.stack([which // L, which % L], axis=1).astype(np.int64)
         full = np.ones(self.lengths.shape[0], bool)
         full[self.partial] = False
         known &= np.repeat(full, self.lengths)[t]
         self.step_seen = np.bincount((p * L + y)[known], weight[known], minlength=L * L)[which]
 
-    def _choose_edges(self, task, n_edge_rows, all_pairs):
+    def _choose_edges(self, task, n_edge_rows, all_pairs, like=None):
         L, N = self.n_labels, self.n_tokens
         none = np.zeros(0)
         self.edge_pair = np.zeros((0, 3), np.int64)  # (combination, previous, next)
@@ -389,6 +406,8 @@ class CRFObjective:
             shown = (np.unique(feature[use]).astype(np.int64)[:, None] * (L * L) + np.arange(L * L)).ravel()
         else:
             shown = np.unique(key[known])
+        if like is not None:
+            shown = (like.edge_pair * np.array([L * L, L, 1])).sum(axis=1)
         shown = shown[self.potentials.transition.ravel()[shown % (L * L)] == 0.0]
         self.edge_pair = np.stack([shown // (L * L), shown // L % L, shown % L], axis=1)
         full = np.ones(self.lengths.shape[0], bool)

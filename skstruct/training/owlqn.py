@@ -6,13 +6,9 @@ trainer. All weights take part in every pass; :mod:`.working_set` is the faster 
 
 import numpy as np
 
-from .quasi_newton import Memory, dot, pseudo_gradient, search
+from .quasi_newton import Memory, dot, expected_gain, pseudo_gradient, search
 
-PERIOD = 10
-"""Passes over which the relative decrease is measured."""
-
-
-def owlqn(objective, weights, memory=10, max_iter=1000, tol=1e-5, callback=None):
+def owlqn(objective, weights, memory=60, max_iter=1000, tol=2e-4, callback=None):
     """Minimise from ``weights``; see :func:`.working_set.active_orthant` for the arguments."""
     o, c1 = objective, objective.c1
     view = o.everything()
@@ -43,9 +39,9 @@ def owlqn(objective, weights, memory=10, max_iter=1000, tol=1e-5, callback=None)
         store.add(new - weights, new_gradient - gradient)
         weights, gradient = new, new_gradient
         past.append(value)
-        if callback is not None and callback(weights, value, pseudo):
+        if callback is not None and callback(weights, value, pseudo, view.where):
             break
-        if len(past) > PERIOD and past[-1 - PERIOD] - value <= tol * abs(value):
+        if expected_gain(past) <= tol * abs(value):
             converged = True
             break
     return weights, value, pseudo_gradient(weights, gradient, c1), n_iter, converged

@@ -17,6 +17,10 @@ SUFFICIENT = 1e-4
 """Armijo's constant."""
 MAX_TRIALS = 30
 """Step lengths tried in one line search."""
+WINDOW = 8
+"""Iterations whose gain is compared with that of as many before."""
+FASTEST, SLOWEST = 0.6, 0.95
+"""Bounds on the rate of convergence per window that is extrapolated: a single good step proves nothing."""
 
 
 def dot(x, y):
@@ -70,6 +74,20 @@ def _two_loop(steps, changes, slots, mask, diagonal, first_scale, share, q):
         a = share[0, j] - yq / share[1, j]
         for k in range(n):
             q[k] += a * s[k] * mask[k]
+
+
+def expected_gain(past):
+    """What going on for ever would gain, if the objective goes on falling as in the last iterations.
+
+    With d₁ and d₂ the gains of the last window but one and of the last, r = d₂ / d₁, a geometric series:
+    d₂ (r + r² + ...) = d₂ r / (1 - r). Infinite as long as there are fewer values than two windows.
+    """
+    if len(past) <= 2 * WINDOW:
+        return np.inf
+    d1 = past[-1 - 2 * WINDOW] - past[-1 - WINDOW]
+    d2 = past[-1 - WINDOW] - past[-1]
+    r = max(min(d2 / d1, SLOWEST), FASTEST) if d1 > 0.0 else SLOWEST
+    return d2 * r / (1.0 - r)
 
 
 class Memory:

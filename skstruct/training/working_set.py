@@ -1,46 +1,101 @@
-"""Stage two: the weights that matter, and the tokens that are in doubt.
+"""Stage two: quasi-Newton steps on the weights that matter.
 
 Place on the ladder: rung 6. At the optimum of an L1-regularised CRF a few percent of the weights are
 not zero. A *working set* holds these and the ones whose gradient exceeds c1; passes use a corpus spelled
-in its weights only (:class:`.View`), and the gradient of all weights, from the marginals of the last pass,
-admits and dismisses weights. The end is certified on all weights.
+in its weights only (:class:`.View`), and now and then the gradient of all weights, from the marginals of
+the last pass, admits and dismisses weights. The end is certified on all weights.
 
-After a pass most iterations need no other: they minimise a stand-in (:mod:`.surrogate`) that sums over
-the doubtful tokens only. A pass then accepts the result, or goes back halfway. What the stand-in promises
-estimates the distance from the optimum, and ends the training when it is small.
-
-Steps on either are OWL-QN's but for three things, each of which lets a longer memory help
-instead of hurting (on CoNLL-2000, from a gap of 1.3 % to 0.05 %: 90 passes instead of 340):
+Within the set, steps are OWL-QN's but for three things, each of which lets a longer memory help
+instead of hurting:
 
 * the recursion runs on the free weights only (not zero, or about to leave zero), as in projected scaled
   subgradient methods (Schmidt 2010, section 2.3);
 * a weight that is not zero may move against its pseudo-gradient; OWL-QN forbids it, which destroys
   the conjugacy of the directions;
-* the recursion starts from the root of the Hessian's diagonal, Σ p (1 - p) over the occurrences of a
+* the recursion starts from a power of the Hessian's diagonal, Σ p (1 - p) over the occurrences of a
   feature, instead of the identity.
 """
 
 import numpy as np
 
 from .crf_objective import View
-from .quasi_newton import Memory, dot, pseudo_gradient, search
-from .surrogate import Surrogate
+from .quasi_newton import Memory, dot, expected_gain, pseudo_gradient, search
 
+REVISION = 12
+"""Iterations between revisions of the working set and the diagonal."""
+SHRINK = 0.85
+"""The set is spelled anew when it falls below this share of its size, or has to grow."""
 SMALLEST = 1000
 """Pairs that may enter the working set in any case."""
 MARGIN = 0.9
 """Share of c1 that the gradient of a zero weight must reach to enter when the set is revised."""
-SHRINK = 0.85
-"""The set is spelled anew when it falls below this share of its size, or has to grow."""
-INNER = 40
-"""Most iterations on one stand-in."""
-WINDOW = 5
-FADED = 0.05
-"""A stand-in is left when WINDOW iterations bring less than this share of what all have brought."""
-import os
-FADED=float(os.environ.get('FADED',FADED)); INNER=int(os.environ.get('INNER',INNER)); CAUTION=float(os.environ.get('CAUTION',1)); MARGIN=float(os.environ.get('MARGIN',MARGIN))
-VERB=int(os.environ.get('VERB',0))
-import time
+POWER = 0.6
+"""Of the Hessian's diagonal. With 1, weights of rare features run ahead, which depend on each other and on
+the frequent ones: docs/decisions.md has figures."""
+
+
+
+def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callback=None):
+    """Minimise the L1-regularised objective.
+
+    Parameters
+    ----------
+    objective : CRFObjective
+    weights : ndarray of shape (objective.size,)
+        Where to start.
+    memory : int
+        Pairs kept for the Hessian.
+    max_iter : int
+        Iterations; each is a pass, seldom two.
+    tol : float
+        Stop when the objective is expected to fall by less than this share of it, however long one goes
+        on; see :func:`.quasi_newton.expected_gain`.
+    callback : callable or None
+        Called as ``callback(weights, value, pseudo_gradient, where)`` after each iteration, with arrays
+        of the working set, whose places in all weights are ``where`` (the pseudo-gradient is that of the
+        point before); stops if it returns true.
+
+    Returns
+    -------
+    weights : ndarray of shape (objective.size,)
+    value : float
+        The objective.
+    pseudo : ndarray of shape (objective.size,)
+        Its subgradient of least norm.
+    n_iter : int
+    converged : bool
+    """
+    o, c1 = objective, objective.c1
+    # Start from what is not zero; the transitions are always in.
+    view = View(o, np.flatnonzero(weights[: o.n_pairs]))
+    run = _Run(o, view, weights[view.where], memory, tol, callback)
+    if weights.any():  # a start worse than none, from a learning rate that was too high?
+        nothing = View(o, np.zeros(0, np.int64))
+        zero = np.zeros(nothing.size)
+        if not run.value <= o.evaluate(nothing, zero)[0]:
+            run = _Run(o, nothing, zero, memory, tol, callback)
+    n_iter, finished = 0, False
+    while True:
+        # The gradient of all weights, from the marginals at the current ones.
+        at, full = np.zeros(o.size), np.zeros(o.size)
+        at[run.view.where], full[run.view.where] = run.weights, run.gradient
+        full[: o.n_pairs] = o.gradient_of_pairs(at[: o.n_pairs])
+        pseudo = pseudo_gradient(at, full, c1)
+        missing = pseudo.copy()
+        missing[run.view.where] = 0.0
+        n_missing = np.count_nonzero(missing)
+        # A weight whose gradient exceeds c1 has a curvature of that order.
+        converged = finished and dot(missing, missing) <= c1 * tol * abs(run.value)
+        if converged or run.stopped or n_iter >= max_iter:
+            return at, run.value, pseudo, n_iter, bool(converged)
+        if finished and n_missing == 0:  # no number below this one can be reached
+            return at, run.value, pseudo, n_iter, True
+        pairs = _working_set(o, at, full)
+        if n_missing or pairs.shape[0] < SHRINK * run.view.pairs.shape[0]:
+            run.move(View(o, pairs), at, full)
+        done, finished = run.descend(min(REVISION, max_iter - n_iter))
+        n_iter += done
+
 
 def _working_set(objective, weights, gradient):
     """Pairs to work on: those not zero, and the steepest others, at most as many again."""
@@ -55,90 +110,61 @@ def _working_set(objective, weights, gradient):
     return np.flatnonzero(active | (slope > threshold))
 
 
-class Point:
-    """Weights, the objective (with its L1 term) and the gradient of its smooth part."""
+class _Run:
+    """Iterations on one working set; moves to another one."""
 
-    def __init__(self, evaluate, weights, c1):
+    def __init__(self, objective, view, weights, memory, tol, callback):
+        self.objective, self.view, self.tol, self.callback = objective, view, tol, callback
         self.weights = weights
-        smooth, self.gradient = evaluate(weights)
-        self.value = smooth + c1 * float(np.abs(weights).sum())
+        smooth, self.gradient = objective.evaluate(view, weights, keep=True)
+        self.value = smooth + objective.c1 * float(np.abs(weights).sum())
+        self.memory = Memory(memory, view.size)
+        self.past = [self.value]
+        self.stopped = False
+        # A token has this many features: no direction is steeper than that many diagonals.
+        self.first_scale = 1.0 / (1.0 + objective.feature.shape[0] / max(objective.n_tokens, 1))
 
+    def move(self, view, weights, gradient):
+        """Continue with other coordinates."""
+        self.memory.move(self.view.where, view.where)
+        self.view = view
+        self.weights, self.gradient = weights[view.where], gradient[view.where]
 
-def descend(evaluate, point, c1, memory, diagonal, first_scale, enough):
-    """Quasi-Newton iterations until ``enough(values so far)``, or until nothing descends.
+    def descend(self, budget):
+        """Up to ``budget`` iterations; leaves the marginals of the last point with the objective.
 
-    Returns (point, values)."""
-    values = [point.value]
-    at=point
-    while not enough(values):
-        w, gradient = at.weights, at.gradient
-        pseudo = pseudo_gradient(w, gradient, c1)
-        free = (w != 0.0) | (pseudo != 0.0)
-        direction = -memory.solve(pseudo, free, diagonal, first_scale)
-        direction[(w == 0.0) & (direction * pseudo >= 0.0)] = 0.0
-        found = None
-        if dot(direction, pseudo) < 0.0:
-            found = search(evaluate, w, at.value, pseudo, direction, c1, 1.0)
-        if found is None:
-            if not len(memory):
-                break
-            memory.clear()
-            continue
-        new, value, g = found
-        memory.add(new - w, g - gradient)
-        at=Point.__new__(Point); at.weights,at.value,at.gradient=new,value,g
-        values.append(value)
-    return at, values
+        Returns (iterations, whether there was nothing left to gain).
+        """
+        o, view, c1 = self.objective, self.view, self.objective.c1
+        diagonal = np.maximum(o.curvature(view, self.weights), 1.0) ** POWER
+        done, finished, kept = 0, False, True
 
+        def evaluate(weights):
+            return o.evaluate(view, weights, keep=kept)
 
-def active_orthant(objective, weights, memory=20, max_iter=1000, tol=1e-4, callback=None):
-    o, c1 = objective, objective.c1
-    view = View(o, np.flatnonzero(weights[: o.n_pairs]))
-    exact = lambda w: o.evaluate(view, w, keep=True)
-    point = Point(exact, weights[view.where], c1)
-    store = Memory(memory, view.size)
-    first_scale = 1.0 / (1.0 + o.feature.shape[0] / max(o.n_tokens, 1))
-    n_iter=0; converged=False; caution=CAUTION; t0=time.process_time()
-    while True:
-        at, full = np.zeros(o.size), np.zeros(o.size)
-        at[view.where], full[view.where] = point.weights, point.gradient
-        full[: o.n_pairs] = o.gradient_of_pairs(at[: o.n_pairs])
-        pseudo = pseudo_gradient(at, full, c1)
-        if converged or n_iter>=max_iter: break
-        missing = pseudo.copy(); missing[view.where]=0
-        n_missing=np.count_nonzero(missing)
-        pairs = _working_set(o, at, full)
-        size=view.pairs.shape[0]
-        t1=time.process_time()
-        if n_missing > 0.0 * size or pairs.shape[0] < SHRINK * size:
-            new = View(o, pairs)
-            store.move(view.where, new.where)
-            view = new
-            point.weights, point.gradient = at[view.where], full[view.where]
-        t2=time.process_time()
-        m = Surrogate(o, view, point.weights, point.gradient, caution)
-        t3=time.process_time()
-        start = Point(m.evaluate, point.weights, c1)
-        def enough(values):
-            gained = values[0]-values[-1]
-            if len(values)>INNER: return True
-            return len(values)>WINDOW and values[-1-WINDOW]-values[-1] <= FADED*gained
-        best, values = descend(m.evaluate, start, c1, store, np.sqrt(np.maximum(m.curvature,1.0)), first_scale, enough)
-        t4=time.process_time()
-        promised = values[0]-values[-1]
-        step=1.0; trials=0
-        while True:
-            cand = Point(exact, point.weights+step*(best.weights-point.weights), c1)
-            n_iter+=1; trials+=1
-            if cand.value <= point.value - 0.1*step*promised*0.01: break
-            step*=.5
-            if trials>20: break
-        t5=time.process_time()
-        got = point.value-cand.value
-        if VERB: print(n_iter,'cpu %.2f F %.3f prom %.3f got %.3f step %g missing %d set %d nnz %d inner %d share %.3f caution %.2f | view %.2f sur %.2f inner %.3f/it exact %.2f'%(t5-t0,cand.value,promised,got,step,n_missing,view.size,(cand.weights!=0).sum(),len(values)-1,m.share,caution,t2-t1,t3-t2,(t4-t3)/max(len(values)-1,1),t5-t4),flush=True)
-        if got<.5*promised: caution=min(caution*2,64)
-        elif got>.9*promised: caution=max(caution/2,.25)
-        point=cand
-        if callback is not None and callback(point.weights, point.value, pseudo[view.where]): break
-        converged = promised <= tol*abs(point.value)
-    return at, point.value, pseudo, n_iter, converged
+        while done < budget and not finished and not self.stopped:
+            w = self.weights
+            pseudo = pseudo_gradient(w, self.gradient, c1)
+            free = (w != 0.0) | (pseudo != 0.0)
+            direction = -self.memory.solve(pseudo, free, diagonal, self.first_scale)
+            direction[(w == 0.0) & (direction * pseudo >= 0.0)] = 0.0
+            kept = done == budget - 1
+            found = None
+            if dot(direction, pseudo) < 0.0:
+                found = search(evaluate, w, self.value, pseudo, direction, c1, 1.0)
+            if found is None:  # no descent in numbers of this precision, or a bad memory
+                kept = False
+                finished = not len(self.memory)
+                self.memory.clear()
+                continue
+            new, self.value, gradient = found
+            self.memory.add(new - w, gradient - self.gradient)
+            self.weights, self.gradient = new, gradient
+            self.past.append(self.value)
+            done += 1
+            finished = expected_gain(self.past) <= self.tol * abs(self.value)
+            if self.callback is not None and self.callback(new, self.value, pseudo, view.where):
+                self.stopped = True
+        if not kept:
+            _, self.gradient = o.evaluate(view, self.weights, keep=True)
+        return done, finished
