@@ -8,7 +8,7 @@ import time
 
 from benchmarks.common import load_gsd, table
 from skstruct import Segmenter, StructuredPerceptron, WordSegmenter
-from skstruct.metrics import segmentation_report
+from skstruct.metrics import segmentation_report, word_f1_score
 
 REPEAT = 5
 
@@ -33,6 +33,29 @@ def measure(name, segmenter, data):
         f"{fit:.1f} s",
         f"{sum(map(len, X_test)) / sorted(seconds)[REPEAT // 2] / 1e3:.1f}k",
     ]
+
+
+def beams(segmenter, test):
+    """Rows of the second table: search errors of a fitted model."""
+    X, y = test
+    rows, best = [], None
+    for beam in (None, 16, 8, 4, 1):
+        segmenter.set_params(beam_size=beam)
+        began = time.process_time()
+        predicted = segmenter.predict(X)
+        seconds = time.process_time() - began
+        scores = segmenter.decision_function(X)
+        best = scores if beam is None else best
+        rows.append(
+            [
+                segmenter.templates,
+                beam or "exact",
+                f"{word_f1_score(y, predicted):.4f}",
+                f"{sum(scores < best - 1e-6) / len(X):.1%}",
+                f"{sum(map(len, X)) / seconds / 1e3:.1f}k",
+            ]
+        )
+    return rows
 
 
 def main():
@@ -70,6 +93,11 @@ def main():
     table(
         ["model", "dev F1", "test F1", "OOV recall", "fit", "chars/s"],
         [measure(name, model, data) for name, model in models],
+    )
+    print("\nThe models of beam 8 and early update, searched with other beams\n")
+    table(
+        ["templates", "beam", "test F1", "texts not searched exactly", "chars/s"],
+        [row for name, model in models if name.endswith("beam 8, early") for row in beams(model, data[2])],
     )
 
 

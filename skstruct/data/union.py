@@ -206,7 +206,9 @@ def _unite_bags(encoders, counts, min_count):
     out, features = BagEncoder(min_count), []
     for encoder in encoders:
         ids = out.ids
-        mine = np.fromiter((ids.setdefault(name, len(ids)) for name in encoder.ids), np.int64, len(encoder.ids))
+        mine = np.fromiter(
+            (ids.setdefault(name, len(ids)) for name in encoder.ids), np.int64, len(encoder.ids)
+        )
         features.append(mine)
         for key, values in encoder._pairs.items():
             known = out._pairs.setdefault(key, {})
@@ -234,7 +236,7 @@ def _unite_bags(encoders, counts, min_count):
 
 
 def unite_atoms(encoders):
-    """The same for the atoms of a parser: the encoder, and by shard and attribute the new id of each string."""
+    """The same for a parser's atoms: the encoder, and by shard and attribute the new id of each string."""
     out = type(encoders[0])(encoders[0].attributes)
     maps = [[] for _ in encoders]
     for k in range(len(out.attributes)):

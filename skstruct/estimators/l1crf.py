@@ -50,8 +50,10 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
     """Conditional random field with an L1 penalty, trained to the optimum.
 
     Minimises ``Σ -log p(y|x) + c1 ‖λ‖₁ + c2 ‖λ‖²``. The default solver has two stages ([1]_, section 3.4):
-    stochastic gradient descent with cumulative L1 penalty [2]_, then a quasi-Newton method [3]_ that
-    works on the few weights that are not zero, and on all only to admit others and to certify the end.
+    stochastic gradient descent with cumulative L1 penalty [2]_, then a quasi-Newton method. It goes past
+    the paper in the second: instead of OWL-QN [3]_ on all weights, steps of its kind on the few weights
+    that are not zero, with a long memory and a scale for each weight; all weights are looked at only to
+    admit others and to certify the end.
 
     Parameters
     ----------
@@ -63,20 +65,21 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         Strength of the squared L2 penalty.
     solver : {"two-stage", "owlqn", "sgd"}, default="two-stage"
         Both stages, or the textbook method of each alone: OWL-QN from zero, or ``sgd_iter`` passes of SGD.
-    sgd_iter : int, default=5
+    sgd_iter : int, default=2
         Passes of the first stage.
-    eta0, decay : float, default=1.0, 0.85
+    eta0, decay : float, default=0.3, 0.5
         Learning rate of pass k is ``eta0 * decay ** k`` ([1]_, equation 12).
-    line_search : bool, default=True
+    line_search : bool, default=False
         Try several learning rates for each sequence ([1]_, algorithm 1).
     max_trials : int, default=3
         Rates tried.
-    memory : int, default=10
-        Steps that the quasi-Newton method remembers.
+    memory : int, default=60
+        Steps that the quasi-Newton methods remember; 10 is usual for OWL-QN.
     max_iter : int, default=1000
         Most full passes after the first stage.
-    tol : float, default=1e-5
-        Stop when ten passes lower the objective by less than this share of it.
+    tol : float, default=2e-4
+        Stop when the objective is expected to fall by less than this share of it, however long one goes
+        on: the gain of the last eight passes, continued as a geometric series.
     all_pairs : bool, default=True
         Give every pair of feature and label a weight; else those that training shows, as CRFsuite does.
     min_count : int, default=1
@@ -106,8 +109,9 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
     n_iter_ : int
         Passes after the first stage (of SGD, if it is alone).
     history_ : list of dict
-        For each pass ``stage``, ``seconds`` since the beginning, ``n_active`` (weights that are not zero),
-        and in the second stage ``objective`` and ``optimality``.
+        For each pass ``stage`` (``"sgd"`` or ``"batch"``), ``seconds`` since training began, ``n_active``
+        (weights that are not zero), ``objective`` (None in the first of two stages), ``optimality`` (of
+        the weights before the pass; None in SGD), and, if ``fit`` has held-out sequences, ``validation``.
 
     References
     ----------
@@ -159,14 +163,14 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         c1=1.0,
         c2=0.0,
         solver="two-stage",
-        sgd_iter=5,
-        eta0=1.0,
-        decay=0.85,
-        line_search=True,
+        sgd_iter=2,
+        eta0=0.3,
+        decay=0.5,
+        line_search=False,
         max_trials=3,
-        memory=10,
+        memory=60,
         max_iter=1000,
-        tol=1e-5,
+        tol=2e-4,
         all_pairs=True,
         min_count=1,
         constraints=None,
@@ -199,7 +203,7 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None, *, X_val=None, y_val=None):
         """Learn from labelled sequences.
 
         Parameters
@@ -210,6 +214,9 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
             None marks an unlabelled token: the likelihood then sums over its labels.
         sample_weight : array-like of shape (n_sequences,), optional
             Multiplies a sequence's log-likelihood. Sequences of weight 0 are left out altogether.
+        X_val, y_val : lists of sequences, optional
+            Held-out sequences. They do not influence training; ``history_`` then has ``validation``, their
+            mean log-probability after each pass.
 
         Returns
         -------
@@ -225,7 +232,9 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         """
         self._validate_params()
         context = self._init_callback_context(max_subtasks=None)
-        return self._prepare(X, y, sample_weight).train(X, y, context)
+        run = self._prepare(X, y, sample_weight)
+        run.hold_out(X_val, y_val)
+        return run.train(X, y, context)
 
     def _prepare(self, X, y, sample_weight):
         """Check and encode everything; what is left to do is to train."""
@@ -335,7 +344,33 @@ class _Run:
         task = self.task._replace(weight=self.task.weight * counts)
         return _Run(estimator, task, self.encoder, self.labels, self.constraints, self.cost)
 
-    checkpoint = None
+    checkpoint = validation = None
+
+    def hold_out(self, X, y):
+        """Encode held-out sequences; both None: none."""
+        if X is None and y is None:
+            return
+        if X is None or y is None:
+            raise ValueError("X_val and y_val must be given together")
+        sequences, targets, token = check_X_y(X, y)
+        gold, _ = encode_labels(targets, token, self.labels, grow=False)
+        check_gold(gold, token, self.labels, self.constraints)
+        weight = np.ones(len(token) - 1)
+        flat = flatten(sequences)
+        self.validation = make_task(self.encoder, flat, token, gold, weight, grow=False)
+
+    def rows(self):
+        """(weight rows of features, combinations of transition features)."""
+        return n_node_rows(self.encoder), n_edge_combinations(self.encoder)
+
+    def seed(self):
+        """Of the order of the sequences."""
+        return int(check_random_state(self.estimator.random_state).randint(2**31 - 1))
+
+    def options(self):
+        """What the estimator asks of the solver."""
+        names = ("solver", "sgd_iter", "eta0", "decay", "line_search", "max_trials", "memory", "max_iter", "tol")
+        return {name: getattr(self.estimator, name) for name in names}
 
     def train(self, X, y, context=None, keep_checkpoint=False):
         """Minimise; returns the estimator, fitted."""
@@ -343,7 +378,6 @@ class _Run:
         start, allowed, end = self.constraints
         events = epoch_context(context, e, X, y)
         warm = None if self.before is None else self._earlier_weights()
-        seed = int(check_random_state(e.random_state).randint(2**31 - 1))
         with DeferredInterrupt() as interrupt:
             events.begin_fit()
             events.begin()
@@ -359,17 +393,14 @@ class _Run:
                 return stop or interrupt.count > 0
 
             result = train_crf(
-                self.task, len(self.labels), n_node_rows(self.encoder),
-                n_edge_combinations(self.encoder), c1=e.c1, c2=e.c2, solver=e.solver,
-                sgd_iter=e.sgd_iter, eta0=e.eta0, decay=e.decay, line_search=e.line_search,
-                max_trials=e.max_trials, memory=e.memory, max_iter=e.max_iter, tol=e.tol,
-                all_pairs=e.all_pairs, bigram=has_bigram(self.encoder), start=start, allowed=allowed,
-                end=end, cost=self.cost, warm=warm, n_threads=effective_n_jobs(e.n_jobs), seed=seed,
-                callback=on_pass,
+                self.task, len(self.labels), *self.rows(), c1=e.c1, c2=e.c2, all_pairs=e.all_pairs,
+                bigram=has_bigram(self.encoder), start=start, allowed=allowed, end=end,
+                cost=self.cost, n_threads=effective_n_jobs(e.n_jobs), validation=self.validation,
+                warm=warm, seed=self.seed(), callback=on_pass, **self.options(),
             )  # fmt: skip
             events.end_open()
             events.end_fit(None)
-            vars(e).update(self._fitted(result))
+            vars(e).update(self.fitted(result))
             if interrupt.count:
                 raise KeyboardInterrupt
         if e.solver != "sgd" and not result.converged and result.n_iter >= e.max_iter:
@@ -393,7 +424,8 @@ class _Run:
         edges[:, column[:, None], column] = before.reshape(combinations, len(column), len(column))
         return nodes, edges.reshape(-1, L)
 
-    def _fitted(self, result):
+    def fitted(self, result):
+        """The attributes of a fitted estimator."""
         nodes, edges = _store(result.nodes), _store(result.edges)
         return {
             "_model": ChainModel(self.encoder, self.labels, nodes, edges, self.constraints),

@@ -56,7 +56,7 @@ class WordModel:
     templates : int
         ZSZ18 or ZC14.
     beam : int
-        States kept; 0: all.
+        States kept in training; 0: all.
     weights : Store
         Final weights; no bookkeeping of the training.
     table : ndarray of shape (capacity, 2), int64
@@ -78,12 +78,12 @@ class WordModel:
         stores = [moved(m.weights, row_of, entries) for m, row_of in zip(models, rows)]
         return replace(first, weights=average_stores(stores, nonzero), table=table, entries=entries)
 
-    def scorer(self):
+    def scorer(self, beam):
         """The arrays that kernels search under."""
         return lend(
             Scorer(
                 templates=self.templates,
-                beam=self.beam,
+                beam=beam,
                 update=STANDARD,
                 min_count=1,
                 weights=self.weights,
@@ -94,7 +94,7 @@ class WordModel:
             )
         )
 
-    def predict(self, pieces, limit=None, n_jobs=None):
+    def predict(self, pieces, limit=None, n_jobs=None, beam=None):
         """Best segmentations.
 
         Parameters
@@ -105,6 +105,8 @@ class WordModel:
             Decisions that must be taken; by default those at white space.
         n_jobs : int, optional
             Threads.
+        beam : int, optional
+            States kept; by default as many as in training.
 
         Returns
         -------
@@ -113,13 +115,14 @@ class WordModel:
         """
         texts = ["".join(parts) for parts in pieces]
         limit = white_space_limits(pieces) if limit is None else limit
-        scorer = self.scorer()
+        beam = self.beam if beam is None else beam
+        scorer = self.scorer(beam)
 
         def work(bounds):
             first, last, begin, end = bounds
             task = make_task(texts[first:last], limit[begin:end])
             out, scores = np.empty(end - begin, np.int8), np.empty(last - first)
-            scratch = new_work(task, self.beam, training=False)
+            scratch = new_work(task, beam, training=False)
             structure.predict(task, 0, last - first, scorer, READ_ONLY, QUIET, scratch, out, scores)
             words = [[] for _ in range(first, last)]
             filled = np.flatnonzero(np.diff(task.token))

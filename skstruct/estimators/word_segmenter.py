@@ -35,8 +35,9 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         Features: the 18 of [1]_, which score decisions in linear time, or the 14 of [4]_, which score
         pairs of adjacent words.
     beam_size : int or None, default=8
-        States kept at each character, in training and prediction. None keeps all: the search is exact,
-        its time grows with the third power of the length of a text, its memory with the second.
+        States kept at each character, in training and in prediction, for which it may be set anew. None
+        keeps all: the search is exact, its time grows with the third power of the length of a text, its
+        memory with the second.
     update : {"early", "max-violation", "standard"}, default="early"
         What is learned from: the text up to where the right segmentation left the beam [3]_, up to where
         its score falls back most [5]_, or the whole text (which may do harm unless the search is
@@ -336,7 +337,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         pieces = as_pieces(X)
         known = None if dictionary is None else as_dictionary(dictionary)
         limit = as_limits(X, pieces, boundaries, known)
-        return self._model.predict(pieces, limit, self.n_jobs)
+        return self._model.predict(pieces, limit, self.n_jobs, self.beam_size or 0)
 
     def predict(self, X, dictionary=None, boundaries=None):
         """Words.
@@ -401,7 +402,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         if tags is not None:
             raise ValueError("y: expected words, got (word, tag) pairs: WordSegmenter knows no tags")
         weight = sample_weights(sample_weight, pieces)
-        predicted, _ = self._model.predict(pieces, None, self.n_jobs)
+        predicted, _ = self._best(X)
         return word_f1_score(words, predicted, tagged=False, sample_weight=weight)
 
 

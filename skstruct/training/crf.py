@@ -158,9 +158,7 @@ def solve(objective, n_rows, n_edge_rows=1, *, solver="two-stage", sgd_iter=2, e
         raise ValueError(f"solver must be one of {SOLVERS}, got {solver!r}")
     o = objective
     if solver == "sgd" and o.edge_pair.shape[0]:
-        raise ValueError(
-            "solver='sgd' does not learn transitions that look at the input; use 'two-stage'"
-        )
+        raise ValueError("solver='sgd' does not learn transitions that look at the input; use 'two-stage'")
     began, before = time.perf_counter(), o.n_passes
     history, stopped = [], []
 
@@ -189,9 +187,7 @@ def solve(objective, n_rows, n_edge_rows=1, *, solver="two-stage", sgd_iter=2, e
     start = np.zeros(o.size) if weights is None else weights
     n_iter, converged, n_sgd = 0, False, 0
     if solver == "sgd" or (solver == "two-stage" and sgd_iter and weights is None):
-        start = stochastic_passes(
-            o, sgd_iter, eta0, decay, line_search, max_trials, seed, start, of_sgd
-        )
+        start = stochastic_passes(o, sgd_iter, eta0, decay, line_search, max_trials, seed, start, of_sgd)
         n_iter = n_sgd = len(history)
     if solver == "sgd" or stopped:
         value, gradient = o.evaluate(o.everything(), start)

@@ -45,8 +45,9 @@ _NOTHING = np.zeros(0, np.float32)
 # Kernels. Tokens are numbered by descending length of their sequence.
 # --------------------------------------------------------------------------------------------------
 @kernel
-def _list_features(token, anchor, left, row, lo, width, bag_start, bag_row, bag_value, order, of_row,
-                   start, feature, value):
+def _list_features(
+    token, anchor, left, row, lo, width, bag_start, bag_row, bag_value, order, of_row, start, feature, value
+):
     """CSR of the features of each token; returns their number. ``feature`` empty: count only.
 
     ``of_row`` (R,) int32 translates rows to features, -1 leaves them out.
@@ -297,9 +298,7 @@ class CRFObjective:
         rows = np.flatnonzero(total > self.c1)
         of_row = np.full(n_rows, -1, np.int32)
         of_row[rows] = np.arange(rows.shape[0], dtype=np.int32)
-        start, feature, value = _csr(
-            lambda *out: _select(start, feature, value, of_row, *out), N, valued
-        )
+        start, feature, value = _csr(lambda *out: _select(start, feature, value, of_row, *out), N, valued)
         F = rows.shape[0]
         total, unknown, seen = np.zeros(F), np.zeros(F), np.zeros(F * L)
         _count(start, feature, value, self.gold, token_weight, L, total, unknown, seen)
@@ -337,9 +336,7 @@ class CRFObjective:
             token_weight[self.token[i] : self.token[i + 1]] = 0.0
         L, F = self.n_labels, self.n_features
         total, seen = np.zeros(F), np.zeros(F * L)
-        _count(
-            self.start, self.feature, self.value, self.gold, token_weight, L, total, total.copy(), seen
-        )
+        _count(self.start, self.feature, self.value, self.gold, token_weight, L, total, total.copy(), seen)
         self.pair_seen = seen[self.pair_feature * np.int64(L) + self.pair_label]
 
     def _inner(self):
@@ -420,9 +417,7 @@ class CRFObjective:
         )
         first = np.searchsorted(self.edge_pair[:, 0], np.arange(n_edge_rows + 1)).astype(np.int32)
         start, entry, _ = _csr(lambda *out: _spell(start, feature, none, first, *out), N, False)
-        self.edges = self.edges._replace(
-            start=start, entry=entry, label=(shown % (L * L)).astype(np.int32)
-        )
+        self.edges = self.edges._replace(start=start, entry=entry, label=(shown % (L * L)).astype(np.int32))
 
     # -- sums over the corpus ----------------------------------------------------------------------
     def _blocks(self):

@@ -10,7 +10,8 @@ mix what comes back, ``w = Σ_i μ_i w_i``, and repeat. Here the *average* of th
 the mixture. With one shard it is the average of the plain learner.
 
 In terms of a store (see ``core.store``), shard i starts a round from value v, moment m, scales (s, S), and
-ends with v_i, m_i, (s_i, S_i). With f_i = T_n / T_{i,n}, s' = Σ μ_i s_i and S' = Σ μ_i (f_i S_i + (1 - f_i) S),
+ends with v_i, m_i, (s_i, S_i). With f_i = T_n / T_{i,n}, s' = Σ μ_i s_i and
+S' = Σ μ_i (f_i S_i + (1 - f_i) S),
 
     v' = v + Σ_i μ_i (s_i / s') (v_i - v)
     m' = m + Σ_i μ_i [ f_i (m_i - m) + (v_i - v) (S' s_i / s' - f_i S_i) ]
@@ -139,7 +140,9 @@ def _piece(keys, size, fields):
     width = 4 if size < 2**32 else 8
     if keys.shape[0] * (width + 8 * filled) >= size * 8 * filled:
         return Piece(None, *(field.copy() for field in fields))
-    return Piece(keys.astype(np.uint32 if width == 4 else np.int64), *(f[keys] if f.shape[0] else f for f in fields))
+    return Piece(
+        keys.astype(np.uint32 if width == 4 else np.int64), *(f[keys] if f.shape[0] else f for f in fields)
+    )
 
 
 class Weights:
@@ -256,7 +259,7 @@ class Weights:
         self.changed[:] = False
 
     def store(self, like, rows, rule, step):
-        """A store of ``rows`` rows that holds the mixed weights with their moments; ``like`` says its kind."""
+        """A store of ``rows`` rows with the mixed weights and their moments; ``like`` says its kind."""
         lazy = rule.penalty in (L1, L1_CUMULATIVE)
         last = np.full(rows if lazy else 0, step, np.int64)
         if self.keys is None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .quasi_newton import Memory, dot, expected_gain, pseudo_gradient, search
 
+
 def owlqn(objective, weights, memory=60, max_iter=1000, tol=2e-4, callback=None):
     """Minimise from ``weights``; see :func:`.working_set.active_orthant` for the arguments."""
     o, c1 = objective, objective.c1

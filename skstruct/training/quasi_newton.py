@@ -127,9 +127,7 @@ class Memory:
         """``H gradient`` for the inverse Hessian H of the coordinates where ``free`` is true."""
         mask = free.astype(float)
         q = gradient * mask
-        _two_loop(
-            self.steps, self.changes, self.slots, mask, diagonal, first_scale, self.share, q
-        )
+        _two_loop(self.steps, self.changes, self.slots, mask, diagonal, first_scale, self.share, q)
         return q
 
 

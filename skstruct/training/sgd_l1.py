@@ -259,8 +259,23 @@ def _gold_score(s, gold, T, L):
 
 
 @kernel
-def descend(token, gold, sequence_weight, start, feature, value, first, label, pair, potentials,
-            schedule, order, begin, end, s):
+def descend(
+    token,
+    gold,
+    sequence_weight,
+    start,
+    feature,
+    value,
+    first,
+    label,
+    pair,
+    potentials,
+    schedule,
+    order,
+    begin,
+    end,
+    s,
+):
     """Visit the sequences ``order[begin:end]``; the arrays are :class:`.CRFObjective`'s."""  # fmt: skip
     L = potentials.cost.shape[0]
     Q = pair.shape[0]

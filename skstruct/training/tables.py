@@ -1,8 +1,9 @@
 """Models that numbered their features themselves, brought to one numbering.
 
-Place on the ladder: rung 6. A structure that meets features while it searches numbers them in the order of their
-first update, so models that saw the examples in other orders number them differently. What a feature is stands in
-its key: (compound, left, right), see ``core.hashing``. Models that share their vocabulary share the keys.
+Place on the ladder: rung 6. A structure that meets features while it searches numbers them in the order of
+their first update, so models that saw the examples in other orders number them differently. What a feature is
+stands in its key: (compound, left, right), see ``core.hashing``. Models that share their vocabulary share the
+keys.
 """
 
 import numpy as np
@@ -100,7 +101,7 @@ def moved(store, row_of, rows):
 
 @kernel
 def _number_on(keys, is_node, known, table, entries, rows):
-    """The same from row ``known`` on; ``is_node`` (n, 2) bool marks halves that are rows, plus 1, themselves."""
+    """The same from row ``known`` on; ``is_node`` (n, 2) bool marks halves that are rows plus 1."""
     for r in range(keys.shape[0]):
         compound, left, right = keys[r, 0], keys[r, 1], keys[r, 2]
         number = compound >> 2

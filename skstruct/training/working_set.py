@@ -34,7 +34,6 @@ POWER = 0.6
 the frequent ones: docs/decisions.md has figures."""
 
 
-
 def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callback=None):
     """Minimise the L1-regularised objective.
 

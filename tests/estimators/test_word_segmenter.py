@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.utils import get_tags
 
 import skstruct
-from skstruct import Segmenter, StructuredPerceptron, WordSegmenter
+from skstruct import BaggingShuffleAverager, Segmenter, StructuredPerceptron, WordSegmenter
 from skstruct.container import ModelFileError, read_container, write_container
 from skstruct.datasets import load_segmentation
 from skstruct.estimators.base import Sequences
@@ -58,12 +58,8 @@ def test_does_better_than_characters_on_unseen_text(fitted):
 def test_exact_search_scores_best(fitted):
     exact = clone(fitted).set_params(beam_size=None)
     exact.fit(X[:40], Y[:40])
-    model = exact._model
-    scores = {}
-    for beam in (1, 2, 8, 0):
-        model.beam = beam
-        scores[beam] = exact.decision_function(X[:60])
-    assert (scores[1] <= scores[0] + 1e-9).all() and (scores[8] <= scores[0] + 1e-9).all()
+    scores = {b: exact.set_params(beam_size=b).decision_function(X[:60]) for b in (1, 2, 8, None)}
+    assert all((scores[b] <= scores[None] + 1e-9).all() for b in scores)
     assert scores[8].sum() > scores[1].sum()
 
 
@@ -299,6 +295,28 @@ def test_interrupted_fit_resumes(tmp_path, monkeypatch):
     same(whole, segmenter)
 
 
+def test_members_are_averaged_feature_by_feature():
+    averager = BaggingShuffleAverager(new(), n_estimators=3, random_state=0, keep_members=True)
+    averager.fit(X[:120], Y[:120])
+    members = [m._model for m in averager.estimators_]
+    weights = []
+    for model in [averager._model, *members]:
+        weights.append(dict(zip(model.features(), model.weights.value.reshape(-1, 2).tolist())))
+    average, *parts = weights
+    assert set(average) == set().union(*parts)
+    for feature, row in average.items():
+        found = np.array([part.get(feature, [0.0, 0.0]) for part in parts])
+        expected = found.sum(axis=0) / np.maximum((found != 0.0).sum(axis=0), 1)
+        np.testing.assert_allclose(row, expected, rtol=1e-12)
+    assert averager.score(X[120:], Y[120:]) > 0.7
+    one = type(members[0]).average([members[0]] * 2, True)  # of equals: the same
+    assert dict(zip(one.features(), one.weights.value)) == dict(
+        zip(members[0].features(), members[0].weights.value)
+    )
+    both = [type(members[0]).average(order, True) for order in (members, members[::-1])]
+    assert both[0].predict([[X[130]]])[0] == both[1].predict([[X[130]]])[0]
+
+
 # -- files, copies, scikit-learn -------------------------------------------------------------------
 @pytest.mark.parametrize(
     "parameters",
@@ -364,7 +382,7 @@ def test_gsd(corpus_path):
     from skstruct.datasets import read_conllu
 
     parts = [
-        [[str(word) for word in s] for s in read_conllu(corpus_path(f"gsd-zh/{p}.conllu"), fields="form")]
+        [[word for (word,) in s] for s in read_conllu(corpus_path(f"gsd-zh/{p}.conllu"), fields=("form",))]
         for p in ("train", "test")
     ]
     (train, y), (test, y_test) = [(["".join(words) for words in part], part) for part in parts]

@@ -1,0 +1,247 @@
+"""Shuffle-and-average and dropout beyond the character tagger: words, words with tags, trees.
+
+Zhang, Su and Zhou (2014, tables 3 to 5) add two regularisers to a word-based segmenter, a joint model of
+segmentation and tagging, and a dependency parser: averaging over shuffled orders, and dropout of input
+tokens; and a word-based reranker to the joint model. This script repeats the comparison on UD Chinese GSD,
+and for the parser on UD English EWT too, with means and spread over seeds.
+
+    python examples/beyond_the_chain.py --tasks words joint parse-zh parse-en --seeds 3 --plot tables.png
+
+Corpora are looked for in the folder SKSTRUCT_DATA (default: ../shared/data). Without them, or with --quick,
+it runs on the embedded samples in seconds, and then only shows that it runs.
+"""
+
+import argparse
+import os
+import pathlib
+import statistics
+import sys
+import time
+
+from skstruct import (
+    BaggingShuffleAverager,
+    KBestReranker,
+    Segmenter,
+    ShiftReduceParser,
+    StructuredPerceptron,
+    WordSegmenter,
+)
+from skstruct.datasets import load_sample, read_conllu
+from skstruct.metrics import attachment_scores, word_f1_score
+
+DATA = pathlib.Path(os.environ.get("SKSTRUCT_DATA") or pathlib.Path(__file__).parents[2] / "shared" / "data")
+
+CONDITIONS = {  # shuffle-and-average, dropout
+    "base": (False, False),
+    "+ shuffle": (True, False),
+    "+ dropout": (False, True),
+    "+ both": (True, True),
+}
+
+
+# --------------------------------------------------------------------------------------------------
+# Corpora
+# --------------------------------------------------------------------------------------------------
+def read(folder, part):
+    """Sentences of (form, tag, head, label without subtype)."""
+    path = DATA / folder / part
+    files = sorted(path.glob("*.conllu")) if path.is_dir() else [path.with_suffix(".conllu")]
+    return [
+        [(form, tag, head, label.partition(":")[0]) for form, tag, head, label in sentence]
+        for file in files
+        for sentence in read_conllu(file, fields=("form", "xpos", "head", "deprel"))
+    ]
+
+
+def sample():
+    """A training and a test part of the embedded Chinese sample; each tree is a chain to the right."""
+    found = load_sample("zh")
+    sentences = [
+        [(w, t, k, "root" if k == 0 else "dep") for k, (w, t) in enumerate(zip(words, tags))]
+        for words, tags in zip(found.words, found.tags)
+    ]
+    cut = len(sentences) * 3 // 4
+    return sentences[:cut], sentences[cut:]
+
+
+def words_of(sentences):
+    """Texts and their words."""
+    y = [[form for form, *_ in s] for s in sentences]
+    return ["".join(words) for words in y], y
+
+
+def pairs_of(sentences):
+    """Texts and their (word, tag) pairs."""
+    y = [[(form, tag) for form, tag, *_ in s] for s in sentences]
+    return ["".join(word for word, _ in pairs) for pairs in y], y
+
+
+def trees_of(sentences):
+    """(form, tag) tokens and (head, label) arcs."""
+    return (
+        [[(form, tag) for form, tag, *_ in s] for s in sentences],
+        [[(head, label) for *_, head, label in s] for s in sentences],
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# Tasks: what to train, and what to report
+# --------------------------------------------------------------------------------------------------
+def words(arguments, shuffle, dropout, seed):
+    """The word-based segmenter."""
+    model = WordSegmenter(max_iter=arguments.epochs, dropout=0.03 if dropout else 0.0, random_state=seed)
+    return averaged(model, arguments, seed) if shuffle else model
+
+
+def joint(arguments, shuffle, dropout, seed):
+    """Segmentation and tagging by the character tagger."""
+    tagger = StructuredPerceptron(
+        "char", max_iter=arguments.epochs, dropout=0.05 if dropout else 0.0, random_state=seed
+    )
+    return Segmenter(averaged(tagger, arguments, seed) if shuffle else tagger)
+
+
+def parse(arguments, shuffle, dropout, seed):
+    """The parser."""
+    model = ShiftReduceParser(max_iter=arguments.epochs, dropout=0.05 if dropout else 0.0, random_state=seed)
+    return averaged(model, arguments, seed) if shuffle else model
+
+
+def averaged(model, arguments, seed):
+    """Several members, non-zero average (equation 8)."""
+    return BaggingShuffleAverager(model, arguments.members, n_jobs=arguments.n_jobs, random_state=seed)
+
+
+def word_scores(y, predicted):
+    """Word F1."""
+    return {"word F1": word_f1_score(y, predicted, tagged=False)}
+
+
+def joint_scores(y, predicted):
+    """Word F1, and F1 of words with their tags."""
+    return {**word_scores(y, predicted), "joint F1": word_f1_score(y, predicted, tagged=True)}
+
+
+def tree_scores(y, predicted):
+    """Unlabelled and labelled attachment."""
+    scores = attachment_scores(y, predicted)
+    return {"UAS": scores.uas, "LAS": scores.las}
+
+
+# name -> (make, scores, view of the corpus, folder, training part, test part)
+TASKS = {
+    "words": (words, word_scores, words_of, "gsd-zh", "train", "test"),
+    "joint": (joint, joint_scores, pairs_of, "gsd-zh", "train", "test"),
+    "parse-zh": (parse, tree_scores, trees_of, "gsd-zh", "train", "test"),
+    "parse-en": (parse, tree_scores, trees_of, "ewt", "train", "dev"),
+}
+
+
+def run(name, arguments):
+    """{condition: {score: [value by seed]}} of one task."""
+    make, scores, view, folder, *parts = TASKS[name]
+    corpora = sample() if arguments.quick else [read(folder, part) for part in parts]
+    (X, y), (X_test, y_test) = map(view, corpora)
+    results = {}
+    for condition, (shuffle, dropout) in CONDITIONS.items():
+        for seed in range(arguments.seeds):
+            began = time.perf_counter()
+            model = make(arguments, shuffle, dropout, seed).fit(X, y)
+            note(name, condition, results, scores(y_test, model.predict(X_test)), began)
+    if name == "joint":
+        for seed in range(arguments.seeds):
+            began = time.perf_counter()
+            base = joint(arguments, False, False, seed)
+            model = KBestReranker(base, cv=arguments.folds, random_state=seed).fit(X, y)
+            note(name, "base + reranker", results, scores(y_test, model.predict(X_test)), began)
+    return results
+
+
+def note(name, condition, results, found, began):
+    """Add one result, and say so."""
+    for score, value in found.items():
+        results.setdefault(condition, {}).setdefault(score, []).append(value)
+    text = ", ".join(f"{score} {value:.4f}" for score, value in found.items())
+    print(f"# {name}, {condition}: {text} ({time.perf_counter() - began:.0f} s)", file=sys.stderr, flush=True)
+
+
+# --------------------------------------------------------------------------------------------------
+# Report
+# --------------------------------------------------------------------------------------------------
+def reduction(results, condition, score):
+    """Share of the base's errors that a condition avoids, of the means over seeds."""
+    base, other = (statistics.mean(results[c][score]) for c in ("base", condition))
+    return (other - base) / (1.0 - base) if base < 1.0 else 0.0
+
+
+def report(all_results):
+    """Print the tables, and what they say about the paper's claims."""
+    print("| task | model | score | mean | spread | errors avoided |")
+    print("|---|---|---|---|---|---|")
+    for name, results in all_results.items():
+        for condition, found in results.items():
+            for score, values in found.items():
+                spread = max(values) - min(values)
+                print(
+                    f"| {name} | {condition} | {score} | {statistics.mean(values):.4f} | {spread:.4f} "
+                    f"| {100 * reduction(results, condition, score):+.1f} % |"
+                )
+    print()
+    for name, results in all_results.items():
+        for condition in list(results)[1:]:
+            for score in results[condition]:
+                saved = reduction(results, condition, score)
+                holds = "holds" if saved > 0 else "does not hold"
+                print(f"{name}: {condition!r} improves {score}: {holds} here ({100 * saved:+.1f} %)")
+
+
+def plot(all_results, path):
+    """Bars of the errors avoided."""
+    try:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+    except ImportError:
+        sys.exit("--plot needs matplotlib: pip install matplotlib")
+    figure, axes = pyplot.subplots(figsize=(8, 4), layout="constrained")
+    names, conditions = list(all_results), list(CONDITIONS)[1:]
+    for k, condition in enumerate(conditions):
+        heights = [100 * reduction(r, condition, list(r["base"])[-1]) for r in all_results.values()]
+        axes.bar([i + 0.25 * (k - 1) for i in range(len(names))], heights, 0.25, label=condition)
+    labels = [f"{name} ({list(r['base'])[-1]})" for name, r in all_results.items()]
+    axes.set_xticks(range(len(names)), labels)
+    axes.set_ylabel("errors avoided, %")
+    axes.axhline(0, color="black", linewidth=0.8)
+    axes.legend()
+    figure.savefig(path, dpi=150)
+    print(f"plot: {path}")
+
+
+def main():
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tasks", nargs="+", choices=list(TASKS), default=["words", "joint", "parse-zh"])
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--members", type=int, default=5)
+    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--folds", type=int, default=5, help="of the reranker's jackknife")
+    parser.add_argument("--n-jobs", type=int, default=2)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--plot", metavar="FILE")
+    arguments = parser.parse_args()
+    if not arguments.quick and not (DATA / "gsd-zh").is_dir():
+        print(f"no corpora in {DATA}: the embedded sample instead")
+        arguments.quick = True
+    if arguments.quick:
+        arguments.epochs, arguments.members, arguments.folds = 3, 2, 2
+    results = {name: run(name, arguments) for name in arguments.tasks}
+    report(results)
+    if arguments.plot:
+        plot(results, arguments.plot)
+
+
+if __name__ == "__main__":
+    main()

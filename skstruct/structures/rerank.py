@@ -1,0 +1,411 @@
+"""Paths through a lattice of words: exact search over adjacent triples, and what an example teaches.
+
+Place on the ladder: rung 4. The k best analyses of a text by a base model are cut into *nodes*: a word or
+token, where it begins and ends, its tag, and its *margin*, the score of the best analysis minus that of the
+best one that holds the node. What adjoins makes paths, among them all k analyses and many recombinations.
+A path scores the sum of the features of its nodes, of their pairs and of their triples (Zhang, Su and Zhou
+2014, section 6, table 4; the templates are those of the first author's public lattice re-ranker). A state is
+an *arc*, two adjacent nodes (p, c), and the best path is found exactly:
+
+    δ(p, c) = node(c) + pair(p, c) + max over arcs (a, p) of δ(a, p) + triple(a, p, c)
+
+Differs from that re-ranker: the search is exact and not a beam; where the lattice lacks the right path, the
+path with most right nodes is learned from, and no right words are inserted.
+
+Letters: a, p, c three adjacent nodes, -1 for the start; M nodes of a sequence, k a template.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.codes import DONE, L1, L1_CUMULATIVE, L2, NO_NOISE, RESCALE, TABLE_FULL
+from ..core.compile import inline, kernel
+from ..core.hashing import MAX_LOAD, empty_table, find, grown, intern, mix64, room
+from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
+from ..core.rules import Difference, apply, clear, emit, new_difference, squared_norm, step_size
+from ..core.store import (
+    SMALLEST_SCALE,
+    Clock,
+    Store,
+    debt_of,
+    grow_rows,
+    new_clock,
+    new_store,
+    remaining,
+    tick,
+)
+
+STORES = ("weights",)
+TABLES = ("table", "entries", "seen")
+
+N_UNARY, N_PAIR, N_TRIPLE = 6, 10, 4
+N_TEMPLATES = N_UNARY + N_PAIR + N_TRIPLE
+
+TAGS = (9, 16, 17)
+"""Templates of tags only: the transitions, for noise."""
+
+HALF = 2**15
+"""Tags, lengths and margins are below: two of them share half a key."""
+
+FIRST_CAPACITY = 2**14
+
+
+class LatticeTask(NamedTuple):
+    """n lattices over N tokens, M nodes, A arcs in all. Nodes are sorted by where they begin, arcs by c."""
+
+    token: np.ndarray  # (n + 1,) int64: first token of each sequence
+    node: np.ndarray  # (n + 1,) int64: first node
+    arc: np.ndarray  # (n + 1,) int64: first arc
+    begin: np.ndarray  # (M,) int32: first token of a node, in its sequence
+    end: np.ndarray  # (M,) int32: behind its last token
+    word: np.ndarray  # (M,) int32: id, -1 for unknown ones, 0 only before the start
+    tag: np.ndarray  # (M,) int32: the same
+    margin: np.ndarray  # (M,) int32: bucket
+    right: np.ndarray  # (M,) int32: how right the node is, 0 if not at all
+    left: np.ndarray  # (A,) int32: node p of an arc, in its sequence; -1 for the start
+    into: np.ndarray  # (M + 1,) int64: first arc into each node
+    weight: np.ndarray  # (n,) float64
+    target: np.ndarray  # (M,) int32: node before on the path to learn, -1 start, ABSENT if not on it
+
+
+ABSENT = -2
+
+
+class Reranker(NamedTuple):
+    """Everything that scores; one row of one weight for each feature."""
+
+    weights: Store
+    table: np.ndarray  # (capacity, 2) int64: features, see core.hashing
+    entries: np.ndarray  # (1,) int64
+    seen: np.ndarray  # (R,) int32: updates of each weight; empty without a cut-off
+    min_count: int
+    clock: Clock
+
+
+class RerankWork(NamedTuple):
+    """Scratch for one sequence at a time."""
+
+    score: np.ndarray  # (A,) float64
+    back: np.ndarray  # (A,) int64: best arc before
+    unary: np.ndarray  # (M,) float64
+    hidden: np.ndarray  # (M,) bool: words masked by input dropout
+    path: np.ndarray  # (M,) int32: node before on the predicted path, ABSENT if not on it
+    keys: np.ndarray  # (N_TEMPLATES, 3) int64: template, left, right; left is -1 for features that are off
+    difference: Difference
+    stats: np.ndarray  # (3,) float64
+
+
+def new_work(task, training=True):
+    """Scratch that fits every lattice of ``task``."""
+    M = int(np.diff(task.node).max(initial=1))
+    A = int(np.diff(task.arc).max(initial=1))
+    T = int(np.diff(task.token).max(initial=1))
+    return RerankWork(
+        score=np.empty(A),
+        back=np.empty(A, np.int64),
+        unary=np.empty(M),
+        hidden=np.zeros(M, np.bool_),
+        path=np.empty(M, np.int32),
+        keys=np.empty((N_TEMPLATES, 3), np.int64),
+        difference=new_difference(2 * T * N_TEMPLATES if training else 0),
+        stats=np.zeros(3),
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# Features. Index 3 is the node c, 2 the one before, 1 the one before that; w word, t tag, l length,
+# m margin. The start has word, tag and length 0 and a margin of its own.
+# --------------------------------------------------------------------------------------------------
+@inline
+def _atoms(task, first, hidden, node):
+    """(word, tag, length, margin) of a node."""
+    if node < 0:
+        return np.int64(0), np.int64(0), np.int64(0), np.int64(HALF - 1)
+    k = first + node
+    word = np.int64(-1) if hidden[node] else np.int64(task.word[k])
+    length = min(np.int64(task.end[k] - task.begin[k]), np.int64(HALF - 1))
+    return word, np.int64(task.tag[k]), length, np.int64(task.margin[k])
+
+
+@inline
+def _put(keys, k, left, right):
+    """Note a key; features of unknown words or tags are off."""
+    keys[k, 0] = k
+    keys[k, 1] = left if right >= 0 else np.int64(-1)
+    keys[k, 2] = right
+
+
+@inline
+def list_unary(task, first, hidden, c, keys):
+    """w3; t3; l3; w3 t3; l3 t3; m3."""
+    w3, t3, l3, m3 = _atoms(task, first, hidden, c)
+    zero = np.int64(0)
+    _put(keys, 0, w3, zero)
+    _put(keys, 1, t3, zero)
+    _put(keys, 2, l3, zero)
+    _put(keys, 3, w3, t3)
+    _put(keys, 4, l3, t3)
+    _put(keys, 5, m3, zero)
+
+
+@inline
+def list_pair(task, first, hidden, p, c, keys):
+    """w3 w2; w3 t2; t3 w2; t3 t2; l3 w2; w3 l2; l3 t2; t3 l2; l3 l2; m3 m2."""
+    w3, t3, l3, m3 = _atoms(task, first, hidden, c)
+    w2, t2, l2, m2 = _atoms(task, first, hidden, p)
+    _put(keys, 6, w3, w2)
+    _put(keys, 7, w3, t2)
+    _put(keys, 8, t3, w2)
+    _put(keys, 9, t3, t2)
+    _put(keys, 10, l3, w2)
+    _put(keys, 11, w3, l2)
+    _put(keys, 12, l3, t2)
+    _put(keys, 13, t3, l2)
+    _put(keys, 14, l3, l2)
+    _put(keys, 15, m3, m2)
+
+
+@inline
+def list_triple(task, first, hidden, a, p, c, keys):
+    """t3 t1; t3 t2 t1; l3 l1; l3 l2 l1."""
+    _, t3, l3, _ = _atoms(task, first, hidden, c)
+    _, t2, l2, _ = _atoms(task, first, hidden, p)
+    _, t1, l1, _ = _atoms(task, first, hidden, a)
+    known = min(t2, t1) >= 0
+    _put(keys, 16, t3, t1)
+    _put(keys, 17, t3, t2 * HALF + t1 if known else np.int64(-1))
+    _put(keys, 18, l3, l1)
+    _put(keys, 19, l3, l2 * HALF + l1)
+
+
+@inline
+def _noise_of(noise, step, k, left, right):
+    """The factor of a feature; its draw depends on the key, since it may have no row yet."""
+    tags = k == 9 or k == 16 or k == 17
+    code = noise.edge if tags else noise.feature
+    if code == NO_NOISE:
+        return 1.0
+    key = (np.uint64(left) << np.uint64(32)) | np.uint64(right)
+    item = mix64(key + np.uint64(k) * np.uint64(0x9E3779B97F4A7C15))
+    return factor(noise, code, EDGE_STREAM if tags else NODE_STREAM, step, np.int64(item))
+
+
+@inline
+def sum_keys(model, rule, noise, keys, begin, end):
+    """Sum of the weights of the features ``begin <= k < end``."""
+    total, step = 0.0, model.clock.step[0]
+    lazy = rule.penalty == L1 or rule.penalty == L1_CUMULATIVE
+    for k in range(begin, end):
+        if keys[k, 1] < 0:
+            continue
+        row = find(model.table, keys[k, 0], keys[k, 1], keys[k, 2])
+        if row < 0 or (model.seen.shape[0] > 0 and model.seen[row] < model.min_count):
+            continue
+        w = model.weights.value[row]
+        if lazy:
+            w = remaining(w, debt_of(model.weights, rule, row, row, step))
+        total += w * _noise_of(noise, step, keys[k, 0], keys[k, 1], keys[k, 2])
+    return total * model.clock.scale[0]
+
+
+@inline
+def emit_keys(model, noise, keys, begin, end, amount, difference):
+    """Emit the features ``begin <= k < end``, new ones with new rows."""
+    step = model.clock.step[0]
+    for k in range(begin, end):
+        if keys[k, 1] >= 0:
+            x = _noise_of(noise, step, keys[k, 0], keys[k, 1], keys[k, 2])
+            if x != 0.0:
+                row = intern(model.table, model.entries, keys[k, 0], keys[k, 1], keys[k, 2])
+                emit(difference, row, np.int64(0), amount * x)
+
+
+# --------------------------------------------------------------------------------------------------
+# Search
+# --------------------------------------------------------------------------------------------------
+@inline
+def search(task, i, model, rule, noise, work):
+    """The best path: writes ``work.path``, returns its score. Ties go to the earlier arc."""
+    first, M = task.node[i], task.node[i + 1] - task.node[i]
+    first_arc = task.arc[i]
+    T = task.token[i + 1] - task.token[i]
+    keys, hidden, step = work.keys, work.hidden, model.clock.step[0]
+    zero = np.int64(0)
+    unary, pair, triple = zero + N_UNARY, zero + N_UNARY + N_PAIR, zero + N_TEMPLATES
+    for c in range(M):
+        hidden[c] = token_masked(noise, step, np.int64(task.begin[first + c]), zero)
+        work.path[c] = ABSENT
+    best, last = -np.inf, np.int64(-1)
+    for c in range(M):
+        list_unary(task, first, hidden, c, keys)
+        own = sum_keys(model, rule, noise, keys, zero, unary)
+        for arc in range(task.into[first + c], task.into[first + c + 1]):
+            p = np.int64(task.left[arc])
+            list_pair(task, first, hidden, p, c, keys)
+            score = own + sum_keys(model, rule, noise, keys, unary, pair)
+            before, arg = -np.inf, np.int64(-1)
+            if p < 0:
+                list_triple(task, first, hidden, p, p, c, keys)
+                before = sum_keys(model, rule, noise, keys, pair, triple)
+            else:
+                for previous in range(task.into[first + p], task.into[first + p + 1]):
+                    a = np.int64(task.left[previous])
+                    list_triple(task, first, hidden, a, p, c, keys)
+                    x = work.score[previous - first_arc] + sum_keys(model, rule, noise, keys, pair, triple)
+                    if x > before:
+                        before, arg = x, previous
+            work.score[arc - first_arc] = score + before
+            work.back[arc - first_arc] = arg
+            if task.end[first + c] == T and score + before > best:
+                best, last = score + before, arc
+    c = np.int64(0)  # the node that the last arc leads to
+    for node in range(M):
+        if task.into[first + node] <= last < task.into[first + node + 1]:
+            c = np.int64(node)
+    arc = last
+    while arc >= 0:
+        p = np.int64(task.left[arc])
+        work.path[c] = p
+        c, arc = p, work.back[arc - first_arc]
+    return best
+
+
+@inline
+def emit_path(task, i, model, noise, path, other, amount, work):
+    """Emit the features of ``path`` (M,), without those that ``other`` has too."""
+    first, M = task.node[i], task.node[i + 1] - task.node[i]
+    keys, hidden = work.keys, work.hidden
+    zero = np.int64(0)
+    unary, pair, triple = zero + N_UNARY, zero + N_UNARY + N_PAIR, zero + N_TEMPLATES
+    for c in range(M):
+        if path[c] == ABSENT:
+            continue
+        p = np.int64(path[c])
+        a = np.int64(path[p]) if p >= 0 else p
+        if other[c] == ABSENT:
+            list_unary(task, first, hidden, c, keys)
+            emit_keys(model, noise, keys, zero, unary, amount, work.difference)
+        if other[c] != p:
+            list_pair(task, first, hidden, p, c, keys)
+            emit_keys(model, noise, keys, unary, pair, amount, work.difference)
+        if other[c] != p or (p >= 0 and other[p] != a):
+            list_triple(task, first, hidden, a, p, c, keys)
+            emit_keys(model, noise, keys, pair, triple, amount, work.difference)
+
+
+@kernel
+def epoch(task, order, begin, end, model, rule, noise, work):
+    """Visit the lattices ``order[begin:end]`` in turn: search, step, tick.
+
+    Returns (code, k): DONE and ``end``, or why it stopped before lattice ``order[k]`` was learned:
+    TABLE_FULL (grow the model and call again from k) or RESCALE (rebase the store).
+    """
+    difference = work.difference
+    for k in range(begin, end):
+        i = order[k]
+        if model.clock.scale[0] < SMALLEST_SCALE:
+            return RESCALE, k
+        search(task, i, model, rule, noise, work)
+        first, stop = task.node[i], task.node[i + 1]
+        target = task.target[first:stop]
+        wrong, nodes = 0, 0
+        for c in range(stop - first):
+            nodes += (target[c] != ABSENT) + (work.path[c] != ABSENT)
+            if work.path[c] != ABSENT and target[c] == ABSENT:
+                wrong += task.end[first + c] - task.begin[first + c]
+        if wrong > 0:
+            needed = nodes * N_TEMPLATES
+            R = model.weights.value.shape[0]
+            if room(model.table, model.entries) < needed or model.entries[0] + needed > R:
+                return TABLE_FULL, k
+            emit_path(task, i, model, noise, target, work.path, 1.0, work)
+            emit_path(task, i, model, noise, work.path, target, -1.0, work)
+            for entry in range(difference.size[0] if model.seen.shape[0] > 0 else 0):
+                if difference.amount[entry] != 0.0:
+                    model.seen[difference.row[entry]] += 1
+            work.stats[0] += 1.0
+            work.stats[1] += wrong
+            work.stats[2] += 1.0
+        if rule.penalty == L2:  # Zhang, Su and Zhou 2014, equation 10: decay, then step
+            model.clock.scale[0] *= 1.0 - rule.alpha
+        if difference.size[0] > 0:
+            tau = step_size(rule, 1.0, squared_norm(difference)) * task.weight[i]
+            apply(difference, model.weights, model.clock, rule, tau)
+            clear(difference)
+        tick(model.clock, rule)
+    return DONE, end
+
+
+@kernel
+def predict(task, begin, end, model, rule, noise, work, out, score):
+    """Find the best paths of the lattices ``begin <= i < end``.
+
+    Writes ``out`` (M,) bool, whether a node is on its sequence's path, and ``score`` (n,) float64.
+    """
+    for i in range(begin, end):
+        first, stop = task.node[i], task.node[i + 1]
+        score[i] = 0.0
+        if stop > first:
+            score[i] = search(task, i, model, rule, noise, work)
+            for c in range(stop - first):
+                out[first + c] = work.path[c] != ABSENT
+
+
+@kernel
+def find_targets(task, value, back):
+    """Write ``task.target``: the path of each lattice with the largest sum of ``task.right``.
+
+    Ties go to fewer nodes, then to smaller margins (nodes that begin together are sorted by these).
+    ``value`` (M,) int64 and ``back`` (M,) int64 are scratch.
+    """
+    for i in range(task.node.shape[0] - 1):
+        first, M = task.node[i], task.node[i + 1] - task.node[i]
+        T = task.token[i + 1] - task.token[i]
+        last = np.int64(-1)
+        for c in range(M):
+            task.target[first + c] = ABSENT
+            best, arg = np.int64(-1) << 60, np.int64(-1)
+            for arc in range(task.into[first + c], task.into[first + c + 1]):
+                p = np.int64(task.left[arc])
+                x = np.int64(0) if p < 0 else value[first + p]
+                if x > best:
+                    best, arg = x, p
+            value[first + c] = best + np.int64(task.right[first + c]) * 65536 - 1
+            back[first + c] = arg
+            if task.end[first + c] == T and (last < 0 or value[first + c] > value[first + last]):
+                last = np.int64(c)
+        while last >= 0:
+            task.target[first + last] = back[first + last]
+            last = back[first + last]
+
+
+# --------------------------------------------------------------------------------------------------
+# The same arrays seen from Python
+# --------------------------------------------------------------------------------------------------
+def rows_of(table):
+    """Rows of weights that go with a table: as many as it takes entries."""
+    return int(MAX_LOAD * table.shape[0])
+
+
+def new_model(min_count, rule):
+    """A model without features."""
+    table = empty_table(FIRST_CAPACITY)
+    rows = rows_of(table)
+    return Reranker(
+        weights=new_store(rows, 1, rule, False),
+        table=table,
+        entries=np.zeros(1, np.int64),
+        seen=np.zeros(rows if min_count > 1 else 0, np.int32),
+        min_count=min_count,
+        clock=new_clock(),
+    )
+
+
+def grow(model, rule):
+    """The model with room for twice as many features."""
+    table = grown(model.table, 2 * rows_of(model.table))
+    rows = rows_of(table)
+    seen = np.zeros(rows if model.min_count > 1 else 0, np.int32)
+    seen[: model.seen.shape[0]] = model.seen
+    return model._replace(weights=grow_rows(model.weights, rows, rule), table=table, seen=seen)
