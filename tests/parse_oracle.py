@@ -119,9 +119,7 @@ def greedy(lines, weights, sentence):
 def arc_features(lines, sentence, heads, k):
     """The features of the arc to word k (0-based) of a tree with 1-based heads."""
     h = heads[k] - 1
-    kids = {
-        p: [c for c in range(len(heads)) if heads[c] - 1 == p] for p in range(-1, len(heads))
-    }
+    kids = {p: [c for c in range(len(heads)) if heads[c] - 1 == p] for p in range(-1, len(heads))}
     g = heads[h] - 1 if h >= 0 else -1
     places = {
         "m": (k, "<s>"), "h": (h, "<s>"), "g": (g, "<s>"), "m-1": (k - 1, "<s>"),

@@ -12,6 +12,7 @@ EXPECTED = {
     "switching.py": ["before:", "after:", "entity F1"],
     "quick_start.py": ["Word F1", "micro avg", "three best labellings", "Same predictions: True"],
     "word_segmenter.py": ["learned from: 1.000", "大学的图书馆", "火车站 |", "loading: True"],
+    "parse.py": ["On the treebank itself: UAS 1.0000", "woman  NN nsubj", "Heads alone: ["],
     "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
 }
 
@@ -23,7 +24,13 @@ def test_every_example_is_listed():
 
 
 @pytest.mark.parametrize(
-    "name", ["quick_start.py", "word_segmenter.py", pytest.param("grid_search.py", marks=pytest.mark.slow)]
+    "name",
+    [
+        "quick_start.py",
+        "word_segmenter.py",
+        "parse.py",
+        pytest.param("grid_search.py", marks=pytest.mark.slow),
+    ],
 )
 def test_example(name, tmp_path):
     done = subprocess.run(

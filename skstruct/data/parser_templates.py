@@ -1,27 +1,22 @@
 """Feature templates of the dependency parser: which atoms of a state, or of an arc, are looked at together.
 
-Place on the ladder: rung 2. A template is a line of *atoms*. An atom is an attribute of a word that a parser
-state points to (``s0.w``: the form of the word on top of the stack; ``s1.lc.t``: the tag of the leftmost child
-of the one below), or a number (``s0.vl``). :func:`compile_templates` turns lines into integers for the kernels.
+Place on the ladder: rung 2. A template is a line of *atoms*. An atom is an attribute of a word that a
+parser state points to (``s0.w``: the form of the word on top of the stack; ``s1.lc.t``: the tag of the
+leftmost child of the one below), or a number (``s0.vl``). :func:`compile_templates` turns lines into
+integers for the kernels.
 
-Words of a state: ``s0`` ``s1`` ``s2`` (stack, from the top), ``q0`` ``q1`` ``q2`` (queue), and of s0 and s1 the
-outermost children ``lc`` ``rc`` and those next to them, ``lc2`` ``rc2``. Words of an arc: ``m`` (modifier), ``h``
-(its head), ``g`` (the head of that), their neighbours ``m-1`` ``m+1`` ``h-1`` ``h+1``, children ``m.lc`` ``m.rc``
-``h.lc`` ``h.rc``, and the nearest siblings ``sl`` ``sr``.
+Words of a state: ``s0`` ``s1`` ``s2`` (stack, from the top), ``q0`` ``q1`` ``q2`` (queue), and of s0 and s1
+the outermost children ``lc`` ``rc`` and those next to them, ``lc2`` ``rc2``. Words of an arc: ``m``
+(modifier), ``h`` (its head), ``g`` (the head of that), their neighbours ``m-1`` ``m+1`` ``h-1`` ``h+1``,
+children ``m.lc`` ``m.rc`` ``h.lc`` ``h.rc``, and the nearest siblings ``sl`` ``sr``.
 
-Attributes: ``w`` form, ``t`` tag, ``l`` form in lower case, ``x2`` ``x3`` its last two or three characters, ``f``
-the form's shape. Numbers: ``vl`` ``vr`` (children on the left, on the right), ``d`` (distance; of arcs with the
-side).
+Attributes: ``w`` form, ``t`` tag, ``l`` form in lower case, ``x2`` ``x3`` its last two or three characters,
+``f`` the form's shape. Numbers: ``vl`` ``vr`` (children on the left, on the right), ``d`` (distance; of
+arcs with the side).
 
-A feature's key is (compound, left, right), see ``core.hashing``. Forms and what is made of them take a half of 31
-bits; two small atoms share a half, 15 bits each; two more go into the compound, 12 bits each above the 7 of the
-template's number. So keys are exact, and nothing but the atoms themselves has to be numbered.
-
-References
-----------
-L. Huang and K. Sagae (2010). Dynamic programming for linear-time incremental parsing. ACL.
-Y. Zhang and J. Nivre (2011). Transition-based dependency parsing with rich non-local features. ACL.
-K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron. EACL, section 6.1.3.
+A feature's key is (compound, left, right), see ``core.hashing``. Forms and what is made of them take a half
+of 31 bits; two small atoms share a half, 15 bits each; two more go into the compound, 12 bits each above
+the 7 of the template's number. So keys are exact, and nothing but the atoms themselves has to be numbered.
 """
 
 from typing import NamedTuple
@@ -29,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .inputs import describe
+from .parser_sets import TEMPLATE_SETS
 
 MOST_SMALL = 2**12
 """Tags and numbers are below this; the four special symbols included."""
@@ -72,197 +68,6 @@ def _arc_places():
 STATE_PLACES = _state_places()
 ARC_PLACES = _arc_places()
 
-_COMMON_21 = """
-s0.w
-s0.t
-s0.w s0.t
-s1.w
-s1.t
-s1.w s1.t
-q0.w
-q0.t
-q0.w q0.t
-s0.w s1.w
-s0.t s1.t
-s0.t q0.t
-s0.w s0.t s1.t
-s0.t s1.w s1.t
-s0.w s1.w s1.t
-s0.w s0.t s1.w
-s0.w s0.t s1.w s1.t
-s0.t q0.t q1.t
-s1.t s0.t q0.t
-s0.w q0.t q1.t
-s1.t s0.w q0.t
-"""
-
-_HS28 = (
-    _COMMON_21
-    + """
-s1.t s1.lc.t s0.t
-s1.t s1.rc.t s0.t
-s1.t s0.t s0.rc.t
-s1.t s1.lc.t s0.w
-s1.t s1.rc.t s0.w
-s1.t s0.w s0.lc.t
-s2.t s1.t s0.t
-"""
-)
-
-_HS29 = _HS28 + "s1.t s0.t s0.lc.t\n"
-
-_ZSZ28 = (
-    _COMMON_21
-    + """
-s1.t s1.lc.t s0.t
-s1.t s1.rc.t s0.t
-s1.t s0.t s0.rc.t
-s1.t s0.t s0.lc.t
-s1.t s0.w s0.lc.t
-s1.t s0.w s0.rc.t
-s2.t s1.t s0.t
-"""
-)
-
-_RICH = (
-    _HS29
-    + """
-s2.t
-s2.w s2.t
-q1.t
-q1.w q1.t
-q2.t
-s2.t s1.t
-q0.t q1.t
-q1.t q2.t
-s0.t q1.t
-q0.t q1.t q2.t
-s0.w q0.w
-s0.t q0.w
-s0.w q0.t
-s1.t q0.t
-s1.w q0.t
-s1.t s1.rc.t s0.t s0.lc.t
-s1.rc.t s0.t
-s1.t s0.lc.t
-s0.t s0.rc.t q0.t
-s0.t s0.lc.t s0.rc.t
-s1.t s1.lc.t s1.rc.t
-s0.rc.w s0.t
-s1.rc.w s1.t s0.t
-s0.lc.w s0.t s1.t
-s1.lc.w s1.t
-s0.t s0.rc.t s0.rc2.t
-s1.t s1.rc.t s1.rc2.t
-s0.t s0.lc.t s0.lc2.t
-s0.t s1.t d
-s0.w s1.t d
-s0.t s1.w d
-s0.w s1.w d
-s0.t s1.t d q0.t
-s0.t s0.vl s0.vr
-s1.t s1.vl s1.vr
-s0.w s0.vl
-s1.w s1.vr
-s0.t s1.t s1.vr q0.t
-s0.t s1.t s0.vl s1.vr
-s0.x3 s0.t
-s1.x3 s1.t
-q0.x3 q0.t
-s0.x3 s1.t
-s1.x3 s0.t
-s0.l s1.l
-s0.f s0.t s1.t
-s1.t s0.t s0.lc.t s0.lc2.t
-s0.t s1.t s1.rc.t s1.rc2.t
-s0.t s1.t s1.lc.t s1.lc2.t
-s1.t s0.t s0.rc.t s0.rc2.t
-s0.t s1.t s0.lc2.w
-s0.t s0.lc.w s0.lc2.w
-s1.t s1.lc.w s1.lc2.w
-s1.t s1.rc.w s1.rc2.w
-s1.t s0.t s1.lc.t s1.rc.t
-s1.t s1.lc.t s1.rc.t s0.t s0.lc.t s0.rc.t
-s1.t s0.lc.w s0.lc2.w
-s0.t q0.t q1.w
-s1.t s0.t q0.w
-s1.t s0.t q1.w
-s0.t q0.t q1.t q2.t
-s1.t q0.t q1.t
-s1.t s0.t q0.t q1.t
-s2.t s1.t s0.t q0.t
-s0.lc.w s1.t s0.t q0.t
-s0.lc.w s1.t q0.w
-s1.w s0.lc.w
-s2.w s0.lc.w
-s2.t s1.t s0.t s0.lc.t
-s2.t s1.t s0.lc.w
-s2.t s0.t s0.lc.w
-s1.rc.w s0.lc.w
-s1.rc.w s0.t
-s0.rc.w q0.w
-s0.rc.t q0.t
-s0.rc.w s0.t q0.t
-"""
-)
-
-_ARCS = """
-m.t
-m.w
-m.w m.t
-m.l
-m.x3 m.t
-m.x2
-m.f m.t
-h.t
-h.w
-h.w h.t
-m.t h.t
-m.t h.t d
-m.w h.t
-m.w h.t d
-m.l h.l
-m.t h.w
-m.t h.w d
-m.w h.w
-m.t m-1.t
-m.t m+1.t
-m.t m-1.t m+1.t
-m.t h.t m-1.t
-m.t h.t m+1.t
-m.t h.t h-1.t
-m.t h.t h+1.t
-m-1.w m.t
-m+1.w m.t
-m.t m.lc.t
-m.t m.rc.t
-m.t m.lc.w
-m.t m.rc.w
-m.w m.lc.t
-m.w m.lc.w
-m.t h.t m.lc.t d
-m.t h.t m.lc.w
-m.t h.w m.lc.w
-m.t h.t m.rc.t d
-m.t h.t g.t
-m.t h.w g.t
-m.t h.t sl.t d
-m.t h.t sr.t d
-m.t h.w sl.t
-m.t h.w sr.t
-m.t h.t h.lc.t d
-m.t h.t h.rc.t d
-m.t h.lc.w d
-m.t m.vl m.vr d
-m.t h.t m.vl m.vr
-m.t h.t h.vl h.vr d
-m.x3 h.x3
-m.x3 h.t d
-"""
-
-TEMPLATE_SETS = {"hs28": _HS28, "hs29": _HS29, "zsz28": _ZSZ28, "rich": _RICH}
-"""Named sets for the search."""
-
 
 class Templates(NamedTuple):
     """Compiled templates; K of them over A atoms."""
@@ -288,18 +93,10 @@ def template_lines(templates):
                 f"templates={templates!r} is not one of {', '.join(sorted(TEMPLATE_SETS))}; a list of lines "
                 "would do as well"
             )
-        return _lines(TEMPLATE_SETS[templates])
+        return list(TEMPLATE_SETS[templates])
     if not templates or not all(isinstance(line, str) and line.strip() for line in templates):
         raise ValueError(f"templates must hold lines such as 's0.w s1.t', got {describe(templates)}")
     return list(templates)
-
-
-def _lines(text):
-    return [line for line in text.splitlines() if line]
-
-
-ARC_LINES = _lines(_ARCS)
-"""The templates that labels are chosen by."""
 
 
 def _atom(name, places, line):

@@ -160,7 +160,10 @@ def heads_of(actions):
 
 
 def _preorder(heads):
-    """(first, last): numbers in a walk from the root; d descends from h if first[h] <= first[d] <= last[h]."""
+    """(first, last): numbers in a walk from the root; d descends from h if first[h] <= first[d] <= last[h]
+
+    (h included); index 0 is the root's head.
+    """
     n = len(heads)
     children = [[] for _ in range(n + 1)]
     for k, head in enumerate(heads, 1):

@@ -1,8 +1,8 @@
 """Shards that were encoded apart, brought to one vocabulary.
 
-Place on the ladder: rung 7 over ``data.union``. Each shard's run says what it met (``vocabulary``). From that of
-all, ``united`` makes a run without examples, whose model is that of the whole, and for each shard a plan, by which
-``adopt`` translates the shard's run, once.
+Place on the ladder: rung 7 over ``data.union``. Each shard's run says what it met (``vocabulary``). From that
+of all, ``united`` makes a run without examples, whose model is that of the whole, and for each shard a plan,
+by which ``adopt`` translates the shard's run, once.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from ..data.parser_atoms import MOST_SMALL, SPECIAL
 from ..data.union import count_rows, unite, unite_atoms
 from .chain_model import constraint_arrays, make_task, n_edge_combinations, n_node_rows, new_chain
 from .online import ChainRun, balanced_costs, class_costs
-from .online_state import fresh_state, is_sparse, order_of, store_rows
+from .online_state import fresh_state, is_sparse, store_rows
 from .run import TrainingState
 from .shift_reduce_parser import ParseRun
 from .word_segmenter import WordRun
@@ -29,11 +29,6 @@ class Vocabulary(NamedTuple):
     labels: Labels | None
     counts: object  # RowMap of occurrences by row, or None
     label_counts: np.ndarray  # (L,) tokens by label
-
-
-def separate(learner):
-    """What encodes a shard: the learner, without the count cut-off, which is a matter of all shards."""
-    return learner.set_params(min_count=1) if "features" in learner.get_params(deep=False) else learner
 
 
 def _united_labels(vocabularies):
@@ -112,17 +107,13 @@ class _Chain:
             edge_alive=plan["alive"][1],
         )
         state, L = run.state, len(labels)
-        order = order_of(state.model)
         run.labels, run.constraints = labels, plan["constraints"]
 
         def fresh(key):
-            stores = {
-                name: new_store(n, L, state.rule, is_sparse(n, L)) for name, n in plan["rows"].items()
-            }
+            stores = {name: new_store(n, L, state.rule, is_sparse(n, L)) for name, n in plan["rows"].items()}
             chain = new_chain(run.encoder, stores, new_clock(), plan["constraints"], plan["cost"])
             return TrainingState(chain, state.rule, key)
 
-        del order
         run.fresh = fresh
         run.state = fresh(state.key)
         return run
@@ -178,3 +169,37 @@ class _Parser:
         run.labels = plan["labels"]
         run.state = run.fresh(run.state.key)
         return run
+
+
+_JOINING = {ChainRun: _Chain, WordRun: _Words, ParseRun: _Parser}
+
+
+def vocabulary(run, min_count):
+    """What a shard's run met."""
+    return _JOINING[type(run)].vocabulary(run, min_count)
+
+
+def united(kind, vocabularies, learner, key):
+    """A run without examples over what all shards met, and the plan of each shard.
+
+    Parameters
+    ----------
+    kind : type
+        Of the shards' runs.
+    vocabularies : list of Vocabulary
+        In the order of the shards.
+    learner : estimator
+    key : int
+        The random key of the whole.
+
+    Raises
+    ------
+    ValueError
+        If the shards do not go together; the message names one.
+    """
+    return _JOINING[kind].united(vocabularies, learner, key)
+
+
+def adopt(run, plan):
+    """Translate a shard's run to what all shards met; returns the run."""
+    return _JOINING[type(run)].adopt(run, plan)

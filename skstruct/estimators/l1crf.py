@@ -44,6 +44,9 @@ from .online import TAGGER_CONSTRAINTS, class_costs
 from .online_state import is_sparse
 
 NONNEGATIVE = Interval(Real, 0, None, closed="left")
+SOLVER_OPTIONS = (
+    "solver", "sgd_iter", "eta0", "decay", "line_search", "max_trials", "memory", "max_iter", "tol",
+)  # fmt: skip
 
 
 class L1CRF(CallbackSupportMixin, SequenceTagger):
@@ -369,7 +372,17 @@ class _Run:
 
     def options(self):
         """What the estimator asks of the solver."""
-        names = ("solver", "sgd_iter", "eta0", "decay", "line_search", "max_trials", "memory", "max_iter", "tol")
+        names = (
+            "solver",
+            "sgd_iter",
+            "eta0",
+            "decay",
+            "line_search",
+            "max_trials",
+            "memory",
+            "max_iter",
+            "tol",
+        )
         return {name: getattr(self.estimator, name) for name in names}
 
     def train(self, X, y, context=None, keep_checkpoint=False):

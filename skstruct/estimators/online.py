@@ -234,15 +234,19 @@ def class_costs(class_weight, gold, labels, otherwise):
     if class_weight is None:
         return costs
     if class_weight == "balanced":
-        counts = np.bincount(gold[gold >= 0], minlength=len(labels))
-        seen = counts > 0
-        costs[seen] = counts.sum() / (np.count_nonzero(seen) * counts[seen])
-        return costs
+        return balanced_costs(np.bincount(gold[gold >= 0], minlength=len(labels)), otherwise)
     for label, cost in class_weight.items():
         if not isinstance(cost, Real) or not 0 <= cost < np.inf:
             raise ValueError(f"class_weight[{label!r}] must be a number of at least 0, got {cost!r}")
         if label in labels.ids:
             costs[labels.ids[label]] = float(cost)
+    return costs
+
+
+def balanced_costs(counts, otherwise):
+    """Costs in inverse proportion to how often labels occur, (L,) int; ``otherwise`` for those that do not."""
+    costs, seen = np.full(counts.shape[0], float(otherwise)), counts > 0
+    costs[seen] = counts.sum() / (np.count_nonzero(seen) * counts[seen])
     return costs
 
 

@@ -13,8 +13,8 @@ from ..core.store import Store, new_clock, new_store, remap_columns, weights
 from ..data.inputs import lengths_of, offsets_of
 from ..data.labels import Labels
 from ..data.parser_atoms import AtomEncoder, check_words
+from ..data.parser_sets import ARC_LINES
 from ..data.parser_templates import (
-    ARC_LINES,
     ARC_PLACES,
     ATTRIBUTES,
     STATE_PLACES,
@@ -168,8 +168,8 @@ class ParserModel:
         Returns
         -------
         features, label_features : lists of (line, values)
-            The template's line, and the values of its atoms in the order of the line: strings (``<s>`` for what
-            is below the stack, ``NONE`` for a missing child, ``</s>`` behind the sentence) or numbers.
+            The template's line, and the values of its atoms in the order of the line: strings (``<s>`` for
+            what is below the stack, ``NONE`` for a missing child, ``</s>`` behind the sentence) or numbers.
         """
         labeled = len(self.labels) > 0
         strings = [["<s>", "NONE", "</s>", *alphabet.strings()] for alphabet in self.encoder.alphabets]

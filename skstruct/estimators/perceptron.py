@@ -18,7 +18,8 @@ class StructuredPerceptron(OnlineTagger):
         Which features tokens that are str or tuples of str have: ``"auto"`` (from the look of the
         tokens), a preset (``"char"``, ``"char-av"``, ``"chunk"``, ``"word"``, ``"collins"``,
         ``"char-best"``, ``"chunk-best"``, ``"word-best"``; see ``skstruct.data.presets``), template
-        strings or a template file in CRF++ syntax. Tokens that are dicts or lists of str bring their own features.
+        strings or a template file in CRF++ syntax. Tokens that are dicts or lists of str bring their own
+        features.
     order : {1, 2}, default=1
         Label history: 1 for bigrams of labels, 2 for trigrams besides ([1]_; the first two labels make one
         with the start of the sequence). Decoding is exact with both; with 2 its time grows with the third

@@ -12,7 +12,8 @@ from ..core.store import Rule
 from ..data.inputs import as_sequences
 from ..data.labels import Labels, encode_labels
 from ..data.parser_atoms import AtomEncoder, check_words
-from ..data.parser_templates import TEMPLATE_SETS, template_lines
+from ..data.parser_sets import TEMPLATE_SETS
+from ..data.parser_templates import template_lines
 from ..data.trees import check_trees, encode_trees, heads_alone, split_arcs
 from ..structures import parse as structure
 from ..structures.parse_search import new_work

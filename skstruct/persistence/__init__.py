@@ -20,12 +20,14 @@ from sklearn.utils.validation import check_is_fitted
 from ..container import ModelFileError, read_container, write_container
 from ..estimators.averager import BaggingShuffleAverager
 from ..estimators.l1crf import L1CRF
+from ..estimators.mixer import ParameterMixer
 from ..estimators.passive_aggressive import PassiveAggressiveTagger
 from ..estimators.perceptron import StructuredPerceptron
+from ..estimators.reranker import KBestReranker
 from ..estimators.segmenter import Segmenter
 from ..estimators.shift_reduce_parser import ShiftReduceParser
 from ..estimators.word_segmenter import WordSegmenter
-from . import parser, word_segmenter
+from . import parser, reranker, word_segmenter
 from .chain import model_from_state, model_state, training_from_state, training_state
 from .values import Reader, Writer, require
 
@@ -248,6 +250,8 @@ def _tagger_from_state(node, fitted, reader, where):
 for _tagger in (StructuredPerceptron, PassiveAggressiveTagger, L1CRF):
     register(_tagger, _tagger_to_state, _tagger_from_state)
 register(Segmenter)
+register(KBestReranker, reranker.to_state, reranker.from_state)
 register(WordSegmenter, word_segmenter.to_state, word_segmenter.from_state)
 register(ShiftReduceParser, parser.to_state, parser.from_state)
 register(BaggingShuffleAverager)
+register(ParameterMixer)

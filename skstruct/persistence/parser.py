@@ -11,7 +11,8 @@ from ..core.store import grow_rows, new_clock
 from ..data.alphabet import Alphabet
 from ..data.labels import Labels
 from ..data.parser_atoms import AtomEncoder
-from ..data.parser_templates import ARC_LINES, MOST_SMALL
+from ..data.parser_sets import ARC_LINES
+from ..data.parser_templates import MOST_SMALL
 from ..estimators.chain_model import READ_ONLY
 from ..estimators.parser_model import ParserModel, attributes_read
 from ..estimators.run import TrainingState

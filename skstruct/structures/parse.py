@@ -4,10 +4,11 @@ Place on the ladder: rung 4. The search (:mod:`.parse_search`) finds a tree with
 features (:mod:`.parse_labels`) labels its arcs; both are learned together, example by example, from weights
 that share rule, noise and average.
 
-The search learns from a prefix of the actions: until the right state is lost (early update, Collins and Roark
-2004), where it falls back most (max-violation, Huang, Fayong and Guo 2012), or from all of them. The right state
-is lost, too, when it is merged into a better one. Features of the prefix that right and predicted actions have in
-common cancel; they are never listed. The labels learn from all arcs of the right tree.
+The search learns from a prefix of the actions: until the right state is lost (early update, Collins and
+Roark 2004), where it falls back most (max-violation, Huang, Fayong and Guo 2012), or from all of them. The
+right state is lost, too, when it is merged into a better one. Features of the prefix that right and
+predicted actions have in common cancel; they are never listed. The labels learn from all arcs of the right
+tree.
 
 References
 ----------
@@ -155,8 +156,8 @@ def visit(i, model, task, rule, noise, plain, work):
 def epoch(task, order, begin, end, model, rule, noise, work):
     """Visit the sentences ``order[begin:end]`` in turn: search, step, tick.
 
-    Returns (code, k): DONE and ``end``, or why it stopped before sentence ``order[k]`` was learned: TABLE_FULL
-    or POOL_FULL (grow the model and call again from k) or RESCALE (rebase the stores).
+    Returns (code, k): DONE and ``end``, or why it stopped before sentence ``order[k]`` was learned:
+    TABLE_FULL or POOL_FULL (grow the model and call again from k) or RESCALE (rebase the stores).
     """
     plain = is_plain(model, rule, noise)
     difference, label_difference = work.difference, work.label_difference

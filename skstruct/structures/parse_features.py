@@ -5,9 +5,9 @@ small integers: places of words in the sentence, and numbers. Templates (``data.
 atoms are read there. The search only looks features up; an update numbers those it meets for the first time
 (``core.hashing.intern``).
 
-A sentence of n words stands at the places 2 ... n + 1 of its array of atoms. Place 0 is what a stack has below
-its last tree, place 1 a child that is missing, and the places from n + 2 on are the end of the queue. An atom
-of -1 (a form that is not known, or that dropout hides) takes the features along that read it.
+A sentence of n words stands at the places 2 ... n + 1 of its array of atoms. Place 0 is what a stack has
+below its last tree, place 1 a child that is missing, and the places from n + 2 on are the end of the queue.
+An atom of -1 (a form that is not known, or that dropout hides) takes the features along that read it.
 
 Letters: n words, K templates, A atoms, C columns, B beam.
 """
@@ -18,7 +18,7 @@ import numpy as np
 
 from ..core.codes import L1, L1_CUMULATIVE, NO_NOISE
 from ..core.compile import inline
-from ..core.hashing import EMPTY, intern, mix64
+from ..core.hashing import EMPTY, home_of, intern, mix64
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
 from ..core.rules import Difference, emit
 from ..core.store import Clock, Store, debt_of, remaining
@@ -45,7 +45,7 @@ STACK_END, NO_CHILD, FIRST_WORD = 0, 1, 2
 """Places."""
 
 SPECIAL = 3
-"""Ids of atoms from here on are words': 0, 1 and 2 stand for the stack's end, no child and the queue's end."""
+"""Ids of atoms of words start here: 0, 1 and 2 are the stack's end, no child and the queue's end."""
 
 AHEAD = 3
 """Places behind the last word."""
@@ -217,13 +217,11 @@ def find_rows(table, look):
     mask = table.shape[0] - 1
     K = look.slot.shape[0]
     for k in range(K):
-        h = mix64(np.uint64(look.key[k]) + np.uint64(look.compound[k]) * np.uint64(0x9E3779B97F4A7C15))
-        s = np.int64(h) & mask
+        look.entry[k] = EMPTY
         if look.slot[k] >= 0:
+            s = home_of(table, look.compound[k], look.key[k])
             look.slot[k] = s
             look.entry[k] = table[s, 1]
-        else:
-            look.entry[k] = EMPTY
     for k in range(K):
         entry, s = look.entry[k], look.slot[k]
         while entry != EMPTY and (entry >> 32 != look.compound[k] or table[s, 0] != look.key[k]):

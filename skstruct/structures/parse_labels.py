@@ -2,8 +2,8 @@
 
 Place on the ladder: rung 4, beside :mod:`.parse_search`. The search builds a tree without labels; then every
 arc gets the label that scores best, given the whole tree: head, siblings, children, neighbours. A wrong label
-costs no arc, and the tree around an arc is known on both sides when its label is chosen. (Labels of the head and
-of the sibling on the left as features, chosen from the root downwards, made nothing better on UD English EWT.)
+costs no arc, and the tree around an arc is known on both sides when its label is chosen. (Labels of the head
+and of the sibling on the left as features, chosen from the root downwards, made nothing better on UD EWT.)
 """
 
 import numpy as np

@@ -1,18 +1,19 @@
 """Beam search for a projective tree, with equivalent states merged.
 
-Place on the ladder: rung 4, below :mod:`.parse`. Words are read from left to right; SHIFT puts the next word on a
-stack of trees, LEFT and RIGHT join its first two trees (arc-standard). A tree of n words takes 2 n - 1 actions.
+Place on the ladder: rung 4, below :mod:`.parse`. Words are read from left to right; SHIFT puts the next word
+on a stack of trees, LEFT and RIGHT join its first two trees (arc-standard). A tree of n words takes 2 n - 1
+actions.
 
-States with equal features have equal futures, so of several only the best is kept (Huang and Sagae 2010). What
-lies below the first tree is then not one stack but several: a state remembers *predictors*, the states before
-the first word of its first tree was read. A reduction joins a state q with each of its predictors p, which is
-what makes it a dynamic program:
+States with equal features have equal futures, so of several only the best is kept (Huang and Sagae 2010).
+What lies below the first tree is then not one stack but several: a state remembers *predictors*, the states
+before the first word of its first tree was read. A reduction joins a state q with each of its predictors p,
+which is what makes it a dynamic program:
 
     SHIFT   c' = c(q) + λ_SHIFT(q)                                   v' = 0
     LEFT    c' = c(p) + v(q) + δ,  δ = λ_SHIFT(p) + λ_LEFT(q)        v' = v(p) + v(q) + δ
 
-c is the score of all actions so far, v of those that built the first tree but for the shift of its first word;
-λ_a(q) is the score of action a in state q. The step and the words read give the height of the stack.
+c is the score of all actions so far, v of those that built the first tree but for the shift of its first
+word; λ_a(q) is the score of action a in state q. The step and the words read give the height of the stack.
 
 Letters: n words, B beam, ℓ step, M states, p and q states.
 """

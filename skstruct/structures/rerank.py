@@ -409,3 +409,17 @@ def grow(model, rule):
     seen = np.zeros(rows if model.min_count > 1 else 0, np.int32)
     seen[: model.seen.shape[0]] = model.seen
     return model._replace(weights=grow_rows(model.weights, rows, rule), table=table, seen=seen)
+
+
+@kernel
+def _intern_keys(keys, table, entries):
+    for r in range(keys.shape[0]):
+        intern(table, entries, keys[r, 0], keys[r, 1], keys[r, 2])
+
+
+def table_from_keys(keys):
+    """The table in which row r has the key ``keys[r]`` (R, 3), and whether no key occurs twice."""
+    table = grown(empty_table(FIRST_CAPACITY), keys.shape[0])
+    entries = np.zeros(1, np.int64)
+    _intern_keys(keys, table, entries)
+    return table, int(entries[0]) == keys.shape[0]

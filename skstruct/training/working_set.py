@@ -135,7 +135,9 @@ class _Run:
         Returns (iterations, whether there was nothing left to gain).
         """
         o, view, c1 = self.objective, self.view, self.objective.c1
-        diagonal = np.maximum(o.curvature(view, self.weights), 1.0) ** POWER
+        curvature = o.curvature(view, self.weights)
+        top = float(curvature.max(initial=0.0))
+        diagonal = np.maximum(curvature, min(top, 1.0) if top > 0.0 else 1.0) ** POWER
         done, finished, kept = 0, False, True
 
         def evaluate(weights):

@@ -6,11 +6,10 @@ import pytest
 
 from skstruct.data.inputs import lengths_of, offsets_of
 from skstruct.data.parser_atoms import AtomEncoder, check_words
+from skstruct.data.parser_sets import ARC_LINES, TEMPLATE_SETS
 from skstruct.data.parser_templates import (
-    ARC_LINES,
     ARC_PLACES,
     STATE_PLACES,
-    TEMPLATE_SETS,
     attributes_of,
     compile_templates,
     template_lines,
@@ -116,9 +115,7 @@ def test_arcs_are_pairs():
         split_arcs([[(0, "a", "b")]])
 
 
-@pytest.mark.parametrize(
-    "word", [("a",), ("a", "b", "c"), "ab", ("a", None), ("a", 1), None, {"form": "a"}]
-)
+@pytest.mark.parametrize("word", [("a",), ("a", "b", "c"), "ab", ("a", None), ("a", 1), None, {"form": "a"}])
 def test_words_are_pairs_of_strings(word):
     with pytest.raises(ValueError, match=r"X: sequence 1, position 1: expected a pair \(form, tag\)"):
         check_words([[("a", "b")], [("a", "b"), word]], np.array([0, 1, 3]))

@@ -127,8 +127,7 @@ def test_trees_that_are_not_projective():
     assert lifted == [(4, "x"), (4, "x"), (4, "y"), (0, "root"), (4, "x")]
     with pytest.raises(ValueError, match="no sentence is left to train on"):
         parser(projectivize="skip").fit(crossing, tree)
-    both = parser(projectivize="skip").fit(X + crossing, Y + tree)
-    assert (both.decision_function(X) == parser().fit(X, Y).decision_function(X)).all() or both.score(X, Y) == 1.0
+    assert parser(projectivize="skip").fit(X + crossing, Y + tree).predict(X) == Y
 
 
 def test_threads_change_nothing(fitted):

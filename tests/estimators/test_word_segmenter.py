@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.utils import get_tags
 
 import skstruct
-from skstruct import BaggingShuffleAverager, Segmenter, StructuredPerceptron, WordSegmenter
+from skstruct import Segmenter, StructuredPerceptron, WordSegmenter
 from skstruct.container import ModelFileError, read_container, write_container
 from skstruct.datasets import load_segmentation
 from skstruct.estimators.base import Sequences
@@ -293,28 +293,6 @@ def test_interrupted_fit_resumes(tmp_path, monkeypatch):
     segmenter.fit(X[:60], Y[:60])
     assert segmenter.resumed_from_ == 2
     same(whole, segmenter)
-
-
-def test_members_are_averaged_feature_by_feature():
-    averager = BaggingShuffleAverager(new(), n_estimators=3, random_state=0, keep_members=True)
-    averager.fit(X[:120], Y[:120])
-    members = [m._model for m in averager.estimators_]
-    weights = []
-    for model in [averager._model, *members]:
-        weights.append(dict(zip(model.features(), model.weights.value.reshape(-1, 2).tolist())))
-    average, *parts = weights
-    assert set(average) == set().union(*parts)
-    for feature, row in average.items():
-        found = np.array([part.get(feature, [0.0, 0.0]) for part in parts])
-        expected = found.sum(axis=0) / np.maximum((found != 0.0).sum(axis=0), 1)
-        np.testing.assert_allclose(row, expected, rtol=1e-12)
-    assert averager.score(X[120:], Y[120:]) > 0.7
-    one = type(members[0]).average([members[0]] * 2, True)  # of equals: the same
-    assert dict(zip(one.features(), one.weights.value)) == dict(
-        zip(members[0].features(), members[0].weights.value)
-    )
-    both = [type(members[0]).average(order, True) for order in (members, members[::-1])]
-    assert both[0].predict([[X[130]]])[0] == both[1].predict([[X[130]]])[0]
 
 
 # -- files, copies, scikit-learn -------------------------------------------------------------------

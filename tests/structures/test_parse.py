@@ -26,7 +26,8 @@ from skstruct.core.store import Rule, weights
 from skstruct.data.inputs import flatten, lengths_of, offsets_of
 from skstruct.data.labels import Labels, encode_labels
 from skstruct.data.parser_atoms import AtomEncoder, check_words
-from skstruct.data.parser_templates import ARC_LINES, template_lines
+from skstruct.data.parser_sets import ARC_LINES
+from skstruct.data.parser_templates import template_lines
 from skstruct.data.trees import actions_of, encode_trees, heads_of
 from skstruct.estimators.parser_model import attributes_read, final_model, make_task
 from skstruct.structures import parse
@@ -122,8 +123,7 @@ def test_with_all_states_the_search_is_exact(name):
     by_feature, _ = problem.dictionaries()
     for i, sentence in enumerate(problem.X):
         best = max(
-            oracle.score_of(problem.lines, by_feature, sentence, d)
-            for d in oracle.derivations(len(sentence))
+            oracle.score_of(problem.lines, by_feature, sentence, d) for d in oracle.derivations(len(sentence))
         )
         for merge in (True, False):
             path, score, _ = problem.with_beam(ALL, merge).decode(i)

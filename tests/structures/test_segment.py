@@ -1,5 +1,6 @@
 """The word segmenter's kernels against features written down from the papers, and enumeration."""
 
+import functools
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -31,6 +32,7 @@ from skstruct.structures import segment
 from skstruct.structures.segment_features import PAD, load, previous
 from skstruct.structures.segment_keys import features, in_order, keys_of, table_from_keys, unite
 from skstruct.structures.segment_search import SegmentTask, new_work
+from skstruct.training.online import snapshot
 
 
 @kernel
@@ -78,12 +80,14 @@ def train(model, task, rule=PLAIN, noise=QUIET, epochs=1, order=None):
     n = task.token.shape[0] - 1
     order = np.arange(n) if order is None else order
     for _ in range(epochs):
-        k = 0
+        k, work.stats[:] = 0, 0.0
         while k < n:
             code, k = segment.epoch(task, order, k, n, model, rule, noise, work)
             assert code in (DONE, TABLE_FULL)
             if code == TABLE_FULL:
                 model = segment.grow(model, rule)
+        if work.stats[0] == 0:
+            break
     return model, work
 
 
@@ -94,15 +98,21 @@ def as_dict(model):
     return {(*name, a): model.weights.value[row * C + a] for row, name in enumerate(names) for a in range(C)}
 
 
-def random_model(templates, beam, generator, update=EARLY, n=60):
-    """A model that knows the features of many segmentations of random texts, with random weights."""
+@functools.cache
+def known_features(templates, n):
+    """A model that knows the features of many segmentations of random texts."""
+    generator = np.random.default_rng(100)
     words = [random_words(generator, int(generator.integers(2, 10))) for _ in range(n)]
     task = make_task(["".join(w) for w in words], words)
-    model, _ = train(segment.new_model(templates, 2, STANDARD, 1, PLAIN), task)
-    model.weights.value[: model.entries[0] * model.weights.columns] = generator.normal(
-        size=model.entries[0] * model.weights.columns
-    )
-    return model._replace(beam=beam, update=update)
+    return train(segment.new_model(templates, 2, STANDARD, 1, PLAIN), task)[0]
+
+
+def random_model(templates, beam, generator, update=EARLY, n=40):
+    """Its features with random weights."""
+    model = snapshot(segment, known_features(templates, n))._replace(beam=beam, update=update)
+    places = model.entries[0] * model.weights.columns
+    model.weights.value[:places] = generator.normal(size=places)
+    return model
 
 
 def segmented(model, texts, limit=None):
@@ -187,9 +197,9 @@ def test_state_determines_the_decisions_before():
 @pytest.mark.parametrize("templates", BOTH)
 def test_long_words(templates):
     generator = np.random.default_rng(12)
-    words = ["".join(generator.choice(list("abcdefgh"), n)) for n in (250, 1, 120)]
+    words = ["".join(generator.choice(list("abcdefgh"), n)) for n in (90, 1, 40)]
     task = make_task(["".join(words)], [words])
-    model, _ = train(segment.new_model(templates, 4, MAX_VIOLATION, 1, PLAIN), task, epochs=20)
+    model, _ = train(segment.new_model(templates, 4, MAX_VIOLATION, 1, PLAIN), task, epochs=30)
     assert segmented_text("".join(words), segmented(model, ["".join(words)])[0][0]) == words
 
 
@@ -221,7 +231,7 @@ def change(templates, update, beam, generator, hidden_rate=0.0, partly=False):
 def test_update_is_the_difference_of_two_prefixes(templates, update, beam, hidden_rate, partly):
     generator = np.random.default_rng([4, templates, update, beam])
     shorter = 0
-    for _ in range(12):
+    for _ in range(6):
         before, difference, path, target, hidden, gold, work = change(
             templates, update, beam, generator, hidden_rate, partly
         )
@@ -240,16 +250,16 @@ def test_update_is_the_difference_of_two_prefixes(templates, update, beam, hidde
             raise AssertionError("the update is not that of a prefix")
         shorter += m < 10
         if update != STANDARD:  # a violation: the wrong prefix scored at least as well
-            assert score_of(known, expected) <= 1e-9
+            assert score_of(before, expected) <= 1e-9
         assert all(d == t for d, t in zip(gold, decisions_of(target)) if d != FREE)
-    assert shorter > 0 if update != STANDARD and beam else True
+    assert shorter > 0 or partly or not beam or update == STANDARD
 
 
 @pytest.mark.parametrize("templates", BOTH)
 def test_max_violation_is_maximal(templates):
     generator = np.random.default_rng(6)
     checked = 0
-    for _ in range(8):
+    for _ in range(5):
         before, difference, path, target, _, _, _ = change(templates, MAX_VIOLATION, 0, generator)
         if difference:
             texts = list(segmentations("".join(target)))
@@ -260,7 +270,7 @@ def test_max_violation_is_maximal(templates):
             # Exact search over prefixes: what m = 10 compares are whole segmentations.
             assert -score_of(before, difference) == pytest.approx(max(gaps), abs=1e-9)
             checked += 1
-    assert checked > 3
+    assert checked > 2
 
 
 @pytest.mark.parametrize("templates", BOTH)
@@ -268,10 +278,10 @@ def test_max_violation_is_maximal(templates):
 def test_overfits(templates, update):
     generator = np.random.default_rng(7)
     letters = list("abcdefghijklmnopqrst")
-    lexicon = ["".join(generator.choice(letters, n)) for n in generator.integers(1, 4, 60)]
+    lexicon = ["".join(generator.choice(letters, n)) for n in generator.integers(1, 4, 20)]
     seen, words = set(), []
-    while len(words) < 100:
-        sentence = [str(w) for w in generator.choice(lexicon, int(generator.integers(1, 9)))]
+    while len(words) < 20:
+        sentence = [str(w) for w in generator.choice(lexicon, int(generator.integers(1, 6)))]
         if "".join(sentence) not in seen:
             words.append(sentence)
             seen.add("".join(sentence))
@@ -339,7 +349,7 @@ def test_training_is_that_of_complete_vectors(templates, average, penalty, alpha
 @pytest.mark.parametrize("templates", BOTH)
 def test_growth_changes_nothing(templates, monkeypatch):
     generator = np.random.default_rng(8)
-    words = [random_words(generator, 20, "abcdefgh") for _ in range(40)]
+    words = [random_words(generator, 20, "abcdefgh") for _ in range(15)]
     task = make_task(["".join(w) for w in words], words)
     rule = Rule(PERCEPTRON, 0.0, False, L2, 0.01, EACH_STEP)
     large, _ = train(segment.new_model(templates, 4, EARLY, 2, rule), task, rule, epochs=3)

@@ -1,0 +1,151 @@
+"""L1CRF around the solver: regularisation path, held-out sequences, interrupts, hostile input."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+import skstruct.estimators.l1crf as module
+from skstruct import L1CRF, StructuredPerceptron, regularization_path
+from skstruct.datasets import make_hmm_sequences
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    X, y = make_hmm_sequences(160, random_state=0)
+    return X[:120], y[:120], X[120:], y[120:]
+
+
+# -- the path --------------------------------------------------------------------------------------
+def test_a_path_is_a_fit_for_each_strength(corpus):
+    X, y, X_val, y_val = corpus
+    crf = L1CRF(random_state=0, tol=1e-7)
+    path = regularization_path(crf, X, y, [0.3, 3, 1, 1], X_val=X_val, y_val=y_val)
+    assert [p.c1 for p in path] == [3.0, 1.0, 0.3]
+    assert not hasattr(crf, "classes_")
+    for point in path:
+        alone = L1CRF(random_state=0, tol=1e-7, c1=point.c1).fit(X, y)
+        assert point.objective == pytest.approx(alone.objective_, rel=1e-5)
+        assert point.model.get_params() == alone.get_params()
+        assert point.n_active == point.model.n_active_features_ > 0
+        assert point.score == point.model.score(X_val, y_val)
+        assert point.log_proba == pytest.approx(np.mean(point.model.sequence_log_proba(X_val, y_val)))
+        assert point.log_proba == pytest.approx(np.mean(alone.sequence_log_proba(X_val, y_val)), rel=1e-2)
+    assert path[0].n_active < path[-1].n_active
+    plain = regularization_path(crf, X, y, [1.0])
+    assert plain[0].score is None and plain[0].log_proba is None
+
+
+@pytest.mark.parametrize(
+    "c1s, options, message",
+    [
+        ([], {}, "c1s is empty"),
+        ([1.0, -1.0], {}, "finite and not negative"),
+        ([np.nan], {}, "finite and not negative"),
+        ([1.0], {"solver": "sgd"}, "solver"),
+        ([1.0], {"memory": 0}, "memory"),
+    ],
+)
+def test_a_path_refuses(corpus, c1s, options, message):
+    with pytest.raises(ValueError, match=message):
+        regularization_path(L1CRF(**options), *corpus[:2], c1s)
+
+
+def test_a_path_is_for_l1crf(corpus):
+    with pytest.raises(TypeError, match="got StructuredPerceptron"):
+        regularization_path(StructuredPerceptron(), *corpus[:2], [1.0])
+
+
+# -- held-out sequences ----------------------------------------------------------------------------
+@pytest.mark.parametrize("solver", ["two-stage", "owlqn", "sgd"])
+def test_history_follows_held_out_sequences(corpus, solver):
+    X, y, X_val, y_val = corpus
+    plain = L1CRF(random_state=0, solver=solver).fit(X, y)
+    crf = L1CRF(random_state=0, solver=solver).fit(X, y, X_val=X_val, y_val=y_val)
+    assert crf.objective_ == plain.objective_  # held-out sequences have no influence
+    assert "validation" not in plain.history_[-1]
+    values = [h["validation"] for h in crf.history_]
+    assert len(values) == crf.n_iter_ + (2 if solver == "two-stage" else 0)
+    if solver != "sgd":  # SGD pays debts after the last pass
+        assert values[-1] == pytest.approx(np.mean(crf.sequence_log_proba(X_val, y_val)), rel=1e-6)
+    assert all(np.isfinite(values)) and values[-1] > values[0]
+
+
+def test_held_out_sequences_may_be_partly_labelled_and_conditioned(corpus):
+    X, y, X_val, y_val = corpus
+    features = ["U0:%x[0,0]", "U1:%x[-1,0]", "B", "B1:%x[0,0]"]
+    hidden = [[None if t % 3 == 0 else v for t, v in enumerate(s)] for s in y_val]
+    crf = L1CRF(features, random_state=0).fit(X, y, X_val=X_val, y_val=hidden)
+    want = np.mean(crf.sequence_log_proba(X_val, hidden))
+    assert crf.history_[-1]["validation"] == pytest.approx(want, rel=1e-6)
+
+
+def test_held_out_sequences_are_checked(corpus):
+    X, y, X_val, y_val = corpus
+    with pytest.raises(ValueError, match="together"):
+        L1CRF().fit(X, y, X_val=X_val)
+    with pytest.raises(ValueError, match="unknown label"):
+        L1CRF().fit(X, y, X_val=[["a"]], y_val=[["never seen"]])
+
+
+# -- interrupts ------------------------------------------------------------------------------------
+@pytest.mark.skipif(os.name == "nt", reason="sends a signal")
+def test_ctrl_c_leaves_a_usable_model(corpus, monkeypatch):
+    X, y = corpus[:2]
+    print_line = module._line
+
+    def interrupting(record):
+        if record["stage"] == "batch":
+            signal.raise_signal(signal.SIGINT)
+        return print_line(record)
+
+    monkeypatch.setattr(module, "_line", interrupting)
+    crf = L1CRF(random_state=0, verbose=1)
+    with pytest.raises(KeyboardInterrupt):
+        crf.fit(X, y)
+    assert crf.n_iter_ == 1 and len(crf.history_) == 3
+    assert crf.score(X, y) > 0.5
+    reached = crf.history_[-1]["objective"]
+    assert crf.set_params(warm_start=True, verbose=0).fit(X, y).objective_ < reached
+
+
+# -- hostile input ---------------------------------------------------------------------------------
+def test_one_token_and_very_many():
+    rng = np.random.RandomState(0)
+    long = [f"w{k}" for k in rng.randint(0, 20, 20_000)]
+    X = [long, *([w] for w in long[:50])]
+    y = [["AB"[int(w[1:]) % 2] for w in s] for s in X]
+    crf = L1CRF(random_state=0).fit(X, y)
+    assert crf.score(X, y) == 1.0
+    assert np.isfinite(crf.sequence_log_proba(X, y)).all()
+
+
+@pytest.mark.parametrize("n_labels", [2, 200])
+def test_two_and_two_hundred_labels(n_labels):
+    rng = np.random.RandomState(0)
+    X = [[f"w{k}" for k in rng.randint(0, n_labels, 12)] for _ in range(2 * n_labels)]
+    y = [[f"L{w[1:]}" for w in s] for s in X]
+    crf = L1CRF(["U:%x[0,0]", "B"], random_state=0, all_pairs=False, tol=1e-2).fit(X, y)
+    assert crf.score(X, y) > 0.99
+    rows = crf.predict_marginals(X[:2])[0]
+    assert rows.shape == (12, n_labels)
+    np.testing.assert_allclose(rows.sum(axis=1), 1.0)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("value", [1e-6, 1e6])
+def test_values_of_any_size(value):
+    """A learning rate that is wrong by many orders of magnitude does no harm: the second stage starts over."""
+    X = [[{"a": value}, {"b": value}], [{"b": value}, {"a": value}]] * 10
+    y = [["A", "B"], ["B", "A"]] * 10
+    crf = L1CRF(c1=0.01 * min(value, 1.0), random_state=0, max_iter=300).fit(X, y)
+    assert crf.score(X, y) == 1.0
+    assert np.isfinite(crf.objective_) and crf.objective_ < 40 * np.log(2)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_no_penalty_and_separable_data():
+    X, y = [["a", "b"]] * 5, [["A", "B"]] * 5
+    crf = L1CRF(c1=0.0, random_state=0, max_iter=50).fit(X, y)
+    assert crf.score(X, y) == 1.0 and np.isfinite(crf.objective_)
