@@ -5,18 +5,16 @@ segmentation and tagging, and a dependency parser: averaging over shuffled order
 tokens; and a word-based reranker to the joint model. This script repeats the comparison on UD Chinese GSD,
 and for the parser on UD English EWT too, with means and spread over seeds.
 
-    python examples/beyond_the_chain.py --tasks words joint parse-zh parse-en --seeds 3 --plot tables.png
+    python examples/beyond_the_chain.py --tasks words,joint,parse-zh,parse-en --seeds 3 --plot tables.png
 
 Corpora are looked for in the folder SKSTRUCT_DATA (default: ../shared/data). Without them, or with --quick,
 it runs on the embedded samples in seconds, and then only shows that it runs.
 """
 
-import argparse
-import os
-import pathlib
-import statistics
-import sys
 import time
+from statistics import mean
+
+from _study import DATA, claim, mean_and_spread, options, progress, pyplot, table
 
 from skstruct import (
     BaggingShuffleAverager,
@@ -28,8 +26,6 @@ from skstruct import (
 )
 from skstruct.datasets import load_sample, read_conllu
 from skstruct.metrics import attachment_scores, word_f1_score
-
-DATA = pathlib.Path(os.environ.get("SKSTRUCT_DATA") or pathlib.Path(__file__).parents[2] / "shared" / "data")
 
 CONDITIONS = {  # shuffle-and-average, dropout
     "base": (False, False),
@@ -162,7 +158,7 @@ def note(name, condition, results, found, began):
     for score, value in found.items():
         results.setdefault(condition, {}).setdefault(score, []).append(value)
     text = ", ".join(f"{score} {value:.4f}" for score, value in found.items())
-    print(f"# {name}, {condition}: {text} ({time.perf_counter() - began:.0f} s)", file=sys.stderr, flush=True)
+    progress(f"{name}, {condition}: {text} ({time.perf_counter() - began:.0f} s)")
 
 
 # --------------------------------------------------------------------------------------------------
@@ -170,77 +166,50 @@ def note(name, condition, results, found, began):
 # --------------------------------------------------------------------------------------------------
 def reduction(results, condition, score):
     """Share of the base's errors that a condition avoids, of the means over seeds."""
-    base, other = (statistics.mean(results[c][score]) for c in ("base", condition))
+    base, other = (mean(results[c][score]) for c in ("base", condition))
     return (other - base) / (1.0 - base) if base < 1.0 else 0.0
 
 
-def report(all_results):
-    """Print the tables, and what they say about the paper's claims."""
-    print("| task | model | score | mean | spread | errors avoided |")
-    print("|---|---|---|---|---|---|")
-    for name, results in all_results.items():
-        for condition, found in results.items():
-            for score, values in found.items():
-                spread = max(values) - min(values)
-                print(
-                    f"| {name} | {condition} | {score} | {statistics.mean(values):.4f} | {spread:.4f} "
-                    f"| {100 * reduction(results, condition, score):+.1f} % |"
-                )
-    print()
-    for name, results in all_results.items():
-        for condition in list(results)[1:]:
-            for score in results[condition]:
-                saved = reduction(results, condition, score)
-                holds = "holds" if saved > 0 else "does not hold"
-                print(f"{name}: {condition!r} improves {score}: {holds} here ({100 * saved:+.1f} %)")
-
-
-def plot(all_results, path):
+def draw(all_results, path):
     """Bars of the errors avoided."""
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError:
-        sys.exit("--plot needs matplotlib: pip install matplotlib")
-    figure, axes = pyplot.subplots(figsize=(8, 4), layout="constrained")
-    names, conditions = list(all_results), list(CONDITIONS)[1:]
-    for k, condition in enumerate(conditions):
+    plt = pyplot()
+    figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
+    for k, condition in enumerate(list(CONDITIONS)[1:]):
         heights = [100 * reduction(r, condition, list(r["base"])[-1]) for r in all_results.values()]
-        axes.bar([i + 0.25 * (k - 1) for i in range(len(names))], heights, 0.25, label=condition)
+        axes.bar([i + 0.25 * (k - 1) for i in range(len(heights))], heights, 0.25, label=condition)
     labels = [f"{name} ({list(r['base'])[-1]})" for name, r in all_results.items()]
-    axes.set_xticks(range(len(names)), labels)
+    axes.set_xticks(range(len(labels)), labels)
     axes.set_ylabel("errors avoided, %")
     axes.axhline(0, color="black", linewidth=0.8)
     axes.legend()
     figure.savefig(path, dpi=150)
-    print(f"plot: {path}")
+    print(f"figure: {path}")
 
 
 def main():
-    """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--tasks", nargs="+", choices=list(TASKS), default=["words", "joint", "parse-zh"])
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--members", type=int, default=5)
-    parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--folds", type=int, default=5, help="of the reranker's jackknife")
-    parser.add_argument("--n-jobs", type=int, default=2)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--plot", metavar="FILE")
-    arguments = parser.parse_args()
-    if not arguments.quick and not (DATA / "gsd-zh").is_dir():
-        print(f"no corpora in {DATA}: the embedded sample instead")
-        arguments.quick = True
+    """Run the study."""
+    arguments = options(
+        __doc__, ["gsd-zh"], 3, tasks=("words,joint,parse-zh", f"of {','.join(TASKS)}"),
+        members=(5, "of an average"), epochs=(10, "of each model"), folds=(5, "of the reranker's jackknife"),
+    )  # fmt: skip
     if arguments.quick:
-        arguments.epochs, arguments.members, arguments.folds = 3, 2, 2
-    results = {name: run(name, arguments) for name in arguments.tasks}
-    report(results)
+        arguments.epochs, arguments.members, arguments.folds, arguments.seeds = 3, 2, 2, 1
+    all_results = {name: run(name, arguments) for name in arguments.tasks.split(",")}
+    rows = [
+        [name, model, score, *mean_and_spread(values), f"{100 * reduction(results, model, score):+.1f} %"]
+        for name, results in all_results.items()
+        for model, found in results.items()
+        for score, values in found.items()
+    ]
+    table(["task", "model", "score", "mean", "spread", "errors avoided"], rows)
+    print()
+    for name, results in all_results.items():
+        for model in list(results)[1:]:
+            for score in results[model]:
+                saved = reduction(results, model, score)
+                claim(f"{name}: {model} improves {score}", saved > 0, f"{100 * saved:+.1f} % of the errors")
     if arguments.plot:
-        plot(results, arguments.plot)
+        draw(all_results, arguments.plot)
 
 
 if __name__ == "__main__":

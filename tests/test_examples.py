@@ -13,14 +13,20 @@ EXPECTED = {
     "quick_start.py": ["Word F1", "micro avg", "three best labellings", "Same predictions: True"],
     "word_segmenter.py": ["learned from: 1.000", "大学的图书馆", "火车站 |", "loading: True"],
     "parse.py": ["On the treebank itself: UAS 1.0000", "woman  NN nsubj", "Heads alone: ["],
+    "regularized_perceptron.py": ["equation 8 (non-zero)", "errors avoided", "equation 8 beats equation 7"],
+    "domain_shift.py": ["Zipf, binary on edges", "mean over genres", "binary noise beats none"],
+    "adaptation.py": ["OOV recall", "char-av, target text", "improves F1"],
+    "beyond_the_chain.py": ["| words | + shuffle | word F1", "| joint | base + reranker", "| parse-zh | + both"],
     "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
 }
+
+STUDIES = ("regularized_perceptron.py", "domain_shift.py", "adaptation.py", "beyond_the_chain.py")
 
 pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the examples are not installed")
 
 
 def test_every_example_is_listed():
-    assert {path.name for path in EXAMPLES.glob("*.py")} == set(EXPECTED)
+    assert {path.name for path in EXAMPLES.glob("[!_]*.py")} == set(EXPECTED)
 
 
 @pytest.mark.parametrize(
@@ -45,3 +51,20 @@ def test_example(name, tmp_path):
     assert done.stderr == ""
     assert [text for text in EXPECTED[name] if text not in done.stdout] == []
     assert list(tmp_path.iterdir()) == []  # nothing is left behind
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STUDIES)
+def test_study(name, tmp_path):
+    """On the embedded samples: the path that the corpora take, not their figures."""
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / name, "--quick"],
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        cwd=tmp_path,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    assert [text for text in EXPECTED[name] if text not in done.stdout] == []
+    assert list(tmp_path.iterdir()) == []

@@ -9,11 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.codes import UPDATES, WORD_TEMPLATES
 from ..core.store import new_clock, new_store
 from ..data.inputs import describe
 from ..data.labels import UNLABELLED, Labels
 from ..data.parser_atoms import MOST_SMALL, SPECIAL
+from ..data.parser_templates import template_lines
 from ..data.union import count_rows, unite, unite_atoms
+from . import parser_model, word_model
 from .chain_model import constraint_arrays, make_task, n_edge_combinations, n_node_rows, new_chain
 from .online import ChainRun, balanced_costs, class_costs
 from .online_state import fresh_state, is_sparse, store_rows
@@ -124,14 +127,20 @@ class _Words:
 
     @staticmethod
     def vocabulary(run, min_count):
-        return Vocabulary(run.fresh(0), None, None, np.zeros(0, np.int64))
+        return Vocabulary(None, None, None, np.zeros(0, np.int64))
 
     @staticmethod
     def united(vocabularies, learner, key):
-        run = object.__new__(WordRun)
-        run.estimator, run.state = learner, vocabularies[0].encoder
-        run.state.key = key
-        return run, [{} for _ in vocabularies]
+        state = word_model.fresh_state(
+            WORD_TEMPLATES[learner.templates],
+            learner.beam_size or 0,
+            UPDATES[learner.update],
+            int(learner.min_count),
+            learner._rule(),
+            key,
+        )
+        task = word_model.make_task([], np.zeros(0, np.int8))
+        return WordRun(learner, state, task), [{} for _ in vocabularies]
 
     @staticmethod
     def adopt(run, plan):
@@ -143,7 +152,7 @@ class _Parser:
 
     @staticmethod
     def vocabulary(run, min_count):
-        return Vocabulary(run.encoder, run.labels, run.lines, np.zeros(0, np.int64))
+        return Vocabulary(run.encoder, run.labels, None, np.zeros(0, np.int64))
 
     @staticmethod
     def united(vocabularies, learner, key):
@@ -154,8 +163,16 @@ class _Parser:
         n_tags = len(encoder.alphabets[0])
         if n_tags > MOST_SMALL - SPECIAL:
             raise ValueError(f"at most {MOST_SMALL - SPECIAL} distinct tags are possible, got {n_tags}")
-        run = object.__new__(ParseRun)
-        run.estimator, run.lines, run.encoder, run.labels = learner, vocabularies[0].counts, encoder, labels
+        lines = template_lines(learner.templates)
+        settings = {
+            "beam": int(learner.beam_size),
+            "merge": bool(learner.merge_states),
+            "update": UPDATES[learner.update],
+            "min_count": int(learner.min_count),
+        }
+        state = parser_model.fresh_state(lines, encoder, labels, settings, learner._rule(), key)
+        task = parser_model.make_task(np.zeros((len(encoder.attributes), 0), np.int32), np.zeros(1, np.int64))
+        run = ParseRun(learner, state, task, lines, encoder, labels, None)
         plans = [{"labels": labels, "ids": i, "atoms": a} for i, a in zip(label_maps, atom_maps)]
         return run, plans
 

@@ -2,8 +2,8 @@
 
 Place on the ladder: rung 7 over ``training.mixing``. A :class:`Shard` lives where its data is, in this
 process or in another; a :class:`Mixture` where the results meet. What travels between them are a
-:class:`Start` and a :class:`Report`. A round is a pure function of the shard's data, the mixed weights, the shard's key and the
-number of the round: whoever computes it comes to the same bits.
+:class:`Start` and a :class:`Report`. A round is a pure function of the shard's data, the mixed weights, the
+shard's key and the number of the round: whoever computes it comes to the same bits.
 """
 
 import time

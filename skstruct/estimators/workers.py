@@ -11,7 +11,7 @@ a worker that is lost costs time and changes nothing.
 
 import contextlib
 import uuid
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 from joblib import effective_n_jobs
 
@@ -296,31 +296,29 @@ class Cluster:
 
     def _run(self, arguments, only=None):
         """Results by shard; ``arguments(s, lost)`` is what to call for shard s."""
-        from distributed import TimeoutError as Late
-        from distributed import wait
-
         numbers = range(len(self.jobs)) if only is None else only
-        results, alive, waiting = {}, set(self._workers()), {}
+        alive, results, waiting = set(self._workers()), {}, {}
+        # A thread for each task: asking for a result blocks for good if the worker dies while it answers.
+        pool = ThreadPoolExecutor(len(self.jobs))
 
         def send(s, lost):
             if lost:
                 self._move(s, lost if isinstance(lost, BaseException) else None)
-            waiting[self._submit(s, arguments(s, lost))] = s
+            task = self._submit(s, arguments(s, lost))
+            waiting[pool.submit(task.result)] = s, task
 
         try:
             for s in numbers:
                 send(s, self.home[s] not in alive)
             while waiting:
-                done = ()
-                with contextlib.suppress(Late, TimeoutError):
-                    done = wait(list(waiting), timeout=POLL, return_when="FIRST_COMPLETED").done
-                for future in done:
-                    s = waiting.pop(future)
-                    try:
-                        state, result = future.result()
-                    except Exception as error:  # the worker died, or what it was to begin with is lost
+                done, _ = wait(waiting, timeout=POLL, return_when=FIRST_COMPLETED)
+                for answer in done:
+                    s, task = waiting.pop(answer)
+                    error = answer.exception()
+                    if error is not None:  # the worker died, or what it was to begin with is lost
                         send(s, error)
                         continue
+                    state, result = answer.result()
                     if state == "failed":
                         raise result
                     if state == MISSING:
@@ -329,12 +327,13 @@ class Cluster:
                         results[s] = result
                 if not done:
                     alive = set(self.client.nthreads())
-                    for future, s in list(waiting.items()):
+                    for answer, (s, task) in list(waiting.items()):
                         if self.home[s] not in alive:
-                            del waiting[future]
-                            future.cancel()
+                            del waiting[answer]
+                            task.cancel()
                             send(s, True)
         finally:
-            if waiting:
-                self.client.cancel(list(waiting))
+            for _, task in waiting.values():
+                task.cancel()
+            pool.shutdown(wait=False)
         return [results[s] for s in numbers]

@@ -24,6 +24,7 @@ from .labels import (
     sequence_accuracy_score,
     token_accuracy_score,
 )
+from .significance import PairedBootstrap, paired_bootstrap
 from .trees import (
     AttachmentScores,
     attachment_scores,
@@ -34,11 +35,13 @@ from .words import SegmentationReport, segmentation_report, word_f1_score
 
 __all__ = [
     "AttachmentScores",
+    "PairedBootstrap",
     "SegmentationReport",
     "attachment_scorer",
     "attachment_scores",
     "labeled_attachment_score",
     "labeled_attachment_scorer",
+    "paired_bootstrap",
     "segment_f1_score",
     "segment_f1_scorer",
     "segment_f1_scorer_for",

@@ -14,7 +14,7 @@ from ..data.parser_atoms import AtomEncoder
 from ..data.parser_sets import ARC_LINES
 from ..data.parser_templates import MOST_SMALL
 from ..estimators.chain_model import READ_ONLY
-from ..estimators.parser_model import ParserModel, attributes_read
+from ..estimators.parser_model import ParserModel, attributes_read, compiled
 from ..estimators.run import TrainingState
 from ..structures.parse import rows_of
 from ..structures.parse_features import N_ACTIONS, SPECIAL
@@ -114,6 +114,7 @@ def from_state(node, fitted, reader, where):
     L = len(labels)
     try:
         attributes = attributes_read(lines, L > 0)
+        compiled(lines, attributes, L > 0)
     except ValueError as error:
         require(False, f"{where}.templates: {error}")
     alphabets = reader.list(alphabets, f"{where}.alphabets")

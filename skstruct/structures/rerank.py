@@ -39,11 +39,8 @@ from ..core.store import (
 STORES = ("weights",)
 TABLES = ("table", "entries", "seen")
 
-N_UNARY, N_PAIR, N_TRIPLE = 6, 10, 4
-N_TEMPLATES = N_UNARY + N_PAIR + N_TRIPLE
-
-TAGS = (9, 16, 17)
-"""Templates of tags only: the transitions, for noise."""
+PAIR, TRIPLE, N_TEMPLATES = 6, 16, 20
+"""Templates below PAIR look at one node, those below TRIPLE at two, the others at three."""
 
 HALF = 2**15
 """Tags, lengths and margins are below: two of them share half a key."""
@@ -88,10 +85,9 @@ class RerankWork(NamedTuple):
 
     score: np.ndarray  # (A,) float64
     back: np.ndarray  # (A,) int64: best arc before
-    unary: np.ndarray  # (M,) float64
-    hidden: np.ndarray  # (M,) bool: words masked by input dropout
     path: np.ndarray  # (M,) int32: node before on the predicted path, ABSENT if not on it
-    keys: np.ndarray  # (N_TEMPLATES, 3) int64: template, left, right; left is -1 for features that are off
+    atoms: np.ndarray  # (M + 1, 4) int64: word, tag, length and margin; row 0 is the start, then the nodes
+    keys: np.ndarray  # (N_TEMPLATES, 2) int64: left and right; left is -1 for features that are off
     difference: Difference
     stats: np.ndarray  # (3,) float64
 
@@ -104,85 +100,84 @@ def new_work(task, training=True):
     return RerankWork(
         score=np.empty(A),
         back=np.empty(A, np.int64),
-        unary=np.empty(M),
-        hidden=np.zeros(M, np.bool_),
         path=np.empty(M, np.int32),
-        keys=np.empty((N_TEMPLATES, 3), np.int64),
+        atoms=np.zeros((M + 1, 4), np.int64),
+        keys=np.empty((N_TEMPLATES, 2), np.int64),
         difference=new_difference(2 * T * N_TEMPLATES if training else 0),
         stats=np.zeros(3),
     )
 
 
 # --------------------------------------------------------------------------------------------------
-# Features. Index 3 is the node c, 2 the one before, 1 the one before that; w word, t tag, l length,
+# Features. Index 3 is the node c, 2 the one before (p), 1 the one before that (a); w word, t tag, l length,
 # m margin. The start has word, tag and length 0 and a margin of its own.
 # --------------------------------------------------------------------------------------------------
 @inline
-def _atoms(task, first, hidden, node):
-    """(word, tag, length, margin) of a node."""
-    if node < 0:
-        return np.int64(0), np.int64(0), np.int64(0), np.int64(HALF - 1)
-    k = first + node
-    word = np.int64(-1) if hidden[node] else np.int64(task.word[k])
-    length = min(np.int64(task.end[k] - task.begin[k]), np.int64(HALF - 1))
-    return word, np.int64(task.tag[k]), length, np.int64(task.margin[k])
+def load(task, i, noise, step, atoms):
+    """The atoms of sequence i; input dropout hides words, which then have the id -1."""
+    first = task.node[i]
+    for j in range(task.node[i + 1] - first):
+        begin = np.int64(task.begin[first + j])
+        masked = token_masked(noise, step, begin, np.int64(0))
+        atoms[j + 1, 0] = -1 if masked else task.word[first + j]
+        atoms[j + 1, 1] = task.tag[first + j]
+        atoms[j + 1, 2] = min(task.end[first + j] - begin, HALF - 1)
+        atoms[j + 1, 3] = task.margin[first + j]
+    atoms[0, 0] = atoms[0, 1] = atoms[0, 2] = 0
+    atoms[0, 3] = HALF - 1
 
 
 @inline
 def _put(keys, k, left, right):
     """Note a key; features of unknown words or tags are off."""
-    keys[k, 0] = k
-    keys[k, 1] = left if right >= 0 else np.int64(-1)
-    keys[k, 2] = right
+    keys[k, 0] = left if right >= 0 else np.int64(-1)
+    keys[k, 1] = right
 
 
 @inline
-def list_unary(task, first, hidden, c, keys):
-    """w3; t3; l3; w3 t3; l3 t3; m3."""
-    w3, t3, l3, m3 = _atoms(task, first, hidden, c)
+def list_keys(atoms, a, p, c, begin, keys):
+    """Write the keys of one node c (``begin`` 0), of a pair (PAIR) or of a triple (TRIPLE)."""
     zero = np.int64(0)
-    _put(keys, 0, w3, zero)
-    _put(keys, 1, t3, zero)
-    _put(keys, 2, l3, zero)
-    _put(keys, 3, w3, t3)
-    _put(keys, 4, l3, t3)
-    _put(keys, 5, m3, zero)
+    w3, t3, l3, m3 = atoms[c + 1, 0], atoms[c + 1, 1], atoms[c + 1, 2], atoms[c + 1, 3]
+    w2, t2, l2, m2 = atoms[p + 1, 0], atoms[p + 1, 1], atoms[p + 1, 2], atoms[p + 1, 3]
+    t1, l1 = atoms[a + 1, 1], atoms[a + 1, 2]
+    if begin == 0:
+        _put(keys, 0, w3, zero)
+        _put(keys, 1, t3, zero)
+        _put(keys, 2, l3, zero)
+        _put(keys, 3, w3, t3)
+        _put(keys, 4, l3, t3)
+        _put(keys, 5, m3, zero)
+    elif begin == PAIR:
+        _put(keys, 6, w3, w2)
+        _put(keys, 7, w3, t2)
+        _put(keys, 8, t3, w2)
+        _put(keys, 9, t3, t2)
+        _put(keys, 10, l3, w2)
+        _put(keys, 11, w3, l2)
+        _put(keys, 12, l3, t2)
+        _put(keys, 13, t3, l2)
+        _put(keys, 14, l3, l2)
+        _put(keys, 15, m3, m2)
+    else:
+        _put(keys, 16, t3, t1)
+        _put(keys, 17, t3, t2 * HALF + t1 if min(t2, t1) >= 0 else np.int64(-1))
+        _put(keys, 18, l3, l1)
+        _put(keys, 19, l3, l2 * HALF + l1)
 
 
 @inline
-def list_pair(task, first, hidden, p, c, keys):
-    """w3 w2; w3 t2; t3 w2; t3 t2; l3 w2; w3 l2; l3 t2; t3 l2; l3 l2; m3 m2."""
-    w3, t3, l3, m3 = _atoms(task, first, hidden, c)
-    w2, t2, l2, m2 = _atoms(task, first, hidden, p)
-    _put(keys, 6, w3, w2)
-    _put(keys, 7, w3, t2)
-    _put(keys, 8, t3, w2)
-    _put(keys, 9, t3, t2)
-    _put(keys, 10, l3, w2)
-    _put(keys, 11, w3, l2)
-    _put(keys, 12, l3, t2)
-    _put(keys, 13, t3, l2)
-    _put(keys, 14, l3, l2)
-    _put(keys, 15, m3, m2)
-
-
-@inline
-def list_triple(task, first, hidden, a, p, c, keys):
-    """t3 t1; t3 t2 t1; l3 l1; l3 l2 l1."""
-    _, t3, l3, _ = _atoms(task, first, hidden, c)
-    _, t2, l2, _ = _atoms(task, first, hidden, p)
-    _, t1, l1, _ = _atoms(task, first, hidden, a)
-    known = min(t2, t1) >= 0
-    _put(keys, 16, t3, t1)
-    _put(keys, 17, t3, t2 * HALF + t1 if known else np.int64(-1))
-    _put(keys, 18, l3, l1)
-    _put(keys, 19, l3, l2 * HALF + l1)
+def _end_of(begin):
+    """Behind the last template of the group that starts at ``begin``."""
+    if begin == 0:
+        return PAIR
+    return TRIPLE if begin == PAIR else N_TEMPLATES
 
 
 @inline
 def _noise_of(noise, step, k, left, right):
     """The factor of a feature; its draw depends on the key, since it may have no row yet."""
-    tags = k == 9 or k == 16 or k == 17
+    tags = k == 9 or k == 16 or k == 17  # templates of tags only: the transitions
     code = noise.edge if tags else noise.feature
     if code == NO_NOISE:
         return 1.0
@@ -192,32 +187,34 @@ def _noise_of(noise, step, k, left, right):
 
 
 @inline
-def sum_keys(model, rule, noise, keys, begin, end):
-    """Sum of the weights of the features ``begin <= k < end``."""
+def weigh(model, rule, noise, atoms, a, p, c, begin, keys):
+    """Sum of the weights of the features of one group; see :func:`list_keys`."""
+    list_keys(atoms, a, p, c, begin, keys)
     total, step = 0.0, model.clock.step[0]
     lazy = rule.penalty == L1 or rule.penalty == L1_CUMULATIVE
-    for k in range(begin, end):
-        if keys[k, 1] < 0:
+    for k in range(begin, _end_of(begin)):
+        if keys[k, 0] < 0:
             continue
-        row = find(model.table, keys[k, 0], keys[k, 1], keys[k, 2])
+        row = find(model.table, k, keys[k, 0], keys[k, 1])
         if row < 0 or (model.seen.shape[0] > 0 and model.seen[row] < model.min_count):
             continue
         w = model.weights.value[row]
         if lazy:
             w = remaining(w, debt_of(model.weights, rule, row, row, step))
-        total += w * _noise_of(noise, step, keys[k, 0], keys[k, 1], keys[k, 2])
+        total += w * _noise_of(noise, step, k, keys[k, 0], keys[k, 1])
     return total * model.clock.scale[0]
 
 
 @inline
-def emit_keys(model, noise, keys, begin, end, amount, difference):
-    """Emit the features ``begin <= k < end``, new ones with new rows."""
+def emit_group(model, noise, atoms, a, p, c, begin, keys, amount, difference):
+    """Emit the features of one group, new ones with new rows."""
+    list_keys(atoms, a, p, c, begin, keys)
     step = model.clock.step[0]
-    for k in range(begin, end):
-        if keys[k, 1] >= 0:
-            x = _noise_of(noise, step, keys[k, 0], keys[k, 1], keys[k, 2])
+    for k in range(begin, _end_of(begin)):
+        if keys[k, 0] >= 0:
+            x = _noise_of(noise, step, k, keys[k, 0], keys[k, 1])
             if x != 0.0:
-                row = intern(model.table, model.entries, keys[k, 0], keys[k, 1], keys[k, 2])
+                row = intern(model.table, model.entries, k, keys[k, 0], keys[k, 1])
                 emit(difference, row, np.int64(0), amount * x)
 
 
@@ -230,31 +227,26 @@ def search(task, i, model, rule, noise, work):
     first, M = task.node[i], task.node[i + 1] - task.node[i]
     first_arc = task.arc[i]
     T = task.token[i + 1] - task.token[i]
-    keys, hidden, step = work.keys, work.hidden, model.clock.step[0]
-    zero = np.int64(0)
-    unary, pair, triple = zero + N_UNARY, zero + N_UNARY + N_PAIR, zero + N_TEMPLATES
-    for c in range(M):
-        hidden[c] = token_masked(noise, step, np.int64(task.begin[first + c]), zero)
-        work.path[c] = ABSENT
+    atoms, keys = work.atoms, work.keys
+    load(task, i, noise, model.clock.step[0], atoms)
+    start = np.int64(-1)
     best, last = -np.inf, np.int64(-1)
     for c in range(M):
-        list_unary(task, first, hidden, c, keys)
-        own = sum_keys(model, rule, noise, keys, zero, unary)
+        work.path[c] = ABSENT
+        own = weigh(model, rule, noise, atoms, start, start, c, np.int64(0), keys)
         for arc in range(task.into[first + c], task.into[first + c + 1]):
             p = np.int64(task.left[arc])
-            list_pair(task, first, hidden, p, c, keys)
-            score = own + sum_keys(model, rule, noise, keys, unary, pair)
+            score = own + weigh(model, rule, noise, atoms, start, p, c, np.int64(PAIR), keys)
             before, arg = -np.inf, np.int64(-1)
-            if p < 0:
-                list_triple(task, first, hidden, p, p, c, keys)
-                before = sum_keys(model, rule, noise, keys, pair, triple)
-            else:
-                for previous in range(task.into[first + p], task.into[first + p + 1]):
-                    a = np.int64(task.left[previous])
-                    list_triple(task, first, hidden, a, p, c, keys)
-                    x = work.score[previous - first_arc] + sum_keys(model, rule, noise, keys, pair, triple)
-                    if x > before:
-                        before, arg = x, previous
+            # The start is one arc, of score 0, before itself.
+            stop = task.into[first + p + 1] if p >= 0 else np.int64(1)
+            for previous in range(task.into[first + p] if p >= 0 else np.int64(0), stop):
+                a = np.int64(task.left[previous]) if p >= 0 else start
+                x = weigh(model, rule, noise, atoms, a, p, c, np.int64(TRIPLE), keys)
+                if p >= 0:
+                    x += work.score[previous - first_arc]
+                if x > before:
+                    before, arg = x, previous if p >= 0 else np.int64(-1)
             work.score[arc - first_arc] = score + before
             work.back[arc - first_arc] = arg
             if task.end[first + c] == T and score + before > best:
@@ -274,24 +266,21 @@ def search(task, i, model, rule, noise, work):
 @inline
 def emit_path(task, i, model, noise, path, other, amount, work):
     """Emit the features of ``path`` (M,), without those that ``other`` has too."""
-    first, M = task.node[i], task.node[i + 1] - task.node[i]
-    keys, hidden = work.keys, work.hidden
-    zero = np.int64(0)
-    unary, pair, triple = zero + N_UNARY, zero + N_UNARY + N_PAIR, zero + N_TEMPLATES
-    for c in range(M):
+    atoms, keys, difference = work.atoms, work.keys, work.difference
+    for c in range(task.node[i + 1] - task.node[i]):
         if path[c] == ABSENT:
             continue
         p = np.int64(path[c])
         a = np.int64(path[p]) if p >= 0 else p
-        if other[c] == ABSENT:
-            list_unary(task, first, hidden, c, keys)
-            emit_keys(model, noise, keys, zero, unary, amount, work.difference)
-        if other[c] != p:
-            list_pair(task, first, hidden, p, c, keys)
-            emit_keys(model, noise, keys, unary, pair, amount, work.difference)
-        if other[c] != p or (p >= 0 and other[p] != a):
-            list_triple(task, first, hidden, a, p, c, keys)
-            emit_keys(model, noise, keys, pair, triple, amount, work.difference)
+        for group in range(3):
+            begin = np.int64(0 if group == 0 else PAIR if group == 1 else TRIPLE)
+            shared = other[c] != ABSENT
+            if group > 0:
+                shared = other[c] == p
+            if group > 1 and p >= 0:
+                shared = shared and other[p] == a
+            if not shared:
+                emit_group(model, noise, atoms, a, p, c, begin, keys, amount, difference)
 
 
 @kernel

@@ -103,14 +103,19 @@ def _count(start, feature, value, gold, weight, L, total, unknown, seen):
 
 
 @kernel
-def _spell(start, feature, value, first, new_start, entry, new_value):
-    """Replace features by their weights ``first[f] <= k < first[f + 1]``; counts if ``entry`` is empty."""
+def _spell(start, feature, value, of_feature, first, new_start, entry, new_value):
+    """Replace features, numbered anew by ``of_feature`` (-1: left out), by their weights.
+
+    These are ``first[f] <= k < first[f + 1]``. Counts only if ``entry`` is empty.
+    """
     n = 0
     write = entry.shape[0] > 0
     for t in range(start.shape[0] - 1):
         new_start[t] = n
         for e in range(start[t], start[t + 1]):
-            f = feature[e]
+            f = of_feature[feature[e]]
+            if f < 0:
+                continue
             if write:
                 for k in range(first[f], first[f + 1]):
                     entry[n] = k
@@ -178,15 +183,12 @@ class View:
         first = np.append(np.flatnonzero(new), owner.shape[0]).astype(np.int32)
         of_feature[owner[new]] = np.arange(first.shape[0] - 1, dtype=np.int32)
         valued = objective.value.shape[0] > 0
-        start, feature, value = _csr(
-            lambda *out: _select(
-                objective.start, objective.feature, objective.value, of_feature, *out
+        start, entry, value = _csr(
+            lambda *out: _spell(
+                objective.start, objective.feature, objective.value, of_feature, first, *out
             ),
             objective.n_tokens, valued,
         )  # fmt: skip
-        start, entry, value = _csr(
-            lambda *out: _spell(start, feature, value, first, *out), objective.n_tokens, valued
-        )
         self.label = objective.pair_label[pairs]
         self.corpus = Corpus(
             objective.token, objective.group, objective.gold, objective.sequence_weight,
@@ -245,7 +247,6 @@ class CRFObjective:
         self.group = form_groups(self.lengths)
         self.sequence_weight = task.weight[order]
         old = np.arange(self.n_tokens) + np.repeat(task.token[:-1][order] - self.token[:-1], self.lengths)
-        self.original = old  # token in the task, by token here
         self.gold = task.gold[old]
         unlabelled = np.add.reduceat(
             np.append(self.gold < 0, False).astype(np.int64), self.token[:-1]
@@ -416,7 +417,8 @@ class CRFObjective:
             np.searchsorted(shown, key[known]), weight[known], minlength=shown.shape[0]
         )
         first = np.searchsorted(self.edge_pair[:, 0], np.arange(n_edge_rows + 1)).astype(np.int32)
-        start, entry, _ = _csr(lambda *out: _spell(start, feature, none, first, *out), N, False)
+        same = np.arange(n_edge_rows, dtype=np.int32)
+        start, entry, _ = _csr(lambda *out: _spell(start, feature, none, same, first, *out), N, False)
         self.edges = self.edges._replace(start=start, entry=entry, label=(shown % (L * L)).astype(np.int32))
 
     # -- sums over the corpus ----------------------------------------------------------------------

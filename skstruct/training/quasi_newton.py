@@ -119,9 +119,15 @@ class Memory:
         """Change coordinates: sorted ids ``old`` to ``new``; what is new has not moved so far."""
         at = np.searchsorted(old, new)
         at[at == old.shape[0]] = 0
-        known = (old[at] == new).astype(float) if old.shape[0] else np.zeros(new.shape[0])
-        self.steps = np.take(self.steps, at, axis=1) * known
-        self.changes = np.take(self.changes, at, axis=1) * known
+        known = old[at] == new if old.shape[0] else np.zeros(new.shape[0], bool)
+        at = at[known]
+        for name in ("steps", "changes"):
+            before = getattr(self, name)
+            # Rows not in use stay untouched: they take no memory.
+            after = np.zeros((before.shape[0], new.shape[0]))
+            for slot in self.slots:
+                after[slot, known] = before[slot, at]
+            setattr(self, name, after)
 
     def solve(self, gradient, free, diagonal, first_scale):
         """``H gradient`` for the inverse Hessian H of the coordinates where ``free`` is true."""

@@ -66,13 +66,12 @@ def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callb
     """
     o, c1 = objective, objective.c1
     # Start from what is not zero; the transitions are always in.
-    view = View(o, np.flatnonzero(weights[: o.n_pairs]))
-    run = _Run(o, view, weights[view.where], memory, tol, callback)
+    run = _Run(o, weights, memory, tol, callback)
     if weights.any():  # a start worse than none, from a learning rate that was too high?
         nothing = View(o, np.zeros(0, np.int64))
-        zero = np.zeros(nothing.size)
-        if not run.value <= o.evaluate(nothing, zero)[0]:
-            run = _Run(o, nothing, zero, memory, tol, callback)
+        if not run.value <= o.evaluate(nothing, np.zeros(nothing.size))[0]:
+            run = _Run(o, np.zeros(o.size), memory, tol, callback)
+        del nothing
     n_iter, finished = 0, False
     while True:
         # The gradient of all weights, from the marginals at the current ones.
@@ -91,7 +90,7 @@ def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callb
             return at, run.value, pseudo, n_iter, True
         pairs = _working_set(o, at, full)
         if n_missing or pairs.shape[0] < SHRINK * run.view.pairs.shape[0]:
-            run.move(View(o, pairs), at, full)
+            run.move(pairs, at, full)
         done, finished = run.descend(min(REVISION, max_iter - n_iter))
         n_iter += done
 
@@ -112,22 +111,35 @@ def _working_set(objective, weights, gradient):
 class _Run:
     """Iterations on one working set; moves to another one."""
 
-    def __init__(self, objective, view, weights, memory, tol, callback):
-        self.objective, self.view, self.tol, self.callback = objective, view, tol, callback
-        self.weights = weights
-        smooth, self.gradient = objective.evaluate(view, weights, keep=True)
-        self.value = smooth + objective.c1 * float(np.abs(weights).sum())
-        self.memory = Memory(memory, view.size)
+    def __init__(self, objective, weights, memory, tol, callback):
+        self.objective, self.tol, self.callback = objective, tol, callback
+        self.view = View(objective, np.flatnonzero(weights[: objective.n_pairs]))
+        self.weights = weights[self.view.where]
+        smooth, self.gradient = objective.evaluate(self.view, self.weights, keep=True)
+        self.value = smooth + objective.c1 * float(np.abs(self.weights).sum())
+        self.memory = Memory(memory, self.view.size)
         self.past = [self.value]
         self.stopped = False
         # A token has this many features: no direction is steeper than that many diagonals.
         self.first_scale = 1.0 / (1.0 + objective.feature.shape[0] / max(objective.n_tokens, 1))
 
-    def move(self, view, weights, gradient):
+    def move(self, pairs, weights, gradient):
         """Continue with other coordinates."""
-        self.memory.move(self.view.where, view.where)
-        self.view = view
+        before = self.view.where
+        self.view = None  # two at once would be the largest thing in memory
+        self.view = view = View(self.objective, pairs)
+        self.memory.move(before, view.where)
         self.weights, self.gradient = weights[view.where], gradient[view.where]
+
+    def floor(self):
+        """The least curvature to reckon with: 1, or less where a feature counts next to nothing."""
+        o, view = self.objective, self.view
+        floor = np.ones(view.size)
+        if o.value.shape[0]:
+            squares = np.bincount(o.feature, o.value * o.value, minlength=o.n_features)
+            squares = squares[o.pair_feature[view.pairs]]
+            floor[: view.pairs.shape[0]] = np.where(squares > 0.0, np.minimum(squares, 1.0), 1.0)
+        return floor
 
     def descend(self, budget):
         """Up to ``budget`` iterations; leaves the marginals of the last point with the objective.
@@ -135,9 +147,7 @@ class _Run:
         Returns (iterations, whether there was nothing left to gain).
         """
         o, view, c1 = self.objective, self.view, self.objective.c1
-        curvature = o.curvature(view, self.weights)
-        top = float(curvature.max(initial=0.0))
-        diagonal = np.maximum(curvature, min(top, 1.0) if top > 0.0 else 1.0) ** POWER
+        diagonal = np.maximum(o.curvature(view, self.weights), self.floor()) ** POWER
         done, finished, kept = 0, False, True
 
         def evaluate(weights):

@@ -136,7 +136,7 @@ def test_two_and_two_hundred_labels(n_labels):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("value", [1e-6, 1e6])
 def test_values_of_any_size(value):
-    """A learning rate that is wrong by many orders of magnitude does no harm: the second stage starts over."""
+    """A learning rate that is wrong by many orders of magnitude does no harm."""
     X = [[{"a": value}, {"b": value}], [{"b": value}, {"a": value}]] * 10
     y = [["A", "B"], ["B", "A"]] * 10
     crf = L1CRF(c1=0.01 * min(value, 1.0), random_state=0, max_iter=300).fit(X, y)

@@ -16,9 +16,12 @@ from skstruct import (
     WordSegmenter,
     load,
 )
+from skstruct.core.noise import QUIET
 from skstruct.datasets import load_segmentation
+from skstruct.estimators.chain_model import READ_ONLY
 from skstruct.estimators.lattice import RIGHT, lattice, make_task, paths, view_of
 from skstruct.metrics import word_f1_score
+from skstruct.structures import rerank as structure
 from skstruct.structures.rerank import ABSENT
 from skstruct.training.online import epoch_order
 
@@ -44,16 +47,16 @@ def reranker(k=6, cv=3, **options):
 
 
 def features(path):
-    """The features of a path of (begin, end, word, tag, bucket); the 20 templates of the module."""
+    """The features of a path of (begin, end, word, tag, bucket, ...): the 20 templates."""
     found = defaultdict(float)
     start = ("~", "~", 0, "~")
-    atoms = [start, start] + [(w, t, end - begin, m) for begin, end, w, t, m in path]
-    for (w1, t1, l1, m1), (w2, t2, l2, m2), (w3, t3, l3, m3) in zip(atoms, atoms[1:], atoms[2:]):
+    atoms = [start, start] + [(w, t, end - begin, m) for begin, end, w, t, m, *_ in path]
+    for (_, t1, l1, _), (w2, t2, l2, m2), (w3, t3, l3, m3) in zip(atoms, atoms[1:], atoms[2:]):
         keys = [w3], [t3], [l3], [w3, t3], [l3, t3], [m3]
         keys += [w3, w2], [w3, t2], [t3, w2], [t3, t2], [l3, w2], [w3, l2], [l3, t2], [t3, l2], [l3, l2]
         keys += [m3, m2], [t3, t1], [t3, t2, t1], [l3, l1], [l3, l2, l1]
         for k, key in enumerate(keys):
-            found[k, *key] += 1.0
+            found[(k, *key)] += 1.0
     return found
 
 
@@ -67,8 +70,23 @@ def all_paths(nodes, T):
         ways += [((*way, j), nodes[j][1]) for j in range(len(nodes)) if nodes[j][0] == at]
 
 
+def first_path(nodes, T):
+    """Where nothing is known: from the end, nodes of small margins, those that begin earlier first."""
+    way, at = (), T
+    last = min(j for j in range(len(nodes)) if nodes[j][1] == T)
+    while True:
+        way, at = (last, *way), nodes[last][0]
+        if at == 0:
+            return way
+        last = min((nodes[j][5], j) for j in range(len(nodes)) if nodes[j][1] == at)[1]
+
+
 def naive_training(lattices, targets, orders):
-    """Averaged perceptron with complete weight vectors; None where a tie would decide."""
+    """Averaged perceptron with complete weight vectors; None where a tie would decide.
+
+    At weights of zero everything ties: there the search takes the arc listed first at each step, which
+    prefers small margins and is found by :func:`first_path`.
+    """
     weights, total, steps = defaultdict(float), defaultdict(float), 0
     for order in orders:
         for i in order:
@@ -79,7 +97,10 @@ def naive_training(lattices, targets, orders):
                 reverse=True,
             )  # fmt: skip
             best = scored[0][1]
-            if len(scored) > 1 and scored[0][0] == scored[1][0]:
+            tied = [way for value, way in scored if value == scored[0][0]]
+            if len(tied) == len(scored):
+                best = first_path(nodes, T)
+            elif len(tied) > 1:
                 return None
             if best != targets[i]:
                 for f, x in features([nodes[j] for j in targets[i]]).items():
@@ -103,45 +124,33 @@ def prepared(estimator, X, y):
     lattices, targets = [], []
     for i, nodes in enumerate(captured[0]):
         bounds = slice(task.node[i], task.node[i + 1])
-        lattices.append([(*n[:4], m) for n, m in zip(nodes, task.margin[bounds].tolist())])
+        buckets = task.margin[bounds].tolist()
+        lattices.append([(*n[:4], m, n[4]) for n, m in zip(nodes, buckets)])
         targets.append(tuple(np.flatnonzero(task.target[bounds] != ABSENT).tolist()))
     return run, lattices, targets
 
 
 def test_training_equals_the_naive_trainer():
     compared = 0
-    for seed in range(12):
+    for seed in range(30):
         X, y = texts(6, seed)
         estimator = reranker(k=4, cv=2, shuffle=False)
         run, lattices, targets = prepared(estimator, X, y)
-        # Ties at weights of zero: the first update is made the same by starting from the naive side.
-        model = run.state.model
         orders = [epoch_order(run.state.key, e, len(X), False) for e in range(3)]
-        first = next(
-            (i for i in orders[0] if len(list(all_paths(lattices[i], lattices[i][-1][1]))) > 1), None
-        )
-        if first is None:
-            continue
         weights = naive_training(lattices, targets, orders)
-        run.train(X, y)
         if weights is None:
             continue
-        fitted = estimator._model
-        assert model.entries[0] > 0
-        assert_same_scores(fitted, lattices, weights)
+        run.train(X, y)
+        assert_same_scores(estimator._model, lattices, weights)
         compared += 1
-    assert compared or seed == 11
+    assert compared >= 1
 
 
 def score_of(model, lattices, way_of):
     """Scores by the package of lattices that hold one path only."""
-    from skstruct.core.noise import QUIET
-    from skstruct.estimators.chain_model import READ_ONLY
-    from skstruct.structures import rerank as structure
-
     single = [[nodes[j] for j in way] for nodes, way in zip(lattices, way_of)]
     lengths = [max(n[1] for n in nodes) for nodes in single]
-    task = make_task(single, lengths, model.words, model.tags)
+    task = make_task([[n[:5] for n in nodes] for nodes in single], lengths, model.words, model.tags)
     buckets = [n[4] for nodes in single for n in nodes]
     task = task._replace(margin=np.array(buckets, np.int32))
     out, score = np.zeros(len(buckets), np.bool_), np.empty(len(single))
@@ -258,9 +267,10 @@ def test_warm_start_goes_on():
     np.testing.assert_array_equal(whole._model.weights.value, parts._model.weights.value)
     with pytest.raises(ValueError, match="min_count=2 differs"):
         parts.set_params(min_count=2).fit(X, y)
-    X2, y2 = [*X, "cd"], [*y, [("cd", "W")]]
+    known = len(parts._model.words)
+    X2, y2 = [*X, "dd", "dd", "dd"], [*y, *[[("d", "W"), ("d", "W")]] * 3]
     parts.set_params(min_count=1).fit(X2, y2)
-    assert "cd" in parts._model.words
+    assert "d" in parts._model.words and len(parts._model.words) > known
 
 
 @pytest.mark.parametrize(

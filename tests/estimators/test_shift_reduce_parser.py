@@ -13,6 +13,9 @@ import skstruct
 from skstruct import BaggingShuffleAverager, ShiftReduceParser
 from skstruct.datasets import read_conllu
 from skstruct.metrics import attachment_scores
+from skstruct.persistence import ModelFileError
+from skstruct.persistence import parser as parser_state
+from skstruct.persistence.values import Reader, Writer
 from skstruct.training.tables import united
 
 X = [
@@ -237,6 +240,40 @@ def test_a_file_holds_all_it_takes_to_go_on(tmp_path, labels, parameters):
     small = skstruct.load(tmp_path / "small").partial_fit(sentences, y)
     assert len(small.predict(X)) == len(X)
     assert pickle.loads(pickle.dumps(model)).predict(X) == model.predict(X)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"templates": ["s0.w s1.w s2.w"]}, "room for two forms"),
+        ({"templates": ["s0.w", "q7.w"]}, "'q7.w' is no atom"),
+        ({"templates": ["s0.w"]}, "no features of the templates"),
+        ({"beam": 0}, "beam must be an int"),
+        ({"merge": 1}, "merge must be true or false"),
+        ({"labels": ["det"]}, "label_weights: 1 columns expected"),
+        ({"alphabets": []}, "alphabets expected"),
+        ({"keys": None}, "no array"),
+    ],
+)
+def test_files_that_say_what_cannot_be_are_refused(fitted, change, message):
+    writer = Writer(True, lambda *_: None)
+    state = parser_state.to_state(fitted, writer, "")
+    state.update(change)
+    reader = Reader(writer.arrays, None)
+    with pytest.raises(ModelFileError, match=message):
+        parser_state.from_state(state, {"classes_": fitted.classes_, "history_": []}, reader, "parser")
+
+
+def test_a_file_with_a_feature_twice_is_refused(fitted):
+    writer = Writer(True, lambda *_: None)
+    state = parser_state.to_state(fitted, writer, "")
+    name = state["keys"]["$array"]
+    writer.arrays[name] = writer.arrays[name].copy()
+    writer.arrays[name][1] = writer.arrays[name][0]
+    with pytest.raises(ModelFileError, match="a feature occurs twice"):
+        parser_state.from_state(
+            state, {"classes_": fitted.classes_, "history_": []}, Reader(writer.arrays, None), "parser"
+        )
 
 
 # -- scikit-learn ----------------------------------------------------------------------------------

@@ -238,7 +238,6 @@ def test_update_is_the_difference_of_two_prefixes(templates, update, beam, hidde
         if not difference:
             continue
         assert work.stats[0] == 1
-        known = {k: v for k, v in before.items()}
         for m in range(2, 11):
             right, wrong = (ORACLE[templates](w, m, hidden) for w in (target, path))
             expected = Counter(right)

@@ -1,0 +1,151 @@
+"""Parameter mixing on a local Dask cluster of two processes, against loading and fitting serially.
+
+Each worker loads its own shards from the files, so that reading and encoding are shared out too. Times are
+wall times from the call to the fitted model, with the cluster running and the kernels loaded; repetitions
+alternate. Beside them stand CPU times along the critical path, which a machine that is busy with other things
+distorts less: those of the driver and its busiest worker, added up as if they never worked at the same time.
+"""
+
+import argparse
+import functools
+import os
+import resource
+import sys
+import time
+
+from benchmarks.common import Stopwatch, load_gsd, load_sxu, table
+from skstruct import ParameterMixer, Segmenter, StructuredPerceptron
+from skstruct.data.schemes import labels_to_words
+from skstruct.metrics import word_f1_score
+
+
+def load_copies(corpus, copies):
+    """A corpus, read ``copies`` times."""
+    load = {"sxu": load_sxu, "gsd": load_gsd}[corpus]
+    parts = [load("train") for _ in range(copies)]
+    return [x for X, _ in parts for x in X], [labels for _, y in parts for labels in y]
+
+
+def learner(corpus, epochs):
+    """The estimator that is compared."""
+    tagger = StructuredPerceptron("char", max_iter=epochs, random_state=0)
+    return Segmenter(tagger) if corpus == "gsd" else tagger
+
+
+def serial(corpus, copies, epochs):
+    """Load everything here, fit."""
+    return learner(corpus, epochs).fit(*load_copies(corpus, copies))
+
+
+def mixed(corpus, copies, epochs, n_shards):
+    """Let the shards load themselves."""
+    each = [copies // n_shards + (s < copies % n_shards) for s in range(n_shards)]
+    shards = [functools.partial(load_copies, corpus, n) for n in each]
+    return ParameterMixer(learner(corpus, epochs), client="auto", random_state=0).fit_shards(shards)
+
+
+def word_f1(corpus, model):
+    """F1 of words (gsd: of words without their tags, and with them) on the test part."""
+    if corpus == "gsd":
+        X, y = load_gsd("test")
+        predicted = model.predict(X)
+        return word_f1_score(y, predicted, tagged=False), word_f1_score(y, predicted)
+    X, y = load_sxu("test")
+    words, predicted = (
+        [labels_to_words(text, labels, "BMES") for text, labels in zip(X, side)]
+        for side in (y, model.predict(X))
+    )
+    return (word_f1_score(words, predicted),)
+
+
+def megabytes():
+    """Peak resident memory of this process."""
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def warm(client):
+    """Load the kernels in every process, with a little of the corpora."""
+    for corpus, load in (("sxu", load_sxu), ("gsd", load_gsd)):
+        X, y = load("test")
+        few = X[:40], y[:40]
+        learner(corpus, 2).fit(*few)
+        shards = [functools.partial(_identity, few) for _ in client.nthreads()]
+        ParameterMixer(learner(corpus, 2), client="auto", random_state=0).fit_shards(shards)
+
+
+def _identity(data):
+    return data
+
+
+def main():
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--corpora", nargs="*", default=["sxu", "gsd"], choices=["sxu", "gsd"])
+    parser.add_argument("--copies", type=int, nargs="*", default=[8], help="of SXU")
+    parser.add_argument("--gsd-copies", type=int, default=2)
+    parser.add_argument("--shards", type=int, nargs="*", default=[2, 8], help="of SXU")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--repeat", type=int, default=3)
+    arguments = parser.parse_args()
+    from distributed import Client, LocalCluster
+
+    rows = []
+    options = {"n_workers": arguments.processes, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(memory_limit=0, **options) as cluster, Client(cluster) as client:
+        warm(client)
+        for corpus in arguments.corpora:
+            for copies in arguments.copies if corpus == "sxu" else [arguments.gsd_copies]:
+                for n_shards in arguments.shards if corpus == "sxu" else [arguments.processes]:
+                    if n_shards <= copies:
+                        rows.append(_measure(arguments, client, corpus, copies, n_shards))
+    print(f"{arguments.processes} processes, {os.cpu_count()} cores, {arguments.epochs} rounds\n")
+    table(
+        [
+            "corpus", "copies", "shards", "serial", "mixed", "times faster", "CPU", "times less", "F1 serial", "F1 mixed",
+            "MB sent a round: first", "last", "received: first", "last", "MB of a worker",
+        ],
+        rows,
+    )  # fmt: skip
+
+
+def _measure(arguments, client, corpus, copies, n_shards):
+    watch, cpu = Stopwatch(), Stopwatch()
+    for _ in range(arguments.repeat):
+        began = time.process_time()
+        alone = watch.time("serial", serial, corpus, copies, arguments.epochs)
+        cpu.seconds.setdefault("serial", []).append(time.process_time() - began)
+        before, began = client.run(time.process_time), time.process_time()
+        mixture = watch.time("mixed", mixed, corpus, copies, arguments.epochs, n_shards)
+        here, after = time.process_time() - began, client.run(time.process_time)
+        busiest = max(after[worker] - before[worker] for worker in after)
+        cpu.seconds.setdefault("mixed", []).append(here + busiest)
+    peaks = client.run(megabytes)
+
+    def shown(values):
+        return " / ".join(f"{value:.4f}" for value in values)
+
+    traffic = [
+        f"{mixture.history_[n][way] / 1e6:.1f}" for way in ("bytes_sent", "bytes_received") for n in (0, -1)
+    ]
+    return [
+        corpus,
+        copies,
+        n_shards,
+        f"{watch.median('serial'):.1f} s",
+        f"{watch.median('mixed'):.1f} s",
+        f"{watch.ratio('serial', 'mixed'):.2f}",
+        f"{cpu.median('serial'):.1f} / {cpu.median('mixed'):.1f} s",
+        f"{cpu.ratio('serial', 'mixed'):.2f}",
+        shown(word_f1(corpus, alone)),
+        shown(word_f1(corpus, mixture)),
+        *traffic,
+        f"{max(peaks.values()):.0f}",
+    ]
+
+
+if __name__ == "__main__":
+    began = time.perf_counter()
+    main()
+    print(f"\n{time.perf_counter() - began:.0f} s in all")

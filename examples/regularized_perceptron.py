@@ -1,0 +1,216 @@
+"""The regularised structured perceptron on word segmentation: which regulariser is worth what.
+
+Zhang, Su and Zhou (2014) regularise the averaged perceptron by averaging models that saw the examples in
+other orders (shuffle-and-average, equations 6 to 8), by L2, L1 and cumulative L1 penalties, and by dropout of
+input tokens and of features; alone and combined (their figures 2 to 5 and table 2). This study repeats that
+on the SXU corpus with their seven templates.
+
+    python examples/regularized_perceptron.py --plot figures.png       # minutes
+    python examples/regularized_perceptron.py --crf                    # and an L2 CRF by CRFsuite: longer
+
+Corpora are looked for in the folder SKSTRUCT_DATA (default: ../shared/data).
+"""
+
+import sys
+from statistics import mean
+
+from _study import DATA, claim, mean_and_spread, options, progress, pyplot, table
+
+from skstruct import BaggingShuffleAverager, Segmenter, StructuredPerceptron
+from skstruct.datasets import load_segmentation, read_segmented
+from skstruct.metrics import word_f1_score
+
+STRENGTHS = {
+    "l2": [1e-7, 1e-6, 1e-5, 1e-4],
+    "l1": [1e-8, 1e-7, 1e-6, 1e-5],
+    "l1-cumulative": [1e-8, 1e-7, 1e-6, 1e-5],
+}
+RATES = [0.02, 0.05, 0.1, 0.2]
+
+
+def corpora(quick):
+    """Texts and words, of a training and a test part."""
+    if quick:
+        X, y = load_segmentation()
+        cut = len(X) * 3 // 4
+        return X[:cut], y[:cut], X[cut:], y[cut:]
+    parts = []
+    for part in ("train", "test"):
+        words = [w for w in read_segmented(DATA / "sxu" / f"{part}.txt") if w]
+        parts += [["".join(w) for w in words], words]
+    return parts
+
+
+class Study:
+    """Trains and scores; every model is trained once."""
+
+    def __init__(self, data, epochs, n_jobs):
+        self.X, self.y, self.X_test, self.y_test = data
+        self.epochs, self.n_jobs = epochs, n_jobs
+
+    def score(self, segmenter):
+        """Word F1 on the test part."""
+        return word_f1_score(self.y_test, segmenter.predict(self.X_test))
+
+    def tagger(self, seed, **parameters):
+        """The averaged perceptron."""
+        return StructuredPerceptron("char", max_iter=self.epochs, random_state=seed, **parameters)
+
+    def single(self, seed, **parameters):
+        """Word F1 of one model."""
+        return self.score(Segmenter(self.tagger(seed, **parameters)).fit(self.X, self.y))
+
+    def ensemble(self, seed, n, **parameters):
+        """Word F1 of the first 1 ... n members: alone, averaged over all, over the non-zero."""
+        averager = BaggingShuffleAverager(
+            self.tagger(seed, **parameters), n, keep_members=True, n_jobs=self.n_jobs, random_state=seed
+        )
+        segmenter = Segmenter(averager).fit(self.X, self.y)
+        fitted = segmenter.tagger_
+        models = [member._model for member in fitted.estimators_]
+        kind, scores = type(models[0]), {"alone": [], "all": [], "nonzero": []}
+
+        def score(model):
+            fitted.estimator_._model = model
+            return self.score(segmenter)
+
+        for k in range(1, n + 1):
+            scores["alone"].append(score(models[k - 1]))
+            for how in ("all", "nonzero"):
+                scores[how].append(score(kind.average(models[:k], how == "nonzero")))
+        return scores
+
+
+def crf_score(data, iterations):
+    """Word F1 of CRFsuite's L2 CRF with the same features, after so many iterations."""
+    try:
+        import sklearn_crfsuite
+    except ImportError:
+        sys.exit("--crf needs sklearn-crfsuite: pip install sklearn-crfsuite")
+    from skstruct.data.schemes import labels_to_words, words_to_labels
+
+    def features(text):
+        p = ["_B-2", "_B-1", *text, "_B+1", "_B+2"]
+        return [
+            ["a" + p[t - 1], "b" + p[t], "c" + p[t + 1], "d" + p[t - 2] + "/" + p[t - 1],
+             "e" + p[t - 1] + "/" + p[t], "f" + p[t] + "/" + p[t + 1], "g" + p[t + 1] + "/" + p[t + 2]]
+            for t in range(2, len(p) - 2)
+        ]  # fmt: skip
+
+    X, y, X_test, y_test = data
+    crf = sklearn_crfsuite.CRF(algorithm="lbfgs", c1=0.0, c2=1.0, max_iterations=iterations)
+    crf.fit([features(x) for x in X], [words_to_labels(w, "BMES") for w in y])
+    labels = crf.predict([features(x) for x in X_test])
+    return word_f1_score(y_test, [labels_to_words(x, list(z), "BMES") for x, z in zip(X_test, labels)])
+
+
+def main():
+    """Run the study."""
+    arguments = options(
+        __doc__, ["sxu"], 3, members=(5, "of an ensemble"), epochs=(10, "of each model"),
+        crf=(False, "compare with CRFsuite's L2 CRF, 100 iterations"),
+    )  # fmt: skip
+    if arguments.quick:
+        arguments.members, arguments.epochs, arguments.seeds = 2, 2, 1
+    seeds, n = range(arguments.seeds), arguments.members
+    data = corpora(arguments.quick)
+    study = Study(data, arguments.epochs, arguments.n_jobs)
+
+    # Penalties and noise, one model each (figures 4 and 5).
+    settings = {"none": {}}
+    for penalty, strengths in STRENGTHS.items():
+        for alpha in strengths[:1] if arguments.quick else strengths:
+            settings[f"{penalty} {alpha:g}"] = {"penalty": penalty, "alpha": alpha}
+    for rate in RATES[:1] if arguments.quick else RATES:
+        settings[f"input dropout {rate:g}"] = {"dropout": rate}
+        settings[f"feature dropout {rate:g}"] = {"feature_noise": "dropout", "noise_rate": rate}
+    alone = {}
+    for name, parameters in settings.items():
+        alone[name] = [study.single(seed, **parameters) for seed in seeds]
+        progress(f"{name}: {mean(alone[name]):.4f}")
+    table(
+        ["one model", "word F1", "spread"],
+        [[name, *mean_and_spread(values)] for name, values in alone.items()],
+    )
+
+    # Ensembles, with the best penalty and the best dropout (figures 2 and 3, table 2).
+    def best(start):
+        return max((s for s in settings if s.startswith(start)), key=lambda s: mean(alone[s]))
+
+    l2, dropout = settings[best("l2")], settings[best("input dropout")]
+    combined = {
+        "base": {},
+        f"L2 {l2['alpha']:g}": l2,
+        f"dropout {dropout['dropout']:g}": dropout,
+        "L2 and dropout": {**l2, **dropout},
+    }
+    ensembles = {}
+    for name, parameters in combined.items():
+        runs = [study.ensemble(seed, n, **parameters) for seed in seeds]
+        ensembles[name] = {
+            how: [[run[how][k] for run in runs] for k in range(n)] for how in ("alone", "all", "nonzero")
+        }
+        progress(f"{name}: {n} averaged {mean(ensembles[name]['nonzero'][-1]):.4f}")
+    base = ensembles["base"]
+    table(
+        ["members", "equation 7 (all)", "spread", "equation 8 (non-zero)", "spread"],
+        [
+            [k + 1, *mean_and_spread(base["all"][k]), *mean_and_spread(base["nonzero"][k])]
+            for k in range(n)
+        ],
+    )
+    single = mean(v for values in base["alone"] for v in values)
+    rows, reductions = [], {}
+    for name, scores in ensembles.items():
+        members = [v for values in scores["alone"] for v in values]
+        for how, values in (("one model", members), (f"{n} averaged", scores["nonzero"][-1])):
+            reductions[name, how] = (mean(values) - single) / (1 - single)
+            rows.append([name, how, *mean_and_spread(values), f"{100 * reductions[name, how]:+.1f} %"])
+    table(["model", "", "word F1", "spread", "errors avoided"], rows)
+    if arguments.crf:
+        table(["peer", "word F1"], [["CRFsuite, L2, 100 iterations", f"{crf_score(data, 100):.4f}"]])
+
+    print()
+    averaged = f"{n} averaged"
+    cut = reductions["base", averaged]
+    claim("shuffle-and-average cuts at least 5 % of the errors", cut >= 0.05, f"{100 * cut:.1f} %")
+    seven, eight = mean(base["all"][-1]), mean(base["nonzero"][-1])
+    claim("equation 8 beats equation 7", eight > seven, f"{eight:.4f} against {seven:.4f}")
+    for kind in ("l2", "l1", "l1-cumulative", "input dropout", "feature dropout"):
+        name = best(kind + " ")
+        gain = mean(alone[name]) - mean(alone["none"])
+        claim(f"{name} improves one model", gain > 0, f"{100 * gain:+.2f} points")
+    most = max(reductions, key=reductions.get)
+    claim(
+        "all combined are best", most == ("L2 and dropout", averaged),
+        f"best: {most[0]}, {most[1]}, {100 * reductions[most]:.1f} % of the errors",
+    )  # fmt: skip
+    if arguments.plot:
+        draw(arguments.plot, alone, ensembles, n)
+
+
+def draw(path, alone, ensembles, n):
+    """F1 against the number of members, and against strengths and rates."""
+    plt = pyplot()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+    members = range(1, n + 1)
+    for name, scores in ensembles.items():
+        left.plot(members, [mean(v) for v in scores["nonzero"]], marker="o", label=f"{name}, equation 8")
+    left.plot(
+        members, [mean(v) for v in ensembles["base"]["all"]], "k--", marker="s", label="base, equation 7"
+    )
+    left.set(xlabel="members", ylabel="word F1")
+    left.legend()
+    for kind in ("l2", "l1", "l1-cumulative", "input dropout", "feature dropout"):
+        names = [name for name in alone if name.startswith(kind + " ")]
+        strengths = [float(name.split()[-1]) for name in names]
+        right.semilogx(strengths, [mean(alone[name]) for name in names], marker="o", label=kind)
+    right.axhline(mean(alone["none"]), color="black", linewidth=0.8)
+    right.set(xlabel="strength or rate", ylabel="word F1, one model")
+    right.legend()
+    figure.savefig(path, dpi=150)
+    print(f"figures: {path}")
+
+
+if __name__ == "__main__":
+    main()
