@@ -2,8 +2,8 @@
 
 Gao, Qiu and Huang (2010) give a passive-aggressive segmenter features of accessor variety, the number of
 distinct neighbours of a string, and count them anew on the text to be segmented (their tables 2 and 3). This
-study trains on SXU (newswire) and segments UD Chinese GSD (encyclopedia, and another convention of what a word
-is), with and without counting anew; SXU's own test part stands beside it.
+study trains on SXU (newswire) and segments UD Chinese GSD (encyclopedia, other conventions of what a word is),
+with and without counting anew; SXU's own test part stands beside it.
 
     python examples/adaptation.py --plot figure.png
 

@@ -80,8 +80,8 @@ def write_container(path, header, arrays, temporary=None):
 
     The bytes go to a temporary file in the same folder, reach the disk (``fsync``), and then take the
     place of `path` in one step (``os.replace``). Whatever fails before, an existing file survives
-    and the temporary file goes. An existing file's permissions are kept; a symbolic link is followed. What is no
-    regular file (``/dev/null``, a named pipe) is written to as it is.
+    and the temporary file goes. An existing file's permissions are kept; a symbolic link is followed. What is
+    no regular file (``/dev/null``, a named pipe) is written to as it is.
 
     Parameters
     ----------

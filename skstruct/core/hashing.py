@@ -112,3 +112,20 @@ def grown(table, entries):
     new = empty_table(capacity)
     _rehash(table, new)
     return new
+
+
+def keys_of(table, entries):
+    """The keys of all rows, (R, 3) int64: compound, left and right.
+
+    Parameters
+    ----------
+    table : ndarray of shape (capacity, 2), int64
+    entries : int
+    """
+    used = table[table[:, 1] != EMPTY]
+    keys = np.empty((int(entries), 3), np.int64)
+    row = used[:, 1] & _LOW
+    keys[row, 0] = used[:, 1] >> 32
+    keys[row, 1] = used[:, 0] >> 32
+    keys[row, 2] = used[:, 0] & _LOW
+    return keys

@@ -4,8 +4,7 @@ Place on the ladder: rung 2, data only.
 
 "hs28" is the set of Huang and Sagae (2010), "hs29" that of their released parser, "zsz28" that of Zhang, Su
 and Zhou (2014). "rich" adds to "hs29": the stack's third tree and the second word ahead, second children,
-numbers of children and distance (after Zhang and Nivre 2011), affixes and shapes. On UD English EWT
-(max-violation, beam 8, ten epochs; dev parts) it is worth five points of UAS.
+numbers of children and distance (after Zhang and Nivre 2011), affixes and shapes.
 
 References
 ----------

@@ -244,7 +244,7 @@ def class_costs(class_weight, gold, labels, otherwise):
 
 
 def balanced_costs(counts, otherwise):
-    """Costs in inverse proportion to how often labels occur, (L,) int; ``otherwise`` for those that do not."""
+    """Costs in inverse proportion to how often labels occur, (L,) int; ``otherwise`` for others."""
     costs, seen = np.full(counts.shape[0], float(otherwise)), counts > 0
     costs[seen] = counts.sum() / (np.count_nonzero(seen) * counts[seen])
     return costs

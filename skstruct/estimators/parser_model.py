@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.codes import L1_CUMULATIVE, STANDARD
+from ..core.hashing import keys_of
 from ..core.noise import QUIET
 from ..core.store import Store, new_clock, new_store, remap_columns, weights
 from ..data.inputs import lengths_of, offsets_of
@@ -30,7 +31,7 @@ from ..structures.parse_search import ParseTask, new_work
 from ..training.averaging import average_stores, sparse_store
 from ..training.averaging import entries as weights_of
 from ..training.online import snapshot
-from ..training.tables import aligned, keys_of
+from ..training.tables import aligned
 from .chain_model import READ_ONLY, lend, map_chunks
 from .run import TrainingState
 

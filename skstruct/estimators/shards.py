@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.codes import L1, L1_CUMULATIVE
-from ..core.hashing import MAX_LOAD, empty_table, grown
+from ..core.hashing import MAX_LOAD, empty_table, grown, keys_of
 from ..core.store import grow_rows, settle
 from ..structures import segment
 from ..structures.segment_keys import _IS_NODE
@@ -26,7 +26,7 @@ from ..training.mixing import (
     take_over,
 )
 from ..training.online import run_epoch
-from ..training.tables import extended, keys_of
+from ..training.tables import extended
 
 
 class Part(NamedTuple):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..core.codes import STANDARD, START
+from ..core.hashing import keys_of
 from ..core.noise import QUIET
 from ..core.store import new_clock, new_store, weights
 from ..data.boundaries import white_space_limits
@@ -16,7 +17,7 @@ from ..data.inputs import lengths_of, offsets_of
 from ..data.segmented import words_at
 from ..structures import segment as structure
 from ..structures.segment_features import Scorer
-from ..structures.segment_keys import features, keys_of, unite
+from ..structures.segment_keys import features, unite
 from ..structures.segment_search import SegmentTask, new_work
 from ..training.averaging import average_stores
 from ..training.online import snapshot

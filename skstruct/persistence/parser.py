@@ -7,6 +7,7 @@ of rows; the tables are built anew. Keys are checked: no feature occurs twice, a
 import numpy as np
 
 from ..core.codes import STANDARD
+from ..core.hashing import keys_of
 from ..core.store import grow_rows, new_clock
 from ..data.alphabet import Alphabet
 from ..data.labels import Labels
@@ -18,7 +19,7 @@ from ..estimators.parser_model import ParserModel, attributes_read, compiled
 from ..estimators.run import TrainingState
 from ..structures.parse import rows_of
 from ..structures.parse_features import N_ACTIONS, SPECIAL
-from ..training.tables import keys_of, united
+from ..training.tables import united
 from .chain import (
     _clock_from_state,
     _full,

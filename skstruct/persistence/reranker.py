@@ -6,13 +6,13 @@ of rows; the table is built anew. The base is a fitted attribute, an estimator o
 
 import numpy as np
 
+from ..core.hashing import keys_of
 from ..core.store import grow_rows, new_clock
 from ..estimators.chain_model import READ_ONLY
 from ..estimators.lattice import view_of
 from ..estimators.reranker import RerankModel
 from ..estimators.run import TrainingState
 from ..structures.rerank import HALF, N_TEMPLATES, Reranker, rows_of, table_from_keys
-from ..structures.segment_keys import keys_of
 from .chain import (
     _clock_from_state,
     _rule_from_state,

@@ -23,11 +23,9 @@ from numba import njit
 
 from ..core.compile import _OPTIONS, inline, kernel
 
-import os
-WIDTH = int(os.environ.get('WIDTH','32'))
+WIDTH = 32
 """Sequences in a group: enough to vectorise, few enough to stay in the cache."""
-import os
-PLACES = int(os.environ.get('PLACES','2048'))
+PLACES = 2048
 """Tokens × sequences of a group, unless a single sequence is longer."""
 
 _HELPER = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}

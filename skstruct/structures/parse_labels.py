@@ -20,7 +20,8 @@ LEFT_SIDE = 8
 
 MARGIN = 20.0
 """In training the right label has to win by this score; steps are of size 1 along some fifty features. On UD
-English EWT (dev, right heads) 96.7 % of the labels are right, against 96.5 % without a margin."""
+English EWT (dev parts, right heads, six epochs in one order) 96.6 % of the labels are right with it and 96.4 %
+without; other orders move that by 0.1."""
 
 
 @inline

@@ -21,29 +21,6 @@ _IS_NODE[1, [2, 9, 13], 0] = True
 _IS_NODE[1, [2, 10, 14], 1] = True
 
 
-def keys_of(table, entries):
-    """The keys of all rows.
-
-    Parameters
-    ----------
-    table : ndarray of shape (capacity, 2), int64
-    entries : int
-        Rows.
-
-    Returns
-    -------
-    ndarray of shape (R, 3), int64
-        Compound, left and right.
-    """
-    used = table[table[:, 1] != -1]
-    keys = np.empty((int(entries), 3), np.int64)
-    row = used[:, 1] & 0xFFFFFFFF
-    keys[row, 0] = used[:, 1] >> 32
-    keys[row, 1] = used[:, 0] >> 32
-    keys[row, 2] = used[:, 0] & 0xFFFFFFFF
-    return keys
-
-
 @kernel
 def _intern_rows(keys, is_node, table, entries, rows):
     """Number the features of one table in another; ``rows`` (R,) int64 is written."""

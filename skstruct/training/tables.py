@@ -9,28 +9,9 @@ keys.
 import numpy as np
 
 from ..core.compile import kernel
-from ..core.hashing import EMPTY, empty_table, grown, intern
+from ..core.hashing import empty_table, grown, intern, keys_of
 from .averaging import entries as weights_of
 from .averaging import sparse_store
-
-_LOW = 0xFFFFFFFF
-
-
-def keys_of(table, entries):
-    """The keys of all rows, (R, 3) int64: compound, left and right.
-
-    Parameters
-    ----------
-    table : ndarray of shape (capacity, 2), int64
-    entries : int
-    """
-    used = table[table[:, 1] != EMPTY]
-    keys = np.empty((int(entries), 3), np.int64)
-    row = used[:, 1] & _LOW
-    keys[row, 0] = used[:, 1] >> 32
-    keys[row, 1] = used[:, 0] >> 32
-    keys[row, 2] = used[:, 0] & _LOW
-    return keys
 
 
 @kernel

@@ -26,11 +26,12 @@ from skstruct.core.codes import (
     ZSZ18,
 )
 from skstruct.core.compile import kernel
+from skstruct.core.hashing import keys_of
 from skstruct.core.noise import QUIET, make_noise
 from skstruct.core.store import Rule, weights
 from skstruct.structures import segment
 from skstruct.structures.segment_features import PAD, load, previous
-from skstruct.structures.segment_keys import features, in_order, keys_of, table_from_keys, unite
+from skstruct.structures.segment_keys import features, in_order, table_from_keys, unite
 from skstruct.structures.segment_search import SegmentTask, new_work
 from skstruct.training.online import snapshot
 

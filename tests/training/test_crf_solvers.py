@@ -6,7 +6,7 @@ import sklearn
 
 from skstruct.training.crf import train_crf
 from skstruct.training.crf_objective import CRFObjective
-from skstruct.training.quasi_newton import Memory, pseudo_gradient
+from skstruct.training.quasi_newton import Memory, expected_gain, pseudo_gradient
 from skstruct.training.sgd_l1 import _pay
 
 from .test_crf_objective import L, make_task
@@ -170,6 +170,41 @@ def test_memory_solves_quadratics():
     )
     restricted = memory.solve(g, np.arange(n) < 3, np.ones(n), 1.0)
     assert not restricted[3:].any() and restricted @ g > 0
+
+
+def test_expected_gain_continues_a_geometric_series():
+    values = [10.0 + 4.0 * 0.97**k for k in range(30)]
+    assert expected_gain(values) == pytest.approx(values[-1] - 10.0, rel=1e-6)
+    assert expected_gain(values[:16]) == np.inf
+    assert expected_gain([1.0] * 20) == 0.0
+    # a jump after a standstill promises more, not infinitely more
+    assert 0.0 < expected_gain([1.0] * 20 + [0.9]) < 2.0
+
+
+@pytest.mark.parametrize("solver", ["two-stage", "owlqn"])
+def test_the_default_end_is_near_the_optimum(solver):
+    task = learnable(n=300, R=60)
+    best = train_crf(task, L, 60, c1=0.7, **STRICT).objective
+    found = train_crf(task, L, 60, c1=0.7, solver=solver)
+    assert found.converged and best <= found.objective * (1 + 1e-9) <= best * 1.0005
+
+
+def test_a_start_worse_than_nothing_is_thrown_away():
+    task = learnable()
+    wild = train_crf(task, L, 20, c1=0.5, sgd_iter=2, eta0=1e3)
+    calm = train_crf(task, L, 20, c1=0.5, sgd_iter=0)
+    assert wild.objective == pytest.approx(calm.objective, rel=1e-3)
+    batch = [h["objective"] for h in wild.history if h["stage"] == "batch"]
+    assert batch[0] < -np.log(1 / L) * (task.weight @ np.diff(task.token))
+
+
+def test_memory_moves_with_the_working_set():
+    memory = Memory(3, 4)
+    memory.add(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 1.0, 2.0, 1.0]))
+    memory.move(np.array([2, 3, 5, 9]), np.array([3, 4, 9]))
+    np.testing.assert_array_equal(memory.steps[memory.slots], [[2.0, 0.0, 4.0]])
+    np.testing.assert_array_equal(memory.changes[memory.slots], [[1.0, 0.0, 1.0]])
+    assert not memory.steps[1:].any()
 
 
 def test_observed_transitions_need_the_second_stage():
