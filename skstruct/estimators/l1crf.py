@@ -15,6 +15,7 @@ from ..data.labels import Labels, encode_labels
 from ..structures.chain import new_work
 from ..structures.chain_marginals import marginals
 from ..training.averaging import entries, sparse_store
+from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
 from ..training.crf import train_crf
 from ..training.interrupt import DeferredInterrupt
 from ._sklearn import (
@@ -93,6 +94,10 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         Cost of missing a token of a label, added to its rivals' scores in training: softmax-margin [4]_.
     warm_start : bool, default=False
         Start ``fit`` from the weights of the last one, without the first stage.
+    checkpoint : str, path or None, default=None
+        Folder where ``fit`` keeps its state every few iterations, under a name made from parameters and
+        data. A fit that finds its own state goes on from there (``resumed_from_`` says after how many
+        entries of ``history_``) and ends as if it had never stopped; a finished fit removes its file.
     n_jobs : int or None, default=None
         Threads in training and prediction; results do not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -154,6 +159,7 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         "constraints": TAGGER_CONSTRAINTS["constraints"],
         "class_weight": TAGGER_CONSTRAINTS["class_weight"],
         "warm_start": ["boolean"],
+        "checkpoint": TAGGER_CONSTRAINTS["checkpoint"],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -179,6 +185,7 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         constraints=None,
         class_weight=None,
         warm_start=False,
+        checkpoint=None,
         n_jobs=None,
         random_state=None,
         verbose=0,
@@ -200,6 +207,7 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         self.constraints = constraints
         self.class_weight = class_weight
         self.warm_start = warm_start
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -388,7 +396,6 @@ class _Run:
     def train(self, X, y, context=None, keep_checkpoint=False):
         """Minimise; returns the estimator, fitted."""
         e = self.estimator
-        start, allowed, end = self.constraints
         events = epoch_context(context, e, X, y)
         warm = None if self.before is None else self._earlier_weights()
         with DeferredInterrupt() as interrupt:
@@ -405,15 +412,23 @@ class _Run:
                         events.begin()
                 return stop or interrupt.count > 0
 
-            result = train_crf(
-                self.task, len(self.labels), *self.rows(), c1=e.c1, c2=e.c2, all_pairs=e.all_pairs,
-                bigram=has_bigram(self.encoder), start=start, allowed=allowed, end=end,
-                cost=self.cost, n_threads=effective_n_jobs(e.n_jobs), validation=self.validation,
-                warm=warm, seed=self.seed(), callback=on_pass, **self.options(),
-            )  # fmt: skip
+            resumed = 0
+            if e.checkpoint is not None:
+                self.checkpoint = self._open_checkpoint(warm)
+                found = self.checkpoint.load()
+                resumed = 0 if found is None else len(found[0]["history"])
+            try:
+                result = self._solve(warm, on_pass)
+            finally:
+                if self.checkpoint is not None:
+                    self.checkpoint.close()
             events.end_open()
             events.end_fit(None)
             vars(e).update(self.fitted(result))
+            if self.checkpoint is not None:
+                e.resumed_from_ = resumed
+                if not (interrupt.count or keep_checkpoint):
+                    self.checkpoint.remove()
             if interrupt.count:
                 raise KeyboardInterrupt
         if e.solver != "sgd" and not result.converged and result.n_iter >= e.max_iter:
@@ -424,6 +439,26 @@ class _Run:
                 stacklevel=2,
             )
         return e
+
+    def _solve(self, warm, on_pass):
+        e = self.estimator
+        start, allowed, end = self.constraints
+        return train_crf(
+            self.task, len(self.labels), *self.rows(), c1=e.c1, c2=e.c2, all_pairs=e.all_pairs,
+            bigram=has_bigram(self.encoder), start=start, allowed=allowed, end=end,
+            cost=self.cost, n_threads=effective_n_jobs(e.n_jobs), validation=self.validation,
+            warm=warm, seed=self.seed(), callback=on_pass, checkpoint=self.checkpoint, **self.options(),
+        )  # fmt: skip
+
+    def _open_checkpoint(self, warm):
+        e = self.estimator
+        facts = {
+            "class": type(e).__name__,
+            "parameters": simple_parameters(e),
+            "bigram": has_bigram(self.encoder),
+        }
+        arrays = arrays_of((self.task, self.constraints, self.cost, warm, self.validation), "fit")
+        return Checkpoint(e.checkpoint, type(e).__name__, fingerprint(facts, arrays))
 
     def _earlier_weights(self):
         """Node and transition weights of the earlier model, with room for what is new."""

@@ -19,6 +19,7 @@ from .sgd_l1 import stochastic_passes
 from .working_set import active_orthant
 
 SOLVERS = ("two-stage", "owlqn", "sgd")
+STAGES = ("sgd", "batch")
 
 
 @dataclass
@@ -129,7 +130,7 @@ class HeldOut:
 
 def solve(objective, n_rows, n_edge_rows=1, *, solver="two-stage", sgd_iter=2, eta0=0.3, decay=0.5,
           line_search=False, max_trials=3, memory=60, max_iter=1000, tol=2e-4, weights=None, seed=0,
-          held_out=None, callback=None):  # fmt: skip
+          held_out=None, callback=None, checkpoint=None):  # fmt: skip
     """Minimise an objective.
 
     Parameters
@@ -149,6 +150,8 @@ def solve(objective, n_rows, n_edge_rows=1, *, solver="two-stage", sgd_iter=2, e
     held_out : HeldOut or None
     callback : callable or None
         Called with each new entry of the history; stops if it returns true.
+    checkpoint : Checkpoint or None
+        Where to keep the state between iterations, and to go on from.
 
     Returns
     -------
@@ -161,6 +164,12 @@ def solve(objective, n_rows, n_edge_rows=1, *, solver="two-stage", sgd_iter=2, e
         raise ValueError("solver='sgd' does not learn transitions that look at the input; use 'two-stage'")
     began, before = time.perf_counter(), o.n_passes
     history, stopped = [], []
+    keepers = {stage: None if checkpoint is None else _Keeper(stage, checkpoint, history) for stage in STAGES}
+    resumed = None
+    if checkpoint is not None and (found := checkpoint.load()) is not None:
+        resumed, history[:] = found[0]["stage"], found[0]["history"]
+        keepers[resumed].found = found
+        began -= history[-1]["seconds"]
 
     def note(stage, weights, where, objective, optimality):
         entry = {
@@ -185,9 +194,12 @@ def solve(objective, n_rows, n_edge_rows=1, *, solver="two-stage", sgd_iter=2, e
         return note("batch", weights, where, value, float(np.sqrt(dot(pseudo, pseudo))))
 
     start = np.zeros(o.size) if weights is None else weights
-    n_iter, converged, n_sgd = 0, False, 0
-    if solver == "sgd" or (solver == "two-stage" and sgd_iter and weights is None):
-        start = stochastic_passes(o, sgd_iter, eta0, decay, line_search, max_trials, seed, start, of_sgd)
+    n_iter, converged, n_sgd = 0, False, sum(entry["stage"] == "sgd" for entry in history)
+    first = solver == "sgd" or (solver == "two-stage" and sgd_iter and weights is None)
+    if first and resumed != "batch":
+        start = stochastic_passes(
+            o, sgd_iter, eta0, decay, line_search, max_trials, seed, start, of_sgd, keepers["sgd"]
+        )
         n_iter = n_sgd = len(history)
     if solver == "sgd" or stopped:
         value, gradient = o.evaluate(o.everything(), start)
@@ -195,12 +207,26 @@ def solve(objective, n_rows, n_edge_rows=1, *, solver="two-stage", sgd_iter=2, e
         pseudo = pseudo_gradient(start, gradient, o.c1)
     else:
         minimise = owlqn if solver == "owlqn" else active_orthant
-        start, value, pseudo, n_iter, converged = minimise(o, start, memory, max_iter, tol, of_batch)
+        start, value, pseudo, n_iter, converged = minimise(
+            o, start, memory, max_iter, tol, of_batch, keepers["batch"]
+        )
     nodes, edges = unpack(o, start, n_rows, n_edge_rows)
     return CRFResult(
         nodes, edges, start, value, history, n_iter, o.n_passes - before + n_sgd, converged,
         float(np.sqrt(dot(pseudo, pseudo))), int(np.count_nonzero(start)),
     )  # fmt: skip
+
+
+class _Keeper:
+    """A stage's view of the checkpoint; see :func:`.working_set.active_orthant`."""
+
+    def __init__(self, stage, checkpoint, history):
+        self.stage, self.checkpoint, self.history = stage, checkpoint, history
+        self.found = None
+
+    def offer(self, state, arrays):
+        """Write a state, with the stage and the history so far."""
+        self.checkpoint.offer({**state, "stage": self.stage, "history": list(self.history)}, arrays)
 
 
 def unpack(objective, weights, n_rows, n_edge_rows):

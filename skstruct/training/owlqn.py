@@ -8,20 +8,30 @@ import numpy as np
 
 from .quasi_newton import Memory, dot, expected_gain, pseudo_gradient, search
 
+KEEP_EVERY = 10
+"""Iterations between two states offered to a checkpoint: a state holds the whole memory."""
 
-def owlqn(objective, weights, memory=60, max_iter=1000, tol=2e-4, callback=None):
+
+def owlqn(objective, weights, memory=60, max_iter=1000, tol=2e-4, callback=None, keeper=None):
     """Minimise from ``weights``; see :func:`.working_set.active_orthant` for the arguments."""
     o, c1 = objective, objective.c1
     view = o.everything()
-    weights = weights.copy()
+    weights, n_done = weights.copy(), 0
+    found = None if keeper is None else keeper.found
+    if found is not None:
+        weights, n_done = found[1]["weights"], found[0]["n_iter"]
     smooth, gradient = o.evaluate(view, weights)
     value = smooth + c1 * float(np.abs(weights).sum())
     past = [value]
     store = Memory(memory, weights.shape[0])
     one = np.ones(weights.shape[0])
     everywhere = np.ones(weights.shape[0], bool)
-    converged, n_iter = False, 0
-    for n_iter in range(1, max_iter + 1):
+    if found is not None:
+        past = found[0]["past"]
+        value = past[-1]
+        store.restore(found[1]["steps"], found[1]["changes"])
+    converged, n_iter = False, n_done
+    for n_iter in range(n_done + 1, max_iter + 1):
         pseudo = pseudo_gradient(weights, gradient, c1)
         norm = np.sqrt(dot(pseudo, pseudo))
         if norm == 0.0:
@@ -45,4 +55,8 @@ def owlqn(objective, weights, memory=60, max_iter=1000, tol=2e-4, callback=None)
         if expected_gain(past) <= tol * abs(value):
             converged = True
             break
+        if keeper is not None and n_iter % KEEP_EVERY == 0:
+            steps, changes = store.kept()
+            state = {"past": [float(v) for v in past], "n_iter": n_iter}
+            keeper.offer(state, {"weights": weights, "steps": steps, "changes": changes})
     return weights, value, pseudo_gradient(weights, gradient, c1), n_iter, converged

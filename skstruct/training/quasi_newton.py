@@ -102,6 +102,16 @@ class Memory:
     def __len__(self):
         return self.slots.shape[0]
 
+    def kept(self):
+        """The pairs, oldest first: (steps, changes), each (pairs, n)."""
+        return self.steps[self.slots], self.changes[self.slots]
+
+    def restore(self, steps, changes):
+        """The opposite of :meth:`kept`."""
+        self.slots = np.arange(steps.shape[0])
+        self.steps[self.slots] = steps
+        self.changes[self.slots] = changes
+
     def clear(self):
         """Forget everything."""
         self.slots = np.zeros(0, np.int64)  # oldest first

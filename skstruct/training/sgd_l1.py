@@ -21,6 +21,7 @@ import numpy as np
 from ..core.compile import inline, kernel
 from ..structures.chain_expectations import exp_all
 from ..structures.chain_marginals import clamp, sum_labellings
+from .checkpoint import arrays_of
 
 CHANGE = 0.5
 """What algorithm 1 multiplies or divides rates by."""
@@ -407,7 +408,7 @@ def settle(s):
 
 
 def stochastic_passes(objective, n_passes, eta0=1.0, decay=0.85, line_search=True, max_trials=3,
-                      seed=0, weights=None, callback=None):  # fmt: skip
+                      seed=0, weights=None, callback=None, keeper=None):  # fmt: skip
     """Stage one.
 
     Parameters
@@ -425,6 +426,8 @@ def stochastic_passes(objective, n_passes, eta0=1.0, decay=0.85, line_search=Tru
         Where to start.
     callback : callable or None
         Called as ``callback(weights)`` after each pass; stops if it returns true.
+    keeper : object, optional
+        As of :func:`.working_set.active_orthant`; gets the state after each pass.
 
     Returns
     -------
@@ -440,14 +443,23 @@ def stochastic_passes(objective, n_passes, eta0=1.0, decay=0.85, line_search=Tru
         float(eta0), float(decay), max(n, 1), o.c1, o.c2, int(max_trials) if line_search else 1
     )
     random = np.random.RandomState(seed)
-    for _ in range(n_passes):
+    n_done = 0
+    if keeper is not None and keeper.found is not None:
+        for name, array in arrays_of(state, "sgd").items():  # in place: two of them share memory
+            array[:] = keeper.found[1][name]
+        n_done = keeper.found[0]["n_done"]
+    for k in range(n_passes):
         order = random.permutation(n)
+        if k < n_done:
+            continue
         descend(
             o.token, o.gold, o.sequence_weight, o.start, o.feature, o.value, o.first, o.pair_label,
             o.pair, o.potentials, schedule, order, 0, n, state,
         )  # fmt: skip
         if callback is not None and callback(state.weight):
             break
+        if keeper is not None:
+            keeper.offer({"n_done": k + 1}, arrays_of(state, "sgd"))
     settle(state)
     out = np.zeros(o.size)
     out[: state.weight.shape[0]] = state.weight

@@ -34,7 +34,7 @@ POWER = 0.6
 the frequent ones: docs/decisions.md has figures."""
 
 
-def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callback=None):
+def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callback=None, keeper=None):
     """Minimise the L1-regularised objective.
 
     Parameters
@@ -53,6 +53,9 @@ def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callb
         Called as ``callback(weights, value, pseudo_gradient, where)`` after each iteration, with arrays
         of the working set, whose places in all weights are ``where`` (the pseudo-gradient is that of the
         point before); stops if it returns true.
+    keeper : object, optional
+        Its ``offer(state, arrays)`` gets what it takes to go on from each revision; ``found`` is such a
+        pair, to go on from instead of ``weights``, or None.
 
     Returns
     -------
@@ -66,14 +69,25 @@ def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callb
     """
     o, c1 = objective, objective.c1
     # Start from what is not zero; the transitions are always in.
-    run = _Run(o, weights, memory, tol, callback)
-    if weights.any():  # a start worse than none, from a learning rate that was too high?
+    n_iter, finished = 0, False
+    if keeper is not None and keeper.found is not None:
+        state, arrays = keeper.found
+        run = _Run(o, arrays["weights"], memory, tol, callback, arrays["pairs"])
+        run.value, run.past = state["value"], state["past"]
+        run.memory.restore(arrays["steps"], arrays["changes"])
+        n_iter, finished = state["n_iter"], state["finished"]
+    else:
+        run = _Run(o, weights, memory, tol, callback)
+    if n_iter == 0 and weights.any():  # a start worse than none, from a learning rate that was too high?
         nothing = View(o, np.zeros(0, np.int64))
         if not run.value <= o.evaluate(nothing, np.zeros(nothing.size))[0]:
             run = _Run(o, np.zeros(o.size), memory, tol, callback)
         del nothing
-    n_iter, finished = 0, False
     while True:
+        # Not where a callback stopped it: the revisions of a run that goes on stand elsewhere.
+        if keeper is not None and n_iter and not run.stopped:
+            state = {"value": float(run.value), "past": [float(v) for v in run.past]}
+            keeper.offer({**state, "n_iter": n_iter, "finished": bool(finished)}, run.arrays())
         # The gradient of all weights, from the marginals at the current ones.
         at, full = np.zeros(o.size), np.zeros(o.size)
         at[run.view.where], full[run.view.where] = run.weights, run.gradient
@@ -111,9 +125,10 @@ def _working_set(objective, weights, gradient):
 class _Run:
     """Iterations on one working set; moves to another one."""
 
-    def __init__(self, objective, weights, memory, tol, callback):
+    def __init__(self, objective, weights, memory, tol, callback, pairs=None):
         self.objective, self.tol, self.callback = objective, tol, callback
-        self.view = View(objective, np.flatnonzero(weights[: objective.n_pairs]))
+        pairs = np.flatnonzero(weights[: objective.n_pairs]) if pairs is None else pairs
+        self.view = View(objective, pairs)
         self.weights = weights[self.view.where]
         smooth, self.gradient = objective.evaluate(self.view, self.weights, keep=True)
         self.value = smooth + objective.c1 * float(np.abs(self.weights).sum())
@@ -122,6 +137,13 @@ class _Run:
         self.stopped = False
         # A token has this many features: no direction is steeper than that many diagonals.
         self.first_scale = 1.0 / (1.0 + objective.feature.shape[0] / max(objective.n_tokens, 1))
+
+    def arrays(self):
+        """What it takes to go on from here, besides numbers."""
+        weights = np.zeros(self.objective.size)
+        weights[self.view.where] = self.weights
+        steps, changes = self.memory.kept()
+        return {"pairs": self.view.pairs, "weights": weights, "steps": steps, "changes": changes}
 
     def move(self, pairs, weights, gradient):
         """Continue with other coordinates."""

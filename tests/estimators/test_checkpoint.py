@@ -5,12 +5,20 @@ import signal
 import subprocess
 import sys
 import textwrap
+import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
-from skstruct import BaggingShuffleAverager, PassiveAggressiveTagger, Segmenter, StructuredPerceptron
+from skstruct import (
+    L1CRF,
+    BaggingShuffleAverager,
+    PassiveAggressiveTagger,
+    Segmenter,
+    StructuredPerceptron,
+)
 from skstruct.container import ModelFileError
 from skstruct.datasets import make_hmm_sequences
 from skstruct.estimators.run import Run
@@ -172,6 +180,53 @@ def test_averager_goes_on_with_the_members_as_they_were(tmp_path, monkeypatch, s
     assert os.listdir(tmp_path) == []
     assert resumed._model.nodes.value.tobytes() == whole._model.nodes.value.tobytes()
     assert resumed._model.edges.value.tobytes() == whole._model.edges.value.tobytes()
+
+
+@pytest.mark.parametrize(
+    "parameters, after",
+    [
+        ({}, 2),
+        ({"c1": 0.1}, 20),
+        ({"c1": 0.1, "all_pairs": False, "sgd_iter": 3}, 40),
+        ({"solver": "owlqn", "c1": 0.1}, 25),
+        ({"solver": "sgd", "sgd_iter": 6}, 4),
+    ],
+)
+def test_crf_resumed_equals_uninterrupted(tmp_path, parameters, after):
+    """A solver that is interrupted, and one that goes on from its file."""
+    X, y = corpus()
+    crf = L1CRF(random_state=0, tol=1e-6, max_iter=60, **parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        whole = clone(crf).fit(X, y)
+        with pytest.raises(KeyboardInterrupt):
+            run = clone(crf).set_params(checkpoint=tmp_path)._prepare(X, y, None)
+            _interrupt_after(run, after, X, y)
+        assert len(os.listdir(tmp_path)) == 1
+        resumed = clone(crf).set_params(checkpoint=tmp_path).fit(X, y)
+    assert 0 < resumed.resumed_from_ <= after
+    assert os.listdir(tmp_path) == []
+    assert resumed._model.nodes.value.tobytes() == whole._model.nodes.value.tobytes()
+    assert resumed._model.edges.value.tobytes() == whole._model.edges.value.tobytes()
+    assert resumed.objective_ == whole.objective_ and resumed.n_iter_ == whole.n_iter_
+    assert [h["objective"] for h in resumed.history_] == [h["objective"] for h in whole.history_]
+
+
+def _interrupt_after(run, n, X, y):
+    """Train until so many entries of the history are there, then raise as Ctrl-C does."""
+    solve, seen = run._solve, []
+
+    def solving(warm, on_pass):
+        def counting(record):
+            seen.append(record)
+            if len(seen) == n:
+                raise KeyboardInterrupt
+            return on_pass(record)
+
+        return solve(warm, counting)
+
+    run._solve = solving
+    run.train(X, y)
 
 
 def test_through_a_segmenter(tmp_path, monkeypatch, stop_after):
