@@ -57,7 +57,8 @@ def count_rows(task, n_node_rows, n_edge_rows):
     n_node_rows, n_edge_rows : int
     """
     if task.bag.start.shape[0] > 1:
-        return RowMap(np.bincount(task.bag.row, minlength=n_node_rows), np.zeros(n_edge_rows, np.int64))
+        rows = task.bag.row[task.bag.row >= 0]  # a feature whose value is 0 has none
+        return RowMap(np.bincount(rows, minlength=n_node_rows), np.zeros(n_edge_rows, np.int64))
     counts = []
     for grid, n, first in ((task.nodes, n_node_rows, 0), (task.edges, n_edge_rows, 1)):
         count = np.zeros(n, np.int32)

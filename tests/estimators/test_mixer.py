@@ -1,4 +1,4 @@
-"""Parameter mixing as an estimator: equal to its parts where it must be, over every learner, with good errors."""
+"""Parameter mixing as an estimator: over every learner, equal to its parts where it must be, with good errors."""
 
 import pickle
 
@@ -23,7 +23,7 @@ from skstruct.datasets import load_segmentation
 X, Y = corpus(0, "str", n=14)
 TEXTS, WORDS = (part[:40] for part in load_segmentation())
 TREES = (
-    [[("the", "D"), ("dog", "N"), ("barks", "V")], [("a", "D"), ("cat", "N")], [("cats", "N"), ("sleep", "V")]] * 2,
+    [[("the", "D"), ("dog", "N"), ("runs", "V")], [("a", "D"), ("cat", "N")], [("cats", "N"), ("eat", "V")]] * 2,
     [[(2, "det"), (3, "subj"), (0, "root")], [(2, "det"), (0, "root")], [(2, "subj"), (0, "root")]] * 2,
 )  # fmt: skip
 
@@ -109,8 +109,7 @@ def test_threads_change_nothing(estimator, X, y):
     one, many = (ParameterMixer(inner, n_shards=4, random_state=1, n_jobs=jobs).fit(X, y) for jobs in (1, 3))
     assert_same(one.estimator_, many.estimator_)
     other = ParameterMixer(inner, n_shards=4, random_state=2).fit(X, y)
-    assert any(np.any(a != b) for a, b in zip(stores(one.estimator_).values(), stores(other.estimator_).values())
-               if a.shape == b.shape) or stores(one.estimator_).keys()  # fmt: skip
+    assert other.history_ != one.history_
 
 
 def test_sparse_rows_change_nothing(monkeypatch):
