@@ -304,6 +304,44 @@ def test_tag_adapts_to_the_text(folder, capsys, stdin, tmp_path):
     assert code != 0 and "--adapt" in err and "accessor variet" in err
 
 
+def test_train_on_shards(folder, capsys, tmp_path):
+    for corpus, test in (("train.txt", "test.txt"), ("train.seg", "test.seg")):
+        arguments = ["train", folder / corpus, "-m", tmp_path / "m", "--epochs", "3", "--shards", "3"]
+        code, out, _ = run(capsys, *arguments, "--dev", folder / test, "--compact")
+        assert code == 0 and out
+        model = skstruct.load(tmp_path / "m")
+        mixer = getattr(model, "tagger_", model)
+        assert isinstance(mixer, skstruct.ParameterMixer) and mixer.n_shards == 3 and mixer.n_iter_ == 3
+    for wrong, message in (
+        (["--shards", "2", "--members", "2"], "--members and --shards"),
+        (["--shards", "2", "--stream", "9"], "--shards and --stream"),
+        (["--shards", "2", "-a", "l1crf"], "does not learn example by example"),
+        (["--stream", "9", "-a", "l1crf"], "does not learn example by example"),
+    ):
+        code, _, err = run(capsys, "train", folder / "train.txt", "-m", tmp_path / "m", *wrong)
+        assert code == 2 and message in err
+
+
+def test_train_on_a_stream(folder, capsys, tmp_path, monkeypatch):
+    """The model is that of partial_fit on pieces of the file, and only one piece is read at a time."""
+    code, _, err = run(
+        capsys, "train", folder / "train.txt", "-m", tmp_path / "m", "--stream", "40", "--epochs", "2"
+    )
+    assert code == 0 and f"epoch 2: {N_TRAIN} sentences" in err
+    X, y = (part[:N_TRAIN] for part in load_chunking())
+    tagger = skstruct.StructuredPerceptron(random_state=0)
+    for begin in 2 * [0, 40, 80]:
+        tagger.partial_fit(X[begin : begin + 40], y[begin : begin + 40])
+    assert skstruct.load(tmp_path / "m").predict(X) == tagger.predict(X)
+    code, *_ = run(capsys, "train", folder / "train.seg", "-m", tmp_path / "m", "--stream", "50")
+    assert code == 0 and isinstance(skstruct.load(tmp_path / "m"), skstruct.Segmenter)
+    (tmp_path / "odd").write_text("a B X\n\n" * 5 + "a B\n", encoding="utf-8")
+    code, _, err = run(capsys, "train", tmp_path / "odd", "-m", tmp_path / "m", "--stream", "2")
+    assert code != 0 and "line 11" in err
+    code, _, err = run(capsys, "train", "-", "-m", tmp_path / "m", "--stream", "2", "--epochs", "2")
+    assert code == 2 and "standard input" in err
+
+
 def test_train_with_a_lexicon_and_members(folder, capsys, tmp_path):
     (tmp_path / "names").write_text("Rockwell\n\n International \n", encoding="utf-8")
     lexicon = f"name={tmp_path / 'names'}"

@@ -319,17 +319,27 @@ def read_all(source, layout, inputs=None):
 
     Of segmented text X holds raw texts and y their words.
     """
+    (corpus,) = batches(source, layout, None, inputs)
+    return corpus
+
+
+def batches(source, layout, size, inputs=None):
+    """Yield a corpus piece by piece, as `read_all` returns it: ``size`` sentences at a time, or for None all."""
     X, y, numbers = [], [], []
+    segmented, found = layout.format == "segmented", False
     for sentence in sentences(source, layout, inputs):
         if not sentence.tokens:
             continue
-        segmented = layout.format == "segmented"
+        if len(X) == size:
+            yield X, y, numbers
+            X, y, numbers = [], [], []
         X.append("".join(sentence.tokens) if segmented else sentence.tokens)
         y.append(sentence.tokens if segmented else sentence.labels)
         numbers.append(sentence.numbers)
-    if not X:
+        found = True
+    if not found:
         raise CommandError(f"{source.name}: there is no sentence in it")
-    return X, y, numbers
+    yield X, y, numbers
 
 
 def located(error, name, numbers):

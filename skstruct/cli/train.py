@@ -19,9 +19,10 @@ from ..data.presets import PRESETS
 from ..data.templates import FeatureTemplates
 from ..estimators._sklearn import InvalidParameterError
 from ..estimators.averager import BaggingShuffleAverager
+from ..estimators.mixer import ParameterMixer
 from ..estimators.segmenter import Segmenter
 from .common import check_target, counted, positive, tell
-from .corpus import add_options, layout_of, located, read_all
+from .corpus import add_options, batches, layout_of, located, read_all
 from .evaluate import scores_of
 from .lines import Source
 from .scores import as_text
@@ -68,6 +69,19 @@ def add_parser(commands):
     group.add_argument(
         "--members", type=positive, default=1, metavar="N",
         help="average the weights of N learners that see the corpus in different orders (default: 1)",
+    )  # fmt: skip
+    group.add_argument(
+        "--shards", type=positive, default=1, metavar="N",
+        help="deal the sentences to N shards, which train at the same time, and mix their weights after each "
+        "epoch (default: 1)",
+    )  # fmt: skip
+    group.add_argument(
+        "--cluster", metavar="ADDRESS", help="of a Dask scheduler, whose workers train the shards"
+    )
+    group.add_argument(
+        "--stream", type=positive, metavar="N",
+        help="read and learn N sentences at a time, for files larger than memory; an epoch then keeps the order "
+        "of the file, and there is one unless --epochs says more",
     )  # fmt: skip
     group.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
     group.add_argument(
@@ -163,6 +177,23 @@ def new_model(arguments, segmented):
             )
     tagger = learner(**given)
     learned = tagger
+    several = [
+        name
+        for name, given in (
+            ("--members", arguments.members > 1),
+            ("--shards", arguments.shards > 1 or arguments.cluster is not None),
+            ("--stream", arguments.stream is not None),
+        )
+        if given
+    ]
+    if len(several) > 1:
+        arguments.usage_error(f"{several[0]} and {several[1]} cannot both be given")
+    if several and several[0] != "--members" and not hasattr(learner, "partial_fit"):
+        arguments.usage_error(f"{several[0]}: {learner.__name__} does not learn example by example")
+    if arguments.shards > 1 or arguments.cluster is not None:
+        learned = ParameterMixer(
+            tagger, arguments.shards, n_jobs=-1, client=arguments.cluster, random_state=arguments.seed
+        )
     if arguments.members > 1:
         learned = BaggingShuffleAverager(
             tagger, n_estimators=arguments.members, n_jobs=-1, random_state=arguments.seed
@@ -187,23 +218,29 @@ def run(arguments):
     if arguments.file == arguments.dev == "-":
         arguments.usage_error("FILE and --dev cannot both be standard input")
     check_target(arguments.model)
-    with Source(arguments.file, arguments.encoding) as source:
+    streamed = arguments.stream is not None
+    if streamed and arguments.file == "-" and (arguments.epochs or 1) > 1:
+        arguments.usage_error("--stream with several --epochs reads FILE again: it cannot be standard input")
+    source = Source(arguments.file, arguments.encoding)
+    with contextlib.nullcontext() if streamed else source:
         name = source.name
         layout = layout_of(arguments, source)
         model = new_model(arguments, layout.format == "segmented")
-        X, y, numbers = read_all(source, layout)
+        if not streamed:
+            X, y, numbers = read_all(source, layout)
     dev, arguments.format = None, layout.format
     if arguments.dev is not None:  # read now: a mistake in it should not cost a training
         with Source(arguments.dev, arguments.encoding) as source:
             dev = source.name, *read_all(source, layout_of(arguments, source))
     unit = "word" if layout.format == "segmented" else "token"
-    tell(f"read {counted(len(X), 'sentence')}, {counted(sum(map(len, y)), unit)}")
     began = time.perf_counter()
     try:
         with contextlib.redirect_stdout(sys.stderr):  # epochs are no results
-            model.fit(X, y)
-    except ValueError as error:
-        raise located(error, name, numbers) from error
+            if streamed:
+                _stream(arguments, model, layout, unit, source)
+            else:
+                tell(f"read {counted(len(X), 'sentence')}, {counted(sum(map(len, y)), unit)}")
+                _learn(model.fit, X, y, name, numbers)
     except KeyboardInterrupt:
         _keep(model, arguments.model + PARTIAL)
         raise
@@ -221,6 +258,25 @@ def run(arguments):
         name, X, y, numbers = dev
         print(as_text(scores_of(model, X, y, name, numbers)))
     return 0
+
+
+def _learn(method, X, y, name, numbers):
+    try:
+        method(X, y)
+    except ValueError as error:
+        raise located(error, name, numbers) from error
+
+
+def _stream(arguments, model, layout, unit, source):
+    """Learn a file piece by piece; no more than a piece of it is in memory."""
+    for epoch in range(arguments.epochs or 1):
+        n_sentences = n_units = 0
+        with source if epoch == 0 else Source(arguments.file, arguments.encoding) as part:
+            for X, y, numbers in batches(part, layout, arguments.stream):
+                _learn(model.partial_fit, X, y, part.name, numbers)
+                n_sentences += len(X)
+                n_units += sum(map(len, y))
+        tell(f"epoch {epoch + 1}: {counted(n_sentences, 'sentence')}, {counted(n_units, unit)}")
 
 
 def _keep(model, path):

@@ -17,6 +17,7 @@ from ..core.store import grow_rows, settle
 from ..structures import segment
 from ..structures.segment_keys import _IS_NODE
 from ..training.mixing import (
+    Piece,
     Steps,
     Weights,
     differences,
@@ -254,7 +255,10 @@ class Mixture:
 
             keys = np.arange(piece.value.shape[0]) if piece.keys is None else piece.keys.astype(np.int64)
             if keys.shape[0]:
-                piece = piece._replace(keys=moved(keys, weights.columns))
+                keys = moved(keys, weights.columns)
+                order = np.argsort(keys, kind="stable")
+                fields = (field[order] if field.shape[0] else field for field in piece[1:])
+                piece = Piece(keys[order], *fields)
             if at.shape[0]:
                 at = moved(at, self._seen_width(k))
                 size = max(int(at.max()) + 1, int(entries[0]) * self._seen_width(k))

@@ -145,6 +145,19 @@ def _piece(keys, size, fields):
     )
 
 
+@kernel
+def _locate(known, keys, at, new):
+    """Where ascending ``keys`` stand in, or belong into, ascending ``known``; returns how many are new."""
+    place, n_new = 0, 0
+    for k in range(keys.shape[0]):
+        while place < known.shape[0] and known[place] < keys[k]:
+            place += 1
+        at[k] = place
+        new[k] = place == known.shape[0] or known[place] != keys[k]
+        n_new += new[k]
+    return n_new
+
+
 class Weights:
     """Mixed weights of one store, as the driver and, without moments, the shards keep them.
 
@@ -196,6 +209,7 @@ class Weights:
         Parameters
         ----------
         keys : ndarray or None
+            Ascending if the store is sparse.
         size : int
             With no keys, how many weights there are.
         """
@@ -211,14 +225,15 @@ class Weights:
             if size > self.value.shape[0]:
                 self._resize(size)
             return keys
-        at = np.searchsorted(self.keys, keys)
-        known = at < self.keys.shape[0]
-        known[known] = self.keys[at[known]] == keys[known]
-        if not known.all():
-            united = np.union1d(self.keys, keys[~known])
-            self._resize(united.shape[0], np.searchsorted(united, self.keys))
+        at, new = np.empty(keys.shape[0], np.int64), np.empty(keys.shape[0], np.bool_)
+        if _locate(self.keys, keys, at, new):
+            # Position by position what was there moves behind what is inserted before it.
+            old = np.arange(self.keys.shape[0])
+            old += np.cumsum(np.bincount(at[new], minlength=old.shape[0] + 1))[: old.shape[0]]
+            united = np.insert(self.keys, at[new], keys[new])
+            at += np.cumsum(new) - new
+            self._resize(united.shape[0], old)
             self.keys = united
-            at = np.searchsorted(united, keys)
         return at
 
     def add(self, piece, coefficients):

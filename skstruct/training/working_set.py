@@ -80,7 +80,8 @@ def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callb
         run = _Run(o, weights, memory, tol, callback)
     if n_iter == 0 and weights.any():  # a start worse than none, from a learning rate that was too high?
         nothing = View(o, np.zeros(0, np.int64))
-        if not run.value <= o.evaluate(nothing, np.zeros(nothing.size))[0]:
+        zero = o.evaluate(nothing, np.zeros(nothing.size))[0]
+        if not (np.isfinite(run.value) and run.value <= zero):
             run = _Run(o, np.zeros(o.size), memory, tol, callback)
         del nothing
     while True:

@@ -1,4 +1,4 @@
-"""Parameter mixing as an estimator: over every learner, equal to its parts where it must be, with good errors."""
+"""Parameter mixing as an estimator: over every learner, equal to its parts where it must be; good errors."""
 
 import pickle
 
@@ -23,7 +23,7 @@ from skstruct.datasets import load_segmentation
 X, Y = corpus(0, "str", n=14)
 TEXTS, WORDS = (part[:40] for part in load_segmentation())
 TREES = (
-    [[("the", "D"), ("dog", "N"), ("runs", "V")], [("a", "D"), ("cat", "N")], [("cats", "N"), ("eat", "V")]] * 2,
+    [[("the", "D"), ("dog", "N"), ("ran", "V")], [("a", "D"), ("cat", "N")], [("all", "N"), ("eat", "V")]] * 2,
     [[(2, "det"), (3, "subj"), (0, "root")], [(2, "det"), (0, "root")], [(2, "subj"), (0, "root")]] * 2,
 )  # fmt: skip
 
