@@ -50,7 +50,7 @@ def test_strings_are_what_the_encoder_means(name):
     for sentence in X:  # all seen in training, so that the tagger knows every feature
         expected = [sorted(set(token)) for token in features_of(tagger, sentence)]
         assert [sorted(set(token)) for token in strings(sentence)] == expected
-    assert strings.left_out == (["B1:%x[0,0]"] if name == "odd" else [])
+    assert strings.left_out == [t for t in templates.lines if t.startswith("B") and "%" in t]
     assert strings([]) == []
 
 

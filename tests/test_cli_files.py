@@ -305,8 +305,8 @@ def test_tag_adapts_to_the_text(folder, capsys, stdin, tmp_path):
 
 
 def test_train_on_shards(folder, capsys, tmp_path):
-    for corpus, test in (("train.txt", "test.txt"), ("train.seg", "test.seg")):
-        arguments = ["train", folder / corpus, "-m", tmp_path / "m", "--epochs", "3", "--shards", "3"]
+    for file, test in (("train.txt", "test.txt"), ("train.seg", "test.seg")):
+        arguments = ["train", folder / file, "-m", tmp_path / "m", "--epochs", "3", "--shards", "3"]
         code, out, _ = run(capsys, *arguments, "--dev", folder / test, "--compact")
         assert code == 0 and out
         model = skstruct.load(tmp_path / "m")
@@ -335,8 +335,9 @@ def test_train_on_a_stream(folder, capsys, tmp_path, monkeypatch):
     assert skstruct.load(tmp_path / "m").predict(X) == tagger.predict(X)
     code, *_ = run(capsys, "train", folder / "train.seg", "-m", tmp_path / "m", "--stream", "50")
     assert code == 0 and isinstance(skstruct.load(tmp_path / "m"), skstruct.Segmenter)
-    (tmp_path / "odd").write_text("a B X\n\n" * 5 + "a B\n", encoding="utf-8")
-    code, _, err = run(capsys, "train", tmp_path / "odd", "-m", tmp_path / "m", "--stream", "2")
+    (tmp_path / "odd").write_text("a B O\n\n" * 5 + "a B I-X\n", encoding="utf-8")
+    arguments = ["train", tmp_path / "odd", "-m", tmp_path / "m", "-p", "constraints=BIO"]
+    code, _, err = run(capsys, *arguments, "--stream", "2")
     assert code != 0 and "line 11" in err
     code, _, err = run(capsys, "train", "-", "-m", tmp_path / "m", "--stream", "2", "--epochs", "2")
     assert code == 2 and "standard input" in err

@@ -324,7 +324,7 @@ def read_all(source, layout, inputs=None):
 
 
 def batches(source, layout, size, inputs=None):
-    """Yield a corpus piece by piece, as `read_all` returns it: ``size`` sentences at a time, or for None all."""
+    """Yield a corpus piece by piece, each as `read_all` returns it: ``size`` sentences, or for None all."""
     X, y, numbers = [], [], []
     segmented, found = layout.format == "segmented", False
     for sentence in sentences(source, layout, inputs):

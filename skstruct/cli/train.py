@@ -80,8 +80,8 @@ def add_parser(commands):
     )
     group.add_argument(
         "--stream", type=positive, metavar="N",
-        help="read and learn N sentences at a time, for files larger than memory; an epoch then keeps the order "
-        "of the file, and there is one unless --epochs says more",
+        help="read and learn N sentences at a time, for files larger than memory; an epoch then keeps the "
+        "order of the file, and there is one unless --epochs says more",
     )  # fmt: skip
     group.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
     group.add_argument(
