@@ -81,9 +81,7 @@ def chunk_features(x):
         features += [f"ww{o}={w[t + o]}/{w[t + o + 1]}" for o in (-1, 0)]
         features += [f"p{o}={p[t + o]}" for o in (-2, -1, 0, 1, 2)]
         features += [f"pp{o}={p[t + o]}/{p[t + o + 1]}" for o in (-2, -1, 0, 1)]
-        features += [
-            f"ppp{o}={p[t + o]}/{p[t + o + 1]}/{p[t + o + 2]}" for o in (-2, -1, 0)
-        ]
+        features += [f"ppp{o}={p[t + o]}/{p[t + o + 1]}/{p[t + o + 2]}" for o in (-2, -1, 0)]
         out.append(features)
     return out
 
@@ -113,9 +111,7 @@ class Stopwatch:
 
     def ratio(self, slow, fast):
         """Median of the ratios of paired repetitions."""
-        return statistics.median(
-            a / b for a, b in zip(self.seconds[slow], self.seconds[fast])
-        )
+        return statistics.median(a / b for a, b in zip(self.seconds[slow], self.seconds[fast]))
 
 
 def table(header, rows):

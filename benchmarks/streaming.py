@@ -1,8 +1,9 @@
 """A stream of batches through ``partial_fit``: memory over the stream, and the time of a call.
 
-The stream is SXU again and again, made batch by batch. After the first time round the vocabulary has settled,
-and memory must not grow any more. A call copies what it may have to give up (see ``docs/scaling.md``), so that
-its time is a fixed part, in proportion to the model, and a part in proportion to the batch.
+The stream is SXU again and again, made batch by batch. After the first time round the vocabulary has
+settled, and memory must not grow any more. A call copies what it may have to give up (see
+``docs/scaling.md``), so that its time is a fixed part, in proportion to the model, and a part in proportion
+to the batch.
 """
 
 import argparse

@@ -1,9 +1,9 @@
 """Adapting a segmenter to another domain with nothing but raw text of it.
 
 Gao, Qiu and Huang (2010) give a passive-aggressive segmenter features of accessor variety, the number of
-distinct neighbours of a string, and count them anew on the text to be segmented (their tables 2 and 3). This
-study trains on SXU (newswire) and segments UD Chinese GSD (encyclopedia, other conventions of what a word is),
-with and without counting anew; SXU's own test part stands beside it.
+distinct neighbours of a string, and count them anew on the text to be segmented (their tables 2 and 3).
+This study trains on SXU (newswire) and segments UD Chinese GSD (encyclopedia, other conventions of what a
+word is), with and without counting anew; SXU's own test part stands beside it.
 
     python examples/adaptation.py --plot figure.png
 
@@ -37,7 +37,9 @@ def corpora(quick):
         [w for w in read_segmented(DATA / "sxu" / f"{part}.txt") if w] for part in ("train", "test")
     )
     gsd = {
-        part: [[form for (form,) in s] for s in read_conllu(DATA / "gsd-zh" / f"{part}.conllu", ("form",))]
+        part: [
+            [form for (form,) in s] for s in read_conllu(DATA / "gsd-zh" / f"{part}.conllu", fields=("form",))
+        ]
         for part in ("train", "dev", "test")
     }
     raw = texts(gsd["train"] + gsd["dev"] + gsd["test"])

@@ -94,9 +94,7 @@ def main():
             tested = "" if name == "plain" else f"{significant} of {len(compared)}"
             rows.append([genre, name, *mean_and_spread(scores), f"{gain:+.2f}", tested])
     table(["genre", "noise", "accuracy", "spread", "points", "seeds with p < 0.05"], rows)
-    averages = {
-        name: mean(c.score_b for genre in tests for c in results[genre, name]) for name in models
-    }
+    averages = {name: mean(c.score_b for genre in tests for c in results[genre, name]) for name in models}
     table(
         ["noise", "tuned on e-mail", "mean over genres"],
         [[name, chosen[name] or "", f"{averages[name]:.4f}"] for name in models],

@@ -154,10 +154,7 @@ def main():
     base = ensembles["base"]
     table(
         ["members", "equation 7 (all)", "spread", "equation 8 (non-zero)", "spread"],
-        [
-            [k + 1, *mean_and_spread(base["all"][k]), *mean_and_spread(base["nonzero"][k])]
-            for k in range(n)
-        ],
+        [[k + 1, *mean_and_spread(base["all"][k]), *mean_and_spread(base["nonzero"][k])] for k in range(n)],
     )
     single = mean(v for values in base["alone"] for v in values)
     rows, reductions = [], {}

@@ -16,6 +16,7 @@ import hashlib
 import importlib.util
 import os
 import pathlib
+import signal
 import sys
 import tempfile
 from importlib import metadata
@@ -24,7 +25,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-KERNEL_SOURCES = ("core", "structures", "training", "data/encoding.py", "data/lexicon.py")
+KERNEL_SOURCES = ("core", "structures", "training", "data")
 
 
 def _kernel_hash():
@@ -68,6 +69,11 @@ settings.register_profile(
     "explore", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("ci")
+
+
+# A job that a shell runs in the background ignores Ctrl-C, and the tests of Ctrl-C would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def find_corpora():

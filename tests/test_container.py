@@ -55,9 +55,7 @@ def assert_same(a, b):
     arrays=st.dictionaries(
         st.text(max_size=5),
         st.sampled_from(DTYPES).flatmap(
-            lambda dtype: hnp.arrays(
-                dtype, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
-            )
+            lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5))
         ),
         max_size=4,
     ),
@@ -69,9 +67,7 @@ def assert_same(a, b):
             | st.integers()
             | st.floats(allow_nan=False, allow_infinity=False)
             | st.text(st.characters()),
-            lambda node: (
-                st.lists(node, max_size=3) | st.dictionaries(st.text(max_size=3), node, max_size=3)
-            ),
+            lambda node: st.lists(node, max_size=3) | st.dictionaries(st.text(max_size=3), node, max_size=3),
             max_leaves=6,
         ),
         max_size=4,
@@ -235,9 +231,7 @@ def fail_at_write(monkeypatch, error):
 
 
 @pytest.mark.parametrize("fail", [fail_at_write, fail_at_fsync, fail_at_replace])
-@pytest.mark.parametrize(
-    "error", [OSError(errno.ENOSPC, "disk full"), KeyboardInterrupt(), MemoryError()]
-)
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "disk full"), KeyboardInterrupt(), MemoryError()])
 @pytest.mark.parametrize("exists", [True, False])
 def test_a_failed_save_changes_nothing(path, small, fail, error, exists):
     if not exists:

@@ -186,9 +186,9 @@ def test_weights_by_name_rebuild_every_contribution(kind, request):
         request.getfixturevalue("store_sparsely")
     X, y = corpus()
     X = bags(X) if kind == "bags" else X
-    tagger = StructuredPerceptron(
-        "auto" if kind == "bags" else TEMPLATES, max_iter=3, random_state=0
-    ).fit(X[:15], y[:15])
+    tagger = StructuredPerceptron("auto" if kind == "bags" else TEMPLATES, max_iter=3, random_state=0).fit(
+        X[:15], y[:15]
+    )
     everything = feature_weights(tagger)
     by_name = {(feature, label): weight for feature, label, weight in everything}
     assert len(by_name) == len(everything)

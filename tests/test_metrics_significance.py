@@ -14,9 +14,7 @@ LABELS = ["O", "B-X", "I-X", "B-Y"]
 
 
 def noisy(y, rate, generator):
-    return [
-        [str(generator.choice(LABELS)) if generator.random() < rate else label for label in s] for s in y
-    ]
+    return [[str(generator.choice(LABELS)) if generator.random() < rate else label for label in s] for s in y]
 
 
 @pytest.fixture

@@ -93,9 +93,7 @@ class AccessorVariety:
         table, entries = table_of([])[0], np.zeros(1, np.int64)
         for n in range(2, LONGEST + 2):
             longer, count = np.full(ids.shape[0], -1, np.int32), np.zeros(1, np.int64)
-            table = intern_pairs(
-                table, entries, n, nodes[-1], ids, n - 1, _EVERYWHERE, token, longer, count
-            )
+            table = intern_pairs(table, entries, n, nodes[-1], ids, n - 1, _EVERYWHERE, token, longer, count)
             nodes.append(longer)
             n_nodes.append(int(count[0]))
             where = np.flatnonzero(longer >= 0)

@@ -115,11 +115,7 @@ class BagEncoder:
             found = [getters[key](value, -1) for token in tokens for key, value in token.items()]
         except KeyError:  # a key that is new
             nothing = {}.get
-            found = [
-                getters.get(key, nothing)(value, -1)
-                for token in tokens
-                for key, value in token.items()
-            ]
+            found = [getters.get(key, nothing)(value, -1) for token in tokens for key, value in token.items()]
         pair = np.fromiter(found, np.int32, len(found))
         features = feature_of[pair]
         numbers = np.ones(pair.shape[0]) if plain else number_of[pair]

@@ -403,9 +403,7 @@ class TemplateEncoder:
         n = token.shape[0] - 1
         padding = self.plan.left + self.plan.right
         anchor = token + padding * np.arange(n + 1)
-        slots = np.arange(token[-1]) + np.repeat(
-            self.plan.left + padding * np.arange(n), np.diff(token)
-        )
+        slots = np.arange(token[-1]) + np.repeat(self.plan.left + padding * np.arange(n), np.diff(token))
         channels = [self._on_anchors(v, token, anchor, slots) for v in values]
         rows = []
         for side in (self.nodes, self.edges):

@@ -86,9 +86,7 @@ def _one_sequence(sequence, name, item, i):
             f"{name}: sequence {i} is the {describe(sequence)} where a list of {item}s belongs{hint}"
         )
     if not _is_sequence(sequence):
-        raise ValueError(
-            f"{name}: sequence {i} must be a list of {item}s, got {describe(sequence)}"
-        )
+        raise ValueError(f"{name}: sequence {i} must be a list of {item}s, got {describe(sequence)}")
     return list(_elements(sequence))
 
 

@@ -84,9 +84,7 @@ def as_words(pieces, y):
         raise ValueError("y must be a list of lists of words, got None")
     y = as_sequences(y, "y", "word")
     if len(y) != len(pieces):
-        raise ValueError(
-            f"X and y must hold the same number of sequences, got {len(pieces)} and {len(y)}"
-        )
+        raise ValueError(f"X and y must hold the same number of sequences, got {len(pieces)} and {len(y)}")
     flat, offsets = flatten(y), offsets_of(lengths_of(y))
     tagged = bool(flat) and isinstance(flat[0], (tuple, list))
     columns = [flat]
@@ -132,15 +130,12 @@ def _refuse_spelling(i, text, words):
     start = 0
     for t, word in enumerate(words):
         if word.split() != [word]:
-            raise ValueError(
-                f"y: sequence {i}, position {t}: a word must not hold white space, got {word!r}"
-            )
+            raise ValueError(f"y: sequence {i}, position {t}: a word must not hold white space, got {word!r}")
         if not text.startswith(word, start):
             rest = text[start : start + max(10, len(word))]
             goes_on = f"goes on with {rest!r}" if rest else "has ended"
             raise ValueError(
-                f"y: sequence {i}, position {t}: the words must spell the text, which {goes_on}, "
-                f"got {word!r}"
+                f"y: sequence {i}, position {t}: the words must spell the text, which {goes_on}, got {word!r}"
             )
         start += len(word)
     raise ValueError(
@@ -343,9 +338,7 @@ def label_options(pieces, classes, scheme, marks=None):
     offsets = offsets_of(np.array([sum(map(len, text)) for text in pieces]))
     busy = np.add.reduceat(marks > 0, offsets[:-1]) + lengths_of(pieces) > 1
     bounds = offsets.tolist()
-    return [
-        flat[a:b] if one else [None] * (b - a) for a, b, one in zip(bounds, bounds[1:], busy.tolist())
-    ]
+    return [flat[a:b] if one else [None] * (b - a) for a, b, one in zip(bounds, bounds[1:], busy.tolist())]
 
 
 def _labels_of(n, parsed, scheme):

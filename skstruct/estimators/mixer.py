@@ -1,19 +1,20 @@
 """Parameter mixing: training on shards of the data, in threads or on a cluster."""
 
-import time
+import os
 
 import numpy as np
 from sklearn.base import clone
 
 from ..data.inputs import describe, lengths_of
-from ..training.interrupt import DeferredInterrupt
-from ..training.mixing import ERRORS, UNIFORM, mixture
+from ..training.checkpoint import simple_parameters
+from ..training.mixing import ERRORS, UNIFORM
 from ._sklearn import HasMethods, StrOptions
 from .base import N_JOBS, POSITIVE
 from .joining import united
 from .loading import Given, Job, learner_of, prepared
 from .meta import MetaLearner
 from .online import OnlineLearner
+from .rounds import Rounds
 from .run import new_key
 from .segmenter import Segmenter
 from .shards import Mixture, Shard, shard_key
@@ -42,6 +43,9 @@ class ParameterMixer(MetaLearner):
         Shards count the same, or in proportion to their updates in the round.
     n_jobs : int or None, default=None
         Threads, in training (over shards) and prediction. Results do not depend on it.
+    checkpoint : str, path or None, default=None
+        Folder where the mixed weights are kept after each round, so that a fit that was killed goes on from
+        there; see the learner's parameter. Needs ``strategy="iterative"``.
     client : str or None, default=None
         Address of a Dask scheduler, or "auto" for the client that this process has; needs ``skstruct[dask]``.
         Results do not depend on the workers, nor on how many of them are lost on the way.
@@ -60,6 +64,8 @@ class ParameterMixer(MetaLearner):
         For each round: ``updates`` and ``loss`` over all shards, ``sequence_error``, ``token_error``,
         ``mixture`` (the shards' weights), ``bytes_sent`` to the shards and ``bytes_received`` from them (in
         threads: what a cluster would have to send), and ``seconds``.
+    resumed_from_ : int
+        With ``checkpoint`` only: rounds that an earlier fit had completed, 0 if there was none.
 
     Notes
     -----
@@ -107,6 +113,7 @@ class ParameterMixer(MetaLearner):
         "strategy": [StrOptions({"iterative", "once"})],
         "mixing": [StrOptions({UNIFORM, ERRORS})],
         "n_jobs": N_JOBS,
+        "checkpoint": [str, os.PathLike, None],
         "client": [str, None],
         "random_state": ["random_state"],
     }
@@ -119,6 +126,7 @@ class ParameterMixer(MetaLearner):
         strategy="iterative",
         mixing="uniform",
         n_jobs=None,
+        checkpoint=None,
         client=None,
         random_state=None,
     ):
@@ -127,6 +135,7 @@ class ParameterMixer(MetaLearner):
         self.strategy = strategy
         self.mixing = mixing
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
         self.client = client
         self.random_state = random_state
 
@@ -204,6 +213,10 @@ class ParameterMixer(MetaLearner):
         """The estimator, and a copy of the learner in it, after a check that it can be mixed."""
         estimator = self._trainable()
         learner = learner_of(estimator)
+        if self.checkpoint is not None and self.strategy == "once":
+            raise ValueError(
+                'checkpoint needs strategy="iterative": with "once" there is nothing to keep before the end'
+            )
         for name in ("early_stopping", "checkpoint"):
             if getattr(learner, name, None):
                 raise ValueError(
@@ -250,56 +263,34 @@ class ParameterMixer(MetaLearner):
             crew.close()
 
     def _rounds(self, crew, mixed, run, fitted, n_examples, n_tokens):
-        """Train and mix; ``run`` knows what a model amounts to."""
+        """Train, mix, and become the result."""
         learner = run.estimator
-        alone = self._n_shards_of(crew) == 1
-        once = self.strategy == "once" and not alone
+        once = self.strategy == "once" and crew.n_shards > 1
         n_rounds, n_epochs = (1, learner.max_iter) if once else (learner.max_iter, 1)
-        history = []
-        with DeferredInterrupt() as interrupt:
-            for n in range(n_rounds):
-                began, sent, received = time.perf_counter(), crew.sent, crew.received
-                reports = crew.train(n, n_epochs, None if alone else mixed.start)
-                updates = [report.updates for report in reports]
-                share = mixture(self.mixing, updates)
-                if not alone:
-                    mixed.mix(reports, share)
-                history.append(
-                    {
-                        "round": n + 1,
-                        "updates": sum(updates),
-                        "sequence_error": sum(updates) / (n_examples * n_epochs),
-                        "token_error": sum(r.wrong_tokens for r in reports) / (n_tokens * n_epochs),
-                        "loss": sum(report.loss for report in reports),
-                        "mixture": share.tolist(),
-                        "bytes_sent": crew.sent - sent,
-                        "bytes_received": crew.received - received,
-                        "seconds": time.perf_counter() - began,
-                    }
-                )
-                if learner.verbose:
-                    record = history[-1]
-                    megabytes = (record["bytes_sent"] + record["bytes_received"]) / 1e6
-                    print(
-                        f"round {n + 1}: {record['updates']} updates, token error "
-                        f"{record['token_error']:.4f}, {megabytes:.1f} MB, {record['seconds']:.2f} s",
-                        flush=True,
-                    )
-                if interrupt.count:
-                    break
-            model = run.finished(crew.model() if alone else mixed.result())
-            self._become(model, run, fitted, len(history) * n_epochs, history)
-            if interrupt.count:
-                raise KeyboardInterrupt
+        rounds = Rounds(crew, mixed, run, self.mixing, n_rounds, n_epochs, n_examples, n_tokens)
+        if self.checkpoint is not None:
+            rounds.keep_in(self.checkpoint, self._facts(learner, run))
+        interrupted = rounds.train()
+        self._become(run.finished(rounds.model()), run, fitted, rounds, n_epochs)
+        if interrupted:
+            raise KeyboardInterrupt
         return self
 
-    @staticmethod
-    def _n_shards_of(crew):
-        return len(crew.shards if isinstance(crew, Threads) else crew.jobs)
+    def _facts(self, learner, run):
+        """What a fit depends on besides its shards, for the name of its checkpoint."""
+        parameters = simple_parameters(learner)
+        parameters.pop("random_state")
+        return {
+            "class": type(learner).__name__,
+            "parameters": parameters,
+            "mixing": self.mixing,
+            "key": None if self.random_state is None else run.state.key,
+        }
 
-    def _become(self, model, run, fitted, n_iter, history):
+    def _become(self, model, run, fitted, rounds, n_epochs):
         """Set the fitted attributes."""
         estimator = clone(self._template())
+        n_iter = len(rounds.history) * n_epochs
         given = {"_model": model, "n_iter_": n_iter, **run.fitted()}
         if isinstance(estimator, Segmenter):
             tagger = estimator._new_tagger()
@@ -310,7 +301,10 @@ class ParameterMixer(MetaLearner):
         vars(self).pop("classes_", None)
         if "classes_" in given:
             self.classes_ = given["classes_"]
-        self.n_iter_, self.history_, self.estimator_ = n_iter, history, estimator
+        vars(self).pop("resumed_from_", None)
+        if self.checkpoint is not None:
+            self.resumed_from_ = rounds.resumed_from
+        self.n_iter_, self.history_, self.estimator_ = n_iter, rounds.history, estimator
 
     @property
     def _model(self):

@@ -16,6 +16,7 @@ from ..core.hashing import MAX_LOAD, empty_table, grown, keys_of
 from ..core.store import grow_rows, settle
 from ..structures import segment
 from ..structures.segment_keys import _IS_NODE
+from ..training.checkpoint import arrays_of, fingerprint
 from ..training.mixing import (
     Piece,
     Steps,
@@ -108,6 +109,17 @@ class Shard:
         self.base = [Weights(store, moments=False) for store in stores]
         self.tables = [empty_table() for _ in self.parts]
         self.known = [0 for _ in self.parts]
+
+    def fingerprint(self):
+        """A digest of the shard's examples, as the learner sees them."""
+        return fingerprint({}, arrays_of((self.run.task, self.run.visited), "shard"))
+
+    def resume(self, key, model=None):
+        """Go on where another fit was: with its key for this shard, and its model if that is alone."""
+        self.run.state.key = key
+        self.noise = self.run.estimator._noise(key)
+        if model is not None:
+            self.model = model
 
     def train(self, epoch, n_epochs, start=None):
         """A round: ``n_epochs`` epochs from the weights of ``start`` on.
@@ -274,6 +286,31 @@ class Mixture:
         part = self.parts[k]
         store = getattr(self.model, part.store)
         return getattr(self.model, part.seen).shape[0] // max(1, _rows(store))
+
+    def state(self):
+        """The mixed weights: numbers that JSON gives back unchanged, and arrays by name."""
+        arrays = {}
+        for k, part in enumerate(self.parts):
+            arrays.update(self.weights[k].arrays(part.store))
+            if self.tables[k] is not None:
+                table, entries = self.tables[k]
+                arrays.update({part.table: table, part.entries: entries, part.seen: self.seen[k]})
+        return list(self.steps), arrays
+
+    def restore(self, steps, arrays):
+        """Take over what :meth:`state` returned.
+
+        Raises
+        ------
+        KeyError
+            If an array is missing.
+        """
+        self.steps = Steps(*steps)
+        for k, part in enumerate(self.parts):
+            self.weights[k].restore(part.store, arrays)
+            if self.tables[k] is not None:
+                self.tables[k] = arrays[part.table], arrays[part.entries]
+                self.seen[k] = arrays[part.seen]
 
     def result(self):
         """The structure's model with the mixed weights."""

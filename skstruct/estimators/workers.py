@@ -12,11 +12,13 @@ a worker that is lost costs time and changes nothing.
 import contextlib
 import uuid
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from typing import NamedTuple
 
 from joblib import effective_n_jobs
 
 from ..training.mixing import n_bytes
-from .loading import joined_shard, open_shard
+from .loading import Job, joined_shard, open_shard
+from .shards import Shard, shard_key
 
 MOST_LOSSES = 5
 """Workers that may be lost with one shard before it is given up."""
@@ -57,9 +59,23 @@ class Threads:
         self.shards = [joined_shard(run, plan, alone) for run, plan in zip(self.runs, plans)]
         self.runs = []
 
-    def train(self, epoch, n_epochs, start):
+    @property
+    def n_shards(self):
+        """Shards there are, once they are joined."""
+        return len(self.shards)
+
+    def fingerprints(self):
+        """A digest of each shard's examples."""
+        return self._map(Shard.fingerprint, self.shards)
+
+    def resume(self, key, model, epoch):
+        """Go on after ``epoch`` epochs of another fit with the random key; a shard alone with its model."""
+        for s, shard in enumerate(self.shards):
+            shard.resume(shard_key(key, s), model)
+
+    def train(self, epoch, n_epochs, start, full):
         """A round of all shards; ``start(full)`` is called for what they begin with. A list of reports."""
-        message = None if start is None else start(epoch == 0)
+        message = None if start is None else start(full)
         reports = self._map(lambda shard: shard.train(epoch, n_epochs, message), self.shards)
         self.sent += len(self.shards) * n_bytes(message)
         self.received += n_bytes(reports)
@@ -80,6 +96,16 @@ class Threads:
 _RUNS, _SHARDS = {}, {}  # by (fit, shard): encoded shards; joined shards and the round they have reached
 
 MISSING = "missing"
+
+
+class Again(NamedTuple):
+    """What it takes to build a shard in a process that does not hold it."""
+
+    plan: dict
+    alone: bool
+    job: Job
+    model: object  # that a shard alone was resumed with, or None
+    rounds: list  # (epoch, epochs) that a shard alone has to repeat
 
 
 def _guarded(function):
@@ -114,31 +140,40 @@ def _join(fit, number, plan, alone, job):
     _SHARDS[fit, number] = [joined_shard(_RUNS.pop((fit, number)), plan, alone), 0]
 
 
-def _train(fit, number, epoch, n_epochs, start, again):
-    """A round; ``again``: (plan, alone, job, rounds to repeat) for a process that lacks the shard."""
+def _shard(fit, number, epoch, again):
+    """The shard after so many epochs; from ``again``, if given, in a process that lacks it."""
     if again is not None:
-        plan, alone, job, behind = again
-        _join(fit, number, plan, alone, job)
-        for begin, n in behind:
-            _SHARDS[fit, number][0].train(begin, n)
-    elif _SHARDS.get((fit, number), (None, None))[1] != epoch:
+        _join(fit, number, again.plan, again.alone, again.job)
+        shard = _SHARDS[fit, number][0]
+        if again.model is not None:
+            shard.resume(shard_key(again.job.key, number), again.model)
+        for begin, n_epochs in again.rounds:
+            shard.train(begin, n_epochs)
+        _SHARDS[fit, number][1] = epoch
+    shard, reached = _SHARDS.get((fit, number), (None, None))
+    if reached != epoch:
         raise _Missing
-    shard = _SHARDS[fit, number][0]
+    return shard
+
+
+def _fingerprint(fit, number, again):
+    return _shard(fit, number, 0, again).fingerprint()
+
+
+def _resume(fit, number, key, model, epoch, again):
+    _shard(fit, number, 0, again).resume(shard_key(key, number), model)
+    _SHARDS[fit, number][1] = epoch
+
+
+def _train(fit, number, epoch, n_epochs, start, again):
+    shard = _shard(fit, number, epoch, again)
     report = shard.train(epoch, n_epochs, start)
-    _SHARDS[fit, number] = [shard, epoch + n_epochs]
+    _SHARDS[fit, number][1] = epoch + n_epochs
     return report
 
 
 def _model(fit, number, epoch, again):
-    if again is not None:
-        plan, alone, job, behind = again
-        _join(fit, number, plan, alone, job)
-        for begin, n in behind:
-            _SHARDS[fit, number][0].train(begin, n)
-        _SHARDS[fit, number][1] = epoch
-    elif _SHARDS.get((fit, number), (None, None))[1] != epoch:
-        raise _Missing
-    return _SHARDS[fit, number][0].model
+    return _shard(fit, number, epoch, again).model
 
 
 def _forget(fit):
@@ -192,7 +227,8 @@ class Cluster:
         self.client, self.ours = connect(client)
         self.fit = uuid.uuid4().hex
         self.sent = self.received = 0
-        self.jobs, self.plans, self.alone, self.rounds = [], [], False, []
+        self.jobs, self.plans, self.alone = [], [], False
+        self.begun, self.rounds = (0, None), []  # epoch and model it was resumed from; rounds since
         self.home, self.losses = [], []
 
     # -- work --------------------------------------------------------------------------------------
@@ -217,11 +253,34 @@ class Cluster:
 
         self._run(arguments)
 
-    def train(self, epoch, n_epochs, start):
+    @property
+    def n_shards(self):
+        """See :class:`Threads`."""
+        return len(self.jobs)
+
+    def fingerprints(self):
+        """See :class:`Threads`."""
+
+        def arguments(s, lost):
+            return "_fingerprint", self.fit, s, self._again(s) if lost else None
+
+        return self._run(arguments)
+
+    def resume(self, key, model, epoch):
+        """See :class:`Threads`."""
+        self.jobs = [job._replace(key=key) for job in self.jobs]
+
+        def arguments(s, lost):
+            return "_resume", self.fit, s, key, model, epoch, self._again(s) if lost else None
+
+        self._run(arguments)
+        self.begun = epoch, model
+
+    def train(self, epoch, n_epochs, start, full):
         """See :class:`Threads`."""
         message, shared = None, None
         if start is not None:
-            message = start(epoch == 0)
+            message = start(full)
             shared = self._scatter(message)
 
         def arguments(s, lost):
@@ -239,7 +298,7 @@ class Cluster:
 
     def model(self):
         """See :class:`Threads`."""
-        epoch = sum(self.rounds[-1])
+        epoch = sum(self.rounds[-1]) if self.rounds else self.begun[0]
 
         def arguments(s, lost):
             return "_model", self.fit, s, epoch, self._again(s) if lost else None
@@ -247,8 +306,9 @@ class Cluster:
         return self._run(arguments, only=[0])[0]
 
     def _again(self, s):
-        # A shard that is alone has no mixed weights to start from: it repeats its rounds.
-        return self.plans[s], self.alone, self.jobs[s], list(self.rounds) if self.alone else []
+        # With others it starts from the mixed weights; alone it repeats its rounds.
+        model, rounds = (self.begun[1], list(self.rounds)) if self.alone else (None, [])
+        return Again(self.plans[s], self.alone, self.jobs[s], model, rounds)
 
     def close(self):
         """Let the workers forget the shards."""

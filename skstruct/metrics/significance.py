@@ -36,9 +36,7 @@ class PairedBootstrap(NamedTuple):
     p_value: float
 
 
-def paired_bootstrap(
-    y_true, y_pred_a, y_pred_b, *, score="accuracy", n_resamples=10_000, random_state=None
-):
+def paired_bootstrap(y_true, y_pred_a, y_pred_b, *, score="accuracy", n_resamples=10_000, random_state=None):
     """Whether system B is better than system A on sentences like these.
 
     Parameters

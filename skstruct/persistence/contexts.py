@@ -76,9 +76,7 @@ def _statistics_from_state(parts, reader, where, alphabet):
     for p, n in zip(pairs, n_nodes):
         ok = within(p[:, 0], 0, n) and within(p[:, 1], 0, len(tokens))
         require(ok, f"{where}.pairs are out of range")
-    varieties = [
-        reader.array(v, f"{where}.varieties", np.int32, (n,)) for v, n in zip(varieties, n_nodes)
-    ]
+    varieties = [reader.array(v, f"{where}.varieties", np.int32, (n,)) for v, n in zip(varieties, n_nodes)]
     require(all(within(v, 0, 2**31) for v in varieties), f"{where}.varieties must not be negative")
     try:
         return statistics.set(tokens, pairs, varieties)

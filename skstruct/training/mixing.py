@@ -269,6 +269,19 @@ class Weights:
         received = self.received[at] if self.has_received else nothing
         return Piece(self.keys[at], self.value[at], nothing, received)
 
+    def arrays(self, name):
+        """Everything there is to know between two rounds; {path: array}."""
+        fields = [field for field in self._arrays() if field != "changed"]
+        if self.keys is not None:
+            fields.append("keys")
+        return {f"{name}.{field}": getattr(self, field) for field in fields}
+
+    def restore(self, name, arrays):
+        """Take over what :meth:`arrays` returned; raises KeyError if one is missing."""
+        for path in self.arrays(name):
+            setattr(self, path.rpartition(".")[2], arrays[path])
+        self.changed = np.zeros(self.value.shape[0], np.bool_)
+
     def settle(self):
         """Forget what changed: the next round begins."""
         self.changed[:] = False

@@ -84,9 +84,9 @@ def test_the_rest_is_searched_around_the_words():
     """A label before a word of the dictionary ends a word: the tagger knows, it is not just cut there."""
     segmenter = Segmenter(new_tagger()).fit(X, Y)
     asked = []
-    segmenter.tagger_.predict = lambda x, allowed=None: asked.append(allowed) or type(
-        segmenter.tagger_
-    ).predict(segmenter.tagger_, x, allowed)
+    segmenter.tagger_.predict = lambda x, allowed=None: (
+        asked.append(allowed) or type(segmenter.tagger_).predict(segmenter.tagger_, x, allowed)
+    )
     segmenter.predict(["他在北京大学看书", "天气"], dictionary=["北京大学"])
     first, second = asked[0]
     assert [None if one is None else "".join(sorted(one)) for one in first] == [

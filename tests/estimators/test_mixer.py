@@ -1,6 +1,7 @@
 """Parameter mixing as an estimator: over every learner, equal to its parts where it must be; good errors."""
 
 import pickle
+import signal
 
 import numpy as np
 import pytest
@@ -18,14 +19,17 @@ from skstruct import (
     StructuredPerceptron,
     WordSegmenter,
 )
+from skstruct.container import ModelFileError
 from skstruct.datasets import load_segmentation
+from skstruct.estimators import rounds as rounds_module
+from skstruct.estimators import shards
 
 X, Y = corpus(0, "str", n=14)
 TEXTS, WORDS = (part[:40] for part in load_segmentation())
 TREES = (
-    [[("the", "D"), ("dog", "N"), ("ran", "V")], [("a", "D"), ("cat", "N")], [("all", "N"), ("eat", "V")]] * 2,
-    [[(2, "det"), (3, "subj"), (0, "root")], [(2, "det"), (0, "root")], [(2, "subj"), (0, "root")]] * 2,
-)  # fmt: skip
+    2 * [[("the", "D"), ("dog", "N"), ("ran", "V")], [("a", "D"), ("cat", "N")], [("it", "N"), ("ate", "V")]],
+    2 * [[(2, "det"), (3, "subj"), (0, "root")], [(2, "det"), (0, "root")], [(2, "subj"), (0, "root")]],
+)
 
 LEARNERS = [
     (StructuredPerceptron(max_iter=4), X, Y),
@@ -217,11 +221,9 @@ def test_estimators_that_cannot_be_mixed(estimator, message):
 
 
 def test_an_interrupt_keeps_the_rounds_completed(monkeypatch):
-    from skstruct.estimators import mixer as module
-
     rounds = []
 
-    class Pressed(module.DeferredInterrupt):
+    class Pressed(rounds_module.DeferredInterrupt):
         @property
         def count(self):
             return int(len(rounds) >= 2)
@@ -230,18 +232,120 @@ def test_an_interrupt_keeps_the_rounds_completed(monkeypatch):
         def count(self, value):
             pass
 
-    mix = module.Mixture.mix
+    mix = shards.Mixture.mix
 
     def counted(self, *arguments):
         rounds.append(1)
         return mix(self, *arguments)
 
-    monkeypatch.setattr(module.Mixture, "mix", counted)
+    monkeypatch.setattr(shards.Mixture, "mix", counted)
     expected = ParameterMixer(StructuredPerceptron(max_iter=2), random_state=0).fit(X, Y)
     rounds.clear()
-    monkeypatch.setattr(module, "DeferredInterrupt", Pressed)
+    monkeypatch.setattr(rounds_module, "DeferredInterrupt", Pressed)
     mixer = ParameterMixer(StructuredPerceptron(max_iter=9), random_state=0)
     with pytest.raises(KeyboardInterrupt):
         mixer.fit(X, Y)
     assert mixer.n_iter_ == 2
     assert_same(mixer.estimator_, expected.estimator_)
+
+
+# -- checkpoints ---------------------------------------------------------------------------------------
+class Killed(Exception):
+    pass
+
+
+@pytest.fixture
+def killed_after(monkeypatch):
+    """Let a fit end without warning after so many rounds."""
+
+    def arm(n):
+        round_, rounds = rounds_module.Rounds._round, []
+
+        def counted(self):
+            if len(rounds) == n:
+                raise Killed
+            rounds.append(1)
+            round_(self)
+
+        monkeypatch.setattr(rounds_module.Rounds, "_round", counted)
+
+    yield arm
+
+
+@pytest.mark.parametrize("n_shards", [1, 3])
+@pytest.mark.parametrize("noise", [{}, {"penalty": "l1-cumulative", "alpha": 2**-8, **NOISY}])
+@pytest.mark.parametrize("estimator, X, y", LEARNERS)
+def test_a_killed_fit_goes_on(estimator, X, y, noise, n_shards, killed_after, monkeypatch, tmp_path):
+    if isinstance(estimator, ShiftReduceParser | WordSegmenter) or y is TREES[1]:
+        noise = {key: value for key, value in noise.items() if key != "noise_rate" and key != "feature_noise"}
+    estimator = clone(estimator)
+    inner = estimator.tagger if isinstance(estimator, Segmenter) else estimator
+    inner.set_params(**noise)
+    mixer = ParameterMixer(estimator, n_shards, random_state=5)
+    whole = mixer.fit(X, y)
+    assert not hasattr(whole, "resumed_from_")
+    kept = clone(mixer).set_params(checkpoint=tmp_path)
+    with monkeypatch.context():
+        killed_after(2)
+        with pytest.raises(Killed):
+            clone(kept).fit(X, y)
+    monkeypatch.undo()
+    assert len(list(tmp_path.iterdir())) == 1
+    kept.fit(X, y)
+    assert kept.resumed_from_ == 2 and kept.n_iter_ == whole.n_iter_ == len(kept.history_)
+    assert not list(tmp_path.iterdir())
+    assert_same(kept.estimator_, whole.estimator_)
+    assert [r["updates"] for r in kept.history_] == [r["updates"] for r in whole.history_]
+
+
+def test_a_killed_fit_of_shards_goes_on_with_its_own_key(killed_after, monkeypatch, tmp_path):
+    loads = [lambda: (X[:7], Y[:7]), lambda: (X[7:], Y[7:])]
+    mixer = ParameterMixer(StructuredPerceptron(max_iter=5, **NOISY), checkpoint=tmp_path)
+    with monkeypatch.context():
+        killed_after(3)
+        with pytest.raises(Killed):
+            mixer.fit_shards(loads)
+    monkeypatch.undo()
+    other = clone(mixer).set_params(mixing="errors").fit_shards(loads)
+    assert other.resumed_from_ == 0 and len(list(tmp_path.iterdir())) == 1
+    assert clone(mixer).fit_shards(loads[::-1]).resumed_from_ == 0
+    assert mixer.fit_shards(loads).resumed_from_ == 3 and not list(tmp_path.iterdir())
+
+
+def test_an_interrupted_fit_goes_on(monkeypatch, tmp_path):
+    mixer = ParameterMixer(StructuredPerceptron(max_iter=4), random_state=0, checkpoint=tmp_path)
+    expected = clone(mixer).fit(X, Y)
+    mix = shards.Mixture.mix
+
+    def pressed(self, *arguments):
+        mix(self, *arguments)
+        signal.raise_signal(signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shards.Mixture, "mix", pressed)
+        with pytest.raises(KeyboardInterrupt):
+            mixer.fit(X, Y)
+    assert mixer.n_iter_ == 1
+    assert mixer.fit(X, Y).resumed_from_ == 1
+    assert_same(mixer.estimator_, expected.estimator_)
+
+
+def test_a_damaged_checkpoint_is_refused(killed_after, monkeypatch, tmp_path):
+    mixer = ParameterMixer(StructuredPerceptron(max_iter=4), random_state=0, checkpoint=tmp_path)
+    with monkeypatch.context():
+        killed_after(2)
+        with pytest.raises(Killed):
+            mixer.fit(X, Y)
+    monkeypatch.undo()
+    (file,) = tmp_path.iterdir()
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(ModelFileError, match="cannot be used"):
+        mixer.fit(X, Y)
+    assert not hasattr(mixer, "estimator_") and file.read_bytes() == data
+
+
+def test_a_single_mixture_keeps_nothing(tmp_path):
+    with pytest.raises(ValueError, match='checkpoint needs strategy="iterative"'):
+        ParameterMixer(strategy="once", checkpoint=tmp_path).fit(X, Y)

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from skstruct import ParameterMixer, StructuredPerceptron
 from skstruct.estimators import workers
@@ -94,6 +95,34 @@ def test_a_worker_that_dies_changes_nothing(client, monkeypatch, n, when):
     there = ParameterMixer(base(), random_state=0, client="auto").fit_shards(shards(n))
     assert killed
     assert_same(here, there)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_driver_that_dies_and_a_worker_too(client, monkeypatch, tmp_path, n):
+    mixer = ParameterMixer(base(), random_state=0, client="auto", checkpoint=tmp_path)
+    here = clone(mixer).set_params(client=None, checkpoint=None).fit_shards(shards(n))
+    run, submit, killed = workers.Cluster.train, workers.Cluster._submit, []
+
+    def dies(self, epoch, *arguments):
+        if epoch == 2:
+            raise OSError("no driver any more")
+        return run(self, epoch, *arguments)
+
+    def kill_too(self, s, arguments):
+        task = submit(self, s, arguments)
+        if arguments[0] == "_train" and arguments[3] == 3 and not killed:
+            killed.append(client.run(os.getpid, workers=[self.home[s]])[self.home[s]])
+            os.kill(killed[0], signal.SIGKILL)
+        return task
+
+    with monkeypatch.context() as patch:
+        patch.setattr(workers.Cluster, "train", dies)
+        with pytest.raises(OSError):
+            mixer.fit_shards(shards(n))
+    monkeypatch.setattr(workers.Cluster, "_submit", kill_too)
+    mixer.fit_shards(shards(n))
+    assert killed and mixer.resumed_from_ == 2 and not list(tmp_path.iterdir())
+    assert_same(here, mixer)
 
 
 def test_a_client_that_is_not_there(monkeypatch):

@@ -237,9 +237,7 @@ def test_score_is_token_accuracy():
     score = tagger.score(X, y)
     assert type(score) is float and score == pytest.approx(np.mean(np.concatenate(right)))
     weight = np.arange(len(X)) % 3
-    expected = sum(w * sum(r) for w, r in zip(weight, right)) / sum(
-        w * len(r) for w, r in zip(weight, right)
-    )
+    expected = sum(w * sum(r) for w, r in zip(weight, right)) / sum(w * len(r) for w, r in zip(weight, right))
     assert tagger.score(X, y, sample_weight=weight) == pytest.approx(expected)
     partly = [[None, *labels[1:]] for labels in y]
     assert tagger.score(X, partly) == pytest.approx(np.mean(np.concatenate([r[1:] for r in right])))
@@ -426,9 +424,7 @@ def test_random_state(Tagger):
     unseeded = Tagger(**options).fit(X, y)
     assert not same_weights(unseeded, Tagger(**options).fit(X, y))
     plain = {"features": TEMPLATES, "shuffle": False, "max_iter": 2}
-    assert same_weights(
-        Tagger(random_state=1, **plain).fit(X, y), Tagger(random_state=2, **plain).fit(X, y)
-    )
+    assert same_weights(Tagger(random_state=1, **plain).fit(X, y), Tagger(random_state=2, **plain).fit(X, y))
 
 
 # -- interrupts ----------------------------------------------------------------------------------------

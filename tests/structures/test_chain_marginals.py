@@ -47,9 +47,7 @@ def fast(corpus, emission, potentials, clamped=False):
     L = potentials.cost.shape[0]
     lengths = np.diff(corpus.token)
     pair = np.array(list(product(range(L), range(L))))
-    steps, matrix = make_steps(
-        potentials.transition, pair, potentials.start, potentials.end, potentials.cost
-    )
+    steps, matrix = make_steps(potentials.transition, pair, potentials.start, potentials.end, potentials.cost)
     gradient, step = np.zeros(emission.shape[0]), np.zeros(L * L)
     bad = np.zeros(lengths.shape[0], bool)
     with np.errstate(all="ignore"):

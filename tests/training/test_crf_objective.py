@@ -85,9 +85,7 @@ def enumerated(task, o, weights):
 @pytest.mark.parametrize("all_pairs", [False, True])
 def test_value_and_gradient(edges, partial, cost, all_pairs):
     task = make_task(edges=edges, partial=partial)
-    o = CRFObjective(
-        task, L, 6, 3 if edges else 1, c1=0.0, c2=0.1, all_pairs=all_pairs, cost=cost
-    )
+    o = CRFObjective(task, L, 6, 3 if edges else 1, c1=0.0, c2=0.1, all_pairs=all_pairs, cost=cost)
     view = o.everything()
     rng = np.random.RandomState(1)
     w = rng.randn(o.size)
@@ -99,9 +97,7 @@ def test_value_and_gradient(edges, partial, cost, all_pairs):
         slope = (o.evaluate(view, w + e)[0] - o.evaluate(view, w - e)[0]) / 2e-5
         assert gradient[k] == pytest.approx(slope, abs=1e-5)
     o.evaluate(view, w, keep=True)
-    np.testing.assert_allclose(
-        o.gradient_of_pairs(w[: o.n_pairs]), gradient[: o.n_pairs], atol=1e-5
-    )
+    np.testing.assert_allclose(o.gradient_of_pairs(w[: o.n_pairs]), gradient[: o.n_pairs], atol=1e-5)
 
 
 def test_constraints():

@@ -132,13 +132,9 @@ def test_equals_logistic_regression():
 def test_stage_one_lowers_the_objective(line_search, partial):
     task = learnable(partial=partial)
     zero = train_crf(task, L, 20, c1=0.3, solver="sgd", sgd_iter=0)
-    some = train_crf(
-        task, L, 20, c1=0.3, solver="sgd", sgd_iter=8, eta0=0.1, line_search=line_search
-    )
+    some = train_crf(task, L, 20, c1=0.3, solver="sgd", sgd_iter=8, eta0=0.1, line_search=line_search)
     assert some.objective < 0.95 * zero.objective
-    again = train_crf(
-        task, L, 20, c1=0.3, solver="sgd", sgd_iter=8, eta0=0.1, line_search=line_search
-    )
+    again = train_crf(task, L, 20, c1=0.3, solver="sgd", sgd_iter=8, eta0=0.1, line_search=line_search)
     assert np.array_equal(some.nodes, again.nodes)
 
 
