@@ -178,6 +178,7 @@ def test_train_wrong_usage(folder, capsys, tmp_path, options, message):
         (b"", "data.txt: there is no sentence in it"),
         (b"a X\n\xff Y\n", "data.txt, line 2: not valid utf-8"),
         (b"a B-X\nb I-X\n\nc I-X\n", "data.txt, line 4: y: sequence 1, position 0: the label 'I-X' cannot"),
+        (b"a X\n" * 9000 + b"\xff Y\n", "data.txt, line 9001: not valid utf-8"),
     ],
 )
 def test_train_bad_data(capsys, tmp_path, text, message):
@@ -244,6 +245,17 @@ def test_tag_needs_no_label_and_keeps_what_it_does_not_read(folder, capsys, stdi
     code, out, _ = run(capsys, "tag", "-m", folder / "chunk", "--comment", "//")
     assert code == 0
     assert out == "\n\n// note\nthe\tDT\tB-NP\n// inside\ndog\tNN\tI-NP\n\n\n\na\tDT\tB-NP\n// end\n"
+
+
+@pytest.mark.parametrize("separator", [" ", "\t"])
+def test_tag_keeps_an_ideographic_space_and_drops_trailing_blanks(capsys, stdin, tmp_path, separator):
+    stdin("a A\n\u3000 B\n\nb A\n")
+    assert run(capsys, "train", "-", "-m", tmp_path / "m", "--format", "columns", "--epochs", "1")[0] == 0
+    stdin(f"a{separator}c\n\u3000{separator}y \t\n")
+    code, out, _ = run(capsys, "tag", "-m", tmp_path / "m")
+    assert code == 0
+    assert [line.split(separator)[:2] for line in out.splitlines()] == [["a", "c"], ["\u3000", "y"]]
+    assert all(line.count(separator) == 2 for line in out.splitlines())
 
 
 def test_tag_nothing(folder, capsys, stdin):
@@ -341,6 +353,33 @@ def test_train_on_a_stream(folder, capsys, tmp_path, monkeypatch):
     assert code != 0 and "line 11" in err
     code, _, err = run(capsys, "train", "-", "-m", tmp_path / "m", "--stream", "2", "--epochs", "2")
     assert code == 2 and "standard input" in err
+
+
+def test_a_stream_and_held_out_sentences(folder, capsys, tmp_path):
+    arguments = "train", folder / "train.txt", "-m", tmp_path / "m", "--stream", "40"
+    code, out, err = run(capsys, *arguments, "--dev", folder / "test.txt")
+    assert code == 0 and f"epoch 1: {N_TRAIN} sentences" in err
+    assert out == run(capsys, "evaluate", folder / "test.txt", "-m", tmp_path / "m")[1]
+
+
+@pytest.mark.parametrize("several", [[], ["--shards", "2"], ["--members", "2"]])
+def test_models_hold_no_folder_of_this_machine(folder, capsys, tmp_path, several):
+    arguments = "train", folder / "train.txt", "-m", tmp_path / "m", "--epochs", "1", "-v", *several
+    assert run(capsys, *arguments, "-p", f"checkpoint={tmp_path / 'states'}")[0] == 0
+    assert list((tmp_path / "states").iterdir()) == []  # it was used, and tidied up
+    assert str(tmp_path).encode() not in (tmp_path / "m").read_bytes()
+    model = skstruct.load(tmp_path / "m")
+    assert getattr(model, "estimator_", model).verbose == 0
+
+
+def test_interrupted_before_there_is_a_model(folder, capsys, tmp_path, monkeypatch):
+    def interrupted(self, X, y):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(skstruct.StructuredPerceptron, "fit", interrupted)
+    code, _, err = run(capsys, "train", folder / "train.txt", "-m", tmp_path / "m")
+    assert code == cli.INTERRUPTED and "no model was kept" in err and "checkpoint=FOLDER" in err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_train_with_a_lexicon_and_members(folder, capsys, tmp_path):
@@ -458,6 +497,7 @@ class _Sink:
     [
         ("chunk", "the\n", "<stdin>, line 1: the model reads 2 columns of a token; found 1"),
         ("chunk", "the DT\n\n\xff DT X\n", "<stdin>, line 3: expected 2 columns, as on line 1; found 3"),
+        ("chunk", b"the DT\n\n\xff DT\n", "<stdin>, line 3: not valid utf-8"),
     ],
 )
 def test_tag_bad_input(folder, capsys, stdin, name, text, message):
@@ -646,6 +686,7 @@ def test_every_format_is_guessed_or_asked_for(capsys, tmp_path):
     for text, expected in (
         ("a X\nb Y\n", "columns"),
         ("a b c\nd e\n", "segmented"),
+        ("a b X\nc d Y\n\ne f Z\ng h\n", "columns"),  # with a mistake, which the reader names
         ("# text = a\n1\ta" + "\t_" * 8 + "\n", "conllu"),
     ):
         (tmp_path / "f.txt").write_text(text)

@@ -16,7 +16,7 @@ from .common import CommandError, counted, positive, tell
 from .contest import PAIRS, Corpus, Crfsuite, Ours, memory_of, templates_for
 from .corpus import add_options
 from .scores import encodes_segments, warn_of_unknown
-from .train import ALGORITHMS, add_features, features_of
+from .train import add_features, features_of
 
 _COLUMNS = (
     ("fit_seconds", "fit [s]", "{:.2f}"),
@@ -97,11 +97,7 @@ def run(arguments):
         warn_of_unknown(test.y, {label for labels in train.y for label in labels}, test.name)
     rows = []
     for algorithm in dict.fromkeys(arguments.algorithm or ["ap", "pa"]):
-        sides = [Crfsuite(algorithm, templates, options)]
-        if PAIRS[algorithm] in ALGORITHMS:
-            sides.append(Ours(algorithm, templates, options))
-        else:
-            tell(f"this version of skstruct has no counterpart of {algorithm}; CRFsuite runs alone")
+        sides = [Crfsuite(algorithm, templates, options), Ours(algorithm, templates, options)]
         if sides[0].strings.left_out:
             tell(
                 "CRFsuite has no transitions that look at the input; it goes without "
@@ -173,8 +169,7 @@ def _print(rows, train, test, templates, arguments):
         for row in pair:
             cells = ("-" if row[key] is None else form.format(row[key]) for key, _, form in _COLUMNS)
             print(f"{row['name']:<{width}}" + "".join(f"{cell:>20}" for cell in cells))
-        if len(pair) == 2:
-            print(f"{'  ratio':<{width}}" + "".join(f"{_ratio(*pair, key):>20}" for key, _, _ in _COLUMNS))
+        print(f"{'  ratio':<{width}}" + "".join(f"{_ratio(*pair, key):>20}" for key, _, _ in _COLUMNS))
 
 
 def _ratio(theirs, ours, key):

@@ -22,7 +22,7 @@ from .lines import Source
 from .train import ALGORITHMS
 
 PAIRS = {"ap": "perceptron", "pa": "pa", "lbfgs": "l1crf"}
-"""CRFsuite's algorithm -> ours, where there is one."""
+"""CRFsuite's algorithm -> ours."""
 
 
 class Corpus:

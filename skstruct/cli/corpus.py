@@ -11,6 +11,7 @@ import argparse
 import codecs
 import os
 import re
+from collections import Counter
 from typing import NamedTuple
 
 from ..data.bags import BagEncoder
@@ -91,15 +92,17 @@ def _guess(source, separator):
     """The format that the first lines look like."""
     lines = source.peek()
     rows = [line for line in lines if not line.startswith("# ")] or lines
-    if rows and _is_conllu(rows[0]):
+    if not rows:
+        raise CommandError(f"{source.name}: the file is empty")
+    if _is_conllu(rows[0]):
         return "conllu"
-    widths = {len(split_cells(line, separator)) for line in rows}
-    if len(rows) > 1 and len(widths) == 1 and widths != {1}:
+    widths = Counter(len(split_cells(line, separator)) for line in rows)
+    width, n = widths.most_common(1)[0]
+    # A few odd lines among columns are mistakes, which the reader will name, and not sentences.
+    if len(rows) > 1 and width > 1 and 4 * n >= 3 * len(rows):
         return "columns"
     if len(widths) > 1:
         return "segmented"
-    if not rows:
-        raise CommandError(f"{source.name}: the file is empty")
     raise CommandError(f"{source.name}: cannot tell the format from the content; say --format")
 
 
@@ -291,7 +294,8 @@ def _as_kind(places, inputs, where):
         return places[0] if len(places) == 1 else places
     if len(places) < inputs.width:
         raise CommandError(
-            f"{where}: the model reads {counted_columns(inputs.width)} of a token; found {len(places)}"
+            f"{where}: the model reads {counted_columns(inputs.width)} of a token; found {len(places)}; "
+            f"--tokens says which to read"
         )
     if inputs.kind is str and len(places) > 1:
         raise CommandError(f"{where}: the model reads one column of a token; --tokens names {len(places)}")

@@ -7,7 +7,6 @@ that everything works, and how fast it is.
 Place: a command, see `skstruct.cli`.
 """
 
-import argparse
 import contextlib
 import platform
 import sys
@@ -21,6 +20,7 @@ from ..datasets import load_chunking, load_entities, load_sample
 from ..estimators.segmenter import Segmenter
 from ..metrics import segment_f1_score, segmentation_report, word_f1_score
 from ..structures import chain
+from .common import positive
 
 LEARNERS = (StructuredPerceptron, PassiveAggressiveTagger)
 
@@ -63,17 +63,11 @@ def add_parser(commands):
         "word segmentation, joint segmentation and tagging, English chunking, entity recognition.",
     )
     parser.add_argument(
-        "--epochs", type=_positive, default=10, metavar="N",
+        "--epochs", type=positive, default=10, metavar="N",
         help="passes over the training data (default: 10)",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
     parser.set_defaults(run=run)
-
-
-def _positive(text):
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be an int of at least 1, got {text!r}")
-    return int(text)
 
 
 def jobs():

@@ -60,22 +60,14 @@ class Source:
             for number, line in enumerate(self._file, start=1):
                 yield line.removeprefix("\ufeff") if number == 1 else line
         except UnicodeDecodeError as error:
-            line = self._undecodable_line() or f"after line {number}"
-            raise CommandError(f"{self.name}, {line}: not valid {error.encoding}: {error.reason}") from None
+            # The decoder works on blocks: what it was given begins in the line after the last one it gave.
+            number += 1 + error.object[: error.start].count(b"\n")
+            raise CommandError(
+                f"{self.name}, line {number}: not valid {error.encoding}: {error.reason}; "
+                f"--encoding names another encoding"
+            ) from None
         except (EOFError, zlib.error) as error:  # a gzip file cut short, or damaged
             raise CommandError(f"{self.name}, after line {number}: {error}") from None
-
-    def _undecodable_line(self):
-        """``line N``: the decoder works on blocks, so that a file has to be looked at again."""
-        if self.path is None or self.path.endswith(".gz"):
-            return None
-        with open(self.path, "rb") as file:
-            for number, line in enumerate(file, start=1):
-                try:
-                    line.decode(self.encoding)
-                except UnicodeDecodeError:
-                    return f"line {number}"
-        return None
 
     def peek(self, n=PEEK):
         """The first `n` lines that are not blank, or fewer; they will be read again."""

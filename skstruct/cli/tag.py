@@ -160,8 +160,11 @@ def _marked(sentence, labels, rank, score, mark, layout):
 
 
 def _mark_columns(line, label, layout):
-    separator = layout.separator or ("\t" if "\t" in line else " ")
-    return f"{line if layout.separator else line.rstrip()}{separator}{label}"
+    if layout.separator is not None:
+        return f"{line}{layout.separator}{label}"
+    line = line.rstrip(" \t")  # nothing else: an ideographic space can be a token
+    separator = "\t" if "\t" in line else " "
+    return f"{line}{separator}{label}"
 
 
 def _mark_conllu(line, label, layout):

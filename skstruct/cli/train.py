@@ -11,15 +11,17 @@ import contextlib
 import sys
 import time
 
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
-
-import skstruct
 
 from ..data.presets import PRESETS
 from ..data.templates import FeatureTemplates
 from ..estimators._sklearn import InvalidParameterError
 from ..estimators.averager import BaggingShuffleAverager
+from ..estimators.l1crf import L1CRF
 from ..estimators.mixer import ParameterMixer
+from ..estimators.passive_aggressive import PassiveAggressiveTagger
+from ..estimators.perceptron import StructuredPerceptron
 from ..estimators.segmenter import Segmenter
 from .common import check_target, counted, positive, tell
 from .corpus import add_options, batches, layout_of, located, read_all
@@ -27,13 +29,7 @@ from .evaluate import scores_of
 from .lines import Source
 from .scores import as_text
 
-_CLASSES = {"perceptron": "StructuredPerceptron", "pa": "PassiveAggressiveTagger", "l1crf": "L1CRF"}
-
-ALGORITHMS = {
-    name: getattr(skstruct, class_name)
-    for name, class_name in _CLASSES.items()
-    if hasattr(skstruct, class_name)
-}
+ALGORITHMS = {"perceptron": StructuredPerceptron, "pa": PassiveAggressiveTagger, "l1crf": L1CRF}
 """Name on the command line -> estimator."""
 
 PARTIAL = ".partial"
@@ -191,9 +187,11 @@ def new_model(arguments, segmented):
     if several and several[0] != "--members" and not hasattr(learner, "partial_fit"):
         arguments.usage_error(f"{several[0]}: {learner.__name__} does not learn example by example")
     if arguments.shards > 1 or arguments.cluster is not None:
+        checkpoint = tagger.checkpoint  # of all shards together
         learned = ParameterMixer(
-            tagger, arguments.shards, n_jobs=-1, client=arguments.cluster, random_state=arguments.seed
-        )
+            tagger.set_params(checkpoint=None), arguments.shards, n_jobs=-1, client=arguments.cluster,
+            checkpoint=checkpoint, random_state=arguments.seed,
+        )  # fmt: skip
     if arguments.members > 1:
         learned = BaggingShuffleAverager(
             tagger, n_estimators=arguments.members, n_jobs=-1, random_state=arguments.seed
@@ -230,8 +228,8 @@ def run(arguments):
             X, y, numbers = read_all(source, layout)
     dev, arguments.format = None, layout.format
     if arguments.dev is not None:  # read now: a mistake in it should not cost a training
-        with Source(arguments.dev, arguments.encoding) as source:
-            dev = source.name, *read_all(source, layout_of(arguments, source))
+        with Source(arguments.dev, arguments.encoding) as held_out:
+            dev = held_out.name, *read_all(held_out, layout_of(arguments, held_out))
     unit = "word" if layout.format == "segmented" else "token"
     began = time.perf_counter()
     try:
@@ -245,9 +243,7 @@ def run(arguments):
         _keep(model, arguments.model + PARTIAL)
         raise
     seconds = time.perf_counter() - began
-    if arguments.verbose:
-        tagger = getattr(model, "tagger_", model)
-        getattr(tagger, "estimator", tagger).set_params(verbose=0)  # said enough
+    _forget(model)
     model.save(arguments.model, training=not arguments.compact)
     n_labels = len(getattr(model, "tagger_", model).classes_)
     tell(
@@ -279,12 +275,26 @@ def _stream(arguments, model, layout, unit, source):
         tell(f"epoch {epoch + 1}: {counted(n_sentences, 'sentence')}, {counted(n_units, unit)}")
 
 
+def _forget(model):
+    """Reset what concerned this training only: a line for each epoch, a folder of this machine."""
+    for name in ("tagger", "tagger_", "estimator", "estimator_"):
+        if getattr(model, name, None) is not None:
+            _forget(getattr(model, name))
+    given = model.get_params(deep=False)
+    model.set_params(**{k: v for k, v in (("verbose", 0), ("checkpoint", None)) if k in given})
+
+
 def _keep(model, path):
     """Save what an interrupted training has learned, if anything, beside the file asked for."""
     try:
         check_is_fitted(model)
+        _forget(model)
         model.save(path)
-    except (ValueError, OSError):  # nothing learned yet, or no room
+    except NotFittedError:  # the first epoch was not complete, or the members were not
+        tell("no model was kept; with --param checkpoint=FOLDER the same command goes on from its last epoch")
+        return
+    except OSError as error:
+        tell(f"no model was kept: {path}: {error.strerror}")
         return
     n = getattr(model, "tagger_", model).n_iter_
     tell(f"the model after {counted(n, 'epoch')} is in {path}")
