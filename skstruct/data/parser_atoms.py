@@ -55,24 +55,27 @@ def check_words(X, token):
     Raises
     ------
     ValueError
-        If a token is not a pair of str; the message names sentence and position.
+        If a token is not a pair of str, neither empty; the message names sentence and position.
     """
     flat = flatten(X)
     if not flat:
         return (), ()
     if set(map(type, flat)) <= {tuple, list} and set(map(len, flat)) == {2}:
         forms, tags = zip(*flat)
-        if set(map(type, forms)) == {str} == set(map(type, tags)):
+        if set(map(type, forms)) == {str} == set(map(type, tags)) and "" not in forms and "" not in tags:
             return forms, tags
     out = []
     for k, word in enumerate(flat):
         pair = isinstance(word, (tuple, list)) and len(word) == 2
         if not pair or not all(isinstance(part, str) for part in word):
-            i, t = place(token, k)
-            raise ValueError(
-                f"X: sequence {i}, position {t}: expected a pair (form, tag) of str, got {describe(word)}"
-            )
-        out.append((str(word[0]), str(word[1])))
+            wrong = "expected a pair (form, tag) of str"
+        elif not all(word):
+            wrong = "neither form nor tag may be empty"
+        else:
+            out.append((str(word[0]), str(word[1])))
+            continue
+        i, t = place(token, k)
+        raise ValueError(f"X: sequence {i}, position {t}: {wrong}, got {describe(word)}")
     return tuple(zip(*out))
 
 

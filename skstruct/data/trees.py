@@ -8,6 +8,8 @@ moves its dependent one step up, to its head's head, until none is left. It is t
 pseudo-projective method (Nivre and Nilsson 2005), without marking lifted arcs in the labels.
 """
 
+from heapq import heapify, heappop, heappush
+
 import numpy as np
 
 from .inputs import describe, flatten, place
@@ -15,6 +17,8 @@ from .inputs import describe, flatten, place
 SHIFT, LEFT, RIGHT = 0, 1, 2
 """Actions: SHIFT reads a word; LEFT makes the second tree on the stack a child of the first, RIGHT the first
 a child of the second."""
+
+ACTION_NAMES = ("SHIFT", "LEFT", "RIGHT")
 
 
 def split_arcs(y):
@@ -39,8 +43,26 @@ def split_arcs(y):
 
 
 def heads_alone(y):
-    """The heads of sentences of heads, or of (head, label) pairs."""
-    return [[arc[0] if isinstance(arc, (tuple, list)) and arc else arc for arc in s] for s in y]
+    """The heads of sentences of heads, or of (head, label) pairs.
+
+    Raises
+    ------
+    ValueError
+        If a tuple or list is not a pair; the message names sentence and position.
+    """
+    heads = []
+    for i, sentence in enumerate(y):
+        heads.append([])
+        for t, arc in enumerate(sentence):
+            if isinstance(arc, (tuple, list)):
+                if len(arc) != 2:
+                    raise ValueError(
+                        f"y: sequence {i}, position {t}: expected a head or a pair (head, label), "
+                        f"got {describe(arc)}"
+                    )
+                arc = arc[0]
+            heads[-1].append(arc)
+    return heads
 
 
 def check_trees(heads, token):
@@ -202,21 +224,44 @@ def lift(heads):
     >>> lift([0, 4, 1, 1])
     [0, 1, 1, 1]
     """
+    # A lift takes descendants from the old head alone. So arcs that are not projective stay so until they are
+    # lifted, and of the others only those of the old head, and the new arc, have to be looked at again.
     heads = list(heads)
-    while True:
-        first, last = _preorder(heads)
-        best = None
-        for d, h in enumerate(heads, 1):
-            a, b = min(d, h) + 1, max(d, h)
-            if h == 0 or a == b or (best is not None and b - a >= best[0]):
-                continue
-            between = first[a:b]
-            if between.min() < first[h] or between.max() > last[h]:
-                best = b - a, d
-        if best is None:
-            return heads
-        d = best[1]
-        heads[d - 1] = heads[heads[d - 1] - 1]
+    first, last = _preorder(heads)
+    children = [[] for _ in range(len(heads) + 1)]
+    waiting = []  # (length, dependent, head) of arcs that are not projective; those lifted since are stale
+    for d, h in enumerate(heads, 1):
+        children[h].append(d)
+        between = first[min(d, h) + 1 : max(d, h)]
+        if h > 0 and between.size and (between.min() < first[h] or between.max() > last[h]):
+            waiting.append((abs(h - d), d, h))
+    heapify(waiting)
+    while waiting:
+        _, d, h = heappop(waiting)
+        if heads[d - 1] != h:
+            continue
+        g = heads[d - 1] = heads[h - 1]
+        children[h].remove(d)
+        children[g].append(d)
+        looked_at = [(h, children[h])]
+        if heads[g - 1] > 0:  # below the root everything descends from it
+            looked_at.append((g, [d]))
+        for head, dependents in looked_at:
+            below = _descendants(head, children) if dependents else ()
+            for x in dependents:
+                if not all(k in below for k in range(min(x, head) + 1, max(x, head))):
+                    heappush(waiting, (abs(x - head), x, head))
+    return heads
+
+
+def _descendants(head, children):
+    """The words that descend from a head."""
+    found, pending = set(), [head]
+    while pending:
+        new = children[pending.pop()]
+        found.update(new)
+        pending += new
+    return found
 
 
 def encode_trees(heads, token, lifting):

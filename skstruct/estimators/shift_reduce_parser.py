@@ -3,6 +3,8 @@
 Place on the ladder: rung 7. What is searched and learned is in `skstruct.structures.parse`.
 """
 
+from operator import eq
+
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -15,6 +17,7 @@ from ..data.parser_atoms import AtomEncoder, check_words
 from ..data.parser_sets import TEMPLATE_SETS
 from ..data.parser_templates import template_lines
 from ..data.trees import check_trees, encode_trees, heads_alone, split_arcs
+from ..metrics.trees import split_heads
 from ..structures import parse as structure
 from ..structures.parse_search import new_work
 from ._sklearn import StrOptions, sample_weights, with_callbacks
@@ -367,7 +370,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         Raises
         ------
         ValueError
-            If a word is not a pair of str; the message names sequence and position.
+            If a word is not a pair of str, neither empty; the message names sequence and position.
         """
         check_is_fitted(self)
         return Sequences(self._model.predict(as_sequences(X), self.n_jobs)[0])
@@ -401,6 +404,11 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         Returns
         -------
         float
+
+        Raises
+        ------
+        ValueError
+            If the input is not as described; the message names sequence and position.
         """
         check_is_fitted(self)
         X, y, _ = check_X_y(X, y)
@@ -410,7 +418,8 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
 def _attachment(y, predicted, weight=None):
     """UAS of sentences with weights."""
-    right = [sum(map(int.__eq__, a, b)) for a, b in zip(heads_alone(y), heads_alone(predicted))]
+    true = [split_heads(i, tree)[0] for i, tree in enumerate(y)]
+    right = [sum(map(eq, a, b)) for a, b in zip(true, heads_alone(predicted))]
     counts = np.array([right, list(map(len, y))], float)
     right, total = counts.sum(axis=1) if weight is None else counts @ weight
     return float(right / total) if total else 0.0

@@ -1,5 +1,7 @@
 """Trees: checks, oracle actions, projectivity and lifting, against enumeration; templates and their keys."""
 
+import random
+
 import numpy as np
 import parse_oracle as oracle
 import pytest
@@ -54,6 +56,39 @@ def test_lifting_moves_no_more_than_it_has_to(n):
 def test_the_shortest_arc_is_lifted_first():
     # 2 -> 5 and 5 -> 3 cross the root's subtree at 4; the shorter one goes first, and settles it.
     assert lift([4, 4, 5, 0, 4]) == [4, 4, 4, 0, 4]
+
+
+def lift_naively(heads):
+    """One arc after the other, all looked at anew each time."""
+    heads = list(heads)
+
+    def ancestors(k):
+        while k:
+            yield k
+            k = heads[k - 1]
+
+    while True:
+        wrong = [
+            (abs(h - d), d)
+            for d, h in enumerate(heads, 1)
+            if h and any(h not in ancestors(k) for k in range(min(d, h) + 1, max(d, h)))
+        ]
+        if not wrong:
+            return heads
+        d = min(wrong)[1]
+        heads[d - 1] = heads[heads[d - 1] - 1]
+
+
+def test_lifting_looks_again_only_where_something_changed():
+    draw, lifted = random.Random(0), 0
+    for _ in range(300):
+        order = draw.sample(range(1, 13), 12)
+        heads = [0] * 12
+        for k, word in enumerate(order[1:], 1):
+            heads[word - 1] = draw.choice(order[max(0, k - draw.choice([1, 3, 12])) : k])
+        assert lift(heads) == lift_naively(heads)
+        lifted += lift(heads) != heads
+    assert lifted > 200
 
 
 def test_trees_that_are_not_projective_are_lifted_or_skipped():
@@ -113,11 +148,19 @@ def test_arcs_are_pairs():
         split_arcs([[(0, "a")], [0]])
     with pytest.raises(ValueError, match="sequence 0, position 0: expected a pair"):
         split_arcs([[(0, "a", "b")]])
+    with pytest.raises(ValueError, match="sequence 1, position 1: expected a head or a pair"):
+        heads_alone([[0], [2, (0, "a", "b")]])
 
 
 @pytest.mark.parametrize("word", [("a",), ("a", "b", "c"), "ab", ("a", None), ("a", 1), None, {"form": "a"}])
 def test_words_are_pairs_of_strings(word):
     with pytest.raises(ValueError, match=r"X: sequence 1, position 1: expected a pair \(form, tag\)"):
+        check_words([[("a", "b")], [("a", "b"), word]], np.array([0, 1, 3]))
+
+
+@pytest.mark.parametrize("word", [("", "b"), ("a", "")])
+def test_forms_and_tags_are_not_empty(word):
+    with pytest.raises(ValueError, match="X: sequence 1, position 1: neither form nor tag may be empty"):
         check_words([[("a", "b")], [("a", "b"), word]], np.array([0, 1, 3]))
 
 

@@ -317,6 +317,16 @@ def test_bad_input_is_refused_before_anything_changes(x, y, message):
     assert model.predict(X) is not None
 
 
+def test_scores_take_the_heads_that_fit_takes(fitted):
+    converted = [[(np.int64(head), label) for head, label in tree] for tree in Y]
+    assert fitted.score(X, converted) == fitted.score(X, [[h for h, _ in t] for t in converted]) == 1.0
+    stopped = parser(max_iter=2, early_stopping=True).fit(X, converted)
+    assert 0.0 <= stopped.history_[-1]["validation_score"] <= 1.0
+    for head in ("2", None, 2.0):
+        with pytest.raises(ValueError, match="sequence 1, position 0: a head must be an integer"):
+            fitted.score(X[:2], [Y[0], [(head, "det"), *Y[1][1:]]])
+
+
 @pytest.mark.parametrize(
     "parameters",
     [
