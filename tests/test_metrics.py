@@ -16,6 +16,7 @@ from sklearn.model_selection import cross_val_score
 from skstruct import metrics
 from skstruct.data.schemes import labels_to_spans, spans_to_labels
 from skstruct.metrics import (
+    attachment_scorer_for,
     attachment_scores,
     labeled_attachment_score,
     segment_f1_score,
@@ -427,6 +428,32 @@ def test_word_f1_with_weights():
     assert word_f1_score(y_true, y_pred, sample_weight=[3, 3]) == pytest.approx(word_f1_score(y_true, y_pred))
     with pytest.raises(ValueError, match="sequence 1"):
         word_f1_score(y_true, y_pred, sample_weight=[1, -1])
+
+
+class Oracle:
+    """Predicts what it was given."""
+
+    def __init__(self, trees):
+        self.trees = trees
+
+    def predict(self, X):
+        return self.trees
+
+
+def test_attachment_scorers_leave_punctuation_out():
+    X = [[("a", "D"), ("b", "N"), (".", ".")], [("b", "N")]]
+    y = [[(2, "det"), (0, "root"), (2, "punct")], [(0, "root")]]
+    parser = Oracle([[(2, "amod"), (0, "root"), (1, "punct")], [(0, "root")]])
+    for score, everything, words in (("uas", 0.75, 1.0), ("las", 0.5, 2 / 3), ("complete", 0.5, 1.0)):
+        assert attachment_scorer_for(score)(parser, X, y) == pytest.approx(everything)
+        scorer = pickle.loads(pickle.dumps(attachment_scorer_for(score, punctuation=["."])))
+        assert scorer(parser, X, y) == pytest.approx(words)
+    with pytest.raises(ValueError, match="score must be one of"):
+        attachment_scorer_for("LAS")
+    with pytest.raises(ValueError, match="punctuation must be a collection of tags; got '.,'"):
+        attachment_scorer_for(punctuation=".,")
+    with pytest.raises(ValueError, match="needs .head, label. pairs"):
+        attachment_scorer_for("las")(Oracle([[2, 0]]), [[("a", "D"), ("b", "N")]], [[2, 0]])
 
 
 def test_labeled_attachment_needs_labels():

@@ -12,6 +12,8 @@ Place on the ladder: beside it, after prediction. `y_true` and `y_pred` are list
 sequences; errors name the sequence. Every score has a scorer for ``GridSearchCV``.
 """
 
+from functools import partial
+
 from sklearn.metrics import make_scorer
 
 from ..data.scheme_rules import check_scheme
@@ -29,6 +31,7 @@ from .trees import (
     AttachmentScores,
     attachment_scores,
     labeled_attachment_score,
+    score_trees,
     unlabeled_attachment_score,
 )
 from .words import SegmentationReport, segmentation_report, word_f1_score
@@ -38,6 +41,7 @@ __all__ = [
     "PairedBootstrap",
     "SegmentationReport",
     "attachment_scorer",
+    "attachment_scorer_for",
     "attachment_scores",
     "labeled_attachment_score",
     "labeled_attachment_scorer",
@@ -84,6 +88,41 @@ def segment_f1_scorer_for(scheme, average="micro", mode="conlleval"):
     check_choice("average", average, AVERAGES[:-1])
     check_choice("mode", mode, MODES)
     return make_scorer(segment_f1_score, scheme=scheme, average=average, mode=mode)
+
+
+def attachment_scorer_for(score="uas", punctuation=None, subtypes=False):
+    """Make a scorer of `attachment_scores` for parsers, for ``GridSearchCV`` and its kin.
+
+    Parameters
+    ----------
+    score : {"uas", "las", "complete"}, default="uas"
+        Unlabeled or labeled attachment score, or the share of sentences with all heads right.
+    punctuation : collection of str, optional
+        Tags whose tokens are left out. A token of X is then a (form, tag) pair; its tag counts, not a
+        predicted one.
+    subtypes : bool, default=False
+        As for `attachment_scores`.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y) -> float``
+
+    Raises
+    ------
+    ValueError
+        If a parameter has a value not named here.
+
+    Examples
+    --------
+    >>> scorer = attachment_scorer_for("las", punctuation={",", ".", ":", "``", "''", "-LRB-", "-RRB-"})
+    """
+    check_choice("score", score, ("uas", "las", "complete"))
+    if punctuation is not None:
+        if isinstance(punctuation, str) or not all(isinstance(tag, str) for tag in punctuation):
+            raise ValueError(f"punctuation must be a collection of tags; got {punctuation!r}")
+        punctuation = frozenset(punctuation)
+    return partial(score_trees, score=score, punctuation=punctuation, subtypes=bool(subtypes))
 
 
 token_accuracy_scorer = make_scorer(token_accuracy_score)

@@ -32,8 +32,14 @@ class AttachmentScores(NamedTuple):
         )
 
 
-def _split_arcs(i, sentence):
-    """Heads and labels of sentence `i`: (list of int, list of labels or None)."""
+def split_heads(i, sentence):
+    """Heads and labels of sentence `i`: (list of int, list of labels or None).
+
+    Raises
+    ------
+    ValueError
+        If a head is not an integer, or some arcs are no pairs; the message names the sequence.
+    """
     labels = None
     heads = sentence
     if len(sentence) and isinstance(sentence[0], (tuple, list)):
@@ -88,7 +94,7 @@ def attachment_scores(y_true, y_pred, *, punctuation=None, subtypes=False):
     for i, (true, pred) in enumerate(pairs):
         if not true:
             continue
-        (heads, labels), (heads_pred, labels_pred) = _split_arcs(i, true), _split_arcs(i, pred)
+        (heads, labels), (heads_pred, labels_pred) = split_heads(i, true), split_heads(i, pred)
         with_labels = labels is not None and labels_pred is not None
         if labeled not in (None, with_labels):
             raise ValueError(f"sequence {i}: labels must be there in all sentences or in none")
@@ -169,3 +175,15 @@ def unlabeled_attachment_score(y_true, y_pred):
     0.5
     """
     return attachment_scores(y_true, y_pred).uas
+
+
+def score_trees(estimator, X, y, *, score, punctuation, subtypes):
+    """What the scorers of `attachment_scorer_for` compute."""
+    leave_out = None
+    if punctuation is not None:
+        leave_out = [[tag in punctuation for _, tag in sentence] for sentence in X]
+    found = attachment_scores(y, estimator.predict(X), punctuation=leave_out, subtypes=subtypes)
+    value = getattr(found, score)
+    if np.isnan(value):
+        raise ValueError("the labeled attachment score needs (head, label) pairs on both sides")
+    return value
