@@ -4,19 +4,28 @@ A labelling scores the sum of the weights of its features (see ``structures.chai
 approximates that: :func:`explain` lists every summand of every token. Features are named as
 ``data.feature_names`` says: ``U05:the/dog`` for the template ``U05:%x[-1,0]/%x[0,0]``.
 
+Of word segmenters and parsers :func:`feature_weights` lists the weights too; paths are explained of taggers
+only.
+
 Place on the ladder: rung 7. It reads fitted taggers.
 """
 
+from collections.abc import Callable
 from math import fsum, inf
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .core.store import Store
 from .data.bags import BagEncoder
 from .data.feature_names import expanded, row_names
 from .data.inputs import as_sequences, check_same_lengths, describe, lengths_of
-from .estimators.chain_model import has_bigram
+from .data.trees import ACTION_NAMES
+from .estimators.chain_model import ChainModel, has_bigram
+from .estimators.parser_model import ParserModel
+from .estimators.word_model import WordModel
+from .structures.segment_keys import feature_labels, feature_names
 
 __all__ = [
     "Explanation",
@@ -147,11 +156,15 @@ def _weights(store):
 
 
 def feature_weights(tagger, top=None, label=None):
-    """The weights of a fitted tagger's features, largest magnitude first.
+    """The weights of a fitted model's features, largest magnitude first.
 
     Parameters
     ----------
     tagger : StructuredPerceptron, PassiveAggressiveTagger or another chain tagger
+        Or a ``WordSegmenter``: its labels are the decisions before a character, ``"start"`` and
+        ``"inside"``, or ``"word"`` with ``templates="zc14"``. Or a ``ShiftReduceParser``: its labels are
+        the actions, ``"SHIFT"``, ``"LEFT"`` and ``"RIGHT"``, and those of arcs. Their features are named
+        atom by atom, as in ``s0.w=dog s1.t=DT``.
     top : int, optional
         How many to return; all that are not zero by default.
     label : object, optional
@@ -164,6 +177,8 @@ def feature_weights(tagger, top=None, label=None):
 
     Raises
     ------
+    TypeError
+        If it is another kind of model.
     ValueError
         If ``top`` is not a positive int, or the model has no such label.
 
@@ -178,18 +193,72 @@ def feature_weights(tagger, top=None, label=None):
     U00:dogs V +0.97
     U01:bark V +0.97
     """
-    check_is_fitted(tagger)
     if top is not None and (not isinstance(top, (int, np.integer)) or isinstance(top, bool) or top < 1):
         raise ValueError(f"top must be an int of at least 1 or None, got {top!r}")
-    model = tagger._model
-    row, column, weight = _weights(model.nodes)
-    if label is not None:
-        mine = column == _label_id(model.labels, label)
-        row, column, weight = row[mine], column[mine], weight[mine]
-    order = np.argsort(-np.abs(weight), kind="stable")[:top]
-    row, column, weight = row[order].tolist(), column[order].tolist(), weight[order].tolist()
-    names, values = row_names(model.encoder, set(row)), model.labels.values
-    return [FeatureWeight(names[r], values[c], w) for r, c, w in zip(row, column, weight)]
+    model = _model_of(tagger, (ChainModel, WordModel, ParserModel))
+    parts = _parts(model)
+    values = [value for part in parts for value in part.labels]
+    if label is not None and not any(type(value) is type(label) and value == label for value in values):
+        raise ValueError(f"{describe(label)} is not a label of the model")
+    found = []
+    for part in parts:
+        row, column, weight = _weights(part.store)
+        if label is not None:
+            mine = np.array([value == label for value in part.labels], np.bool_)[column]
+            row, column, weight = row[mine], column[mine], weight[mine]
+        order = np.argsort(-np.abs(weight), kind="stable")[:top]
+        names = part.names(row[order])
+        found += [
+            FeatureWeight(name, part.labels[c], w)
+            for name, c, w in zip(names, column[order].tolist(), weight[order].tolist())
+        ]
+    return sorted(found, key=lambda item: -abs(item.weight))[:top] if len(parts) > 1 else found
+
+
+class _Part(NamedTuple):
+    """Weights of one kind of feature; ``names(rows)`` lists the names of rows."""
+
+    store: Store
+    labels: list  # by column
+    names: Callable
+
+
+def _parts(model):
+    """All weights of a model but for those of transitions."""
+    if isinstance(model, WordModel):
+        names = np.array(feature_names(model.templates, model.features()), object)
+        return [_Part(model.weights, feature_labels(model.templates), lambda rows: names[rows].tolist())]
+    if isinstance(model, ParserModel):
+
+        def named(which):
+            def names(rows):
+                none = np.zeros(0, np.int64)
+                features = model.features((none, rows) if which else (rows, none))[which]
+                return [" ".join(map("{}={}".format, line.split(), values)) for line, values in features]
+
+            return names
+
+        return [
+            _Part(model.weights, list(ACTION_NAMES), named(0)),
+            _Part(model.label_weights, model.labels.values, named(1)),
+        ]
+
+    def names(rows):
+        known = row_names(model.encoder, set(rows.tolist()))
+        return [known[row] for row in rows.tolist()]
+
+    return [_Part(model.nodes, model.labels.values, names)]
+
+
+def _model_of(estimator, kinds=ChainModel):
+    """The model of a fitted estimator, if it is of a kind that can be looked into."""
+    check_is_fitted(estimator)
+    model = getattr(estimator, "_model", None)
+    if not isinstance(model, kinds):
+        hint = "; use its tagger_" if hasattr(estimator, "tagger_") else ""
+        others = "" if kinds is ChainModel else ", WordSegmenter or ShiftReduceParser"
+        raise TypeError(f"a chain tagger{others} is needed, got a {type(estimator).__name__}{hint}")
+    return model
 
 
 def transition_weights(tagger):
@@ -214,8 +283,7 @@ def transition_weights(tagger):
     >>> transition_weights(tagger).shape
     (2, 2)
     """
-    check_is_fitted(tagger)
-    model = tagger._model
+    model = _model_of(tagger)
     L = len(model.labels)
     if not has_bigram(model.encoder):
         return np.zeros((L, L))
@@ -274,9 +342,9 @@ def features_of(tagger, sequence):
     >>> features_of(tagger.fit([["the", "dog"]], [["D", "N"]]), ["the", "frog"])
     [['U00:_B-1', 'U01:he'], ['U00:the', 'U01:og']]
     """
-    check_is_fitted(tagger)
+    model = _model_of(tagger)
     (sequence,) = as_sequences([sequence])
-    return [[name for _, _, name in token] for token in _active(tagger._model, sequence).nodes]
+    return [[name for _, _, name in token] for token in _active(model, sequence).nodes]
 
 
 def explain(tagger, sequence, labels=None):
@@ -320,8 +388,7 @@ def explain(tagger, sequence, labels=None):
     >>> explanation.tokens[1].transitions == [("transition D -> N", transition_weights(tagger)[0, 1])]
     True
     """
-    check_is_fitted(tagger)
-    model = tagger._model
+    model = _model_of(tagger)
     (sequence,) = as_sequences([sequence])
     path, labels = _path(tagger, sequence, labels)
     if not len(sequence):

@@ -3,13 +3,19 @@
 Idea: `skstruct.inspection`, printed. Place: a command, see `skstruct.cli`.
 """
 
+import inspect
 import json
 import os
 
 import numpy as np
 
+from ..data.trees import ACTION_NAMES
+from ..estimators.chain_model import ChainModel
+from ..estimators.parser_model import ParserModel
 from ..estimators.segmenter import Segmenter
+from ..estimators.word_model import WordModel
 from ..inspection import explain, feature_weights, transition_weights
+from ..structures.segment_keys import feature_labels
 from .common import CommandError, load_model, positive
 from .corpus import Inputs, inputs_of
 
@@ -51,7 +57,7 @@ def run(arguments):
     tagger = getattr(model, "tagger_", model)
     if arguments.explain is not None:
         return _explain(model, tagger, arguments)
-    labels = tagger.classes_.tolist()
+    labels = _labels(tagger)
     if arguments.label is not None:
         by_text = {str(label): label for label in labels}
         if arguments.label not in by_text:
@@ -79,9 +85,19 @@ def run(arguments):
         print(f"\n{label}")
         for row in rows:
             print(f"  {row.weight:+10.3f}  {_printable(row.feature)}")
-    if arguments.label is None:
+    if arguments.label is None and isinstance(tagger._model, ChainModel):
         _print_transitions(tagger, arguments.top)
     return 0
+
+
+def _labels(tagger):
+    """What features have weights for."""
+    model = tagger._model
+    if isinstance(model, WordModel):
+        return feature_labels(model.templates)
+    if isinstance(model, ParserModel):
+        return [*ACTION_NAMES, *model.labels.values]
+    return tagger.classes_.tolist() if isinstance(model, ChainModel) else []
 
 
 def _printable(text):
@@ -92,7 +108,7 @@ def _about(model, tagger, path):
     """What there is to say about a model, by name."""
     inside = tagger._model
     parameters = {
-        name: repr(value)
+        name: " ".join(repr(value).split())  # of estimators it has several lines
         for name, value in sorted(tagger.get_params(deep=False).items())
         if name != "features" and value != _default(tagger, name)
     }
@@ -102,25 +118,35 @@ def _about(model, tagger, path):
         "learner": type(tagger).__name__,
         "parameters": parameters,
         "epochs": int(tagger.n_iter_),
-        "labels": [str(label) for label in tagger.classes_.tolist()],
     }
+    if hasattr(tagger, "classes_"):
+        about["labels"] = [str(label) for label in tagger.classes_.tolist()]
     if isinstance(model, Segmenter):
         about["parameters"] = {"scheme": repr(model.scheme), **parameters}
         about["tags"] = "words with tags" if model.tagged_ else "words without tags"
-    templates = getattr(inside.encoder, "templates", None)
-    if templates is None:
-        about["features"] = ["(ready-made, from dicts or lists of str)"]
+    if isinstance(inside, ChainModel):
+        templates = getattr(inside.encoder, "templates", None)
+        if templates is None:
+            about["features"] = ["(ready-made, from dicts or lists of str)"]
+        else:
+            inputs = inputs_of(tagger)
+            about["token"] = "str" if inputs.kind is str else f"tuple of {inputs.width} or more str"
+            about["features"] = list(templates.lines)
+        stores = [getattr(inside, name) for name in inside.structure.STORES]
+    elif isinstance(inside, ParserModel):
+        about["token"] = "(form, tag)"
+        about["features"] = list(inside.lines)
+        stores = [inside.weights, inside.label_weights]
     else:
-        inputs = inputs_of(tagger)
-        about["token"] = "str" if inputs.kind is str else f"tuple of {inputs.width} or more str"
-        about["features"] = list(templates.lines)
-    about["n_features"] = int(inside.encoder.n_features)
-    about["n_weights"] = int(np.count_nonzero(inside.nodes.value) + np.count_nonzero(inside.edges.value))
+        stores = [inside.weights]
+    entries = inside.encoder.n_features if isinstance(inside, ChainModel) else tagger.n_features()
+    about["n_features"] = int(entries)
+    about["n_weights"] = sum(int(np.count_nonzero(store.value)) for store in stores)
     return about
 
 
 def _default(estimator, name):
-    return type(estimator)().get_params(deep=False)[name]
+    return inspect.signature(type(estimator)).parameters[name].default
 
 
 def _print_transitions(tagger, top):
@@ -136,6 +162,11 @@ def _print_transitions(tagger, top):
 
 
 def _explain(model, tagger, arguments):
+    if not isinstance(tagger._model, ChainModel):
+        raise CommandError(
+            f"{arguments.model}: --explain needs a tagger, or a Segmenter around one; this is a "
+            f"{type(model).__name__}"
+        )
     inputs = Inputs(str, 1) if isinstance(model, Segmenter) else inputs_of(model)
     if isinstance(model, Segmenter):
         tokens = list("".join(arguments.explain.split()))

@@ -163,8 +163,13 @@ class ParserModel:
             flat = list(zip(flat, map(self.labels.values.__getitem__, labels.tolist())))
         return [flat[a:b] for a, b in zip(bounds, bounds[1:])]
 
-    def features(self):
-        """The features of all rows, of states and of arcs, in words.
+    def features(self, rows=(slice(None), slice(None))):
+        """The features of rows, of states and of arcs, in words.
+
+        Parameters
+        ----------
+        rows : pair of slices or of int arrays, optional
+            Which ones, of states and of arcs; all by default.
 
         Returns
         -------
@@ -175,10 +180,10 @@ class ParserModel:
         labeled = len(self.labels) > 0
         strings = [["<s>", "NONE", "</s>", *alphabet.strings()] for alphabet in self.encoder.alphabets]
         return tuple(
-            decode_keys(keys_of(table, entries), lines, places, self.encoder.attributes, strings)
-            for table, entries, lines, places in (
-                (self.table, self.entries, self.lines, STATE_PLACES),
-                (self.label_table, self.label_entries, ARC_LINES if labeled else [], ARC_PLACES),
+            decode_keys(keys_of(table, entries)[some], lines, places, self.encoder.attributes, strings)
+            for some, table, entries, lines, places in (
+                (rows[0], self.table, self.entries, self.lines, STATE_PLACES),
+                (rows[1], self.label_table, self.label_entries, ARC_LINES if labeled else [], ARC_PLACES),
             )
         )
 

@@ -9,9 +9,10 @@ said in the numbers of another table.
 
 import numpy as np
 
+from ..core.codes import ZSZ18
 from ..core.compile import kernel
 from ..core.hashing import empty_table, grown, intern
-from .segment_features import N_NUMBERS, WORD
+from .segment_features import CONTEXT, N_NUMBERS, WORD
 
 # Whether the left, and the right, half of a number's key is the node of a word; rows: ZSZ18, ZC14.
 _IS_NODE = np.zeros((2, N_NUMBERS, 2), np.bool_)
@@ -99,6 +100,51 @@ def features(templates, keys):
         out.append((number, compound & 3, *halves))
         words.append(halves[0] + chr(right - 1) if number == WORD else None)
     return out
+
+
+# The atoms of each number, in the docstring of segment_features; of 1 ... 7 of ZSZ18 also the decision.
+_ATOMS = (
+    (
+        "w", "c-1", "c0", "c-2", "c-1 c0", "c-2 c-1", "c0 c1", "c-3 c-2", "c-1 c0", "len(w)",
+        "first(w) len(w)", "last(w) len(w)", "first(w) last(w)", "last(w') last(w)", "first(w) c0",
+        "b-1 b-2", "w len(w')", "w' len(w)",
+    ),
+    (
+        "w", "", "w' w", "first(w)", "first(w) len(w)", "last(w) len(w)", "last(w') first(w)", "c-1 c0",
+        "first(w) last(w)", "w' first(w)", "last(w') w", "first(w') first(w)", "last(w') last(w)",
+        "w' len(w)", "len(w') w",
+    ),
+)  # fmt: skip
+_DECISIONS = ("start", "inside", "none")
+
+
+def _atom(name, value):
+    """One half of a feature in words; # is the boundary of the text."""
+    if name.startswith("b"):
+        value = _DECISIONS[value]
+    elif isinstance(value, int) and not name.startswith("len"):
+        value = chr(value - 1) if value else "#"
+    return f"{name}={value}"
+
+
+def feature_names(templates, features):
+    """The names of :func:`features`, such as ``"c-1=图 b-1=start"``, ``"w=图书 len(w')=1"``."""
+    out = []
+    for number, decision, left, right in features:
+        if number == WORD:
+            out.append(f"w={left}{chr(right - 1)}")
+            continue
+        atoms = _ATOMS[templates][number].split()
+        name = " ".join(map(_atom, atoms, (left, right)))
+        if templates == ZSZ18 and number < CONTEXT - 1:
+            name += f" b-1={_DECISIONS[decision]}"
+        out.append(name)
+    return out
+
+
+def feature_labels(templates):
+    """What the columns of weights are for: decisions, or the pair of words."""
+    return list(_DECISIONS[:2]) if templates == ZSZ18 else ["word"]
 
 
 def table_from_keys(keys):
