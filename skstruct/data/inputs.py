@@ -5,6 +5,8 @@ Checks are done on types and counts first, in C; only when one fails is the corp
 for the offending place.
 """
 
+import re
+from contextlib import contextmanager
 from itertools import chain
 
 import numpy as np
@@ -111,6 +113,25 @@ def place(offsets, k):
     """(sequence, position) of the k-th element of the flat corpus."""
     i = int(np.searchsorted(offsets, k, side="right")) - 1
     return i, int(k - offsets[i])
+
+
+@contextmanager
+def renumbered(positions):
+    """Errors inside count the sequences of a selection; let them count those it was taken from.
+
+    Parameters
+    ----------
+    positions : sequence of int
+        Where the sequences of the selection are.
+    """
+    try:
+        yield
+    except ValueError as error:
+        found = re.match(r"((?:\w+: )?sequence )(\d+)(?!\d)", str(error))
+        if not found or int(found[2]) >= len(positions):
+            raise
+        rest = str(error)[found.end() :]
+        raise ValueError(f"{found[1]}{positions[int(found[2])]}{rest}") from error
 
 
 def check_same_lengths(token_lengths, label_lengths):

@@ -10,7 +10,7 @@ from math import log
 
 import numpy as np
 
-from ..data.inputs import as_sequences, describe, lengths_of, offsets_of
+from ..data.inputs import as_sequences, describe, lengths_of, offsets_of, renumbered
 from ..data.segmented import as_pieces, as_words, cut, label_options
 from ..metrics import token_accuracy_score
 from ..metrics.words import word_f1_score
@@ -182,7 +182,9 @@ def lattices_of(view, base, X, k):
     found = [[] for _ in X]
     for start in range(0, len(filled), BLOCK):
         block = filled[start : start + BLOCK]
-        for i, candidates in zip(block, view.candidates(base, take(X, block), k)):
+        with renumbered(block):
+            ranked = view.candidates(base, take(X, block), k)
+        for i, candidates in zip(block, ranked):
             found[i] = lattice(candidates)
     return found
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.codes import AVERAGES, PERCEPTRON
 from ..core.noise import QUIET
 from ..core.store import Rule, new_clock, new_store, weights
+from ..data.inputs import renumbered
 from ..structures import rerank as structure
 from ..training.online import epoch_order, snapshot
 from ._sklearn import HasMethods, Integral, Interval, sample_weights, with_callbacks
@@ -251,8 +252,9 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         X, y = take(X, used), take(y, used)
         weight = None if weight is None else weight[used]
         test = self._held_out(np.arange(len(X))) if self.early_stopping else []
-        base = self._fitted_base(X, y, weight, np.arange(len(X)))
-        lattices = self._jackknife(view, X, y, weight, key)
+        with renumbered(used):
+            base = self._fitted_base(X, y, weight, np.arange(len(X)))
+            lattices = self._jackknife(view, X, y, weight, key)
         words, tags = (dict(self._model.words), dict(self._model.tags)) if continued else ({}, {})
         gold, lengths = view.gold(X, y), lengths[used]
         train = np.setdiff1d(np.arange(len(X)), test)
@@ -276,7 +278,8 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     def _fitted_base(self, X, y, weight, keep):
         """A clone of the base, trained on some of the sequences."""
         given = {} if weight is None else {"sample_weight": weight[keep]}
-        return self._new_base().fit(take(X, keep), take(y, keep), **given)
+        with renumbered(keep):
+            return self._new_base().fit(take(X, keep), take(y, keep), **given)
 
     def _jackknife(self, view, X, y, weight, key):
         """The lattice of each sequence, from a base that has not seen it."""
@@ -286,8 +289,10 @@ class KBestReranker(OnlineLearner, BaseEstimator):
 
         def work(part):
             base = self._fitted_base(X, y, weight, np.setdiff1d(np.arange(n), part))
-            for i, found in zip(part.tolist(), lattices_of(view, base, take(X, part), self.k)):
-                lattices[i] = found
+            with renumbered(part):
+                found = lattices_of(view, base, take(X, part), self.k)
+            for i, nodes in zip(part.tolist(), found):
+                lattices[i] = nodes
 
         threads = min(effective_n_jobs(self.n_jobs), len(parts))
         if threads == 1:
@@ -347,7 +352,8 @@ class KBestReranker(OnlineLearner, BaseEstimator):
 
         def work(bounds):
             part = X[bounds[0] : bounds[1]]
-            lattices = lattices_of(view, base, part, self.k)
+            with renumbered(range(bounds[0], bounds[1])):
+                lattices = lattices_of(view, base, part, self.k)
             task = make_task(lattices, view.lengths(part), model.words, model.tags)
             out, scores = choose(kernel_model, READ_ONLY, task)
             return [view.decode(base, items) for items in paths(lattices, out)], scores

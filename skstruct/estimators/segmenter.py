@@ -17,6 +17,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..data.inputs import renumbered
 from ..data.schemes import words_to_labels
 from ..data.segmented import (
     WORD_SCHEMES,
@@ -215,7 +216,10 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
         return self._run(tagger, tagger.partial_fit, data, fitted)
 
     def _training_data(self, method, X, y, sample_weight):
-        """What the tagger's method is called with, and the attributes of a fit that succeeds."""
+        """What the tagger's method is called with, and the attributes of a fit that succeeds.
+
+        Of the former, ``positions`` are those of its sequences among the texts.
+        """
         pieces = as_pieces(X)
         words, tags = as_words(pieces, y)
         keep = [i for i, parts in enumerate(pieces) if parts]
@@ -232,15 +236,17 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
         data = {
             "X": [list("".join(pieces[i])) for i in keep],
             "y": [words_to_labels(words[i], self.scheme, tags and tags[i]) for i in keep],
+            "positions": keep,
             **routed,
         }
         return data, {"tagged_": tags is not None}
 
     def _run(self, tagger, train, data, fitted):
         """Train, then set the fitted attributes; also after an interrupt that left a usable tagger."""
-        X, y = data.pop("X"), data.pop("y")
+        X, y, positions = data.pop("X"), data.pop("y"), data.pop("positions")
         try:
-            train(X, y, **data)
+            with renumbered(positions):
+                train(X, y, **data)
         except KeyboardInterrupt:
             try:
                 check_is_fitted(tagger)
@@ -318,7 +324,9 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
         if filled:
             texts = take(pieces, filled)
             marks = find_words(texts, known) if known else None
-            found = cut(texts, self._labels(texts, marks), self.scheme, self.tagged_, marks)
+            with renumbered(filled):
+                labels = self._labels(texts, marks)
+            found = cut(texts, labels, self.scheme, self.tagged_, marks)
             for i, words in zip(filled, found):
                 result[i] = words
         return result

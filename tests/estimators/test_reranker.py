@@ -339,3 +339,21 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match="same number of sequences"):
         fitted.fit(X, y[:-1])
     assert fitted.decision_function(X).tolist() == before
+
+
+def test_errors_of_the_base_name_the_sequence_empty_ones_counted():
+    texts, words = ["", "看书", "读书", "看报"], [[], ["看书"], ["读书"], ["看报"]]
+    base = Segmenter(StructuredPerceptron("char", constraints="BMES", max_iter=1, random_state=0))
+    reranker = KBestReranker(base, k=2, cv=2, max_iter=1, random_state=0).fit(texts, words)
+    before = reranker.predict(texts)
+    with pytest.raises(ValueError, match="^sequence 3: the constraints"):
+        reranker.predict(["", "看书", "", "看"])
+    with pytest.raises(ValueError, match="^sequence 2: the constraints"):  # unlike what its part learns from
+        reranker.fit(["", "看书", "看", "读书"], [[], ["看书"], ["看"], ["读书"]])
+    assert reranker.predict(texts) == before
+    tagger = KBestReranker(StructuredPerceptron(["U:%x[0,0]"], max_iter=1), k=2, cv=2, max_iter=1)
+    X, y = [[], ["a"], ["a"], ["b"]], [[], ["A"], ["A"], ["B"]]
+    with pytest.raises(ValueError, match="sequence 3, position 0"):
+        tagger.fit([*X[:3], [3]], y)
+    with pytest.raises(ValueError, match="sequence 2, position 0"):
+        tagger.fit(X, y).predict([[], ["a"], [3]])

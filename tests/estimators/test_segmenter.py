@@ -512,3 +512,13 @@ def test_sxu(corpus_path):
     train, test = (read_segmented(corpus_path(f"sxu/{part}.txt")) for part in ("train", "test"))
     segmenter = Segmenter(new_tagger(max_iter=10)).fit(["".join(words) for words in train], train)
     assert segmenter.score(["".join(words) for words in test], test) > 0.946
+
+
+def test_errors_of_the_tagger_name_the_text_empty_ones_counted():
+    tagger = StructuredPerceptron("char", constraints="BMES", max_iter=1)
+    segmenter = Segmenter(tagger).fit(["", "看书"], [[], ["看书"]])  # no word of one character is known
+    with pytest.raises(ValueError, match="^sequence 2: the constraints"):
+        segmenter.predict(["", "看书", "看"])
+    picky = Segmenter(clone(tagger).set_params(constraints=[("B", "E")]))
+    with pytest.raises(ValueError, match="sequence 2"):
+        picky.fit(["", "看书", "看书看"], [[], ["看书"], ["看书", "看"]])
