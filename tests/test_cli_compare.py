@@ -61,7 +61,7 @@ def test_templates_that_look_further_are_refused():
 
 
 @needs_crfsuite
-def test_table(files, capsys):
+def test_table(files, capsys, recwarn):
     arguments = files / "train.conll", files / "test.conll", "--epochs", 3, "--no-memory"
     code, out, err = run(capsys, "compare", *arguments, "-a", "ap", "-a", "lbfgs", "--iterations", 5)
     assert code == 0
@@ -71,6 +71,7 @@ def test_table(files, capsys):
     assert names[:2] == ["sklearn-crfsuite ap", "skstruct StructuredPerceptron"]
     assert "sklearn-crfsuite lbfgs" in names
     assert "fit 1 of 1" in err
+    assert not [w for w in recwarn if "max_iter=1 " in str(w.message)]  # warming up is no fit
 
 
 @needs_crfsuite

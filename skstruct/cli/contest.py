@@ -12,6 +12,9 @@ import json
 import subprocess
 import sys
 import time
+import warnings
+
+from sklearn.exceptions import ConvergenceWarning
 
 from ..data.schemes import labels_to_words, words_to_labels
 from ..estimators.chain_model import resolve_templates
@@ -106,7 +109,9 @@ class Ours:
     def warm_up(self, X, y):
         """Get the kernels compiled, or loaded."""
         few = {**self.model.get_params(deep=False), "max_iter": 1}
-        type(self.model)(**few).fit(X[:4], y[:4]).predict(X[:1])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # one pass is not meant to
+            type(self.model)(**few).fit(X[:4], y[:4]).predict(X[:1])
 
 
 SIDES = {"crfsuite": Crfsuite, "skstruct": Ours}

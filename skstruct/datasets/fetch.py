@@ -91,7 +91,7 @@ def fetch_file(url, path, *, sha256=(), download_if_missing=True, timeout=30.0, 
     ------
     DownloadError
         If the file is not there and cannot be downloaded; the message names the address and where to put
-        the file by hand. It is an ``OSError``.
+        the file by hand. Also if the folder cannot be written to. It is an ``OSError``.
     ValueError
         If the file, in the cache or just downloaded, is not the one expected.
 
@@ -110,11 +110,12 @@ def fetch_file(url, path, *, sha256=(), download_if_missing=True, timeout=30.0, 
         raise DownloadError(f"{path} is missing, and download_if_missing=False. {by_hand}")
     if not url.startswith(("http://", "https://")):
         raise ValueError(f"url must be an http or https address, got {url!r}")
-    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     temporary = f"{path}.{secrets.token_hex(8)}.tmp"
+    file = _created(temporary)
     try:
         try:
-            digest = _download(url, temporary, timeout)
+            with file:
+                digest = _download(url, file, timeout)
         except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
             # What is wrong with the network, or with the disk, or an address that is no more.
             raise DownloadError(f"could not download {url}: {_reason(error)}. {by_hand}") from error
@@ -150,13 +151,26 @@ def _reason(error):
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-def _download(url, path, timeout):
-    """Download to a path; returns the SHA-256. Raises OSError if the server sent less than it promised."""
+def _created(path):
+    """A new file, open for writing, in a folder that is made if need be."""
+    folder = os.path.dirname(path) or "."
+    try:
+        os.makedirs(folder, exist_ok=True)
+        return open(path, "xb")
+    except OSError as error:
+        raise DownloadError(
+            f"cannot write to the folder {folder}: {error.strerror or error}; data_home, or the environment "
+            f"variable SKSTRUCT_CACHE, names another one"
+        ) from error
+
+
+def _download(url, file, timeout):
+    """Download to an open file; returns the SHA-256. Raises OSError if less came than was promised."""
     from .. import __version__
 
     request = urllib.request.Request(url, headers={"User-Agent": f"skstruct/{__version__}"})
     digest, received = hashlib.sha256(), 0
-    with urllib.request.urlopen(request, timeout=timeout) as response, open(path, "xb") as file:
+    with urllib.request.urlopen(request, timeout=timeout) as response:
         promised = response.headers.get("Content-Length")
         while chunk := response.read(_CHUNK):
             digest.update(chunk)

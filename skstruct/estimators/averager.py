@@ -7,6 +7,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from ._sklearn import HasMethods, Interval, Real, StrOptions
 from .base import N_JOBS, POSITIVE
@@ -183,11 +184,27 @@ class BaggingShuffleAverager(MetaLearner):
 
         Needs ``keep_members=True``.
 
+        Parameters
+        ----------
+        X, y
+            As of ``fit``; sequences that the members have not seen.
+        sample_weight : array-like of shape (n_sequences,), optional
+
         Returns
         -------
         ndarray of shape (n_estimators,)
-            Token accuracies; their spread is how much of a result is luck.
+            What each member's ``score`` gives, of taggers token accuracy; their spread is how much of a
+            result is luck.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If there are no members yet.
+        ValueError
+            If the members were not kept.
         """
+        check_is_fitted(self)
         if not hasattr(self, "estimators_"):
             raise ValueError("member_scores needs a fit with keep_members=True")
-        return np.array([m.score(X, y, sample_weight) for m in self.estimators_])
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return np.array([member.score(X, y, **given) for member in self.estimators_])

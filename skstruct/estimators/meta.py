@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .base import sequence_tags
 from .perceptron import StructuredPerceptron
+from .reranker import KBestReranker
 
 TRAINABLE = "_prepare"
 """What an estimator must offer: ``_prepare(X, y, sample_weight)`` returns a :class:`.run.Run`."""
@@ -51,13 +52,20 @@ class MetaLearner(BaseEstimator):
     def _trainable(self):
         """The base estimator, after a check that its weights can be combined."""
         template = self._template()
+        if isinstance(template, type):
+            raise ValueError(f"estimator must be an instance, got the class {template.__name__}")
+        if isinstance(template, KBestReranker):
+            raise ValueError(
+                f"KBestReranker cannot be used by {type(self).__name__}: it is two models, and the weights "
+                f"of one are for what the other proposes; use {type(self).__name__} inside of its base"
+            )
         if not isinstance(template, BaseEstimator) or not hasattr(template, TRAINABLE):
             inner = getattr(template, "tagger", None)
-            hint = (
-                f"; put it inside: {type(template).__name__}({type(self).__name__}(tagger))"
-                if hasattr(inner, TRAINABLE) or inner is None and hasattr(template, "tagger")
-                else ""
-            )
+            hint = ""
+            if hasattr(inner, TRAINABLE) or inner is None and hasattr(template, "tagger"):
+                hint = f"; put it inside: {type(template).__name__}({type(self).__name__}(tagger))"
+            elif isinstance(template, MetaLearner):
+                hint = "; give it the estimator that is inside"
             raise ValueError(
                 f"{type(template).__name__} cannot be used by {type(self).__name__}: it has no linear "
                 f"weights over features that several models could share{hint}"

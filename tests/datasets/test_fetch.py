@@ -174,6 +174,13 @@ def test_what_is_no_corpus_is_refused(server, tmp_path):
     assert names(tmp_path) == []
 
 
+def test_a_folder_that_cannot_be_written_to(server, tmp_path):
+    (tmp_path / "home").write_text("a file, where a folder should be")
+    with pytest.raises(DownloadError, match="cannot write to the folder .*home.*SKSTRUCT_CACHE"):
+        fetch_file(server.url + "words.txt", tmp_path / "home" / "corpus" / "words.txt")
+    assert names(tmp_path) == ["home"]
+
+
 def test_only_web_addresses(tmp_path):
     with pytest.raises(ValueError, match="http or https"):
         fetch_file("file:///etc/hostname", tmp_path / "x")
