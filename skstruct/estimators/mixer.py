@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from ..data.inputs import describe, lengths_of
 from ..training.checkpoint import simple_parameters
-from ..training.mixing import ERRORS, UNIFORM
+from ..training.mixing import ERRORS, NONZERO, UNIFORM
 from ._sklearn import HasMethods, StrOptions
 from .base import N_JOBS, POSITIVE
 from .joining import united
@@ -39,8 +39,10 @@ class ParameterMixer(MetaLearner):
     strategy : {"iterative", "once"}, default="iterative"
         Mix after every epoch, which separates all data that can be separated ([1]_, theorem 3), or let each
         shard train for ``max_iter`` epochs and mix once, which need not ([1]_, theorem 2).
-    mixing : {"uniform", "errors"}, default="uniform"
-        Shards count the same, or in proportion to their updates in the round.
+    mixing : {"uniform", "errors", "nonzero"}, default="uniform"
+        Shards count the same, or in proportion to their updates in the round. Or each weight is the mean over
+        the shards that changed it in the round: not in [1]_ and without its guarantee, but with many shards
+        much better, because features that few shards have keep their weight (`docs/scaling.md`).
     n_jobs : int or None, default=None
         Threads, in training (over shards) and prediction. Results do not depend on it.
     checkpoint : str, path or None, default=None
@@ -111,7 +113,7 @@ class ParameterMixer(MetaLearner):
         "estimator": [HasMethods(["fit", "predict"]), None],
         "n_shards": [POSITIVE],
         "strategy": [StrOptions({"iterative", "once"})],
-        "mixing": [StrOptions({UNIFORM, ERRORS})],
+        "mixing": [StrOptions({UNIFORM, ERRORS, NONZERO})],
         "n_jobs": N_JOBS,
         "checkpoint": [str, os.PathLike, None],
         "client": [str, None],
@@ -175,7 +177,7 @@ class ParameterMixer(MetaLearner):
             shard = run.member(learner, 0, run.visited[s :: self.n_shards])
             shard.state.key = shard_key(key, s)
             shards.append(Shard(shard, self.n_shards == 1))
-        mixed = Mixture(run.structure, run.fresh(key).model, run.state.rule)
+        mixed = Mixture(run.structure, run.fresh(key).model, run.state.rule, self.mixing == NONZERO)
         return self._rounds(Threads(self.n_jobs, shards), mixed, run, fitted, n, int(run.task.token[-1]))
 
     def fit_shards(self, shards):
@@ -255,7 +257,7 @@ class ParameterMixer(MetaLearner):
                 )
             run, plans = united(opened[0].kind, [shard.vocabulary for shard in opened], learner, key)
             crew.join(plans, alone)
-            mixed = Mixture(run.structure, run.fresh(key).model, run.state.rule)
+            mixed = Mixture(run.structure, run.fresh(key).model, run.state.rule, self.mixing == NONZERO)
             n_examples = sum(shard.n_examples for shard in opened)
             n_tokens = sum(shard.n_tokens for shard in opened)
             return self._rounds(crew, mixed, run, opened[0].fitted, n_examples, n_tokens)

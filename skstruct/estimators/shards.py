@@ -205,10 +205,13 @@ class Mixture:
     model : NamedTuple
         Of zeros, with everything that is not learned; taken over.
     rule : Rule
+    nonzero : bool
+        Whether a weight is the mean over the shards that changed it, not over all.
     """
 
-    def __init__(self, structure, model, rule):
+    def __init__(self, structure, model, rule, nonzero=False):
         self.model, self.rule, self.parts = model, rule, parts_of(structure)
+        self.nonzero = nonzero
         self.lazy = rule.penalty in (L1, L1_CUMULATIVE)
         self.halves = _IS_NODE[model.templates] if structure is segment else None
         self.weights = [
@@ -249,10 +252,13 @@ class Mixture:
             weights.settle()
             if self.tables[k] is not None:
                 self.known[k] = int(self.tables[k][1][0])
-            for report, coefficient in zip(reports, coefficients):
-                self._add(k, report, coefficient)
+            pieces = [self._translated(k, report) for report in reports]
+            factors = weights.shares(pieces) if self.nonzero else [1.0] * len(pieces)
+            for piece, coefficient, factor in zip(pieces, coefficients, factors):
+                weights.add(piece, coefficient, factor)
 
-    def _add(self, k, report, coefficients):
+    def _translated(self, k, report):
+        """What a shard has changed, in everyone's numbers; its new features are numbered, and counted."""
         weights, piece, (at, count) = self.weights[k], report.pieces[k], report.seen[k]
         if self.tables[k] is not None:
             (table, entries), known = self.tables[k], self.known[k]
@@ -279,7 +285,7 @@ class Mixture:
                     longer[: self.seen[k].shape[0]] = self.seen[k]
                     self.seen[k] = longer
                 self.seen[k][at] += count
-        weights.add(piece, coefficients)
+        return piece
 
     def _seen_width(self, k):
         """Counters for each row."""

@@ -31,9 +31,9 @@ import numpy as np
 from ..core.codes import L1, L1_CUMULATIVE
 from ..core.compile import kernel
 from ..core.store import _insert, grow_pool, place_of, places_needed
-from .averaging import entries, sparse_store
+from .averaging import sparse_store
 
-UNIFORM, ERRORS = "uniform", "errors"
+UNIFORM, ERRORS, NONZERO = "uniform", "errors", "nonzero"
 
 
 # --------------------------------------------------------------------------------------------------
@@ -44,9 +44,10 @@ def mixture(mixing, updates):
 
     Parameters
     ----------
-    mixing : {"uniform", "errors"}
+    mixing : {"uniform", "errors", "nonzero"}
         All equal, or in proportion to the updates (McDonald, Hall and Mann 2010, section 4: with it the
-        rounds until convergence are bounded like the epochs of the plain perceptron).
+        rounds until convergence are bounded like the epochs of the plain perceptron). "nonzero" is all equal
+        here; see :meth:`Weights.add`.
     updates : sequence of int
         Examples that changed the weights, by shard.
     """
@@ -236,14 +237,34 @@ class Weights:
             self.keys = united
         return at
 
-    def add(self, piece, coefficients):
-        """Let the differences of a shard enter the mixture."""
+    def shares(self, pieces):
+        """For each piece, how many shards there are to one that changed the weight.
+
+        With these as ``factor`` a weight becomes the mean over the shards that changed it, and the others are
+        left out (as in equation 8 of Zhang, Su and Zhou 2014 for shuffle-and-average).
+        """
+        for piece in pieces:
+            self.places(piece.keys, piece.value.shape[0])  # room for all: places do not change any more
+        count, touched = np.zeros(self.value.shape[0], np.int32), []
+        for piece in pieces:
+            at = self.places(piece.keys, piece.value.shape[0])
+            changed = piece.value != 0.0
+            for field in (piece.moment, piece.received):
+                if field.shape[0]:
+                    changed |= field != 0.0
+            count[at] += changed
+            touched.append(at)
+        return [len(pieces) / np.maximum(count[at], 1) for at in touched]
+
+    def add(self, piece, coefficients, factor=1.0):
+        """Let the differences of a shard enter the mixture; ``factor`` multiplies its part, by weight."""
         at = self.places(piece.keys, piece.value.shape[0])
-        self.value[at] += coefficients.value * piece.value
+        self.value[at] += coefficients.value * factor * piece.value
         if self.has_moment:
-            self.moment[at] += coefficients.moment * piece.moment + coefficients.shift * piece.value
+            moment = coefficients.moment * piece.moment + coefficients.shift * piece.value
+            self.moment[at] += factor * moment
         if self.has_received:
-            self.received[at] += coefficients.share * piece.received
+            self.received[at] += coefficients.share * factor * piece.received
         self.changed[at] = True
 
     def put(self, piece):
@@ -354,6 +375,21 @@ def take_over(store, base, piece, rule, step):
     return store
 
 
+@kernel
+def _by_key(store, rows, keys, places):
+    """The weights of a sparse store by ascending key; those of a row by insertion: they are few."""
+    n = 0
+    for row in range(rows):
+        begin, first = n, store.first[row]
+        for place in range(first, first + store.count[row]):
+            key, at = row * store.columns + store.column[place], n
+            while at > begin and keys[at - 1] > key:
+                keys[at], places[at] = keys[at - 1], places[at - 1]
+                at -= 1
+            keys[at], places[at] = key, place
+            n += 1
+
+
 def differences(store, base, rows):
     """The :class:`Piece` with what a round has changed.
 
@@ -378,25 +414,21 @@ def differences(store, base, rows):
             if field.shape[0]:
                 touched |= field != 0.0
         return _piece(np.flatnonzero(touched), n, (value, moment, received))
-    keys, _ = entries(store)
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    at = base.places(keys)
-    value = _in_order(store, store.value, order) - base.value[at]
-    moment = _in_order(store, store.moment, order)
-    received = nothing
-    if base.has_received:
-        received = _in_order(store, store.received, order) - base.received[at]
+    size = int(store.count[:rows].sum())
+    keys, places = np.empty(size, np.int64), np.empty(size, np.int64)
+    _by_key(store, rows, keys, places)
+    at, new = np.empty(size, np.int64), np.empty(size, np.bool_)
+    _locate(base.keys, keys, at, new)
+    old = at[~new]
+    value, moment, received = store.value[places], nothing, nothing
+    value[~new] -= base.value[old]
     touched = value != 0.0
-    for field in (moment, received):
-        if field.shape[0]:
-            touched |= field != 0.0
+    if store.moment.shape[0]:
+        moment = store.moment[places]
+        touched |= moment != 0.0
+    if base.has_received:
+        received = store.received[places]
+        received[~new] -= base.received[old]
+        touched |= received != 0.0
     fields = (field[touched] if field.shape[0] else field for field in (value, moment, received))
     return Piece(keys[touched], *fields)
-
-
-def _in_order(store, field, order):
-    """A field of a sparse store's weights, by ascending key."""
-    if not field.shape[0]:
-        return field
-    return entries(store._replace(value=field))[1][order]

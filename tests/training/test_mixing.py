@@ -35,7 +35,7 @@ def naive(estimator, X, y, n_shards, mixing):
     received = {name: np.zeros_like(value) for name, value in now.items()}
     total, count, visited = {name: 0.0 for name in names}, 0, 0
     for epoch in range(ROUNDS):
-        ends, means, owed, updates, steps = [], [], [], [], []
+        ends, means, owed, updates, steps, touched = [], [], [], [], [], []
         for s in range(n_shards):
             mine = run.visited[s::n_shards]
             order = mine[epoch_order(shard_key(key, s), epoch, mine.shape[0], estimator.shuffle)]
@@ -47,6 +47,7 @@ def naive(estimator, X, y, n_shards, mixing):
                 if getattr(model, name).received.shape[0]:
                     getattr(model, name).received[:] = received[name]
             sums, changed = {name: 0.0 for name in names}, 0
+            moved = {name: np.zeros(value.shape[0], bool) for name, value in now.items()}
             for k in range(order.shape[0]):
                 model, stats, _ = run_epoch(
                     structure, run.task, order[k : k + 1], lengths, model, plain, QUIET, work
@@ -54,6 +55,7 @@ def naive(estimator, X, y, n_shards, mixing):
                 changed += stats.updates
                 for name in names:
                     w = weights(getattr(model, name), model.clock, plain)
+                    moved[name] |= getattr(model, name).value != now[name]
                     if rule.average != EACH_EPOCH or k == order.shape[0] - 1:
                         sums[name] = sums[name] + w
             n = 1 if rule.average == EACH_EPOCH else order.shape[0]
@@ -62,12 +64,20 @@ def naive(estimator, X, y, n_shards, mixing):
             means.append({name: sums[name] / n for name in names})
             updates.append(changed)
             steps.append((n, order.shape[0]))
+            if rule.average == NO_AVERAGE:  # what came back to where it was left no trace
+                moved = {name: getattr(model, name).value != now[name] for name in names}
+            touched.append(moved)
         share = mixture(mixing, updates)
         n, seen = (round(float(share @ column)) for column in np.array(steps).T)
         for name in names:
-            now[name] = sum(m * end[name] for m, end in zip(share, ends))
-            received[name] = sum(m * end[name] for m, end in zip(share, owed))
-            total[name] = total[name] + n * sum(m * mean[name] for m, mean in zip(share, means))
+            shares = share
+            if mixing == "nonzero":
+                by_shard = np.array([moved[name] for moved in touched], float)
+                by_shard[:, ~by_shard.any(axis=0)] = 1.0
+                shares = by_shard / by_shard.sum(axis=0)
+            now[name] = sum(m * end[name] for m, end in zip(shares, ends))
+            received[name] = sum(m * end[name] for m, end in zip(share, owed))  # not with "nonzero"
+            total[name] = total[name] + n * sum(m * mean[name] for m, mean in zip(shares, means))
         count += n
         visited += seen
     return now if rule.average == NO_AVERAGE else {name: total[name] / count for name in names}
@@ -96,6 +106,20 @@ def test_weights_and_averages(penalty, alpha, n, mixing):
         learner.set_params(random_state=1)
         for name, value in naive(learner, X, y, 4, mixing).items():
             np.testing.assert_allclose(getattr(mixer._model, name).value, value, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("penalty, alpha", PENALTIES[:2])
+def test_a_weight_is_the_mean_over_the_shards_that_changed_it(penalty, alpha):
+    X, y = corpus(8, "str", n=8)
+    for average in (True, False):
+        learner = StructuredPerceptron(
+            LINES, max_iter=ROUNDS, penalty=penalty, alpha=alpha, average=average, random_state=1
+        )
+        mixer = ParameterMixer(learner, n_shards=4, mixing="nonzero", random_state=1).fit(X, y)
+        plain = ParameterMixer(learner, n_shards=4, random_state=1).fit(X, y)
+        for name, value in naive(learner, X, y, 4, "nonzero").items():
+            np.testing.assert_allclose(getattr(mixer._model, name).value, value, rtol=1e-9, atol=1e-9)
+        assert (mixer._model.nodes.value != plain._model.nodes.value).any()
 
 
 def test_long_decay_is_rebased_and_stays_exact():
