@@ -1,0 +1,80 @@
+"""A reader in plain Python, written from `docs/file-format.md` alone, predicts what skstruct predicts."""
+
+import itertools
+import json
+import struct
+
+import pytest
+
+from skstruct import StructuredPerceptron
+from skstruct.datasets import make_hmm_sequences
+
+CODES = dict(
+    zip("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split(), "?bhiqBHIQfd")
+)
+
+
+def read(path):
+    data = path.read_bytes()
+    (length,) = struct.unpack_from("<Q", data, 12)
+    header, arrays = json.loads(data[20 : 20 + length]), {}
+    for a in header["arrays"]:
+        n = 1
+        for m in a["shape"]:
+            n *= m
+        arrays[a["name"]] = struct.unpack_from(f"<{n}{CODES[a['dtype']]}", data, 20 + length + a["offset"])
+    return header["estimator"]["state"]["model"], lambda node: arrays[node["$array"]]
+
+
+def features(side, array, tokens, ids, left, right):
+    """By token, the rows of its features, of templates that read tokens as they are."""
+    T, compounds, pairs, found = len(tokens), side["compounds"], {}, [[] for _ in tokens]
+
+    def value(p):
+        if 0 <= p < T:
+            return ids[tokens[p]] + left + right if tokens[p] in ids else -1
+        return -p - 1 if -left <= p < 0 else left + p - T if T <= p < T + right else -1
+
+    def number(atoms, p):
+        last = value(p + atoms[-1][2])
+        return last if len(atoms) == 1 else pairs[str(atoms)].get((number(atoms[:-1], p), last), -1)
+
+    for compound in compounds:
+        if "pairs" in compound:
+            flat = array(compound["pairs"])
+            pairs[str(compound["atoms"])] = {pair: k for k, pair in enumerate(zip(flat[::2], flat[1::2]))}
+        for (s, d), t in itertools.product(compound["uses"], range(T)):
+            k = number(compound["atoms"], t - d)
+            row = array(compound["row"])[k] if k >= 0 else -1
+            found[t] += [row + s] * (row >= 0)
+    return found
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_reader_from_the_documentation_alone(tmp_path, order):
+    X, y = make_hmm_sequences(30, random_state=0)
+    templates = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%x[0,0]/%x[1,0]/%x[2,0]", "B", "B1:%x[-1,0]"]
+    tagger = StructuredPerceptron(templates, order=order, max_iter=3, random_state=0).fit(X[:20], y[:20])
+    tagger.save(tmp_path / "model")
+    model, array = read(tmp_path / "model")
+    text, at = (array(model["encoder"]["columns"][0][part]) for part in ("bytes", "offsets"))
+    ids = {bytes(text[i:j]).decode(): k for k, (i, j) in enumerate(itertools.pairwise(at))}
+    labels, L = model["labels"], len(model["labels"])
+    w = {name: array(model[name]["value"]) for name in ("nodes", "edges", "trigrams") if name in model}
+
+    def score(tokens, labelling):
+        nodes, edges = (features(model["encoder"][s], array, tokens, ids, 1, 2) for s in ("nodes", "edges"))
+        total = sum(w["nodes"][row * L + b] for b, rows in zip(labelling, nodes) for row in rows)
+        for t in range(1, len(tokens)):
+            a, p, b = labelling[t - 2] if t > 1 else -1, labelling[t - 1], labelling[t]
+            total += sum(w["edges"][(e * L + p) * L + b] for e in [0, *edges[t]])
+            if order == 2:
+                total += w["trigrams"][(p * (L + 1) + a + 1) * L + b]
+        return total
+
+    for tokens in (tokens[:4] for tokens in X):
+        scores = {y: score(tokens, y) for y in itertools.product(range(L), repeat=len(tokens))}
+        best = max(scores.values())
+        assert best == pytest.approx(tagger.decision_function([tokens])[0])
+        predicted = tuple(labels.index(label) for label in tagger.predict([tokens])[0])
+        assert scores[predicted] == pytest.approx(best)
