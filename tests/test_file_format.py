@@ -62,10 +62,9 @@ def test_a_reader_from_the_documentation_alone(tmp_path, order):
     labels, L = model["labels"], len(model["labels"])
     w = {name: array(model[name]["value"]) for name in ("nodes", "edges", "trigrams") if name in model}
 
-    def score(tokens, labelling):
-        nodes, edges = (features(model["encoder"][s], array, tokens, ids, 1, 2) for s in ("nodes", "edges"))
+    def score(nodes, edges, labelling):
         total = sum(w["nodes"][row * L + b] for b, rows in zip(labelling, nodes) for row in rows)
-        for t in range(1, len(tokens)):
+        for t in range(1, len(nodes)):
             a, p, b = labelling[t - 2] if t > 1 else -1, labelling[t - 1], labelling[t]
             total += sum(w["edges"][(e * L + p) * L + b] for e in [0, *edges[t]])
             if order == 2:
@@ -73,7 +72,8 @@ def test_a_reader_from_the_documentation_alone(tmp_path, order):
         return total
 
     for tokens in (tokens[:4] for tokens in X):
-        scores = {y: score(tokens, y) for y in itertools.product(range(L), repeat=len(tokens))}
+        nodes, edges = (features(model["encoder"][s], array, tokens, ids, 1, 2) for s in ("nodes", "edges"))
+        scores = {y: score(nodes, edges, y) for y in itertools.product(range(L), repeat=len(tokens))}
         best = max(scores.values())
         assert best == pytest.approx(tagger.decision_function([tokens])[0])
         predicted = tuple(labels.index(label) for label in tagger.predict([tokens])[0])
