@@ -291,7 +291,7 @@ def _keep(model, path):
         _forget(model)
         model.save(path)
     except NotFittedError:  # the first epoch was not complete, or the members were not
-        tell("no model was kept; with --param checkpoint=FOLDER the same command goes on from its last epoch")
+        tell("no model was kept; --param checkpoint=FOLDER keeps epochs, which the same command goes on from")
         return
     except OSError as error:
         tell(f"no model was kept: {path}: {error.strerror}")
