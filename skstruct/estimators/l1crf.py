@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.noise import QUIET
 from ..core.store import new_store
-from ..data.inputs import as_sequences, flatten, lengths_of, offsets_of
+from ..data.inputs import as_sequences, flatten, lengths_of, offsets_of, place, renumbered
 from ..data.labels import Labels, encode_labels
 from ..structures.chain import new_work
 from ..structures.chain_marginals import marginals
@@ -48,6 +48,8 @@ NONNEGATIVE = Interval(Real, 0, None, closed="left")
 SOLVER_OPTIONS = (
     "solver", "sgd_iter", "eta0", "decay", "line_search", "max_trials", "memory", "max_iter", "tol",
 )  # fmt: skip
+LARGEST = 1e100
+"""Values of features above this have squares that are no numbers."""
 
 
 class L1CRF(CallbackSupportMixin, SequenceTagger):
@@ -238,8 +240,14 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         ValueError
             If the input is not as described; the message names sequence and position. The estimator
             is then as it was before.
+            Likewise if ``solver="sgd"`` overflows, because ``eta0`` is too high.
         KeyboardInterrupt
             After Ctrl-C; the weights of the last pass are kept, and the model can be used.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If ``max_iter`` passes were not enough, or no step lowers the objective though one should.
         """
         self._validate_params()
         context = self._init_callback_context(max_subtasks=None)
@@ -267,7 +275,9 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         else:
             encoder = before.encoder.copy()
             check_same_features(encoder, self.features, self.min_count)
-        task = make_task(encoder, flat, token, gold, weight, grow=True)
+        with renumbered(filled):
+            task = make_task(encoder, flat, token, gold, weight, grow=True)
+            _check_values(task, "X")
         return _Run(self, task, encoder, labels, constraints, cost, before)
 
     # -- prediction --------------------------------------------------------------------------------
@@ -279,7 +289,8 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
 
         def work(bounds):
             first, last, begin, end = bounds
-            task, token = self._model.encode(sequences[first:last])
+            with renumbered(range(first, last)):
+                task, token = self._model.encode(sequences[first:last])
             if gold is not None:
                 task = task._replace(gold=gold[begin:end])
             out, log_z = np.empty((end - begin) * L), np.empty(last - first)
@@ -291,14 +302,17 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
             return out, log_z
 
         parts = list(map_chunks(work, sequences, self.n_jobs))
-        token = offsets_of(lengths_of(sequences))
-        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts]), token
+        log_z = np.concatenate([p[1] for p in parts])
+        bad = np.flatnonzero(~(log_z < np.inf))
+        if bad.size:
+            raise ValueError(f"X: sequence {bad[0]}: the scores of its labellings overflow")
+        return np.concatenate([p[0] for p in parts]), log_z, offsets_of(lengths_of(sequences))
 
     def predict_marginals(self, X):
         """Probabilities of the labels of each token, given the whole sequence.
 
-        The most probable label of each token need not be the one of the most probable labelling, which
-        is what :meth:`predict` returns: marginals sum over all labellings.
+        The most probable label of each token (:meth:`predict_posterior`) need not be the one of the most
+        probable labelling (:meth:`predict`): marginals sum over all labellings.
 
         Parameters
         ----------
@@ -308,14 +322,46 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         -------
         list of ndarray of shape (n_tokens, n_labels)
             Columns as in ``classes_``; rows sum to 1.
+
+        Raises
+        ------
+        ValueError
+            If a sequence is not what the model was trained on, the constraints leave it no labelling, or
+            values of its features are so large that scores overflow; the message names it.
         """
-        out, log_z, token = self._sums(X)
-        if (log_z == -np.inf).any():
-            i = int((log_z == -np.inf).argmax())
-            raise ValueError(f"sequence {i}: the constraints leave no labelling")
-        rows = out.reshape(-1, len(self._model.labels))
-        rows = rows / rows.sum(axis=1, keepdims=True) if rows.shape[0] else rows
+        rows, token = self._marginals(X)
         return Sequences(rows[a:b] for a, b in zip(token[:-1].tolist(), token[1:].tolist()))
+
+    def predict_posterior(self, X):
+        """The most probable label of each token: posterior decoding.
+
+        Has the fewest wrong labels in expectation, where :meth:`predict` is the labelling that is most
+        often right as a whole. Neighbours may contradict the constraints.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+
+        Returns
+        -------
+        list of lists of labels
+            Of labels that are equally probable the first in ``classes_``.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`predict_marginals`.
+        """
+        rows, token = self._marginals(X)
+        return Sequences(self._model.labels.decode(rows.argmax(axis=1).astype(np.int32), token))
+
+    def _marginals(self, X):
+        """(marginals (N, L), first tokens)"""
+        out, log_z, token = self._sums(X)
+        stuck = np.flatnonzero(log_z == -np.inf)
+        if stuck.size:
+            raise ValueError(f"sequence {stuck[0]}: the constraints leave no labelling")
+        return out.reshape(-1, len(self._model.labels)), token
 
     def sequence_log_proba(self, X, y):
         """Log-probability of labellings.
@@ -330,11 +376,20 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         -------
         ndarray of shape (n_sequences,)
             -inf for labellings that constraints forbid.
+
+        Raises
+        ------
+        ValueError
+            If sequences and labels do not fit, a label is unknown, or scores overflow; the message names
+            the place.
         """
         check_is_fitted(self)
         X, y, token = check_X_y(X, y)
         gold, _ = encode_labels(y, token, self._model.labels, grow=False)
-        return self._sums(X, gold)[1] - self._sums(X)[1]
+        given = self._sums(X, gold)[1]
+        possible = given > -np.inf
+        given[possible] -= self._sums(X)[1][possible]
+        return given
 
 
 class _Run:
@@ -369,6 +424,7 @@ class _Run:
         weight = np.ones(len(token) - 1)
         flat = flatten(sequences)
         self.validation = make_task(self.encoder, flat, token, gold, weight, grow=False)
+        _check_values(self.validation, "X_val")
 
     def rows(self):
         """(weight rows of features, combinations of transition features)."""
@@ -380,24 +436,14 @@ class _Run:
 
     def options(self):
         """What the estimator asks of the solver."""
-        names = (
-            "solver",
-            "sgd_iter",
-            "eta0",
-            "decay",
-            "line_search",
-            "max_trials",
-            "memory",
-            "max_iter",
-            "tol",
-        )
-        return {name: getattr(self.estimator, name) for name in names}
+        return {name: getattr(self.estimator, name) for name in SOLVER_OPTIONS}
 
     def train(self, X, y, context=None, keep_checkpoint=False):
         """Minimise; returns the estimator, fitted."""
         e = self.estimator
         events = epoch_context(context, e, X, y)
         warm = None if self.before is None else self._earlier_weights()
+        stops = [False]
         with DeferredInterrupt() as interrupt:
             events.begin_fit()
             events.begin()
@@ -410,7 +456,8 @@ class _Run:
                     stop = events.end(None)
                     if not stop:
                         events.begin()
-                return stop or interrupt.count > 0
+                stops.append(stop or interrupt.count > 0)
+                return stops[-1]
 
             resumed = 0
             if e.checkpoint is not None:
@@ -431,13 +478,8 @@ class _Run:
                     self.checkpoint.remove()
             if interrupt.count:
                 raise KeyboardInterrupt
-        if e.solver != "sgd" and not result.converged and result.n_iter >= e.max_iter:
-            warnings.warn(
-                f"L1CRF did not converge in max_iter={e.max_iter} passes "
-                f"(optimality {result.optimality:.3g})",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        if not stops[-1]:
+            warn_unless_converged(result, e)
         return e
 
     def _solve(self, warm, on_pass):
@@ -484,6 +526,29 @@ class _Run:
             "n_active_features_": result.n_active,
             "history_": result.history,
         }
+
+
+def warn_unless_converged(result, estimator):
+    """Say so if a solver that converges did not."""
+    if result.converged or estimator.solver == "sgd":
+        return
+    if result.n_iter >= estimator.max_iter:
+        what = f"did not converge in max_iter={estimator.max_iter} passes"
+    else:
+        what = f"is stuck short of the optimum after {result.n_iter} passes: no step lowers the objective"
+    warnings.warn(f"L1CRF {what} (optimality {result.optimality:.3g})", ConvergenceWarning, stacklevel=3)
+
+
+def _check_values(task, name):
+    """Raise if a value is too large to be squared."""
+    value = np.abs(task.bag.value)
+    if value.max(initial=0.0) > LARGEST:
+        k = int(value.argmax())
+        i, t = place(task.token, int(np.searchsorted(task.bag.start, k, side="right")) - 1)
+        raise ValueError(
+            f"{name}: sequence {i}, position {t}: values of features must be at most {LARGEST:g} "
+            f"in size, got {task.bag.value[k]:g}"
+        )
 
 
 def _line(record):

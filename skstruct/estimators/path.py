@@ -9,7 +9,7 @@ from sklearn.base import clone
 from ..training.crf import HeldOut, solve
 from ..training.crf_objective import CRFObjective
 from .chain_model import has_bigram
-from .l1crf import L1CRF
+from .l1crf import L1CRF, warn_unless_converged
 
 
 class PathPoint(NamedTuple):
@@ -34,6 +34,7 @@ def regularization_path(estimator, X, y, c1s, *, sample_weight=None, X_val=None,
     ----------
     estimator : L1CRF
         All other parameters; not changed. Its solver must not be ``"sgd"``, which converges to nothing.
+        ``warm_start``, ``checkpoint`` and ``verbose`` are for single fits, and have no effect here.
     X, y, sample_weight
         As in :meth:`L1CRF.fit`.
     c1s : iterable of float >= 0
@@ -92,6 +93,7 @@ def regularization_path(estimator, X, y, c1s, *, sample_weight=None, X_val=None,
         for c1 in strengths.tolist():
             objective.c1 = c1
             result = solve(objective, *rows, weights=weights, seed=run.seed(), **run.options())
+            warn_unless_converged(result, first)
             weights = result.weights
             model = clone(estimator).set_params(c1=c1)
             vars(model).update(run.fitted(result))

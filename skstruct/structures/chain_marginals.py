@@ -137,8 +137,13 @@ def marginals(task, begin, end, chain, rule, noise, work, beta, row, out, log_z)
             work.emission, work.transition, stride, chain.start, chain.end, alpha, beta, row, T, L
         )
         log_z[i] = z
-        for k in range(T * L):
-            out[first * L + k] = 0.0 if z == -np.inf else np.exp(alpha[k] + beta[k] - z)
+        for t in range(T):
+            for y in range(L):
+                row[y] = alpha[t * L + y] + beta[t * L + y]
+            # log Z in theory; at scores of any size the marginals then sum to 1.
+            at_t = log_sum(row, L)
+            for y in range(L):
+                out[(first + t) * L + y] = 0.0 if z == -np.inf else np.exp(row[y] - at_t)
 
 
 @kernel

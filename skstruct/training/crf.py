@@ -139,6 +139,7 @@ def solve(objective, n_rows, n_edge_rows=1, *, solver="two-stage", sgd_iter=2, e
     n_rows, n_edge_rows : int
         Rows of the tables of the result.
     solver : {"two-stage", "owlqn", "sgd"}
+        ``"sgd"`` raises ValueError if its weights overflow; two stages then go on from zero.
     sgd_iter, eta0, decay, line_search, max_trials
         Stage one, see :func:`.sgd_l1.stochastic_passes`; ``sgd_iter`` may be 0.
     memory, max_iter, tol
@@ -201,6 +202,12 @@ def solve(objective, n_rows, n_edge_rows=1, *, solver="two-stage", sgd_iter=2, e
             o, sgd_iter, eta0, decay, line_search, max_trials, seed, start, of_sgd, keepers["sgd"]
         )
         n_iter = n_sgd = len(history)
+        if not np.isfinite(start).all():
+            if solver == "sgd":
+                raise ValueError(
+                    f"the weights overflowed in stochastic gradient descent; eta0={eta0} is too high"
+                )
+            start = np.zeros(o.size)
     if solver == "sgd" or stopped:
         value, gradient = o.evaluate(o.everything(), start)
         value += o.c1 * float(np.abs(start).sum())

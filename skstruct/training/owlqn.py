@@ -6,7 +6,7 @@ trainer. All weights take part in every pass; :mod:`.working_set` is the faster 
 
 import numpy as np
 
-from .quasi_newton import Memory, dot, expected_gain, pseudo_gradient, search
+from .quasi_newton import Memory, at_precision, dot, expected_gain, pseudo_gradient, search
 
 KEEP_EVERY = 10
 """Iterations between two states offered to a checkpoint: a state holds the whole memory."""
@@ -43,6 +43,7 @@ def owlqn(objective, weights, memory=60, max_iter=1000, tol=2e-4, callback=None,
         found = search(lambda w: o.evaluate(view, w), weights, value, pseudo, direction, c1, step)
         if found is None:
             if not len(store):
+                converged, n_iter = at_precision(-dot(direction, pseudo), past), n_iter - 1
                 break
             store.clear()
             continue

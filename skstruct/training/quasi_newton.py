@@ -21,6 +21,8 @@ WINDOW = 8
 """Iterations whose gain is compared with that of as many before."""
 FASTEST, SLOWEST = 0.6, 0.95
 """Bounds on the rate of convergence per window that is extrapolated: a single good step proves nothing."""
+PRECISION = 1e-9
+"""Share of the first objective that sums over a corpus cannot tell from nothing."""
 
 
 def dot(x, y):
@@ -90,6 +92,11 @@ def expected_gain(past):
     return d2 * r / (1.0 - r)
 
 
+def at_precision(promised, past):
+    """Whether a step without a gain promised so little that rounding can have swallowed it."""
+    return promised <= PRECISION * abs(past[0])
+
+
 class Memory:
     """The last m steps and changes of the gradient, on n coordinates."""
 
@@ -118,7 +125,7 @@ class Memory:
 
     def add(self, step, change):
         """Keep a pair, if the curvature along it is positive."""
-        if dot(step, change) > 1e-12 * dot(change, change):
+        if dot(step, change) > 0.0:  # how much is for the recursion to judge, which knows the scales
             m = self.steps.shape[0]
             slot = self.slots[0] if len(self) == m else len(self)
             self.slots = np.append(self.slots[len(self) == m :], slot)

@@ -407,7 +407,7 @@ def settle(s):
         s.received[k] += s.weight[k] - before
 
 
-def stochastic_passes(objective, n_passes, eta0=1.0, decay=0.85, line_search=True, max_trials=3,
+def stochastic_passes(objective, n_passes, eta0=0.3, decay=0.5, line_search=False, max_trials=3,
                       seed=0, weights=None, callback=None, keeper=None):  # fmt: skip
     """Stage one.
 

@@ -13,13 +13,14 @@ instead of hurting:
 * a weight that is not zero may move against its pseudo-gradient; OWL-QN forbids it, which destroys
   the conjugacy of the directions;
 * the recursion starts from a power of the Hessian's diagonal, Σ p (1 - p) over the occurrences of a
-  feature, instead of the identity.
+  feature, instead of the identity. A feature is reckoned in units of its largest value, so that values of
+  any size take the same steps.
 """
 
 import numpy as np
 
 from .crf_objective import View
-from .quasi_newton import Memory, dot, expected_gain, pseudo_gradient, search
+from .quasi_newton import Memory, at_precision, dot, expected_gain, pseudo_gradient, search
 
 REVISION = 12
 """Iterations between revisions of the working set and the diagonal."""
@@ -32,6 +33,8 @@ MARGIN = 0.9
 POWER = 0.6
 """Of the Hessian's diagonal. With 1, weights of rare features run ahead, which depend on each other and on
 the frequent ones: docs/decisions.md has figures."""
+SMALLEST_UNIT = 1e-100
+"""Smaller values count like this one: its square is a number."""
 
 
 def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callback=None, keeper=None):
@@ -66,10 +69,11 @@ def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callb
         Its subgradient of least norm.
     n_iter : int
     converged : bool
+        False also if no step lowers the objective although one should.
     """
     o, c1 = objective, objective.c1
     # Start from what is not zero; the transitions are always in.
-    n_iter, finished = 0, False
+    n_iter, done, finished = 0, 1, False
     if keeper is not None and keeper.found is not None:
         state, arrays = keeper.found
         run = _Run(o, arrays["weights"], memory, tol, callback, arrays["pairs"])
@@ -101,8 +105,8 @@ def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callb
         converged = finished and dot(missing, missing) <= c1 * tol * abs(run.value)
         if converged or run.stopped or n_iter >= max_iter:
             return at, run.value, pseudo, n_iter, bool(converged)
-        if finished and n_missing == 0:  # no number below this one can be reached
-            return at, run.value, pseudo, n_iter, True
+        if finished and (n_missing == 0 or done == 0):  # no number below this one can be reached
+            return at, run.value, pseudo, n_iter, not run.stuck
         pairs = _working_set(o, at, full)
         if n_missing or pairs.shape[0] < SHRINK * run.view.pairs.shape[0]:
             run.move(pairs, at, full)
@@ -135,7 +139,8 @@ class _Run:
         self.value = smooth + objective.c1 * float(np.abs(self.weights).sum())
         self.memory = Memory(memory, self.view.size)
         self.past = [self.value]
-        self.stopped = False
+        self.stopped = self.stuck = False
+        self.unit = self._units()
         # A token has this many features: no direction is steeper than that many diagonals.
         self.first_scale = 1.0 / (1.0 + objective.feature.shape[0] / max(objective.n_tokens, 1))
 
@@ -154,15 +159,24 @@ class _Run:
         self.memory.move(before, view.where)
         self.weights, self.gradient = weights[view.where], gradient[view.where]
 
-    def floor(self):
-        """The least curvature to reckon with: 1, or less where a feature counts next to nothing."""
-        o, view = self.objective, self.view
-        floor = np.ones(view.size)
-        if o.value.shape[0]:
-            squares = np.bincount(o.feature, o.value * o.value, minlength=o.n_features)
-            squares = squares[o.pair_feature[view.pairs]]
-            floor[: view.pairs.shape[0]] = np.where(squares > 0.0, np.minimum(squares, 1.0), 1.0)
-        return floor
+    def _units(self):
+        """(F,) the square of each feature's largest value."""
+        o = self.objective
+        if o.value.shape[0] == 0:
+            return np.ones(o.n_features)
+        largest = np.zeros(o.n_features)
+        np.maximum.at(largest, o.feature, np.abs(o.value))
+        largest[largest == 0.0] = 1.0
+        # With an L2 penalty no curvature is less than 2 c2.
+        return np.maximum(np.maximum(largest, SMALLEST_UNIT) ** 2, min(2.0 * o.c2, 1.0))
+
+    def _diagonal(self):
+        """What the recursion starts from, on the working set."""
+        view = self.view
+        unit = np.ones(view.size)
+        unit[: view.pairs.shape[0]] = self.unit[self.objective.pair_feature[view.pairs]]
+        curvature = self.objective.curvature(view, self.weights)
+        return unit * np.maximum(curvature / unit, 1.0) ** POWER
 
     def descend(self, budget):
         """Up to ``budget`` iterations; leaves the marginals of the last point with the objective.
@@ -170,7 +184,7 @@ class _Run:
         Returns (iterations, whether there was nothing left to gain).
         """
         o, view, c1 = self.objective, self.view, self.objective.c1
-        diagonal = np.maximum(o.curvature(view, self.weights), self.floor()) ** POWER
+        diagonal = self._diagonal()
         done, finished, kept = 0, False, True
 
         def evaluate(weights):
@@ -189,6 +203,7 @@ class _Run:
             if found is None:  # no descent in numbers of this precision, or a bad memory
                 kept = False
                 finished = not len(self.memory)
+                self.stuck = finished and not at_precision(-dot(direction, pseudo), self.past)
                 self.memory.clear()
                 continue
             new, self.value, gradient = found

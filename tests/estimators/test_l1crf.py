@@ -2,9 +2,11 @@
 
 import os
 import signal
+from itertools import product
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import skstruct.estimators.l1crf as module
 from skstruct import L1CRF, StructuredPerceptron, regularization_path
@@ -89,6 +91,61 @@ def test_held_out_sequences_are_checked(corpus):
         L1CRF().fit(X, y, X_val=[["a"]], y_val=[["never seen"]])
 
 
+# -- probabilities ---------------------------------------------------------------------------------
+@pytest.mark.parametrize("features", ["auto", ["U0:%x[0,0]", "U1:%x[-1,0]", "B", "B1:%x[0,0]"]])
+def test_probabilities_by_enumeration(corpus, features):
+    X, y = corpus[:2]
+    forbidden = (y[0][0], y[0][0])
+    labels = sorted({v for s in y for v in s})
+    pairs = [(p, q) for p in labels for q in labels if (p, q) != forbidden]
+    keep = [i for i, s in enumerate(y) if forbidden not in zip(s, s[1:])]
+    crf = L1CRF(features, c1=0.3, constraints=pairs, random_state=0)
+    crf.fit([X[i] for i in keep], [y[i] for i in keep])
+    sequences = [s[:n] for s, n in zip(X, (1, 2, 3, 3))]
+    for x, rows in zip(sequences, crf.predict_marginals(sequences)):
+        ranked = crf.predict_kbest([x], len(labels) ** len(x))[0]
+        p = np.exp([score for _, score in ranked])
+        p /= p.sum()
+        assert len(ranked) == sum(forbidden not in zip(s, s[1:]) for s in product(labels, repeat=len(x)))
+        for t, row in enumerate(rows):
+            want = [p[[labelling[t] == v for labelling, _ in ranked]].sum() for v in crf.classes_]
+            np.testing.assert_allclose(row, want, atol=1e-12)
+        log_p = crf.sequence_log_proba([x] * len(ranked), [labelling for labelling, _ in ranked])
+        np.testing.assert_allclose(log_p, np.log(p), atol=1e-9)
+        some = [ranked[0][0][0], *([None] * (len(x) - 1))]
+        want = p[[labelling[0] == some[0] for labelling, _ in ranked]].sum()
+        assert crf.sequence_log_proba([x], [some])[0] == pytest.approx(np.log(want), abs=1e-9)
+        if len(x) > 1:
+            assert crf.sequence_log_proba([x], [[forbidden[0]] * len(x)])[0] == -np.inf
+    posterior = crf.predict_posterior(sequences)
+    best = [[crf.classes_[k] for k in rows.argmax(axis=1)] for rows in crf.predict_marginals(sequences)]
+    assert posterior == best and crf.predict_posterior([]) == []
+
+
+def test_where_the_constraints_leave_nothing():
+    crf = L1CRF(constraints=[("A", "B"), ("B", "A"), (None, "A"), ("B", None)])
+    crf.fit([["a", "b"]] * 4, [["A", "B"]] * 4)
+    X = [["a", "b"], [], ["a"]]
+    assert crf.sequence_log_proba(X, [["A", "B"], [], ["A"]]).tolist() == [0.0, 0.0, -np.inf]
+    for predict in (crf.predict_marginals, crf.predict_posterior):
+        with pytest.raises(ValueError, match="sequence 2: the constraints leave no labelling"):
+            predict(X)
+
+
+def test_scores_of_any_size():
+    crf = L1CRF(c1=0.01, random_state=0).fit([[{"a": 1.0}, {"b": 1.0}]] * 5, [["A", "B"]] * 5)
+    huge = [[{"a": 1e22}, {"b": 3e21, "a": -1e20}, {"b": 1e-300}] * 40]
+    rows = crf.predict_marginals(huge)[0]
+    assert np.isfinite(rows).all()
+    np.testing.assert_allclose(rows.sum(axis=1), 1.0)
+    assert crf.predict_posterior(huge)[0][:2] == ["A", "B"]
+    X, y = [[{"a": 1.0}], [{"a": 1.7e308, "b": -1.7e308}]], [["A"], ["A"]]
+    crf = L1CRF(c1=1e-9, random_state=0).fit([[{"a": 1.0}], [{"b": 1.0}]] * 5, [["A"], ["B"]] * 5)
+    for predict in (crf.predict_marginals, lambda X: crf.sequence_log_proba(X, y)):
+        with pytest.raises(ValueError, match="sequence 1: the scores of its labellings overflow"):
+            predict(X)
+
+
 # -- interrupts ------------------------------------------------------------------------------------
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 def test_ctrl_c_leaves_a_usable_model(corpus, monkeypatch):
@@ -134,7 +191,7 @@ def test_two_and_two_hundred_labels(n_labels):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("value", [1e-6, 1e6])
+@pytest.mark.parametrize("value", [1e-6, 1e6, 1e60])
 def test_values_of_any_size(value):
     """A learning rate that is wrong by many orders of magnitude does no harm."""
     X = [[{"a": value}, {"b": value}], [{"b": value}, {"a": value}]] * 10
@@ -142,6 +199,31 @@ def test_values_of_any_size(value):
     crf = L1CRF(c1=0.01 * min(value, 1.0), random_state=0, max_iter=300).fit(X, y)
     assert crf.score(X, y) == 1.0
     assert np.isfinite(crf.objective_) and crf.objective_ < 40 * np.log(2)
+
+
+def test_values_that_are_too_large():
+    X, y = [[], [{"a": 1.0}], [{"b": 1.0}, {"a": 2.0, "b": -1e101}]], [[], ["A"], ["A", "B"]]
+    what = "values of features must be at most 1e[+]100 in size, got -1e[+]101"
+    with pytest.raises(ValueError, match=f"X: sequence 2, position 1: {what}"):
+        L1CRF().fit(X, y)
+    with pytest.raises(ValueError, match="X_val: sequence 2, position 1"):
+        L1CRF().fit(X[:2], y[:2], X_val=[[], *X[1:]], y_val=[[], ["A"], ["A", "A"]])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_errors_name_the_sequence_that_the_user_gave(n_jobs):
+    with pytest.raises(ValueError, match="X: sequence 2, position 0"):
+        L1CRF().fit([[], [{"a": 1.0}], [{"a": np.nan}]], [[], ["A"], ["A"]])
+    crf = L1CRF(n_jobs=n_jobs).fit([[{"a": 1.0}]] * 3, [["A"], ["B"], ["A"]])
+    with pytest.raises(ValueError, match="X: sequence 29, position 1"):
+        crf.predict_marginals([[{"a": 1.0}]] * 29 + [[{"a": 1.0}, {"a": np.nan}]])
+
+
+def test_a_solver_that_is_stuck_says_so(corpus):
+    with pytest.warns(ConvergenceWarning, match="stuck short of the optimum"):
+        L1CRF(solver="owlqn", c2=1e300).fit(*corpus[:2])
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+        regularization_path(L1CRF(max_iter=2), *corpus[:2], [1.0])
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

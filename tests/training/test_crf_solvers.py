@@ -7,7 +7,7 @@ import sklearn
 from skstruct.training.crf import train_crf
 from skstruct.training.crf_objective import CRFObjective
 from skstruct.training.quasi_newton import Memory, expected_gain, pseudo_gradient
-from skstruct.training.sgd_l1 import _pay
+from skstruct.training.sgd_l1 import _pay, stochastic_passes
 
 from .test_crf_objective import L, make_task
 
@@ -138,6 +138,80 @@ def test_stage_one_lowers_the_objective(line_search, partial):
     assert np.array_equal(some.nodes, again.nodes)
 
 
+def sequence_alone(task, i):
+    """A task of one sequence of a task of bags."""
+    a, b = task.token[i], task.token[i + 1]
+    start = task.bag.start[a : b + 1]
+    inside = slice(start[0], start[-1])
+    token = np.array([0, b - a])
+    bag = task.bag._replace(start=start - start[0], row=task.bag.row[inside], value=task.bag.value[inside])
+    return task._replace(
+        token=token, anchor=token, bag=bag, gold=task.gold[a:b], weight=task.weight[i : i + 1]
+    )
+
+
+class NaiveStep:
+    """The update of one sequence on all weights, as it is written in the papers."""
+
+    def __init__(self, o, part, w, q, z):
+        self.o, self.part, self.w, self.q, self.z = o, part, w, q, z
+        self.n, self.view = o.lengths.shape[0], part.everything()
+        self.used = np.append(np.isin(o.pair_feature, part.feature), np.ones(o.pair.shape[0], bool))
+        self.gradient = part.evaluate(self.view, w)[1] + 2 * o.c2 / self.n * w
+
+    def moved(self, rate):
+        """Weights before and after they pay the penalty."""
+        pay = getattr(_pay, "py_func", _pay)
+        before = np.where(self.used, self.w - rate * self.gradient, self.w)
+        after = [pay(b, self.z + rate * self.o.c1 / self.n, r) for b, r in zip(before, self.q)]
+        return before, np.where(self.used, after, self.w)
+
+    def equation_14(self, w):
+        """The share of the sequence in the objective."""
+        penalty = self.o.c1 * np.abs(w[self.used]).sum() + self.o.c2 * (w[self.used] ** 2).sum()
+        return self.part.evaluate(self.view, w)[0] + penalty / self.n
+
+    def algorithm_1(self, rate, max_trials):
+        """The best of the learning rates tried."""
+        initial, rates, values, flag = self.equation_14(self.w), [rate], [], False
+        for _ in range(max_trials):
+            values.append(self.equation_14(self.moved(rates[-1])[1]))
+            changed = values[-1] > initial and not flag
+            flag = flag or changed
+            rates.append(rate * 0.5 if changed else rates[-1] * 0.5 if flag else rates[-1] / 0.5)
+        return rates[int(np.argmin(values))]
+
+
+def naive_passes(task, o, n_passes, eta0, decay, max_trials, seed):
+    """Stage one on all weights, with one objective for each sequence."""
+    pay = getattr(_pay, "py_func", _pay)
+    n = o.lengths.shape[0]
+    cost = o.potentials.cost
+    w, q, z = np.zeros(o.size), np.zeros(o.size), 0.0
+    alone = [CRFObjective(sequence_alone(task, i), L, 20, c1=0.0, cost=cost, like=o) for i in o.order]
+    random = np.random.RandomState(seed)
+    order = [i for _ in range(n_passes) for i in random.permutation(n)]
+    for j, i in enumerate(order):
+        step, rate = NaiveStep(o, alone[i], w, q, z), eta0 * decay ** (j / n)
+        if max_trials > 1:
+            rate = step.algorithm_1(rate, max_trials)
+        before, w = step.moved(rate)
+        q += w - before
+        z += rate * o.c1 / n
+    return np.array([pay(v, z, r) for v, r in zip(w, q)])
+
+
+@pytest.mark.parametrize("max_trials", [1, 4])
+@pytest.mark.parametrize("partial", [False, True])
+def test_stage_one_is_what_the_papers_say(partial, max_trials):
+    task = learnable(n=12, partial=partial)
+    o = CRFObjective(task, L, 20, c1=0.4, c2=0.05, cost=np.array([0.5, 0.0, 1.0]))
+    lazy = stochastic_passes(o, 3, 0.4, 0.7, max_trials > 1, max_trials, seed=5)
+    naive = naive_passes(task, o, 3, 0.4, 0.7, max_trials, seed=5)
+    assert np.count_nonzero(lazy) > 10
+    np.testing.assert_allclose(lazy, naive, atol=1e-9)
+
+
 def test_penalty_is_paid_up_to_zero():
     pay = getattr(_pay, "py_func", _pay)
     assert pay(1.0, 0.3, 0.0) == pytest.approx(0.7)
@@ -192,6 +266,34 @@ def test_a_start_worse_than_nothing_is_thrown_away():
     assert wild.objective == pytest.approx(calm.objective, rel=1e-3)
     batch = [h["objective"] for h in wild.history if h["stage"] == "batch"]
     assert batch[0] < -np.log(1 / L) * (task.weight @ np.diff(task.token))
+
+
+@pytest.mark.parametrize("solver", ["two-stage", "owlqn"])
+def test_where_no_step_helps_it_ends_and_says_so(solver):
+    task = learnable()
+    task.bag.value[:] = 1e308  # its square is no number
+    with np.errstate(all="ignore"):
+        stuck = train_crf(task, L, 20, c1=0.5, solver=solver, sgd_iter=0)
+    assert not stuck.converged and stuck.n_iter < 1000
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_values_have_no_unit(scale):
+    """Without a penalty, the optimum for values a thousand times larger is weights as much smaller."""
+    task = learnable()
+    scaled = task._replace(bag=task.bag._replace(value=task.bag.value * scale))
+    want = train_crf(task, L, 20, c1=0.0, **STRICT)
+    found = train_crf(scaled, L, 20, c1=0.0, **STRICT)
+    assert found.converged and found.objective == pytest.approx(want.objective, rel=1e-6)
+
+
+def test_weights_that_overflow():
+    task = learnable()
+    with pytest.raises(ValueError, match="overflowed.*eta0=1e[+]300 is too high"):
+        train_crf(task, L, 20, c1=0.5, solver="sgd", eta0=1e300)
+    calm = train_crf(task, L, 20, c1=0.5, sgd_iter=0)
+    wild = train_crf(task, L, 20, c1=0.5, eta0=1e300)  # goes on from zero
+    assert wild.objective == calm.objective
 
 
 def test_memory_moves_with_the_working_set():
