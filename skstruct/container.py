@@ -131,9 +131,11 @@ def write_container(path, header, arrays, temporary=None):
         with contextlib.suppress(OSError):  # no such file yet, or a file system without permissions
             shutil.copymode(path, temporary)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = path  # a full disk does not say what was being written
         raise
 
 

@@ -211,6 +211,13 @@ def _settle(store, rule, step):
         catch_up(store, rule, row, step)
 
 
+@kernel
+def _average(value, moment, total, steps, out):
+    """``(value * S - moment) / T`` in one pass; ``out`` is written."""
+    for k in range(value.shape[0]):
+        out[k] = (value[k] * total - moment[k]) / steps
+
+
 # --------------------------------------------------------------------------------------------------
 # The same arrays seen from Python
 # --------------------------------------------------------------------------------------------------
@@ -354,7 +361,6 @@ def weights(store, clock, rule):
         return store.moment / clock.step[1]
     if rule.average == NO_AVERAGE or clock.step[1] == 0:
         return store.value * clock.scale[0]
-    out = store.value * clock.scale[1]
-    out -= store.moment
-    out /= clock.step[1]
+    out = np.empty_like(store.value)
+    _average(store.value, store.moment, clock.scale[1], clock.step[1], out)
     return out

@@ -38,6 +38,9 @@ from .run import Run, new_key
 
 FRACTION = Interval(Real, 0, 1, closed="left")
 
+STREAM_HISTORY = 1000
+"""Calls of ``partial_fit`` that ``history_`` remembers besides the current one."""
+
 SHARED_CONSTRAINTS = {
     "max_iter": [POSITIVE],
     "shuffle": ["boolean"],
@@ -104,7 +107,7 @@ class OnlineLearner(CallbackSupportMixin):
         self._validate_params()
         continued = hasattr(self, "_model")
         run = self._prepare(X, y, sample_weight, continued, stream=True, classes=classes)
-        run.history = run.state.history
+        run.history = run.state.history[-STREAM_HISTORY:]  # a stream has no end
         run.n_iter = getattr(self, "n_iter_", 0)
         return run.train(X, y, n_epochs=1)
 
@@ -171,7 +174,8 @@ class OnlineTagger(OnlineLearner, SequenceTagger):
         -----
         The count cut-off ``min_count`` counts over all calls: a feature enters when it has been seen
         often enough. After a ``fit``, the pass starts from the (averaged) weights of the fit and begins
-        a new average. ``early_stopping`` and callbacks do not apply.
+        a new average. ``early_stopping`` and callbacks do not apply. ``history_`` remembers the last calls
+        only, about a thousand.
         """
         return self._partial_fit(X, y, sample_weight, classes)
 
@@ -282,11 +286,6 @@ class ChainRun(Run):
     def scratch(self):
         """See :class:`.run.Run`."""
         return self.structure.new_work(self.task, len(self.labels))
-
-    def prior(self):
-        """See :class:`.run.Run`."""
-        model = self.state.model
-        return model.start, model.allowed, model.end, model.cost, super().prior()
 
     def held_out_score(self, model):
         """Token accuracy, over the tokens whose label is given."""

@@ -8,6 +8,8 @@ import numpy as np
 
 from ..core.codes import L1_CUMULATIVE
 from ..core.store import (
+    Clock,
+    Store,
     grow_rows,
     new_clock,
     new_store,
@@ -15,7 +17,6 @@ from ..core.store import (
     weights,
 )
 from ..structures import trigram
-from ..training.online import snapshot
 from .chain_model import STRUCTURES, ChainModel, n_edge_combinations, n_node_rows, new_chain
 from .run import TrainingState
 
@@ -61,8 +62,7 @@ def continued_state(before, old_labels, encoder, labels, rule, constraints, cost
     starts from the averaged weights, and with a new average: the long average of the fit would
     otherwise drown what the new data teaches. And so does training under another rule.
     """
-    order = order_of(before.model)
-    chain = snapshot(STRUCTURES[order], before.model)
+    order, chain = order_of(before.model), before.model
     if before.rule != rule or (stream and not before.stream):
         chain = _start_average_anew(chain, before.rule, rule)
     L = len(labels)
@@ -78,15 +78,22 @@ def continued_state(before, old_labels, encoder, labels, rule, constraints, cost
             stores["trigrams"] = _move_rows(moved, rows.ravel(), trigram.n_rows(L))
     start, allowed, end = constraints
     for name, rows in store_rows(encoder, L, order).items():
-        stores[name] = grow_rows(stores[name], rows, rule)
+        # What had to grow is new already: the rest is copied only now.
+        stores[name] = _unshared(grow_rows(stores[name], rows, rule), getattr(before.model, name))
     chain = chain._replace(
         **stores,
+        clock=Clock(*(part.copy() for part in chain.clock)),
         start=start,
         allowed=allowed,
         end=end,
         cost=cost,
     )
     return TrainingState(chain, rule, before.key, before.epoch, before.closed, stream, [*before.history])
+
+
+def _unshared(store, old):
+    """``store`` with copies of the arrays that it has in common with ``old``."""
+    return Store(*(a.copy() if a is b and isinstance(a, np.ndarray) else a for a, b in zip(store, old)))
 
 
 def final_model(chain, rule, encoder, labels, constraints):

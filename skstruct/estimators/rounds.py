@@ -106,7 +106,7 @@ class Rounds:
         ----------
         folder : str or os.PathLike
         facts : dict
-            What the outcome depends on, besides the shards.
+            What the outcome depends on, besides the shards and what the run knows.
 
         Raises
         ------
@@ -114,7 +114,8 @@ class Rounds:
             If the file of this fit is damaged.
         """
         facts = {**facts, "rule": list(self.run.state.rule), "shards": self.crew.fingerprints()}
-        self.checkpoint = Checkpoint(folder, "ParameterMixer", fingerprint(facts, {}))
+        arrays = arrays_of(self.run.prior(), "fit")
+        self.checkpoint = Checkpoint(folder, "ParameterMixer", fingerprint(facts, arrays))
         found = self.checkpoint.load()
         if found is None:
             return

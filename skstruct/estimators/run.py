@@ -181,13 +181,13 @@ class Run:
                     events.begin()
                 events.end_fit(self.attributes)
             except BaseException as error:
+                if started and isinstance(error, KeyboardInterrupt):
+                    self._commit()
                 if self.checkpoint is not None:
                     self.checkpoint.close()  # what was being written; then what was not
                     if self.unsaved:
                         self._keep(False)
                         self.checkpoint.close()
-                if started and isinstance(error, KeyboardInterrupt):
-                    self._commit()
                 raise
             self._commit()
         if self.checkpoint is not None:
@@ -211,8 +211,14 @@ class Run:
         return Checkpoint(estimator.checkpoint, type(estimator).__name__, fingerprint(facts, arrays))
 
     def prior(self):
-        """What the outcome depends on besides parameters and examples: arrays in named tuples."""
-        return self.state.model if self.state.epoch else ()
+        """What the outcome depends on besides simple parameters and examples; arrays in tuples.
+
+        Of a model without weights that is all that training leaves alone: constraints, costs, templates.
+        """
+        model, structure = self.state.model, self.structure
+        learned = {"clock", *structure.STORES, *getattr(structure, "TABLES", ())}
+        given = [part for name, part in zip(model._fields, model) if name not in learned]
+        return _as_arrays(tuple(given)), model if self.state.epoch else ()
 
     def _resume(self):
         """Go on from the file, if there is one; whether early stopping had stopped."""
@@ -300,6 +306,11 @@ class Run:
         state.history = self.history
         fitted["_training"] = state
         vars(self.estimator).update(fitted)
+
+
+def _as_arrays(value):
+    """Numbers and flags in nested tuples as arrays, so that fingerprints see them."""
+    return tuple(map(_as_arrays, value)) if isinstance(value, tuple) else np.asarray(value)
 
 
 class _Watch:

@@ -26,7 +26,7 @@ MOST_LOSSES = 5
 PATIENCE = 60.0
 """Seconds to wait for a worker where there is none."""
 
-POLL = 0.25
+POLL = 1.0
 """Seconds between two looks at whether the workers are alive."""
 
 

@@ -1,5 +1,6 @@
 """Fits that are killed and go on: the same model, to the bit, as one that never stopped."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -17,11 +18,13 @@ from skstruct import (
     BaggingShuffleAverager,
     PassiveAggressiveTagger,
     Segmenter,
+    ShiftReduceParser,
     StructuredPerceptron,
 )
 from skstruct.container import ModelFileError
 from skstruct.datasets import make_hmm_sequences
 from skstruct.estimators.run import Run
+from skstruct.training import checkpoint
 from skstruct.training.checkpoint import arrays_of
 
 
@@ -117,6 +120,28 @@ def test_other_parameters_or_data_start_afresh(tmp_path, monkeypatch, stop_after
     assert clone(base).set_params(verbose=1, n_jobs=2).fit(X, y).resumed_from_ == 3
 
 
+TREES = [[("the", "D"), ("dog", "N"), ("ran", "V")]] * 3, [[(2, "det"), (3, "subj"), (0, "root")]] * 3
+
+
+@pytest.mark.parametrize(
+    "one, other, data",
+    [
+        ({"features": ["U:%x[0,0]"]}, {"features": ["U:%x[0,0]", "B"]}, None),
+        ({"templates": ["s0.w"]}, {"templates": ["s0.t"]}, TREES),
+    ],
+)
+def test_what_the_examples_do_not_show(tmp_path, monkeypatch, stop_after, one, other, data):
+    """Labels that follow each other, features that appear only in the search."""
+    base = StructuredPerceptron if data is None else ShiftReduceParser
+    data = corpus() if data is None else data
+    stop_after(3)
+    with pytest.raises(Stop):
+        base(**one, random_state=0, checkpoint=tmp_path).fit(*data)
+    monkeypatch.undo()
+    assert base(**other, random_state=0, checkpoint=tmp_path).fit(*data).resumed_from_ == 0
+    assert base(**one, random_state=0, checkpoint=tmp_path).fit(*data).resumed_from_ == 3
+
+
 def test_without_a_seed_the_file_brings_it(tmp_path, monkeypatch, stop_after):
     X, y = corpus()
     stop_after(3)
@@ -125,6 +150,21 @@ def test_without_a_seed_the_file_brings_it(tmp_path, monkeypatch, stop_after):
     monkeypatch.undo()
     resumed = StructuredPerceptron(checkpoint=str(tmp_path)).fit(X, y)
     assert resumed.resumed_from_ == 3
+
+
+def test_an_interrupt_on_a_full_disk_keeps_the_model(tmp_path, monkeypatch):
+    def full(*arguments, **options):
+        raise OSError(errno.ENOSPC, "disk full")
+
+    def pressed(run):
+        monkeypatch.setattr(checkpoint, "write_container", full)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Run, "_report", pressed)
+    estimator = StructuredPerceptron(random_state=0, checkpoint=tmp_path)
+    with pytest.raises(OSError, match="disk full"):
+        estimator.fit(*corpus())
+    assert estimator.n_iter_ == 1
 
 
 def test_warm_start_has_its_own_file(tmp_path, monkeypatch, stop_after):

@@ -94,7 +94,7 @@ def test_one_shard_under_noise_and_penalties(options, strategy):
     assert generators[0].randint(1000) == generators[1].randint(1000)
 
 
-@pytest.mark.parametrize("mixing", ["uniform", "errors"])
+@pytest.mark.parametrize("mixing", ["uniform", "errors", "nonzero"])
 @pytest.mark.parametrize("estimator, X, y", LEARNERS)
 def test_shards_that_load_themselves_are_shards_of_fit(estimator, X, y, mixing):
     """The rows of features differ, the weights of features do not."""
@@ -310,6 +310,30 @@ def test_a_killed_fit_of_shards_goes_on_with_its_own_key(killed_after, monkeypat
     assert other.resumed_from_ == 0 and len(list(tmp_path.iterdir())) == 1
     assert clone(mixer).fit_shards(loads[::-1]).resumed_from_ == 0
     assert mixer.fit_shards(loads).resumed_from_ == 3 and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("n_shards", [1, 3])
+def test_mixers_in_one_folder_do_not_meet(killed_after, monkeypatch, tmp_path, n_shards):
+    X, y = [["a", "b"], ["c", "a", "b"], ["b", "c"]], [["X", "Y"], ["X", "Y", "X"], ["X", "Y"]]
+    for n_files, options in enumerate(
+        (
+            {},
+            {"features": ["U:%x[0,0]"]},
+            {"features": ["U:%x[0,0]", "B"]},  # whose features of tokens are the same
+            {"class_weight": {"X": 1.0}},
+            {"class_weight": {"X": 2.0}},
+            {"constraints": [("X", "Y"), ("Y", "X")]},
+            {"constraints": [(None, "X"), ("X", "Y"), ("Y", "X")]},
+            {"order": 2},
+        )
+    ):
+        base = StructuredPerceptron(max_iter=4, **options)
+        mixer = ParameterMixer(base, n_shards, random_state=0, checkpoint=tmp_path)
+        assert len(list(tmp_path.iterdir())) == n_files
+        killed_after(2)
+        with pytest.raises(Killed):
+            mixer.fit(X, y)
+        monkeypatch.undo()
 
 
 def test_an_interrupted_fit_goes_on(monkeypatch, tmp_path):

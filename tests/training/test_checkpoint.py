@@ -1,6 +1,7 @@
 """Files of unfinished fits: what comes back is what went in, and damage is refused."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -103,6 +104,21 @@ def test_leftovers_of_killed_processes_go(tmp_path):
         (tmp_path / name).write_bytes(b"")
     Checkpoint(tmp_path, "Fit", "abc")
     assert sorted(os.listdir(tmp_path)) == sorted([alive, other])
+
+
+def test_threads_that_run_the_same_fit_do_not_meet_in_one_file(tmp_path):
+    before = state(5000)
+
+    def write(_):
+        checkpoint = Checkpoint(tmp_path, "Fit", "abc")
+        for done in range(20):
+            checkpoint.offer({"done": done}, arrays_of(before, "model"))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    header, arrays = Checkpoint(tmp_path, "Fit", "abc").load()
+    assert header == {"done": 19}
+    assert same_bits(arrays["model.inner.values"], before.inner.values)
 
 
 def test_an_error_of_the_writing_thread_is_raised(tmp_path):
