@@ -15,6 +15,8 @@ import skstruct
 from skstruct import cli
 from skstruct.cli import common, corpus, lines, tag, train
 from skstruct.datasets import load_chunking, load_sample, load_segmentation
+from skstruct.estimators.run import Run
+from skstruct.inspection import feature_weights
 from skstruct.metrics import segment_f1_score, token_accuracy_score, word_f1_score
 
 N_TRAIN = 110
@@ -380,6 +382,27 @@ def test_interrupted_before_there_is_a_model(folder, capsys, tmp_path, monkeypat
     code, _, err = run(capsys, "train", folder / "train.txt", "-m", tmp_path / "m")
     assert code == cli.INTERRUPTED and "no model was kept" in err and "checkpoint=FOLDER" in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_training_goes_on(folder, capsys, tmp_path, monkeypatch):
+    def pressed(run):
+        if run.done == 2:
+            raise KeyboardInterrupt
+
+    arguments = "train", folder / "train.txt", "-m", tmp_path / "m", "--epochs", "4", "--seed", "1"
+    assert run(capsys, *arguments)[0] == 0
+    undisturbed = skstruct.load(tmp_path / "m")
+    arguments += "-p", f"checkpoint={tmp_path / 'states'}"
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "_report", pressed)
+        code, _, err = run(capsys, *arguments)
+    assert code == cli.INTERRUPTED and "after 2 epochs" in err
+    assert len(list((tmp_path / "states").iterdir())) == 1
+    code, _, err = run(capsys, *arguments)
+    assert code == 0 and list((tmp_path / "states").iterdir()) == []
+    resumed = skstruct.load(tmp_path / "m")
+    assert resumed.resumed_from_ == 2
+    assert feature_weights(resumed) == feature_weights(undisturbed)
 
 
 def test_train_with_a_lexicon_and_members(folder, capsys, tmp_path):
