@@ -114,7 +114,7 @@ def main():
             "corpus", "copies", "shards", "serial", "mixed", "times faster",
             "CPU", "of the driver", "times less",
             "F1 serial", "F1 mixed",
-            "MB sent a round: first", "last", "received: first", "last", "MB of a worker",
+            "MB sent a round: first", "last", "in all", "received: first", "last", "in all", "MB of a worker",
         ],
         rows,
     )  # fmt: skip
@@ -137,9 +137,7 @@ def _measure(arguments, client, corpus, copies, n_shards):
     def shown(values):
         return " / ".join(f"{value:.4f}" for value in values)
 
-    traffic = [
-        f"{mixture.history_[n][way] / 1e6:.1f}" for way in ("bytes_sent", "bytes_received") for n in (0, -1)
-    ]
+    traffic = [[h[way] / 1e6 for h in mixture.history_] for way in ("bytes_sent", "bytes_received")]
     return [
         corpus,
         copies,
@@ -152,7 +150,7 @@ def _measure(arguments, client, corpus, copies, n_shards):
         f"{cpu.ratio('serial', 'mixed'):.2f}",
         shown(word_f1(corpus, alone)),
         shown(word_f1(corpus, mixture)),
-        *traffic,
+        *(f"{megabytes:.1f}" for of in traffic for megabytes in (of[0], of[-1], sum(of))),
         f"{max(peaks.values()):.0f}",
     ]
 
