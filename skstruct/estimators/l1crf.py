@@ -16,7 +16,8 @@ from ..structures.chain import new_work
 from ..structures.chain_marginals import marginals
 from ..training.averaging import entries, sparse_store
 from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
-from ..training.crf import train_crf
+from ..training.crf import Table, train_crf
+from ..training.crf_objective import CRFObjective
 from ..training.interrupt import DeferredInterrupt
 from ._sklearn import (
     CallbackSupportMixin,
@@ -42,7 +43,7 @@ from .chain_model import (
     new_encoder,
 )
 from .online import TAGGER_CONSTRAINTS, class_costs
-from .online_state import is_sparse
+from .online_state import FEW_LABELS, is_sparse
 
 NONNEGATIVE = Interval(Real, 0, None, closed="left")
 SOLVER_OPTIONS = (
@@ -482,14 +483,20 @@ class _Run:
             warn_unless_converged(result, e)
         return e
 
+    def objective(self, c1):
+        """The objective; lets go of the corpus, which is spelled anew in it."""
+        e, (start, allowed, end) = self.estimator, self.constraints
+        objective = CRFObjective(
+            self.task, len(self.labels), *self.rows(), c1, e.c2, e.all_pairs, has_bigram(self.encoder),
+            start, allowed, end, self.cost, effective_n_jobs(e.n_jobs),
+        )  # fmt: skip
+        self.task = None
+        return objective
+
     def _solve(self, warm, on_pass):
-        e = self.estimator
-        start, allowed, end = self.constraints
         return train_crf(
-            self.task, len(self.labels), *self.rows(), c1=e.c1, c2=e.c2, all_pairs=e.all_pairs,
-            bigram=has_bigram(self.encoder), start=start, allowed=allowed, end=end,
-            cost=self.cost, n_threads=effective_n_jobs(e.n_jobs), validation=self.validation,
-            warm=warm, seed=self.seed(), callback=on_pass, checkpoint=self.checkpoint, **self.options(),
+            self.objective(self.estimator.c1), *self.rows(), validation=self.validation, warm=warm,
+            seed=self.seed(), callback=on_pass, checkpoint=self.checkpoint, **self.options(),
         )  # fmt: skip
 
     def _open_checkpoint(self, warm):
@@ -505,14 +512,16 @@ class _Run:
     def _earlier_weights(self):
         """Node and transition weights of the earlier model, with room for what is new."""
         old, L = self.before, len(self.labels)
-        column = np.array([self.labels.ids[v] for v in old.labels.values])
-        combinations = n_edge_combinations(self.encoder)
-        nodes = np.zeros((n_node_rows(self.encoder), L))
-        nodes[:, column] = _table(old.nodes, nodes.shape[0])
-        edges = np.zeros((combinations, L, L))
-        before = _table(old.edges, combinations * len(old.labels))
-        edges[:, column[:, None], column] = before.reshape(combinations, len(column), len(column))
-        return nodes, edges.reshape(-1, L)
+        column = np.array([self.labels.ids[v] for v in old.labels.values], np.int64)
+        tables = []
+        for store, n_rows in ((old.nodes, n_node_rows(self.encoder)), (old.edges, None)):
+            keys, values = _entries(store)
+            rows, y = keys // len(column), keys % len(column)
+            if n_rows is None:
+                rows = rows // len(column) * L + column[rows % len(column)]
+                n_rows = n_edge_combinations(self.encoder) * L
+            tables.append(Table.of((n_rows, L), rows * L + column[y], values))
+        return tuple(tables)
 
     def fitted(self, result):
         """The attributes of a fitted estimator."""
@@ -558,22 +567,20 @@ def _line(record):
 
 
 def _store(table):
-    """A store with the weights of a (rows, columns) table."""
+    """A store with the weights of a table."""
     rows, columns = table.shape
-    sparse = is_sparse(rows, columns)
+    few = columns > FEW_LABELS and table.keys.shape[0] * FEW_LABELS < rows * columns
+    sparse = few or is_sparse(rows, columns)
     store = new_store(rows, columns, READ_ONLY, sparse)
-    if not sparse:
-        return store._replace(value=table.ravel())
-    keys = np.flatnonzero(table)
-    return sparse_store(store, keys, table.ravel()[keys])
+    if sparse:
+        return sparse_store(store, table.keys, table.values)
+    store.value[table.keys] = table.values
+    return store
 
 
-def _table(store, rows):
-    """The weights of a store as a (rows, columns) table; rows that it lacks are zero."""
-    out = np.zeros(rows * store.columns)
+def _entries(store):
+    """(keys, values) of a store, with those that are zero left out if it is dense."""
     if store.sparse:
-        keys, values = entries(store)
-        out[keys] = values
-    else:
-        out[: store.value.shape[0]] = store.value
-    return out.reshape(rows, store.columns)
+        return entries(store)
+    keys = np.flatnonzero(store.value)
+    return keys, store.value[keys]

@@ -3,12 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from ..training.crf import HeldOut, solve
-from ..training.crf_objective import CRFObjective
-from .chain_model import has_bigram
 from .l1crf import L1CRF, warn_unless_converged
 
 
@@ -78,16 +75,12 @@ def regularization_path(estimator, X, y, c1s, *, sample_weight=None, X_val=None,
     first._validate_params()
     run = first._prepare(X, y, sample_weight)
     run.hold_out(X_val, y_val)
-    start, allowed, end = run.constraints
-    n_threads, rows = effective_n_jobs(first.n_jobs), run.rows()
+    rows = run.rows()
     # What the weakest penalty keeps at zero, the stronger ones do too.
-    objective = CRFObjective(
-        run.task, len(run.labels), *rows, strengths[-1], first.c2, first.all_pairs,
-        has_bigram(run.encoder), start, allowed, end, run.cost, n_threads,
-    )  # fmt: skip
+    objective = run.objective(strengths[-1])
     held_out = None
     if run.validation is not None:
-        held_out = HeldOut(objective, run.validation, *rows, start, allowed, end, n_threads)
+        held_out = HeldOut(objective, run.validation, *rows)
     points, weights = [], None
     try:
         for c1 in strengths.tolist():

@@ -22,6 +22,7 @@ import numpy as np
 from numba import njit
 
 from ..core.compile import _OPTIONS, inline, kernel
+from .chain_marginals import LAST, spread
 
 WIDTH = 32
 """Sequences in a group: enough to vectorise, few enough to stay in the cache."""
@@ -190,6 +191,7 @@ def _emissions(corpus, q, n_lanes, T, W, P, weight, steps, clamped, x, row):
     for k in range(np.uint64(L * P)):
         x[k] = 0.0
     label, entry, value, start = corpus.label, corpus.entry, corpus.value, corpus.start
+    run_label, run, run_value, run_start = corpus.run_label, corpus.run, corpus.run_value, corpus.run_start
     stride = np.uint64(P)
     for l in range(n_lanes):
         token = corpus.token[q + l]
@@ -202,6 +204,13 @@ def _emissions(corpus, q, n_lanes, T, W, P, weight, steps, clamped, x, row):
                 k = np.uint64(entry[e])
                 v = value[e] if value.shape[0] > 0 else 1.0
                 row[np.uint64(label[k])] += v * weight[k]
+            for e in range(np.uint64(run_start[token + t]), np.uint64(run_start[token + t + 1])):
+                k, y = np.uint64(run[e]), 0
+                v = run_value[e] if run_value.shape[0] > 0 else 1.0
+                while y < LAST:
+                    y = run_label[k]
+                    row[np.uint64(y & (LAST - 1))] += v * weight[k]
+                    k += np.uint64(1)
             for y in range(np.uint64(L)):
                 x[i + y * stride] = row[y]
             g = corpus.gold[token + t]
@@ -349,7 +358,9 @@ def _settle(corpus, q, n_lanes, steps, lattice, T, W, P, bad):
 
 
 @kernel
-def expect(corpus, begin, end, weight, steps, clamped, square, lattice, gradient, step, posterior, bad):
+def expect(
+    corpus, begin, end, weight, steps, clamped, square, lattice, gradient, step, whole, of_pairs, bad
+):
     """Add up log Z and expectations over the groups ``begin <= k < end``.
 
     Parameters
@@ -366,8 +377,10 @@ def expect(corpus, begin, end, weight, steps, clamped, square, lattice, gradient
         += Σ weight E[feature count].
     step : (Q,) float64
         += Σ weight E[pair count] / exp(transition - shift).
-    posterior : (N * L,) float32, or empty
-        Receives weight * p(y_t).
+    whole : Occurrences
+        All features of the same tokens.
+    of_pairs : float64, or empty
+        += Σ weight E[feature count] for the weights of ``whole``.
     bad : (S,) bool
         Receives the sequences left out; they are for ``expect_exactly``.
 
@@ -380,6 +393,7 @@ def expect(corpus, begin, end, weight, steps, clamped, square, lattice, gradient
     total = 0.0
     a, b, x, row = lattice.a, lattice.b, lattice.x, lattice.row
     label, entry, value, start = corpus.label, corpus.entry, corpus.value, corpus.start
+    run_label, run, run_value, run_start = corpus.run_label, corpus.run, corpus.run_value, corpus.run_start
     for group in range(begin, end):
         q = corpus.group[group]
         n_lanes = corpus.group[group + 1] - q
@@ -389,7 +403,7 @@ def expect(corpus, begin, end, weight, steps, clamped, square, lattice, gradient
         W = width_of(n_lanes)
         P = (T | 1) * W  # odd: places a power of two apart would share cache lines
         stride = np.uint64(P)
-        _emissions(corpus, q, n_lanes, T, W, P, weight, steps, clamped, x, lattice.row)
+        _emissions(corpus, q, n_lanes, T, W, P, weight, steps, clamped, x, row)
         _exp_emissions(x, T * W, P, L, lattice)
         _forward(steps, lattice, T, W, P)
         _backward(corpus.token, q, n_lanes, steps, lattice, T, W, P)
@@ -411,7 +425,15 @@ def expect(corpus, begin, end, weight, steps, clamped, square, lattice, gradient
                     if value.shape[0] > 0:
                         v = value[e] * value[e] if square else value[e]
                     gradient[k] += v * row[np.uint64(label[k])]
-                if posterior.shape[0] > 0:
-                    for y in range(L):
-                        posterior[(token + t) * L + y] = row[y]
+                for e in range(np.uint64(run_start[token + t]), np.uint64(run_start[token + t + 1])):
+                    k, y = np.uint64(run[e]), 0
+                    v = 1.0
+                    if run_value.shape[0] > 0:
+                        v = run_value[e] * run_value[e] if square else run_value[e]
+                    while y < LAST:
+                        y = run_label[k]
+                        gradient[k] += v * row[np.uint64(y & (LAST - 1))]
+                        k += np.uint64(1)
+                if of_pairs.shape[0] > 0:
+                    spread(whole, token + t, 1.0, row, of_pairs)
     return total

@@ -24,17 +24,49 @@ from ..core.compile import inline, kernel
 from .chain import score_sequence
 
 
+class Occurrences(NamedTuple):
+    """Features of tokens, each with its weights: F features, K weights."""
+
+    start: np.ndarray  # (N + 1,) int64: where the features of each token begin
+    feature: np.ndarray  # (E,) int32
+    value: np.ndarray  # (E,) float64: what the features count; empty if all are 1
+    first: np.ndarray  # (F + 1,) int32: first weight of each feature
+    label: np.ndarray  # (K,) int32: label of each weight; of transition weights p * L + y
+
+
+LAST = 2**30
+"""Added to the label of the last weight of a feature."""
+
+
 class Corpus(NamedTuple):
-    """A corpus as sums of weights: S sequences, longest first; N tokens; K weights in use."""
+    """A corpus as sums of weights: S sequences, longest first; N tokens; K weights in use.
+
+    The weights of features that have few are listed for each token one by one: nothing is faster to read.
+    Where a feature has many only the first is listed, and the others are found behind it.
+    """
 
     token: np.ndarray  # (S + 1,) int64: first token of each sequence
     group: np.ndarray  # (G + 1,) int64: first sequence of each group (see chain_expectations)
     gold: np.ndarray  # (N,) int32: label, or UNLABELLED
     weight: np.ndarray  # (S,) float64: weight of each sequence
     start: np.ndarray  # (N + 1,) int64: first entry of each token
-    entry: np.ndarray  # (E,) int32: weights that speak of the token, whatever its label
+    entry: np.ndarray  # (E,) int32: weights
     value: np.ndarray  # (E,) float64: what the features count; empty if all are 1
-    label: np.ndarray  # (K,) int32: label of each weight; of transition weights p * L + y
+    run_start: np.ndarray  # (N + 1,) int64: first run of each token
+    run: np.ndarray  # (R,) int32: first weights of features
+    run_value: np.ndarray  # (R,) float64: as ``value``
+    label: np.ndarray  # (K,) int32: label of each weight
+    run_label: np.ndarray  # (K,) int32: the same, with LAST
+
+
+@inline
+def spread(features, token, factor, expected, gradient):
+    """gradient[k] += factor x expected[label_k] for the weights that speak of a token."""
+    for e in range(features.start[token], features.start[token + 1]):
+        f = features.feature[e]
+        x = factor * (features.value[e] if features.value.shape[0] > 0 else 1.0)
+        for k in range(np.uint64(features.first[f]), np.uint64(features.first[f + 1])):
+            gradient[k] += x * expected[np.uint64(features.label[k])]
 
 
 class Potentials(NamedTuple):
@@ -149,17 +181,18 @@ def marginals(task, begin, end, chain, rule, noise, work, beta, row, out, log_z)
 @kernel
 def expect_exactly(
     corpus, edges, which, weight, edge_weight, potentials, clamped, square, lattice,
-    gradient, step, edge_gradient, posterior,
+    gradient, step, edge_gradient, whole, of_pairs,
 ):  # fmt: skip
     """Add up log Z and expectations over the sequences ``which``.
 
     Parameters
     ----------
-    corpus, edges : Corpus
-        Weights of labels, and of transitions (only start, entry, value and label are read; without
-        observation-conditioned transitions ``start`` has one element).
+    corpus : Corpus
+    edges : Occurrences
+        Weights of transitions; without any that look at the input ``start`` has one element.
     which : (n,) int64
     weight, edge_weight : float64
+        Of labels, and of transitions.
     potentials : Potentials
     clamped : bool
         Sum over the labellings that agree with gold, without costs, instead of over all.
@@ -172,8 +205,10 @@ def expect_exactly(
         += Σ weight E[count of the label pair].
     edge_gradient : float64
         The same for the weights of ``edges``.
-    posterior : (N * L,) float32, or empty
-        Receives weight * p(y_t).
+    whole : Occurrences
+        All features of the same tokens.
+    of_pairs : float64, or empty
+        += Σ weight E[feature count] for the weights of ``whole``.
 
     Returns
     -------
@@ -202,10 +237,18 @@ def expect_exactly(
                 k = corpus.entry[e]
                 x = corpus.value[e] if corpus.value.shape[0] > 0 else 1.0
                 emission[t * L + corpus.label[k]] += x * weight[k]
+            for e in range(corpus.run_start[first + t], corpus.run_start[first + t + 1]):
+                k, y = corpus.run[e], 0
+                x = corpus.run_value[e] if corpus.run_value.shape[0] > 0 else 1.0
+                while y < LAST:
+                    y = corpus.run_label[k]
+                    emission[t * L + y % LAST] += x * weight[k]
+                    k += 1
             if conditioned and t > 0:
                 for e in range(edges.start[first + t], edges.start[first + t + 1]):
-                    k = edges.entry[e]
-                    transition[t * stride + edges.label[k]] += edge_weight[k]
+                    f = edges.feature[e]
+                    for k in range(edges.first[f], edges.first[f + 1]):
+                        transition[t * stride + edges.label[k]] += edge_weight[k]
             g = corpus.gold[first + t]
             if g >= 0:
                 for y in range(L):
@@ -232,17 +275,24 @@ def expect_exactly(
                         if conditioned:  # no longer needed as a score
                             transition[t * stride + at] = both
                 lattice.row[y] = q
-            for y in range(L):
-                q = lattice.row[y]
-                if posterior.shape[0] > 0:
-                    posterior[(first + t) * L + y] = factor * q
+            if of_pairs.shape[0] > 0:
+                spread(whole, first + t, factor, lattice.row, of_pairs)
             for e in range(corpus.start[first + t], corpus.start[first + t + 1]):
                 k = corpus.entry[e]
                 x = corpus.value[e] if corpus.value.shape[0] > 0 else 1.0
                 q = lattice.row[corpus.label[k]]
                 gradient[k] += factor * (x * x * q * (1.0 - q) if square else x * q)
+            for e in range(corpus.run_start[first + t], corpus.run_start[first + t + 1]):
+                k, y = corpus.run[e], 0
+                x = corpus.run_value[e] if corpus.run_value.shape[0] > 0 else 1.0
+                while y < LAST:
+                    y = corpus.run_label[k]
+                    q = lattice.row[y % LAST]
+                    gradient[k] += factor * (x * x * q * (1.0 - q) if square else x * q)
+                    k += 1
             if conditioned and t > 0:
                 for e in range(edges.start[first + t], edges.start[first + t + 1]):
-                    k = edges.entry[e]
-                    edge_gradient[k] += transition[t * stride + edges.label[k]]
+                    f = edges.feature[e]
+                    for k in range(edges.first[f], edges.first[f + 1]):
+                        edge_gradient[k] += transition[t * stride + edges.label[k]]
     return total

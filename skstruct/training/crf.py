@@ -9,6 +9,7 @@ the passes, on a corpus spelled in a few percent of the weights.
 
 import time
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,15 +23,43 @@ SOLVERS = ("two-stage", "owlqn", "sgd")
 STAGES = ("sgd", "batch")
 
 
+class Table(NamedTuple):
+    """A table of weights, nearly all of them zero."""
+
+    shape: tuple  # rows, columns
+    keys: np.ndarray  # (n,) int64: row * columns + column of each that is not; ascending
+    values: np.ndarray  # (n,) float64
+
+    @classmethod
+    def of(cls, shape, keys, values):
+        """The table with ``values`` at ``keys``, in any order."""
+        use = np.flatnonzero(values)
+        use = use[np.argsort(keys[use], kind="stable")]
+        return cls(shape, keys[use], values[use])
+
+    def at(self, keys):
+        """The weights at some keys."""
+        if self.keys.shape[0] == 0:
+            return np.zeros(keys.shape[0])
+        place = np.minimum(np.searchsorted(self.keys, keys), self.keys.shape[0] - 1)
+        return np.where(self.keys[place] == keys, self.values[place], 0.0)
+
+    def dense(self):
+        """All weights, of shape ``shape``."""
+        out = np.zeros(self.shape)
+        out.ravel()[self.keys] = self.values
+        return out
+
+
 @dataclass
 class CRFResult:
     """What training found.
 
     Attributes
     ----------
-    nodes : ndarray of shape (n_rows, L)
+    nodes : Table of shape (n_rows, L)
         Weights of features and labels.
-    edges : ndarray of shape (n_edge_rows * L, L)
+    edges : Table of shape (n_edge_rows * L, L)
         Weights of transitions: row e * L + p, column y; the first L rows are the label bigram.
     weights : ndarray
         The same in the order of the objective.
@@ -50,8 +79,8 @@ class CRFResult:
     n_active : int
     """
 
-    nodes: np.ndarray
-    edges: np.ndarray
+    nodes: Table
+    edges: Table
     weights: np.ndarray = field(repr=False)
     objective: float
     history: list = field(repr=False)
@@ -62,27 +91,17 @@ class CRFResult:
     n_active: int
 
 
-def train_crf(task, n_labels, n_rows, n_edge_rows=1, *, c1=1.0, c2=0.0, all_pairs=True, bigram=True,
-              start=None, allowed=None, end=None, cost=None, n_threads=1, validation=None,
-              warm=None, **options):  # fmt: skip
-    """Minimise ``Σ_i weight_i (-log p(y_i|x_i)) + c2 ‖λ‖² + c1 ‖λ‖₁``.
+def train_crf(objective, n_rows, n_edge_rows=1, *, validation=None, warm=None, **options):
+    """Minimise an objective, which is closed then.
 
     Parameters
     ----------
-    task : ChainTask
-        UNLABELLED tokens are summed over.
-    n_labels, n_rows, n_edge_rows : int
-        L; weight rows of ``task.nodes`` (or ``task.bag``); combinations of ``task.edges``, where the
-        label bigram counts as the first.
-    c1, c2 : float
-    all_pairs : bool
-        Whether pairs of feature and label, and of labels, that the corpus does not show have weights.
-    bigram, start, allowed, end, cost
-        See :class:`.CRFObjective`.
-    n_threads : int
+    objective : CRFObjective
+    n_rows, n_edge_rows : int
+        Rows of the tables of the result.
     validation : ChainTask or None
         Held-out sequences, whose mean log-probability is noted after each iteration.
-    warm : tuple (nodes, edges) or None
+    warm : tuple (nodes, edges) of Table, or None
         Where to start, in the shapes of the result; skips stage one (unless it is all there is).
     **options
         Of :func:`solve`.
@@ -91,18 +110,14 @@ def train_crf(task, n_labels, n_rows, n_edge_rows=1, *, c1=1.0, c2=0.0, all_pair
     -------
     CRFResult
     """
-    o = CRFObjective(
-        task, n_labels, n_rows, n_edge_rows, c1, c2, all_pairs, bigram, start, allowed, end, cost,
-        n_threads,
-    )  # fmt: skip
     held_out = None
     try:
         if validation is not None:
-            held_out = HeldOut(o, validation, n_rows, n_edge_rows, start, allowed, end, n_threads)
-        weights = None if warm is None else pack(o, *warm)
-        return solve(o, n_rows, n_edge_rows, weights=weights, held_out=held_out, **options)
+            held_out = HeldOut(objective, validation, n_rows, n_edge_rows)
+        weights = None if warm is None else pack(objective, *warm)
+        return solve(objective, n_rows, n_edge_rows, weights=weights, held_out=held_out, **options)
     finally:
-        o.close()
+        objective.close()
         if held_out is not None:
             held_out.objective.close()
 
@@ -110,10 +125,11 @@ def train_crf(task, n_labels, n_rows, n_edge_rows=1, *, c1=1.0, c2=0.0, all_pair
 class HeldOut:
     """The mean log-probability of other sequences under weights of a working set."""
 
-    def __init__(self, objective, task, n_rows, n_edge_rows, start, allowed, end, n_threads):
+    def __init__(self, objective, task, n_rows, n_edge_rows):
+        allowed, start, end, _ = objective.potentials
         self.objective = CRFObjective(
             task, objective.n_labels, n_rows, n_edge_rows, 0.0, 0.0, start=start, allowed=allowed,
-            end=end, n_threads=n_threads, like=objective,
+            end=end, n_threads=objective.n_threads, like=objective,
         )  # fmt: skip
         self.n = max(float(task.weight.sum()), 1e-300)
         self.where = self.view = None
@@ -236,23 +252,21 @@ class _Keeper:
         self.checkpoint.offer({**state, "stage": self.stage, "history": list(self.history)}, arrays)
 
 
+def _keys(objective):
+    """Where the weights stand in the tables (nodes, edges)."""
+    o, L = objective, np.int64(objective.n_labels)
+    combination, p, y = o.edge_pair.T
+    edges = np.concatenate([o.pair[:, 0] * L + o.pair[:, 1], (combination * L + p) * L + y])
+    return o.pair_row * L + o.pair_label, edges
+
+
 def unpack(objective, weights, n_rows, n_edge_rows):
     """The weight vector as tables (nodes, edges)."""
-    o, L = objective, objective.n_labels
-    nodes = np.zeros((n_rows, L))
-    nodes[o.pair_row, o.pair_label] = weights[: o.n_pairs]
-    edges = np.zeros((n_edge_rows * L, L))
-    n = o.n_pairs + o.pair.shape[0]
-    edges[o.pair[:, 0], o.pair[:, 1]] = weights[o.n_pairs : n]
-    edges[o.edge_pair[:, 0] * L + o.edge_pair[:, 1], o.edge_pair[:, 2]] = weights[n:]
-    return nodes, edges
+    L, n = objective.n_labels, objective.n_pairs
+    nodes, edges = _keys(objective)
+    return Table.of((n_rows, L), nodes, weights[:n]), Table.of((n_edge_rows * L, L), edges, weights[n:])
 
 
 def pack(objective, nodes, edges):
     """The opposite of :func:`unpack`; weights that have no place are dropped."""
-    o, L = objective, objective.n_labels
-    return np.concatenate([
-        nodes[o.pair_row, o.pair_label],
-        edges[o.pair[:, 0], o.pair[:, 1]],
-        edges[o.edge_pair[:, 0] * L + o.edge_pair[:, 1], o.edge_pair[:, 2]],
-    ])  # fmt: skip
+    return np.concatenate([table.at(keys) for table, keys in zip((nodes, edges), _keys(objective))])

@@ -28,7 +28,9 @@ import numpy as np
 from ..core.compile import kernel
 from ..structures.chain_expectations import expect, form_groups, make_steps, new_lattice
 from ..structures.chain_marginals import (
+    LAST,
     Corpus,
+    Occurrences,
     Potentials,
     expect_exactly,
     new_log_lattice,
@@ -38,7 +40,10 @@ from .quasi_newton import dot
 N_BLOCKS = 8
 """Blocks of sequences that are summed separately."""
 
-_NOTHING = np.zeros(0, np.float32)
+MANY = 6
+"""A feature with so many weights has them listed in one place, not at each of its tokens."""
+N_PARTS = 2
+"""Runs of blocks for which the gradient of all pairs is summed separately: it is long."""
 
 
 # --------------------------------------------------------------------------------------------------
@@ -103,18 +108,61 @@ def _count(start, feature, value, gold, weight, L, total, unknown, seen):
 
 
 @kernel
-def _spell(start, feature, value, of_feature, first, new_start, entry, new_value):
-    """Replace features, numbered anew by ``of_feature`` (-1: left out), by their weights.
+def _choose(total, unknown, seen, c1, signed, only_seen, keep):
+    """Which pairs can have a gradient outside [-c1, c1] at some weights; F features times L labels.
 
-    These are ``first[f] <= k < first[f + 1]``. Counts only if ``entry`` is empty.
+    ``signed``: values may be negative, and ``seen`` says nothing of the bounds.
+    """
+    L = keep.shape[0] // max(total.shape[0], 1)
+    for f in range(total.shape[0]):
+        for k in range(f * L, (f + 1) * L):
+            low = seen[k] + unknown[f]
+            high = total[f] - seen[k]
+            keep[k] = total[f] > c1 if signed else low > c1 or high > c1
+            if only_seen and seen[k] == 0.0:
+                keep[k] = False
+
+
+@kernel
+def _select(start, feature, value, of_feature, new_start, new_feature, new_value):
+    """Keep the features with ``of_feature >= 0``, under their new numbers; returns how many.
+
+    The new arrays may be the old ones. Counts only if ``new_start`` is empty.
+    """
+    n, begin = 0, start[0]
+    write = new_start.shape[0] > 0
+    for t in range(start.shape[0] - 1):
+        end = start[t + 1]
+        if write:
+            new_start[t] = n
+        for e in range(begin, end):
+            f = of_feature[feature[e]]
+            if f >= 0:
+                if write:
+                    new_feature[n] = f
+                    if new_value.shape[0] > 0:
+                        new_value[n] = value[e]
+                n += 1
+        begin = end
+    if write:
+        new_start[start.shape[0] - 1] = n
+    return n
+
+
+@kernel
+def _spell(start, feature, value, first, listed, new_start, entry, new_value):
+    """List the weights ``first[f] <= k < first[f + 1]`` of each feature f that is ``listed``.
+
+    Returns how many there are, and only counts if ``new_start`` is empty.
     """
     n = 0
-    write = entry.shape[0] > 0
+    write = new_start.shape[0] > 0
     for t in range(start.shape[0] - 1):
-        new_start[t] = n
+        if write:
+            new_start[t] = n
         for e in range(start[t], start[t + 1]):
-            f = of_feature[feature[e]]
-            if f < 0:
+            f = feature[e]
+            if not listed[f]:
                 continue
             if write:
                 for k in range(first[f], first[f + 1]):
@@ -124,38 +172,9 @@ def _spell(start, feature, value, of_feature, first, new_start, entry, new_value
                     n += 1
             else:
                 n += first[f + 1] - first[f]
-    new_start[start.shape[0] - 1] = n
+    if write:
+        new_start[start.shape[0] - 1] = n
     return n
-
-
-@kernel
-def _select(start, feature, value, of_feature, new_start, new_feature, new_value):
-    """Keep the features with ``of_feature >= 0``, under their new numbers."""
-    n = 0
-    write = new_feature.shape[0] > 0
-    for t in range(start.shape[0] - 1):
-        new_start[t] = n
-        for e in range(start[t], start[t + 1]):
-            f = of_feature[feature[e]]
-            if f >= 0:
-                if write:
-                    new_feature[n] = f
-                    if new_value.shape[0] > 0:
-                        new_value[n] = value[e]
-                n += 1
-    new_start[start.shape[0] - 1] = n
-    return n
-
-
-@kernel
-def _project(start, feature, value, first, label, posterior, L, begin, end, gradient):
-    """gradient[k] += Σ_t x p(label_k at t) over the tokens ``begin <= t < end``."""
-    for t in range(begin, end):
-        for e in range(start[t], start[t + 1]):
-            f = feature[e]
-            x = value[e] if value.shape[0] > 0 else 1.0
-            for k in range(first[f], first[f + 1]):
-                gradient[k] += x * posterior[t * L + label[k]]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -171,34 +190,55 @@ def _csr(fill, n_tokens, valued):
     return start, items, values
 
 
+def _made(kernel, start, feature, value, *how):
+    """New arrays (starts, items, values) by :func:`_select` or :func:`_spell`."""
+    n = kernel(start, feature, value, *how, start[:0], feature, value)
+    if n == 0:
+        return np.zeros_like(start), np.zeros(0, np.int32), np.zeros(0)
+    found = np.empty_like(start), np.empty(n, np.int32), np.empty(n if value.shape[0] else 0)
+    kernel(start, feature, value, *how, *found)
+    return found
+
+
+def _cut(tokens, start, *arrays):
+    """(starts, items, values) of some tokens."""
+    counts = np.diff(start)[tokens]
+    new = np.zeros(tokens.shape[0] + 1, np.int64)
+    np.cumsum(counts, out=new[1:])
+    at = np.arange(new[-1]) + np.repeat(start[tokens] - new[:-1], counts)
+    return new, *(a[at] if a.shape[0] else a for a in arrays)
+
+
+def _shrink(start, feature, value, of_feature):
+    """Keep the features with ``of_feature >= 0``, under their new numbers, in place."""
+    n = _select(start, feature, value, of_feature, start, feature, value)
+    feature.resize(n, refcheck=False)
+    value.resize(n if value.shape[0] else 0, refcheck=False)
+
+
 class View:
     """The corpus in terms of ``pairs`` (sorted indices of feature-label pairs) and all transitions."""
 
     def __init__(self, objective, pairs):
+        o = objective
         self.pairs = pairs
-        of_feature = np.full(objective.n_features, -1, np.int32)
-        owner = objective.pair_feature[pairs]
-        new = np.ones(owner.shape[0], bool)
-        new[1:] = owner[1:] != owner[:-1]
-        first = np.append(np.flatnonzero(new), owner.shape[0]).astype(np.int32)
-        of_feature[owner[new]] = np.arange(first.shape[0] - 1, dtype=np.int32)
-        valued = objective.value.shape[0] > 0
-        start, entry, value = _csr(
-            lambda *out: _spell(
-                objective.start, objective.feature, objective.value, of_feature, first, *out
-            ),
-            objective.n_tokens, valued,
-        )  # fmt: skip
-        self.label = objective.pair_label[pairs]
+        label = o.pair_label[pairs]
+        first = np.searchsorted(o.pair_feature[pairs], np.arange(o.n_features + 1)).astype(np.int32)
+        many = np.diff(first) >= MANY
+        run_label = label.copy()
+        run_label[first[1:][first[1:] > first[:-1]] - 1] += LAST
+        # Runs take the numbers of their first weights for the numbers of the features.
         self.corpus = Corpus(
-            objective.token, objective.group, objective.gold, objective.sequence_weight,
-            start, entry, value, self.label,
+            o.token, o.group, o.gold, o.sequence_weight,
+            *_made(_spell, o.start, o.feature, o.value, first, ~many),
+            *_made(_select, o.start, o.feature, o.value, np.where(many, first[:-1], -1).astype(np.int32)),
+            label, run_label,
         )  # fmt: skip
-        self.where = np.concatenate([pairs, np.arange(objective.n_pairs, objective.size)])
+        self.where = np.concatenate([pairs, np.arange(o.n_pairs, o.size)])
         self.size = self.where.shape[0]
         self.clamped = None
-        if objective.partial.size:
-            self.clamped = objective.subcorpus(self.corpus)
+        if o.partial.size:
+            self.clamped = o.subcorpus(self.corpus)
 
 
 class CRFObjective:
@@ -262,7 +302,9 @@ class CRFObjective:
         self.n_threads = n_threads
         self.pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
         self._lattices = []
-        self.posterior = np.zeros(self.n_tokens * L, np.float32)
+        self.whole = Occurrences(self.start, self.feature, self.value, self.first, self.pair_label)
+        self.clamped = self._cut(self.whole) if self.partial.size else None
+        self.of_pairs = np.zeros(0)  # expectations that `evaluate` kept
 
     # -- which weights there are -------------------------------------------------------------------
     def _choose_pairs(self, task, n_rows, all_pairs, like=None):
@@ -299,27 +341,20 @@ class CRFObjective:
         rows = np.flatnonzero(total > self.c1)
         of_row = np.full(n_rows, -1, np.int32)
         of_row[rows] = np.arange(rows.shape[0], dtype=np.int32)
-        start, feature, value = _csr(lambda *out: _select(start, feature, value, of_row, *out), N, valued)
+        _shrink(start, feature, value, of_row)
         F = rows.shape[0]
         total, unknown, seen = np.zeros(F), np.zeros(F), np.zeros(F * L)
         _count(start, feature, value, self.gold, token_weight, L, total, unknown, seen)
-        seen = seen.reshape(F, L)
-        if valued and value.min(initial=0.0) < 0.0:
-            keep = np.repeat((total > self.c1)[:, None], L, axis=1)
-        else:
-            low = seen + unknown[:, None]
-            high = (total - unknown)[:, None] - seen + unknown[:, None]
-            keep = (low > self.c1) | (high > self.c1)
-        if not all_pairs:
-            keep &= seen != 0.0
-        owner, label = np.nonzero(keep)
+        keep = np.zeros(F * L, np.bool_)
+        signed = valued and value.min(initial=0.0) < 0.0
+        _choose(total, unknown, seen, self.c1, signed, not all_pairs, keep)
+        pair = np.flatnonzero(keep)
+        owner, label = pair // L, pair % L
         useful = np.flatnonzero(np.bincount(owner, minlength=F))
         of_feature = np.full(F, -1, np.int32)
         of_feature[useful] = np.arange(useful.shape[0], dtype=np.int32)
         if useful.shape[0] < F:
-            start, feature, value = _csr(
-                lambda *out: _select(start, feature, value, of_feature, *out), N, valued
-            )
+            _shrink(start, feature, value, of_feature)
         self.start, self.feature, self.value = start, feature, value
         self.row = rows[useful]  # weight row of each feature
         self.n_features = useful.shape[0]
@@ -372,10 +407,9 @@ class CRFObjective:
         none = np.zeros(0)
         self.edge_pair = np.zeros((0, 3), np.int64)  # (combination, previous, next)
         self.edge_seen = none
-        self.edges = Corpus(
-            self.token, self.group, self.gold, self.sequence_weight, np.zeros(1, np.int64),
-            np.zeros(0, np.int32), none, np.zeros(0, np.int32),
-        )  # fmt: skip
+        self.edges = Occurrences(
+            np.zeros(1, np.int64), np.zeros(0, np.int32), none, np.zeros(1, np.int32), np.zeros(0, np.int32)
+        )
         if task.edges.row.shape[0] == 0:
             return
         grid = task.edges
@@ -417,9 +451,8 @@ class CRFObjective:
             np.searchsorted(shown, key[known]), weight[known], minlength=shown.shape[0]
         )
         first = np.searchsorted(self.edge_pair[:, 0], np.arange(n_edge_rows + 1)).astype(np.int32)
-        same = np.arange(n_edge_rows, dtype=np.int32)
-        start, entry, _ = _csr(lambda *out: _spell(start, feature, none, same, first, *out), N, False)
-        self.edges = self.edges._replace(start=start, entry=entry, label=(shown % (L * L)).astype(np.int32))
+        label = (shown % (L * L)).astype(np.int32)
+        self.edges = self.edges._replace(start=start, feature=feature, first=first, label=label)
 
     # -- sums over the corpus ----------------------------------------------------------------------
     def _blocks(self):
@@ -434,31 +467,32 @@ class CRFObjective:
         block[0], block[-1] = 0, group.shape[0] - 1
         return np.maximum.accumulate(block)
 
-    def subcorpus(self, corpus):
-        """The partially labelled sequences alone, with the same weights."""
+    def _partial_tokens(self):
+        """(first tokens of the partially labelled sequences, once they stand alone; their tokens)"""
         which = self.partial
         lengths = self.lengths[which]
         token = np.zeros(which.shape[0] + 1, np.int64)
         np.cumsum(lengths, out=token[1:])
-        tokens = np.arange(token[-1]) + np.repeat(self.token[:-1][which] - token[:-1], lengths)
+        return token, np.arange(token[-1]) + np.repeat(self.token[:-1][which] - token[:-1], lengths)
 
-        def cut(start, *arrays):
-            counts = np.diff(start)[tokens]
-            new = np.zeros(tokens.shape[0] + 1, np.int64)
-            np.cumsum(counts, out=new[1:])
-            at = np.arange(new[-1]) + np.repeat(start[tokens] - new[:-1], counts)
-            return new, *(a[at] if a.shape[0] else a for a in arrays)
+    def _cut(self, features):
+        """The same features of the tokens of partially labelled sequences."""
+        if features.start.shape[0] == 1:
+            return features
+        start, feature, value = _cut(self._partial_tokens()[1], *features[:3])
+        return features._replace(start=start, feature=feature, value=value)
 
-        start, entry, value = cut(corpus.start, corpus.entry, corpus.value)
+    def subcorpus(self, corpus):
+        """The partially labelled sequences alone, with the same weights: (corpus, edges)."""
+        token, tokens = self._partial_tokens()
+        start, entry, value = _cut(tokens, corpus.start, corpus.entry, corpus.value)
+        run_start, run, run_value = _cut(tokens, corpus.run_start, corpus.run, corpus.run_value)
         new = corpus._replace(
-            token=token, group=form_groups(lengths), gold=self.gold[tokens],
-            weight=self.sequence_weight[which], start=start, entry=entry, value=value,
+            token=token, group=form_groups(np.diff(token)), gold=self.gold[tokens],
+            weight=self.sequence_weight[self.partial], start=start, entry=entry, value=value,
+            run_start=run_start, run=run, run_value=run_value,
         )  # fmt: skip
-        edges = self.edges
-        if edges.start.shape[0] > 1:
-            start, entry = cut(edges.start, edges.entry)
-            edges = edges._replace(start=start, entry=entry)
-        return new, edges, tokens
+        return new, self._cut(self.edges)
 
     def _lattice(self):
         """Scratch for one thread."""
@@ -470,8 +504,8 @@ class CRFObjective:
             lattice = None if conditioned else new_lattice(self.lengths, self.n_labels)
             return lattice, new_log_lattice(longest, self.n_labels, conditioned)
 
-    def _sum(self, corpus, edges, weights, clamped, square, posterior):
-        """Σ weight log Z and the expectations, over a corpus."""
+    def _sum(self, corpus, edges, weights, clamped, square=False, whole=None):
+        """Σ weight log Z and the expectations, over a corpus; with ``whole`` those of all pairs too."""
         L, K, Q = self.n_labels, corpus.label.shape[0], self.pair.shape[0]
         conditioned = edges.start.shape[0] > 1
         node, step, edge = weights[:K], weights[K : K + Q], weights[K + Q :]
@@ -481,13 +515,15 @@ class CRFObjective:
         steps, matrix = make_steps(transition, self.pair, potentials.start, potentials.end, potentials.cost)
         block = self._split(corpus.token, corpus.group)
         n_blocks = block.shape[0] - 1
+        n_parts = n_blocks if whole is None else min(N_PARTS, n_blocks)
         bad = np.zeros(corpus.weight.shape[0], bool)
         gradient = np.zeros((n_blocks, weights.shape[0]))
         everywhere = np.zeros((n_blocks, L * L))
         edge_gradient = np.zeros((n_blocks, edge.shape[0]))
+        of_pairs = np.zeros((n_parts, 0 if whole is None else self.n_pairs))
+        whole = self.whole if whole is None else whole
 
-        def work(k):
-            lattices = self._lattice()
+        def work(k, lattices, of_pairs):
             first, stop = corpus.group[block[k]], corpus.group[block[k + 1]]
             total = 0.0
             if conditioned:
@@ -495,24 +531,30 @@ class CRFObjective:
             else:
                 total = expect(
                     corpus, block[k], block[k + 1], node, steps, clamped, square, lattices[0],
-                    gradient[k, :K], gradient[k, K : K + Q], posterior, bad,
+                    gradient[k, :K], gradient[k, K : K + Q], whole, of_pairs, bad,
                 )  # fmt: skip
             which = first + np.flatnonzero(bad[first:stop])
             if which.size:
                 total += expect_exactly(
                     corpus, edges, which, node, edge, potentials, clamped, square, lattices[1],
-                    gradient[k, :K], everywhere[k], edge_gradient[k], posterior,
+                    gradient[k, :K], everywhere[k], edge_gradient[k], whole, of_pairs,
                 )  # fmt: skip
-            self._lattices.append(lattices)
             return total
 
-        total = sum(self.map(work, range(n_blocks)))
+        def part(k):
+            lattices = self._lattice()
+            blocks = range(k * n_blocks // n_parts, (k + 1) * n_blocks // n_parts)
+            totals = [work(b, lattices, of_pairs[k]) for b in blocks]
+            self._lattices.append(lattices)
+            return totals
+
+        total = sum(value for totals in self.map(part, range(n_parts)) for value in totals)
         gradient = gradient.sum(axis=0)
         p, y = self.pair[:, 0], self.pair[:, 1]
         gradient[K : K + Q] *= matrix[p, y]
         gradient[K : K + Q] += everywhere.sum(axis=0)[p * L + y]
         gradient[K + Q :] = edge_gradient.sum(axis=0)
-        return total, gradient
+        return total, gradient, of_pairs.sum(axis=0)
 
     def evaluate(self, view, weights, keep=False):
         """The smooth part of the objective and its gradient.
@@ -522,7 +564,7 @@ class CRFObjective:
         view : View
         weights : ndarray of shape (view.size,)
         keep : bool
-            Also keep the marginals of the labels, for :meth:`gradient_of_pairs`.
+            Also keep the expectations of all pairs, for :meth:`gradient_of_pairs`.
 
         Returns
         -------
@@ -530,16 +572,17 @@ class CRFObjective:
         gradient : ndarray of shape (view.size,)
         """
         self.n_passes += 1
-        posterior = self.posterior if keep else _NOTHING
-        value, gradient = self._sum(view.corpus, self.edges, weights, False, False, posterior)
+        whole = self.whole if keep else None
+        value, gradient, of_pairs = self._sum(view.corpus, self.edges, weights, False, whole=whole)
         if view.clamped is not None:
-            corpus, edges, tokens = view.clamped
-            part = np.zeros(tokens.shape[0] * self.n_labels, np.float32) if keep else _NOTHING
-            less, gradient_less = self._sum(corpus, edges, weights, True, False, part)
+            corpus, edges = view.clamped
+            whole = self.clamped if keep else None
+            less, gradient_less, of_pairs_less = self._sum(corpus, edges, weights, True, whole=whole)
             value -= less
             gradient -= gradient_less
-            if keep:
-                self.posterior.reshape(-1, self.n_labels)[tokens] -= part.reshape(-1, self.n_labels)
+            of_pairs -= of_pairs_less
+        if keep:
+            self.of_pairs = of_pairs
         seen = self.seen[view.where]
         value += self.c2 * dot(weights, weights) - dot(seen, weights)
         gradient += 2.0 * self.c2 * weights - seen
@@ -552,27 +595,16 @@ class CRFObjective:
         labels half their expected count.
         """
         self.n_passes += 1
-        curvature = self._sum(view.corpus, self.edges, weights, False, True, _NOTHING)[1]
+        curvature = self._sum(view.corpus, self.edges, weights, False, square=True)[1]
         curvature[view.pairs.shape[0] :] *= 0.5
         return curvature + 2.0 * self.c2
 
     def gradient_of_pairs(self, weights):
-        """The gradient of all feature-label pairs, from the marginals kept last.
+        """The gradient of all feature-label pairs, from the expectations kept last.
 
         ``weights`` (n_pairs,): where they were kept.
         """
-        n_blocks = 2
-        bound = np.linspace(0, self.n_tokens, n_blocks + 1).astype(np.int64)
-        gradient = np.zeros((n_blocks, self.n_pairs))
-
-        def work(k):
-            _project(
-                self.start, self.feature, self.value, self.first, self.pair_label, self.posterior,
-                self.n_labels, bound[k], bound[k + 1], gradient[k],
-            )  # fmt: skip
-
-        list(self.map(work, range(n_blocks)))
-        return gradient.sum(axis=0) + 2.0 * self.c2 * weights - self.pair_seen
+        return self.of_pairs + 2.0 * self.c2 * weights - self.pair_seen
 
     def map(self, work, items):
         """``map``, on all threads."""

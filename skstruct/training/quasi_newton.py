@@ -98,11 +98,21 @@ def at_precision(promised, past):
 
 
 class Memory:
-    """The last m steps and changes of the gradient, on n coordinates."""
+    """The last m steps and changes of the gradient, on n coordinates.
 
-    def __init__(self, m, n):
-        self.steps = np.zeros((m, n))
-        self.changes = np.zeros((m, n))
+    Parameters
+    ----------
+    m, n : int
+    root : ndarray of shape (n,) or None
+        Coordinates are reckoned in units of ``1 / root``, which makes pairs of ordinary size, so that single
+        precision is enough for them: they shape the steps, not the optimum. None: double precision.
+    """
+
+    def __init__(self, m, n, root=None):
+        self.root = root
+        kind = np.float64 if root is None else np.float32
+        self.steps = np.zeros((m, n), kind)
+        self.changes = np.zeros((m, n), kind)
         self.share = np.zeros((2, m))
         self.clear()
 
@@ -125,15 +135,21 @@ class Memory:
 
     def add(self, step, change):
         """Keep a pair, if the curvature along it is positive."""
-        if dot(step, change) > 0.0:  # how much is for the recursion to judge, which knows the scales
-            m = self.steps.shape[0]
-            slot = self.slots[0] if len(self) == m else len(self)
-            self.slots = np.append(self.slots[len(self) == m :], slot)
-            self.steps[slot] = step
-            self.changes[slot] = change
+        if not dot(step, change) > 0.0:  # how much is for the recursion to judge, which knows the scales
+            return
+        if self.root is not None:
+            step, change = step * self.root, change / self.root
+            if max(np.abs(step).max(), np.abs(change).max()) > np.finfo(np.float32).max:
+                return
+        m = self.steps.shape[0]
+        slot = self.slots[0] if len(self) == m else len(self)
+        self.slots = np.append(self.slots[len(self) == m :], slot)
+        self.steps[slot] = step
+        self.changes[slot] = change
 
-    def move(self, old, new):
+    def move(self, old, new, root=None):
         """Change coordinates: sorted ids ``old`` to ``new``; what is new has not moved so far."""
+        self.root = root
         at = np.searchsorted(old, new)
         at[at == old.shape[0]] = 0
         known = old[at] == new if old.shape[0] else np.zeros(new.shape[0], bool)
@@ -141,7 +157,7 @@ class Memory:
         for name in ("steps", "changes"):
             before = getattr(self, name)
             # Rows not in use stay untouched: they take no memory.
-            after = np.zeros((before.shape[0], new.shape[0]))
+            after = np.zeros((before.shape[0], new.shape[0]), before.dtype)
             for slot in self.slots:
                 after[slot, known] = before[slot, at]
             setattr(self, name, after)
@@ -150,7 +166,12 @@ class Memory:
         """``H gradient`` for the inverse Hessian H of the coordinates where ``free`` is true."""
         mask = free.astype(float)
         q = gradient * mask
+        if self.root is not None:
+            q /= self.root
+            diagonal = diagonal / self.root**2
         _two_loop(self.steps, self.changes, self.slots, mask, diagonal, first_scale, self.share, q)
+        if self.root is not None:
+            q /= self.root
         return q
 
 

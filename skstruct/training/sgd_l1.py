@@ -60,20 +60,24 @@ class Schedule(NamedTuple):
     max_trials: int  # 1: no line search
 
 
+@kernel
+def _most_pairs(token, start, feature, first):
+    """The most pairs that the features of one sequence have."""
+    most = 0
+    for i in range(token.shape[0] - 1):
+        n = 0
+        for e in range(start[token[i]], start[token[i + 1]]):
+            n += first[feature[e] + 1] - first[feature[e]]
+        most = max(most, n)
+    return most
+
+
 def new_sgd(objective):
     """A state at weight zero with scratch for ``objective``'s corpus."""
     L, o = objective.n_labels, objective
     size = o.n_pairs + o.pair.shape[0]
     T = int(o.lengths.max(initial=1))
-    count = np.diff(o.start)
-    room = 0
-    if o.lengths.size:
-        pairs = np.diff(o.first)[o.feature]
-        of_token = np.add.reduceat(np.append(pairs, 0), np.minimum(o.start[:-1], pairs.size))
-        of_token[count == 0] = 0
-        total = np.zeros(o.n_tokens + 1, np.int64)
-        np.cumsum(of_token, out=total[1:])
-        room = int(np.diff(total[o.token]).max(initial=0))
+    room = _most_pairs(o.token, o.start, o.feature, o.first)
     room = min(room, o.n_pairs) + o.pair.shape[0]
     scratch = np.zeros(max(T, L) * L)
     return Sgd(

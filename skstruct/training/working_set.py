@@ -2,7 +2,7 @@
 
 Place on the ladder: rung 6. At the optimum of an L1-regularised CRF a few percent of the weights are
 not zero. A *working set* holds these and the ones whose gradient exceeds c1; passes use a corpus spelled
-in its weights only (:class:`.View`), and now and then the gradient of all weights, from the marginals of
+in its weights only (:class:`.View`), and now and then the gradient of all weights, from the lattices of
 the last pass, admits and dismisses weights. The end is certified on all weights.
 
 Within the set, steps are OWL-QN's but for three things, each of which lets a longer memory help
@@ -93,7 +93,7 @@ def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callb
         if keeper is not None and n_iter and not run.stopped:
             state = {"value": float(run.value), "past": [float(v) for v in run.past]}
             keeper.offer({**state, "n_iter": n_iter, "finished": bool(finished)}, run.arrays())
-        # The gradient of all weights, from the marginals at the current ones.
+        # The gradient of all weights, kept at the current ones.
         at, full = np.zeros(o.size), np.zeros(o.size)
         at[run.view.where], full[run.view.where] = run.weights, run.gradient
         full[: o.n_pairs] = o.gradient_of_pairs(at[: o.n_pairs])
@@ -137,10 +137,10 @@ class _Run:
         self.weights = weights[self.view.where]
         smooth, self.gradient = objective.evaluate(self.view, self.weights, keep=True)
         self.value = smooth + objective.c1 * float(np.abs(self.weights).sum())
-        self.memory = Memory(memory, self.view.size)
+        self.unit = self._units()
+        self.memory = Memory(memory, self.view.size, self._root())
         self.past = [self.value]
         self.stopped = self.stuck = False
-        self.unit = self._units()
         # A token has this many features: no direction is steeper than that many diagonals.
         self.first_scale = 1.0 / (1.0 + objective.feature.shape[0] / max(objective.n_tokens, 1))
 
@@ -156,11 +156,11 @@ class _Run:
         before = self.view.where
         self.view = None  # two at once would be the largest thing in memory
         self.view = view = View(self.objective, pairs)
-        self.memory.move(before, view.where)
+        self.memory.move(before, view.where, self._root())
         self.weights, self.gradient = weights[view.where], gradient[view.where]
 
     def _units(self):
-        """(F,) the square of each feature's largest value."""
+        """(F,) each feature's largest value."""
         o = self.objective
         if o.value.shape[0] == 0:
             return np.ones(o.n_features)
@@ -168,18 +168,23 @@ class _Run:
         np.maximum.at(largest, o.feature, np.abs(o.value))
         largest[largest == 0.0] = 1.0
         # With an L2 penalty no curvature is less than 2 c2.
-        return np.maximum(np.maximum(largest, SMALLEST_UNIT) ** 2, min(2.0 * o.c2, 1.0))
+        return np.maximum(np.maximum(largest, SMALLEST_UNIT), min(2.0 * o.c2, 1.0) ** 0.5)
 
     def _diagonal(self):
         """What the recursion starts from, on the working set."""
-        view = self.view
-        unit = np.ones(view.size)
-        unit[: view.pairs.shape[0]] = self.unit[self.objective.pair_feature[view.pairs]]
-        curvature = self.objective.curvature(view, self.weights)
+        unit = self.memory.root**2
+        curvature = self.objective.curvature(self.view, self.weights)
         return unit * np.maximum(curvature / unit, 1.0) ** POWER
 
+    def _root(self):
+        """What weights are multiplied with, to count in each feature's unit, on the working set."""
+        view = self.view
+        root = np.ones(view.size)
+        root[: view.pairs.shape[0]] = self.unit[self.objective.pair_feature[view.pairs]]
+        return root
+
     def descend(self, budget):
-        """Up to ``budget`` iterations; leaves the marginals of the last point with the objective.
+        """Up to ``budget`` iterations; leaves the gradient at the last point with the objective.
 
         Returns (iterations, whether there was nothing left to gain).
         """

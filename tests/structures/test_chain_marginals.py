@@ -13,33 +13,43 @@ from skstruct.structures.chain_expectations import (
     new_lattice,
 )
 from skstruct.structures.chain_marginals import (
+    LAST,
     Corpus,
+    Occurrences,
     Potentials,
     expect_exactly,
     new_log_lattice,
 )
 
-NONE = np.zeros(0, np.float32)
-
 
 def corpus_of(lengths, L, gold=None, weight=None):
-    """One weight for each token and label: the emissions themselves."""
+    """One weight for each token and label, the emissions themselves; runs of them at odd tokens."""
     lengths = np.asarray(lengths)
     token = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     N = int(token[-1])
+    label = np.arange(L, dtype=np.int32)
+    weights, odd = np.arange(N * L, dtype=np.int32).reshape(N, L), np.arange(N) % 2 == 1
     return Corpus(
         token, form_groups(lengths),
         np.full(N, -1, np.int32) if gold is None else gold,
         np.ones(lengths.shape[0]) if weight is None else weight,
-        np.arange(0, N * L + 1, L, dtype=np.int64), np.arange(N * L, dtype=np.int32), np.zeros(0),
-        np.tile(np.arange(L, dtype=np.int32), N),
+        np.append(0, np.cumsum(~odd)) * L, weights[~odd].ravel(), np.zeros(0),
+        np.append(0, np.cumsum(odd)), weights[odd, 0], np.zeros(0), np.tile(label, N),
+        np.tile(label + LAST * (label == L - 1).astype(np.int32), N),
     )  # fmt: skip
 
 
-NO_EDGES = Corpus(
-    np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0),
-    np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.int32),
-)  # fmt: skip
+def whole_of(corpus, L):
+    N = corpus.gold.shape[0]
+    return Occurrences(
+        np.arange(N + 1), np.arange(N, dtype=np.int32), np.zeros(0),
+        np.arange(0, N * L + 1, L, dtype=np.int32), corpus.label,
+    )  # fmt: skip
+
+
+NO_EDGES = Occurrences(
+    np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0), np.zeros(1, np.int32), np.zeros(0, np.int32)
+)
 
 
 def fast(corpus, emission, potentials, clamped=False):
@@ -48,25 +58,28 @@ def fast(corpus, emission, potentials, clamped=False):
     lengths = np.diff(corpus.token)
     pair = np.array(list(product(range(L), range(L))))
     steps, matrix = make_steps(potentials.transition, pair, potentials.start, potentials.end, potentials.cost)
-    gradient, step = np.zeros(emission.shape[0]), np.zeros(L * L)
+    gradient, of_pairs, step = np.zeros(emission.shape[0]), np.zeros(emission.shape[0]), np.zeros(L * L)
     bad = np.zeros(lengths.shape[0], bool)
     with np.errstate(all="ignore"):
         total = expect(
             corpus, 0, corpus.group.shape[0] - 1, emission, steps, clamped, False,
-            new_lattice(lengths, L), gradient, step, NONE, bad,
+            new_lattice(lengths, L), gradient, step, whole_of(corpus, L), of_pairs, bad,
         )  # fmt: skip
+    np.testing.assert_array_equal(of_pairs, gradient)
     return total, gradient.reshape(-1, L), step.reshape(L, L) * matrix, bad
 
 
 def exact(corpus, emission, potentials, clamped=False):
     L = potentials.cost.shape[0]
     lengths = np.diff(corpus.token)
-    gradient, step = np.zeros(emission.shape[0]), np.zeros(L * L)
+    gradient, of_pairs, step = np.zeros(emission.shape[0]), np.zeros(emission.shape[0]), np.zeros(L * L)
     with np.errstate(all="ignore"):
         total = expect_exactly(
-            corpus, NO_EDGES, np.arange(lengths.shape[0]), emission, np.zeros(0), potentials, clamped,
-            False, new_log_lattice(int(lengths.max()), L, False), gradient, step, np.zeros(0), NONE,
+            corpus, NO_EDGES, np.arange(lengths.shape[0]), emission, np.zeros(0),
+            potentials, clamped, False, new_log_lattice(int(lengths.max()), L, False), gradient,
+            step, np.zeros(0), whole_of(corpus, L), of_pairs,
         )  # fmt: skip
+    np.testing.assert_allclose(of_pairs, gradient, rtol=1e-12)
     return total, gradient.reshape(-1, L), step.reshape(L, L)
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import sklearn
 
-from skstruct.training.crf import train_crf
+from skstruct.training.crf import Table, pack
+from skstruct.training.crf import train_crf as minimise
 from skstruct.training.crf_objective import CRFObjective
 from skstruct.training.quasi_newton import Memory, expected_gain, pseudo_gradient
 from skstruct.training.sgd_l1 import _pay, stochastic_passes
@@ -24,6 +25,14 @@ def learnable(seed=0, n=60, R=20, **options):
     return task
 
 
+OF_OBJECTIVE = ("c1", "c2", "all_pairs", "n_threads")
+
+
+def train_crf(task, n_labels, *rows, **options):
+    about = {name: options.pop(name) for name in OF_OBJECTIVE if name in options}
+    return minimise(CRFObjective(task, n_labels, *rows, **about), *rows, **options)
+
+
 STRICT = {"tol": 1e-12, "max_iter": 3000, "sgd_iter": 0}
 
 
@@ -39,14 +48,16 @@ def test_solvers_agree_and_certify(edges, partial):
     a, b = found["two-stage"], found["owlqn"]
     if not partial:  # with partial labels there may be several local optima
         assert a.objective == pytest.approx(b.objective, rel=1e-7)
-        np.testing.assert_allclose(a.nodes, b.nodes, atol=2e-2)
+        np.testing.assert_allclose(a.nodes.dense(), b.nodes.dense(), atol=2e-2)
     assert a.optimality < 1e-2 and a.converged
     # The certificate holds on all pairs, those screened out included.
     o = CRFObjective(task, L, 20, n_edges, c1=0.0, c2=0.01)
+    nodes, edges = a.nodes.dense(), a.edges.dense()
     w = np.concatenate([
-        a.nodes[o.pair_row, o.pair_label], a.edges[o.pair[:, 0], o.pair[:, 1]],
-        a.edges[o.edge_pair[:, 0] * L + o.edge_pair[:, 1], o.edge_pair[:, 2]],
+        nodes[o.pair_row, o.pair_label], edges[o.pair[:, 0], o.pair[:, 1]],
+        edges[o.edge_pair[:, 0] * L + o.edge_pair[:, 1], o.edge_pair[:, 2]],
     ])  # fmt: skip
+    assert np.array_equal(pack(o, a.nodes, a.edges), w)
     value, gradient = o.evaluate(o.everything(), w)
     assert np.abs(pseudo_gradient(w, gradient, 0.7)).max() < 1e-2
     assert value + 0.7 * np.abs(w).sum() == pytest.approx(a.objective)
@@ -66,7 +77,7 @@ def test_threads_and_seed():
     task = learnable(n=200)
     runs = [train_crf(task, L, 20, c1=0.5, sgd_iter=2, eta0=0.1, n_threads=k) for k in (1, 2, 4)]
     for other in runs[1:]:
-        assert np.array_equal(runs[0].nodes, other.nodes)
+        assert np.array_equal(runs[0].nodes.dense(), other.nodes.dense())
         assert runs[0].objective == other.objective
 
 
@@ -135,7 +146,7 @@ def test_stage_one_lowers_the_objective(line_search, partial):
     some = train_crf(task, L, 20, c1=0.3, solver="sgd", sgd_iter=8, eta0=0.1, line_search=line_search)
     assert some.objective < 0.95 * zero.objective
     again = train_crf(task, L, 20, c1=0.3, solver="sgd", sgd_iter=8, eta0=0.1, line_search=line_search)
-    assert np.array_equal(some.nodes, again.nodes)
+    assert np.array_equal(some.nodes.dense(), again.nodes.dense())
 
 
 def sequence_alone(task, i):
@@ -220,25 +231,33 @@ def test_penalty_is_paid_up_to_zero():
     assert pay(0.2, 0.3, 0.0) == pay(-0.2, 0.3, 0.0) == pay(0.0, 0.3, 0.0) == 0.0
 
 
-def test_memory_solves_quadratics():
+def test_table():
+    table = Table.of((3, 2), np.array([4, 0, 3]), np.array([2.0, 0.0, -1.0]))
+    np.testing.assert_array_equal(table.dense(), [[0.0, 0.0], [0.0, -1.0], [2.0, 0.0]])
+    np.testing.assert_array_equal(table.at(np.array([5, 3, 0, 4])), [0.0, -1.0, 0.0, 2.0])
+    assert not Table.of((3, 2), np.zeros(0, np.int64), np.zeros(0)).at(np.arange(6)).any()
+
+
+@pytest.mark.parametrize("scale, precision", [(None, 1e-6), (1.0, 1e-4), (1e30, 1e-4)])
+def test_memory_solves_quadratics(scale, precision):
     """With n independent steps the recursion is the inverse of the Hessian."""
     rng = np.random.RandomState(0)
     n = 6
+    root = np.ones(n) if scale is None else scale ** rng.randint(-1, 2, n)
     A = rng.randn(n, n)
-    A = A @ A.T + np.eye(n)
-    memory = Memory(n, n)
+    A = (A @ A.T + np.eye(n)) * np.outer(root, root)
+    memory = Memory(n, n, None if scale is None else root)
     directions = []
     for _ in range(n):  # conjugate steps
-        s = rng.randn(n)
+        s = rng.randn(n) / root
         for d in directions:
             s -= d * (d @ A @ s) / (d @ A @ d)
         directions.append(s)
         memory.add(s, A @ s)
-    g = rng.randn(n)
-    np.testing.assert_allclose(
-        memory.solve(g, np.ones(n, bool), np.ones(n), 1.0), np.linalg.solve(A, g), rtol=1e-6
-    )
-    restricted = memory.solve(g, np.arange(n) < 3, np.ones(n), 1.0)
+    g = rng.randn(n) * root
+    want = np.linalg.solve(A / np.outer(root, root), g / root) / root
+    np.testing.assert_allclose(memory.solve(g, np.ones(n, bool), root**2, 1.0), want, rtol=precision)
+    restricted = memory.solve(g, np.arange(n) < 3, root**2, 1.0)
     assert not restricted[3:].any() and restricted @ g > 0
 
 
