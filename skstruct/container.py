@@ -75,7 +75,7 @@ def _require(condition, reason):
         raise ModelFileError(reason)
 
 
-def write_container(path, header, arrays, temporary=None):
+def write_container(path, header, arrays, temporary=None, proceed=None):
     """Write a header and named arrays to one file, whole or not at all.
 
     The bytes go to a temporary file in the same folder, reach the disk (``fsync``), and then take the
@@ -94,6 +94,8 @@ def write_container(path, header, arrays, temporary=None):
         Arrays of any shape and memory layout; dtype bool, a fixed-width integer, float32 or float64.
     temporary : str, optional
         Name of the temporary file, on the same file system; drawn at random if not given.
+    proceed : callable, optional
+        Called now and then; what it raises ends the writing, as if it had failed.
 
     Raises
     ------
@@ -125,7 +127,7 @@ def write_container(path, header, arrays, temporary=None):
         mode = "xb"
     try:
         with open(temporary, mode) as file:
-            _write_bytes(file, encoded, specs, arrays)
+            _write_bytes(file, encoded, specs, arrays, proceed)
             file.flush()
             os.fsync(file.fileno())
         with contextlib.suppress(OSError):  # no such file yet, or a file system without permissions
@@ -176,11 +178,13 @@ def _encode_header(header, arrays):
     return _PREFIX.pack(MAGIC, FORMAT_VERSION, len(encoded)) + encoded, specs
 
 
-def _write_bytes(file, encoded, specs, arrays):
+def _write_bytes(file, encoded, specs, arrays, proceed=None):
     """Write prefix, header, arrays and digest to an open file."""
     digest = hashlib.sha256()
 
     def put(data):
+        if proceed is not None:
+            proceed()
         file.write(data)
         digest.update(data)
 
@@ -193,6 +197,8 @@ def _write_bytes(file, encoded, specs, arrays):
             put(data[start : start + _CHUNK_BYTES])
         end = spec["offset"] + data.size
     file.write(digest.digest())
+    if proceed is not None:
+        proceed()
 
 
 def read_container(path, *, kind):

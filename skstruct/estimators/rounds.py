@@ -58,9 +58,10 @@ class Rounds:
                 return bool(interrupt.count)
         finally:
             if self.checkpoint is not None:
-                self.checkpoint.close()
                 if complete:
                     self.checkpoint.remove()
+                else:
+                    self.checkpoint.close()
 
     def model(self):
         """The structure's model after the rounds so far."""

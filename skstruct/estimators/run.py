@@ -191,8 +191,9 @@ class Run:
                 raise
             self._commit()
         if self.checkpoint is not None:
-            self.checkpoint.close()
-            if not keep_checkpoint:
+            if keep_checkpoint:
+                self.checkpoint.close()
+            else:
                 self.checkpoint.remove()
         return estimator
 

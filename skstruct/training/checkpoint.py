@@ -166,7 +166,7 @@ class Checkpoint:
         self.path = os.path.join(folder, f"{name}-{fingerprint}.checkpoint")
         self._fingerprint = fingerprint
         self._pool = self._writing = None
-        self._room = {}
+        self._room, self._over = {}, False
         self._remove_leftovers()
 
     def _remove_leftovers(self):
@@ -234,12 +234,18 @@ class Checkpoint:
         folder, name = os.path.split(self.path)
         # The same fit may run in another process, or thread, at the same time.
         writer = f"{os.getpid()}.{threading.get_ident()}"
-        write_container(
-            self.path,
-            {"kind": KIND, "fingerprint": self._fingerprint, "state": state},
-            arrays,
-            temporary=os.path.join(folder, f".{name}.{writer}.tmp"),
-        )
+        with contextlib.suppress(_Over):
+            write_container(
+                self.path,
+                {"kind": KIND, "fingerprint": self._fingerprint, "state": state},
+                arrays,
+                temporary=os.path.join(folder, f".{name}.{writer}.tmp"),
+                proceed=self._proceed,
+            )
+
+    def _proceed(self):
+        if self._over:
+            raise _Over
 
     def finish(self):
         """Wait for the thread; errors of writing are raised here."""
@@ -257,10 +263,15 @@ class Checkpoint:
                 self._pool = None
 
     def remove(self):
-        """The fit is over: its file goes."""
+        """The fit is over: its file goes, and what was still to be written is not."""
+        self._over = True
         self.close()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path)
+
+
+class _Over(Exception):
+    """Nobody needs what is being written."""
 
 
 def _is_alive(process):

@@ -1,13 +1,15 @@
 """Files of unfinished fits: what comes back is what went in, and damage is refused."""
 
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from skstruct.container import ModelFileError
+from skstruct.container import ModelFileError, write_container
+from skstruct.training import checkpoint as module
 from skstruct.training.checkpoint import (
     Checkpoint,
     arrays_of,
@@ -119,6 +121,25 @@ def test_threads_that_run_the_same_fit_do_not_meet_in_one_file(tmp_path):
     header, arrays = Checkpoint(tmp_path, "Fit", "abc").load()
     assert header == {"done": 19}
     assert same_bits(arrays["model.inner.values"], before.inner.values)
+
+
+def test_what_nobody_needs_is_not_written(tmp_path, monkeypatch):
+    checkpoint, begun, go_on = Checkpoint(tmp_path, "Fit", "abc"), threading.Event(), threading.Event()
+
+    def slow(*arguments, proceed, **options):
+        begun.set()
+        assert go_on.wait(60)
+        write_container(*arguments, proceed=proceed, **options)
+
+    monkeypatch.setattr(module, "write_container", slow)
+    monkeypatch.setattr(module, "SMALL_BYTES", 0)
+    assert checkpoint.offer({"done": 1}, arrays_of(state(5000), "model"))
+    assert begun.wait(60)
+    checkpoint._over = True  # as `remove` begins
+    go_on.set()
+    checkpoint.close()
+    assert not list(tmp_path.iterdir())
+    checkpoint.remove()
 
 
 def test_an_error_of_the_writing_thread_is_raised(tmp_path):
