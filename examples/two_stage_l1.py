@@ -62,8 +62,8 @@ def split(X, y):
 # %%
 # OWL-QN, SGD, two stages
 # -----------------------
-# OWL-QN and SGD as published, and two stages as they are by default here: fewer, gentler passes of SGD than the
-# paper's, and a batch method that works on the active weights only.
+# OWL-QN and SGD as published, and two stages as they are by default here: fewer, gentler passes of SGD than
+# the paper's, and a batch method that works on the active weights only.
 
 
 def compare(name, train, test, scheme, features, n_passes):
