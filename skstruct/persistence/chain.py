@@ -91,7 +91,8 @@ def _store_from_state(node, reader, where, rows, columns, rule, step, final=Fals
         last=array("last", np.int64, rows if lazy else 0),
         first=array("first", np.int64, in_rows),
         count=array("count", np.int32, in_rows),
-        room=array("room", np.int32, 0 if final else in_rows),
+        # Some early files have it for final stores too, where it says nothing.
+        room=np.zeros(0, np.int32) if final else array("room", np.int32, in_rows),
         column=array("column", np.int32, places if sparse else 0),
         used=np.array([places if sparse else 0], np.int64),
     )

@@ -65,7 +65,7 @@ def _average_sparse(stores, nonzero):
 
 
 def sparse_store(like, keys, values):
-    """A sparse store with the given weights, packed; rows and columns as in ``like``."""
+    """A sparse store for prediction with the given weights, packed; rows and columns as in ``like``."""
     rows = like.first.shape[0]
     row = keys // like.columns
     count = np.bincount(row, minlength=rows)
@@ -74,6 +74,7 @@ def sparse_store(like, keys, values):
         value=values,
         first=first,
         count=count.astype(np.int32),
+        room=np.zeros(0, np.int32),
         column=(keys % like.columns).astype(np.int32),
         used=np.array([keys.shape[0]], np.int64),
     )

@@ -1,0 +1,138 @@
+"""Small estimators of every family with as many labels as asked for, and data to try their files on."""
+
+import numpy as np
+
+from skstruct import (
+    L1CRF,
+    BaggingShuffleAverager,
+    KBestReranker,
+    ParameterMixer,
+    PassiveAggressiveTagger,
+    Segmenter,
+    ShiftReduceParser,
+    StructuredPerceptron,
+    WordSegmenter,
+)
+
+TEMPLATES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"]
+LENGTH = 4
+
+
+def sentences(n_words):
+    """Sentences of word numbers: all words in turn, then in other orders."""
+    numbers = [k**power % n_words for power in range(1, 5) for k in range(n_words)]
+    return [numbers[k : k + LENGTH] for k in range(0, len(numbers), LENGTH)]
+
+
+def tokens(n_labels):
+    """(X, y): word k is labelled k, or another label after word 0."""
+    X, y = [], []
+    for numbers in sentences(n_labels + 3):
+        X.append([f"w{k}" for k in numbers])
+        before = [1, *numbers]
+        y.append([f"L{(k + (p == 0)) % n_labels:02}" for p, k in zip(before, numbers)])
+    return X, y
+
+
+def texts(n_labels):
+    """(X, y) of tagged words whose labels under the scheme "BI" are that many."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    n_tags = (n_labels + 1) // 2
+    X, y = [], []
+    for numbers in sentences(n_tags):
+        # With an odd number of labels, the words of the last tag are single letters.
+        words = [
+            (letters[k] + (letters[k].upper() if 2 * k + 1 < n_labels else ""), f"T{k:02}") for k in numbers
+        ]
+        X.append("".join(word for word, _ in words))
+        y.append(words)
+    return X, y
+
+
+def words(n_labels):
+    """(X, y) of words without tags."""
+    X, y = texts(n_labels)
+    return X, [[word for word, _ in text] for text in y]
+
+
+def trees(n_labels):
+    """(X, y): each word hangs on the next one, the last is the root."""
+    X, y = [], []
+    for numbers in sentences(n_labels - 1):
+        X.append([*((f"w{k}", "N") for k in numbers), ("root", "V")])
+        y.append([*((t, f"L{k:02}") for t, k in enumerate(numbers, 2)), (0, "root")])
+    return X, y
+
+
+def _perceptron(**parameters):
+    return StructuredPerceptron(TEMPLATES, max_iter=2, random_state=0, **parameters)
+
+
+def _l1crf():
+    return L1CRF(TEMPLATES, c1=0.3, random_state=0)
+
+
+def _segmenter():
+    return Segmenter(_perceptron(), scheme="BI")
+
+
+def _parser():
+    return ShiftReduceParser("hs28", beam_size=2, max_iter=2, random_state=0)
+
+
+def _averager(estimator):
+    return BaggingShuffleAverager(estimator, 2, random_state=0)
+
+
+def _mixer(estimator):
+    return ParameterMixer(estimator, 2, random_state=0)
+
+
+def _reranker(base):
+    return KBestReranker(base, k=3, cv=2, max_iter=2, random_state=0)
+
+
+CASES = {
+    "perceptron": (tokens, _perceptron),
+    "perceptron-order2": (tokens, lambda: _perceptron(order=2)),
+    "passive-aggressive": (tokens, lambda: PassiveAggressiveTagger(TEMPLATES, max_iter=2, random_state=0)),
+    "l1crf": (tokens, _l1crf),
+    "segmenter": (texts, _segmenter),
+    "segmenter-l1crf": (texts, lambda: Segmenter(_l1crf(), scheme="BI")),
+    "averager": (tokens, lambda: _averager(_perceptron())),
+    "averager-l1crf": (tokens, lambda: _averager(_l1crf())),
+    "averager-parser": (trees, lambda: _averager(_parser())),
+    "segmenter-averager": (texts, lambda: Segmenter(_averager(_perceptron()), scheme="BI")),
+    "segmenter-averager-l1crf": (texts, lambda: Segmenter(_averager(_l1crf()), scheme="BI")),
+    "mixer": (tokens, lambda: _mixer(_perceptron())),
+    "mixer-segmenter": (texts, lambda: _mixer(_segmenter())),
+    "mixer-parser": (trees, lambda: _mixer(_parser())),
+    "parser": (trees, _parser),
+    "reranker": (tokens, lambda: _reranker(_perceptron())),
+    "reranker-l1crf": (tokens, lambda: _reranker(_l1crf())),
+    "reranker-segmenter": (texts, lambda: _reranker(_segmenter())),
+}
+"""Name -> the maker of its data, given the number of labels, and the maker of the estimator."""
+
+WITHOUT_LABELS = {"word-segmenter": (words, lambda: WordSegmenter(beam_size=2, max_iter=2, random_state=0))}
+
+
+def fitted(name, n_labels):
+    """An estimator of the tables, trained; and its data."""
+    make_data, make = {**CASES, **WITHOUT_LABELS}[name]
+    X, y = make_data(n_labels)
+    return make().fit(X, y), X, y
+
+
+def n_labels_of(estimator):
+    """How many labels an estimator has learned."""
+    while not hasattr(estimator, "classes_"):
+        inner = next(a for a in ("tagger_", "base_", "estimator_") if hasattr(estimator, a))
+        estimator = getattr(estimator, inner)
+    return len(estimator.classes_)
+
+
+def assert_predicts_same(a, b, X):
+    assert a.predict(X) == b.predict(X)
+    if hasattr(a, "decision_function"):
+        np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
