@@ -85,6 +85,18 @@ def test_l1crf_with_many_labels_is_sparse():
         assert trained("l1crf", n_labels)[0]._model.nodes.sparse
 
 
+@pytest.mark.parametrize("name", ["perceptron", "perceptron-order2", "l1crf", "averager", "mixer"])
+def test_a_fitted_model_holds_no_more_than_its_file(name, tmp_path):
+    model, *_ = trained(name, 45, "sparse")
+    model.save(tmp_path / "model", training=False)
+
+    def size(estimator):
+        model = getattr(estimator, "estimator_", estimator)._model
+        return sum(part.nbytes for part in (*model.nodes, *model.edges) if isinstance(part, np.ndarray))
+
+    assert size(model) == size(skstruct.load(tmp_path / "model"))
+
+
 # --------------------------------------------------------------------------------------------------
 # Files of earlier versions
 # --------------------------------------------------------------------------------------------------

@@ -312,6 +312,15 @@ def remap_columns(store, new_of_old, columns):
     )
 
 
+def in_use(store):
+    """A view of ``store`` without the places of a pool that are not given away yet."""
+    if not store.sparse:
+        return store
+    places = int(store.used[0])
+    pools = {name: getattr(store, name)[:places] for name in ("value", "moment", "received", "column")}
+    return store._replace(**pools)
+
+
 def copy_store(store):
     """A copy that shares no array."""
     return Store(*(part.copy() if isinstance(part, np.ndarray) else part for part in store))

@@ -11,6 +11,7 @@ from ..core.store import (
     Clock,
     Store,
     grow_rows,
+    in_use,
     new_clock,
     new_store,
     remap_columns,
@@ -100,6 +101,7 @@ def final_model(chain, rule, encoder, labels, constraints):
     """The model that training so far amounts to, without bookkeeping."""
 
     def final(store):
+        store = in_use(store)
         return store._replace(
             value=weights(store, chain.clock, rule),
             moment=np.zeros(0),

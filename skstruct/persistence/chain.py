@@ -17,7 +17,7 @@ from ..core.codes import (
     PERCEPTRON,
     VARIANTS,
 )
-from ..core.store import Clock, Rule, Store, new_clock
+from ..core.store import Clock, Rule, Store, in_use, new_clock
 from ..estimators.chain_model import READ_ONLY, ChainModel, new_chain
 from ..estimators.online_state import store_rows
 from ..estimators.run import TrainingState
@@ -38,11 +38,10 @@ _AVERAGES = {None: NO_AVERAGE, "step": EACH_STEP, "epoch": EACH_EPOCH}
 # --------------------------------------------------------------------------------------------------
 def _store_state(store, writer, name):
     """The JSON of a store."""
-    # Behind the places given away, a pool holds nothing.
-    places = int(store.used[0]) if store.sparse else store.value.shape[0]
+    store = in_use(store)
     state = {"sparse": bool(store.sparse), "columns": int(store.columns)}
     for field in ("value", "moment", "received", "column"):
-        array = getattr(store, field)[:places]
+        array = getattr(store, field)
         if array.dtype == np.float64 and not np.isfinite(array).all():
             raise ValueError(f"the model cannot be saved: it has weights ({name}) that are not finite")
         if array.size:
@@ -91,7 +90,7 @@ def _store_from_state(node, reader, where, rows, columns, rule, step, final=Fals
         last=array("last", np.int64, rows if lazy else 0),
         first=array("first", np.int64, in_rows),
         count=array("count", np.int32, in_rows),
-        # Some early files have it for final stores too, where it says nothing.
+        # Early files of L1CRF have it in final stores too, where it says nothing.
         room=np.zeros(0, np.int32) if final else array("room", np.int32, in_rows),
         column=array("column", np.int32, places if sparse else 0),
         used=np.array([places if sparse else 0], np.int64),
