@@ -1,4 +1,4 @@
-"""The decorators that compile kernels.
+"""The decorators that compile kernels, and where compiled kernels are kept.
 
 Every kernel of the package is a module-level function over arrays, numbers and ``NamedTuple`` s of
 both, so that numba's on-disk cache serves it at the next start of a process. Kernels release the
@@ -11,14 +11,206 @@ with, 0.3 s without). The price is that a kernel cannot return an array.
 
 Numba optimises a helper again in every kernel that calls it. What keeps compilation short is to pass
 few arrays and to nest few levels deep.
+
+The cache. Numba notices when the file of a kernel changes, but not when a helper in another file does,
+so that the machine code of an older version of the package could run. Here the cache's folder is named
+after a hash of all source files. Numba also insists on a folder it can write to. Here a kernel is looked
+for in each of the places that :func:`_folders` lists, up to the first that can be written to, which is
+where a kernel that was not found is saved. All this concerns the kernels of this package alone: numba's
+settings stay as they are.
 """
 
-from numba import njit
+import functools
+import glob
+import hashlib
+import inspect
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import warnings
+from contextlib import suppress
 
-_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+import numba
+from numba import config, njit
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
+from numba.extending import is_jitted
+from numba.misc.appdirs import AppDirs
 
-kernel = njit(**_OPTIONS, no_cfunc_wrapper=True)
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+@functools.cache
+def _read_hash(path, time, size):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).digest()
+
+
+def _hash_file(path):
+    """Return the SHA-256 of a file; it is read again only after a change."""
+    status = os.stat(path)
+    return _read_hash(path, status.st_mtime_ns, status.st_size)
+
+
+def hash_sources():
+    """Return a hash of all source files of the package, or None where there are none (in an archive).
+
+    All files, because kernels also have constants and the fields of tuples built in.
+    """
+    sources = []
+    for folder, subfolders, files in os.walk(PACKAGE):
+        if "__pycache__" in subfolders:
+            subfolders.remove("__pycache__")
+        # Editors leave links that lead nowhere, whose names start with a dot.
+        sources += [os.path.join(folder, f) for f in files if f.endswith(".py") and not f.startswith(".")]
+    digest = hashlib.sha256()
+    for path in sorted(sources):
+        digest.update(os.path.relpath(path, PACKAGE).encode() + b"\0" + _hash_file(path))
+    return digest.hexdigest()[:16] if sources else None
+
+
+_HASH = hash_sources()
+_NAME = f"{os.path.basename(PACKAGE)}-{{}}-numba-{numba.__version__}"
+
+
+def _make_private_folder():
+    """Return a folder for temporary files that nobody else can write to.
+
+    A cache is code, and the name can be guessed: a folder prepared by somebody else is refused.
+    """
+    user = os.geteuid() if hasattr(os, "geteuid") else None  # None on Windows: temporary files are private
+    path = os.path.join(tempfile.gettempdir(), f"{os.path.basename(PACKAGE)}-kernels-{user}")
+    with suppress(FileExistsError):
+        os.mkdir(path, 0o700)
+    status = os.lstat(path)
+    if not stat.S_ISDIR(status.st_mode):
+        raise NotADirectoryError(path)
+    if user is not None and (status.st_uid != user or stat.S_IMODE(status.st_mode) != 0o700):
+        raise PermissionError(path)
+    return path
+
+
+def _folders():
+    """Yield the folders that may hold compiled kernels, the preferred ones first."""
+    name = _NAME.format(_HASH)
+    if config.CACHE_DIR:
+        yield os.path.join(config.CACHE_DIR, name)
+    yield os.path.join(PACKAGE, "__pycache__", name)
+    home = AppDirs(appname="numba", appauthor=False).user_cache_dir
+    if os.path.isabs(home):  # "~/.cache" where the user has no home
+        yield os.path.join(home, name)
+    with suppress(OSError):
+        yield os.path.join(_make_private_folder(), name)
+
+
+@functools.cache
+def _warn():
+    """Say, once in a process, that no kernel can be saved."""
+    warnings.warn(
+        f"{os.path.basename(PACKAGE)} finds no folder to save compiled kernels in, so each process compiles "
+        "them again, for ten seconds and more; set the environment variable NUMBA_CACHE_DIR to a folder that "
+        "can be written to",
+        RuntimeWarning,
+    )
+
+
+class _Locator(_CacheLocator):
+    """What tells numba where the code of one kernel is and whether it is up to date."""
+
+    def __init__(self, function):
+        self._py_file = inspect.getfile(function)  # the name that numba's warnings use
+        self._line = function.__code__.co_firstlineno
+        self._stamp = _hash_file(self._py_file)
+        self.folder = next(_folders())
+
+    def get_cache_path(self):
+        return self.folder
+
+    def get_source_stamp(self):
+        return self._stamp
+
+    def get_disambiguator(self):
+        return str(self._line)
+
+    def ensure_cache_path(self):
+        """Make the folder; raise OSError if that fails or it cannot be written to."""
+        new = not os.path.isdir(self.folder)
+        super().ensure_cache_path()
+        parent = os.path.dirname(self.folder)
+        # Elsewhere others may belong to other installations. A process older than an edit removes nothing.
+        if new and parent == os.path.join(PACKAGE, "__pycache__") and hash_sources() == _HASH:
+            for other in glob.glob(os.path.join(glob.escape(parent), _NAME.format("*"))):
+                if other != self.folder:
+                    shutil.rmtree(other, ignore_errors=True)
+
+
+class _Implementation(CompileResultCacheImpl):
+    """Numba's, but for the choice of a folder."""
+
+    def __init__(self, function):
+        # Numba's own would refuse the function unless it found a folder to write to.
+        self._lineno = function.__code__.co_firstlineno
+        self._locator = _Locator(function)
+        name = f"{function.__module__}.{function.__qualname__}"
+        self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
+
+
+class _Cache(FunctionCache):
+    """Numba's cache of one kernel, over several folders. Numba calls it under its compiler lock."""
+
+    _impl_class = _Implementation
+
+    def _turn_to(self, folder):
+        locator = self._impl.locator
+        locator.folder = self._cache_path = folder
+        self._cache_file = IndexDataCacheFile(folder, self._impl.filename_base, locator.get_source_stamp())
+
+    def load_overload(self, sig, target_context):
+        for folder in _folders():
+            self._turn_to(folder)
+            with suppress(OSError):
+                found = super().load_overload(sig, target_context)
+                if found is None:
+                    self._impl.locator.ensure_cache_path()
+                return found
+
+    def save_overload(self, sig, data):
+        for folder in _folders():
+            self._turn_to(folder)
+            with suppress(OSError):
+                self._impl.locator.ensure_cache_path()  # numba's own call hides errors on Windows
+                return super().save_overload(sig, data)
+        _warn()
+
+
+def _compiler(**options):
+    decorate = njit(**options, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)
+
+    def compile(function):
+        compiled = decorate(function)
+        if is_jitted(compiled):  # not with NUMBA_DISABLE_JIT=1
+            if _HASH:
+                compiled._cache = _Cache(function)
+            else:
+                compiled.enable_caching()
+        return compiled
+
+    return compile
+
+
+kernel = _compiler()
 """Compile a function that Python calls."""
 
-inline = njit(**_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inline = _compiler(no_cpython_wrapper=True)
 """Compile a helper that only kernels call."""
+
+# Without one order of summation that must be kept, a sum vectorises.
+kernel_any_order = _compiler(fastmath={"contract", "reassoc"})
+"""As `kernel`; sums in any order."""
+
+inline_any_order = _compiler(no_cpython_wrapper=True, fastmath={"contract", "reassoc"})
+"""As `inline`; sums in any order."""
+
+inline_fused = _compiler(no_cpython_wrapper=True, fastmath={"contract"})
+"""As `inline`; a product and a sum may be rounded once instead of twice, but keep their order."""

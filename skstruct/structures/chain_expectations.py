@@ -19,21 +19,14 @@ P places of a label (tokens × sequences).
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from ..core.compile import _OPTIONS, inline, kernel
+from ..core.compile import inline, inline_any_order, inline_fused, kernel
 from .chain_marginals import LAST, spread
 
 WIDTH = 32
 """Sequences in a group: enough to vectorise, few enough to stay in the cache."""
 PLACES = 2048
 """Tokens × sequences of a group, unless a single sequence is longer."""
-
-_HELPER = {**_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-# Products and sums may fuse, not change order: `exp_all` rounds by adding and subtracting.
-_fused = njit(**_HELPER, fastmath={"contract"})
-# Sums in any order, or a dot product would not vectorise.
-_summing = njit(**_HELPER, fastmath={"contract", "reassoc"})
 
 
 class Steps(NamedTuple):
@@ -129,7 +122,8 @@ def make_steps(transition, pair, start, end, cost):
     return steps, matrix
 
 
-@_fused
+# Not in any order: `exp_all` rounds by adding and subtracting.
+@inline_fused
 def exp_all(x, n, scratch, bits):
     """``x = exp(x)`` for n numbers <= 0; ``scratch`` and ``bits`` (n,) are the same memory.
 
@@ -154,7 +148,7 @@ def exp_all(x, n, scratch, bits):
         x[j] *= scratch[j]
 
 
-@_fused
+@inline_fused
 def _advance(a, at, P, steps, side, total, out, to, W):
     """``out[y] = Σ_p a[p] M[p, y]`` for W sequences (side 1: M transposed); total = Σ_p a[p]."""
     other, value = steps.other[side], steps.value[side]
@@ -171,7 +165,7 @@ def _advance(a, at, P, steps, side, total, out, to, W):
                 out[o + l] += a[i0 + l] * v0 + a[i1 + l] * v1 + a[i2 + l] * v2 + a[i3 + l] * v3
 
 
-@_summing
+@inline_any_order
 def _dot(x, i, y, j, n):
     """Σ_k x[i + k] y[j + k]."""
     total = 0.0
@@ -225,7 +219,7 @@ def _emissions(corpus, q, n_lanes, T, W, P, weight, steps, clamped, x, row):
                 x[y * P + (length - 1) * W + l] = -np.inf
 
 
-@_fused
+@inline_fused
 def _exp_emissions(x, n, P, L, lattice):
     """top = max_y x, x = exp(x - top) at n places."""
     top = lattice.top
@@ -243,7 +237,7 @@ def _exp_emissions(x, n, P, L, lattice):
         exp_all(x[o : o + n], n, lattice.scratch, lattice.bits)
 
 
-@_fused
+@inline_fused
 def _forward(steps, lattice, T, W, P):
     """a[y, t] = x[y, t] Σ_p a[p, t-1] M[p, y] / scale[t], so that Σ_y a[y, t] = 1."""
     L = steps.cost.shape[0]
@@ -275,7 +269,7 @@ def _forward(steps, lattice, T, W, P):
                 a[o + l] *= scale[l]
 
 
-@_fused
+@inline_fused
 def _backward(token, q, n_lanes, steps, lattice, T, W, P):
     """b[y, t] = p(y_t = y), and x[y, t] such that p(p, y) = a[p, t-1] M[p, y] x[y, t].
 

@@ -6,12 +6,8 @@ threads would get in the way of ours and would make results depend on their numb
 """
 
 import numpy as np
-from numba import njit
 
-from ..core.compile import _OPTIONS
-
-# Sums in any order, or they would not vectorise.
-_summing = njit(**_OPTIONS, fastmath={"contract", "reassoc"})
+from ..core.compile import kernel_any_order
 
 SUFFICIENT = 1e-4
 """Armijo's constant."""
@@ -36,7 +32,7 @@ def pseudo_gradient(weights, gradient, c1):
     return np.where(weights != 0.0, gradient + c1 * np.sign(weights), at_zero)
 
 
-@_summing
+@kernel_any_order
 def _two_loop(steps, changes, slots, mask, diagonal, first_scale, share, q):
     """``q = H q`` (Nocedal and Wright 2006, algorithm 7.4) on the coordinates where ``mask`` is 1.
 
