@@ -300,11 +300,11 @@ class CRFObjective:
         self.seen = np.concatenate([self.pair_seen, self.step_seen, self.edge_seen])
         self.n_passes = 0
         self.n_threads = n_threads
-        self.pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
         self._lattices = []
         self.whole = Occurrences(self.start, self.feature, self.value, self.first, self.pair_label)
         self.clamped = self._cut(self.whole) if self.partial.size else None
         self.of_pairs = np.zeros(0)  # expectations that `evaluate` kept
+        self.pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None  # last, after all that can fail
 
     # -- which weights there are -------------------------------------------------------------------
     def _choose_pairs(self, task, n_rows, all_pairs, like=None):
@@ -344,9 +344,11 @@ class CRFObjective:
         _shrink(start, feature, value, of_row)
         F = rows.shape[0]
         total, unknown, seen = np.zeros(F), np.zeros(F), np.zeros(F * L)
-        _count(start, feature, value, self.gold, token_weight, L, total, unknown, seen)
-        keep = np.zeros(F * L, np.bool_)
         signed = valued and value.min(initial=0.0) < 0.0
+        # Sizes, since values of both signs can add up to zero where the corpus does show a pair.
+        size = np.abs(value) if signed else value
+        _count(start, feature, size, self.gold, token_weight, L, total, unknown, seen)
+        keep = np.zeros(F * L, np.bool_)
         _choose(total, unknown, seen, self.c1, signed, not all_pairs, keep)
         pair = np.flatnonzero(keep)
         owner, label = pair // L, pair % L
