@@ -29,8 +29,6 @@ _EXTENSIONS = {
     ".seg": "segmented", ".segmented": "segmented",
 }  # fmt: skip
 
-_PLACE = re.compile(r"sequence (\d+)(?:, position (\d+))?")
-
 
 class Layout(NamedTuple):
     """How a file is read: its format, and which columns (or CoNLL-U fields) hold what."""
@@ -356,9 +354,9 @@ def located(error, name, numbers):
     numbers : list of lists of int
         As `read_all` returns them.
     """
-    found = _PLACE.search(str(error))
-    if found is None or int(found[1]) >= len(numbers):
+    i = getattr(error, "sequence", None)  # a PlaceError has one
+    if i is None or i >= len(numbers):
         return CommandError(f"{name}: {error}")
-    lines = numbers[int(found[1])]
-    t = int(found[2] or 0)
+    lines = numbers[i]
+    t = error.position or 0
     return CommandError(f"{name}, line {lines[t] if t < len(lines) else lines[0]}: {error}")

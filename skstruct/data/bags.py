@@ -17,7 +17,7 @@ from math import inf, isfinite
 
 import numpy as np
 
-from .inputs import describe, lengths_of, offsets_of, place
+from .inputs import PlaceError, describe, lengths_of, offsets_of, place
 
 CHUNK = 4096
 """Tokens encoded at a time: bounds the number of live (key, value) tuples."""
@@ -177,7 +177,7 @@ class BagEncoder:
             features[k] = self._feature(str(names[k]), grow)
         return features, np.ones(len(names)), sizes
 
-    def encode(self, flat, token, grow):
+    def encode(self, flat, token, grow, like=None):
         """Encode a corpus.
 
         Parameters
@@ -188,6 +188,8 @@ class BagEncoder:
             Where each sequence starts; for error messages.
         grow : bool
             Training: new features are added.
+        like : dict or list, optional
+            The token whose type all must have, if that is not the first of ``flat``.
 
         Returns
         -------
@@ -195,16 +197,20 @@ class BagEncoder:
         row : ndarray of int32
         value : ndarray of float64, empty if all values are 1
         """
-        kind = dict if flat and isinstance(flat[0], dict) else list
+        if like is None and flat:
+            like = flat[0]
+        kind = dict if isinstance(like, dict) else list
         encode = self._encode_dicts if kind is dict else self._encode_lists
         odd = set(map(type, flat)) - {kind}
         if odd:
             for k, value in enumerate(flat):
                 if not isinstance(value, kind):
                     i, t = place(token, k)
-                    raise ValueError(
-                        f"X: sequence {i}, position {t}: expected a {kind.__name__} of features "
-                        f"like the first token, got {describe(value)}"
+                    raise PlaceError(
+                        i,
+                        t,
+                        f"expected a {kind.__name__} of features like the first token, got {describe(value)}",
+                        "X",
                     )
         parts, tokens = [], iter(flat)
         for first in range(0, len(flat), CHUNK):
@@ -266,4 +272,4 @@ def _expand(token):
 def _at(k, offsets, error):
     """``error`` with the place of the k-th token in front."""
     i, t = place(offsets, k)
-    return ValueError(f"X: sequence {i}, position {t}: {error}")
+    return PlaceError(i, t, f"{error}", "X")

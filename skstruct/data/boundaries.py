@@ -11,7 +11,7 @@ Place on the ladder: rung 1, beside `skstruct.data.segmented`.
 import numpy as np
 
 from ..core.codes import FREE, INSIDE, START
-from .inputs import as_sequences, describe, flatten, lengths_of, offsets_of
+from .inputs import PLACE, PlaceError, as_sequences, describe, flatten, lengths_of, offsets_of
 from .segmented import as_words, find_words
 
 _FLAG_TYPES = (bool, np.bool_, type(None))
@@ -76,9 +76,8 @@ def as_gold(X, pieces, y):
     words, tags = as_words(pieces, checked)
     if tags is not None:
         i = next(i for i, items in enumerate(checked) if len(items) and i not in set(flagged))
-        raise ValueError(
-            f"y: sequence {i}, position 0: expected a word, a str, got {describe(checked[i][0])}; "
-            f"WordSegmenter learns no tags"
+        raise PlaceError(
+            i, 0, f"expected a word, a str, got {describe(checked[i][0])}; WordSegmenter learns no tags", "y"
         )
     gold = [decisions_of_words([items]) for items in words]
     texts = texts_of(X)
@@ -126,8 +125,8 @@ def _as_boundaries(boundaries, n):
         raise ValueError(f"boundaries must hold as many items as X, got {len(boundaries)} and {n}")
     for i, flags in enumerate(boundaries):
         if flags is not None and not isinstance(flags, (list, tuple, np.ndarray)):
-            raise ValueError(
-                f"boundaries: sequence {i} must be None or a list of flags, got {describe(flags)}"
+            raise PlaceError(
+                i, None, f"{PLACE} must be None or a list of flags, got {describe(flags)}", "boundaries"
             )
     return boundaries
 
@@ -135,24 +134,22 @@ def _as_boundaries(boundaries, n):
 def _decisions_of_flags(name, i, text, flags):
     """The decisions of one text; START where white space, or the start of the text, says so."""
     if len(flags) != len(text):
-        raise ValueError(
-            f"{name}: sequence {i}: expected one flag for each of the {len(text)} characters of the text, "
-            f"got {len(flags)}"
+        raise PlaceError(
+            i,
+            None,
+            f"expected one flag for each of the {len(text)} characters of the text, got {len(flags)}",
+            name,
         )
     out, after_space = [], True
     for t, (character, flag) in enumerate(zip(text, flags)):
         if not isinstance(flag, _FLAG_TYPES):
-            raise ValueError(
-                f"{name}: sequence {i}, position {t}: a flag must be True, False or None, "
-                f"got {describe(flag)}"
-            )
+            raise PlaceError(i, t, f"a flag must be True, False or None, got {describe(flag)}", name)
         if character.isspace():
             after_space = True
             continue
         if after_space and flag is not None and not flag:
-            raise ValueError(
-                f"{name}: sequence {i}, position {t}: False, but a word starts at the start of a text and "
-                f"after white space"
+            raise PlaceError(
+                i, t, "False, but a word starts at the start of a text and after white space", name
             )
         known = START if after_space or flag else INSIDE
         out.append(known if after_space or flag is not None else FREE)

@@ -20,7 +20,7 @@ from ..core.interning import find_pairs, intern_pairs
 from .alphabet import Alphabet
 from .columns import column_function
 from .contexts import Contexts, context_values, is_context
-from .inputs import describe, place
+from .inputs import PLACE, PlaceError, describe, place
 
 
 @kernel
@@ -142,47 +142,54 @@ class TemplateEncoder:
         return twin
 
     # -- strings to ids ----------------------------------------------------------------------------
-    def _split_columns(self, flat, offsets):
-        """The columns of the tokens, as sequences of strings; errors name the place."""
+    def _split_columns(self, flat, offsets, like=None):
+        """The columns of the tokens, as sequences of strings; errors name the place. See :meth:`encode`."""
         n_columns = self.plan.n_columns
         if not flat:
             return [[] for _ in range(n_columns)]
-        kind = tuple if isinstance(flat[0], tuple) else str
+        like = flat[0] if like is None else like
+        kind = tuple if isinstance(like, tuple) else str
         if self.kind is not None and kind is not self.kind:
             i, t = place(offsets, 0)
-            raise ValueError(
-                f"X: sequence {i}, position {t}: expected a token of type {self.kind.__name__} as in "
-                f"training, got {describe(flat[0])}"
+            raise PlaceError(
+                i,
+                t,
+                f"expected a token of type {self.kind.__name__} as in training, got {describe(flat[0])}",
+                "X",
             )
         if kind is str:
             if n_columns > 1:
-                raise ValueError(
+                raise PlaceError(
+                    place(offsets, 0)[0],
+                    0,
                     f"the templates read column {n_columns - 1}, but the tokens are plain strings "
-                    f"(column 0 only); sequence {place(offsets, 0)[0]}, position 0 is "
-                    f"{describe(flat[0])}"
+                    f"(column 0 only); {PLACE} is {describe(flat[0])}",
                 )
             return [flat]
         kinds = set(map(type, flat))
         if kinds - {tuple} and not all(issubclass(kind, tuple) for kind in kinds):
             k = next(k for k, token in enumerate(flat) if not isinstance(token, tuple))
             i, t = place(offsets, k)
-            raise ValueError(
-                f"X: sequence {i}, position {t}: expected a tuple of strings like the first token, "
-                f"got {describe(flat[k])}"
+            raise PlaceError(
+                i, t, f"expected a tuple of strings like the first token, got {describe(flat[k])}", "X"
             )
-        widths = set(map(len, flat))
-        if len(widths) > 1 or min(widths) < n_columns:
-            width = len(flat[0])
+        widths, width = set(map(len, flat)), len(like)
+        if widths != {width} or width < n_columns:
             k = next((k for k, token in enumerate(flat) if len(token) != width), 0)
             i, t = place(offsets, k)
             if len(flat[k]) < n_columns:
-                raise ValueError(
-                    f"X: sequence {i}, position {t}: the templates read column {n_columns - 1}, "
-                    f"but the token has {len(flat[k])} columns: {describe(flat[k])}"
+                raise PlaceError(
+                    i,
+                    t,
+                    f"the templates read column {n_columns - 1}, "
+                    f"but the token has {len(flat[k])} columns: {describe(flat[k])}",
+                    "X",
                 )
-            raise ValueError(
-                f"X: sequence {i}, position {t}: expected {width} columns like the first token, "
-                f"got {len(flat[k])}: {describe(flat[k])}"
+            raise PlaceError(
+                i,
+                t,
+                f"expected {width} columns like the first token, got {len(flat[k])}: {describe(flat[k])}",
+                "X",
             )
         return [list(map(itemgetter(c), flat)) for c in range(n_columns)]
 
@@ -192,9 +199,7 @@ class TemplateEncoder:
         k = next(k for k, token in enumerate(column) if not isinstance(token, str))
         i, t = place(offsets, k)
         what = "the type str" if n_columns == 1 else f"a str in column {c}"
-        raise ValueError(
-            f"X: sequence {i}, position {t}: expected a token of {what}, got {describe(column[k])}"
-        )
+        raise PlaceError(i, t, f"expected a token of {what}, got {describe(column[k])}", "X")
 
     def _intern(self, columns, offsets):
         """Ids of each column; the alphabets grow, all or none."""
@@ -374,7 +379,7 @@ class TemplateEncoder:
         twin.contexts.adapt(columns, token)
         return twin
 
-    def encode(self, flat, token, grow):
+    def encode(self, flat, token, grow, like=None):
         """Encode a corpus.
 
         Parameters
@@ -385,13 +390,15 @@ class TemplateEncoder:
             Where each sequence starts.
         grow : bool
             Training: new strings, combinations and features are added.
+        like : str or tuple of str, optional
+            The token whose type and width all must have, if that is not the first of ``flat``.
 
         Returns
         -------
         anchor : ndarray of shape (n + 1,), int64
         node_rows, edge_rows : ndarray of shape (G, A), int32
         """
-        columns = self._split_columns(flat, token)
+        columns = self._split_columns(flat, token, like)
         if grow:
             ids, unknown = self._intern(columns, token), [[] for _ in columns]
             if flat:

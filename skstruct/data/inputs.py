@@ -5,7 +5,6 @@ Checks are done on types and counts first, in C; only when one fails is the corp
 for the offending place.
 """
 
-import re
 from contextlib import contextmanager
 from itertools import chain
 
@@ -13,6 +12,45 @@ import numpy as np
 
 _ORDINARY = {list, tuple, np.ndarray}
 _NOT_SEQUENCES = (str, bytes, bytearray, dict, set, frozenset)
+
+PLACE = "{place}"
+"""Stands for the place in the text of a :class:`PlaceError`."""
+
+
+class PlaceError(ValueError):
+    """An error that names a place in a corpus, and can be told where the corpus was taken from.
+
+    Parameters
+    ----------
+    sequence : int or None
+        None if there is only one sequence; :meth:`move` can say later which it is.
+    position : int or None
+        Of the token; None if the sequence as a whole is meant.
+    text : str
+        What is wrong there. The place comes first, ``<name>: sequence 3, position 1: <text>``, unless the
+        text says where, by :data:`PLACE`.
+    name : str or None
+        The argument that is wrong.
+    """
+
+    def __init__(self, sequence, position, text, name=None):
+        super().__init__(text)
+        self.position = None if position is None else int(position)
+        self.text = text if PLACE in text else f"{PLACE}: {text}"
+        self.name = name
+        self.move(sequence)
+
+    def __reduce__(self):
+        return PlaceError, (self.sequence, self.position, self.text, self.name), vars(self)
+
+    def move(self, sequence, name=None):
+        """Let the error name another sequence, and another argument if ``name`` is given."""
+        self.sequence = None if sequence is None else int(sequence)
+        self.name = name or self.name
+        numbers = [("sequence", self.sequence), ("position", self.position)]
+        place = ", ".join(f"{what} {number}" for what, number in numbers if number is not None)
+        place = place if self.name is None else f"{self.name}: {place}"
+        self.args = (self.text.replace(PLACE, place, 1),)
 
 
 def describe(value):
@@ -76,7 +114,7 @@ def as_sequences(X, name="X", item="token"):
         for i, sequence in enumerate(sequences):
             if isinstance(sequence, np.ndarray):
                 if sequence.ndim == 0:
-                    raise ValueError(f"{name}: sequence {i} is not a list of {item}s, got a scalar")
+                    raise PlaceError(i, None, f"{PLACE} is not a list of {item}s, got a scalar", name)
                 sequences[i] = sequence.tolist()
     return sequences
 
@@ -84,11 +122,11 @@ def as_sequences(X, name="X", item="token"):
 def _one_sequence(sequence, name, item, i):
     if isinstance(sequence, str):
         hint = f"; use list(text) if its characters are the {item}s" if sequence else ""
-        raise ValueError(
-            f"{name}: sequence {i} is the {describe(sequence)} where a list of {item}s belongs{hint}"
+        raise PlaceError(
+            i, None, f"{PLACE} is the {describe(sequence)} where a list of {item}s belongs{hint}", name
         )
     if not _is_sequence(sequence):
-        raise ValueError(f"{name}: sequence {i} must be a list of {item}s, got {describe(sequence)}")
+        raise PlaceError(i, None, f"{PLACE} must be a list of {item}s, got {describe(sequence)}", name)
     return list(_elements(sequence))
 
 
@@ -126,25 +164,25 @@ def renumbered(positions):
     """
     try:
         yield
-    except ValueError as error:
-        found = re.match(r"((?:\w+: )?sequence )(\d+)(?!\d)", str(error))
-        if not found or int(found[2]) >= len(positions):
-            raise
-        rest = str(error)[found.end() :]
-        raise ValueError(f"{found[1]}{positions[int(found[2])]}{rest}") from error
+    except PlaceError as error:
+        error.move(positions[error.sequence])
+        raise
 
 
-def check_same_lengths(token_lengths, label_lengths):
+def check_same_lengths(token_lengths, label_lengths, names=("X", "y")):
     """Raise unless X and y hold as many sequences, and each as many tokens as labels."""
     if token_lengths.shape[0] != label_lengths.shape[0]:
         raise ValueError(
-            f"X and y must hold the same number of sequences, got {token_lengths.shape[0]} "
-            f"and {label_lengths.shape[0]}"
+            f"{names[0]} and {names[1]} must hold the same number of sequences, got "
+            f"{token_lengths.shape[0]} and {label_lengths.shape[0]}"
         )
     wrong = np.flatnonzero(token_lengths != label_lengths)
     if wrong.size:
         i = int(wrong[0])
-        raise ValueError(
-            f"sequence {i}: as many labels as tokens are expected, got {token_lengths[i]} tokens "
-            f"and {label_lengths[i]} labels"
+        raise PlaceError(
+            i,
+            None,
+            f"as many labels as tokens are expected, got {token_lengths[i]} tokens "
+            f"and {label_lengths[i]} labels",
+            None if names == ("X", "y") else " and ".join(names),
         )

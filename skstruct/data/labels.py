@@ -8,13 +8,18 @@ from itertools import count
 
 import numpy as np
 
-from .inputs import describe, flatten, place
+from .inputs import PlaceError, describe, flatten, place
 
 UNLABELLED = -1
 
 
 def _plain(label):
     return label.item() if isinstance(label, np.generic) else label
+
+
+def some_of(values):
+    """Up to ten labels, for a message."""
+    return ", ".join(map(repr, values[:10])) + (", ..." if len(values) > 10 else "")
 
 
 class Labels:
@@ -122,7 +127,24 @@ def _sortable(labels):
 
 def _refuse(offsets, k, label, expected):
     i, t = place(offsets, k)
-    raise ValueError(f"y: sequence {i}, position {t}: {expected}, got {describe(label)}")
+    raise PlaceError(i, t, f"{expected}, got {describe(label)}", "y")
+
+
+def encode_known(sequences, offsets, labels):
+    """Gold ids under ``labels``, those of other labels UNLABELLED.
+
+    Returns
+    -------
+    ids : ndarray of shape (N,), int32
+    unseen : ndarray of shape (N,), bool
+        Where there is another label.
+    others : list
+        The other labels.
+    """
+    ids, found = distinct_labels(sequences, offsets)
+    table = np.array([labels.ids.get(v, UNLABELLED) for v in found] + [UNLABELLED], np.int32)
+    gold = table[ids]
+    return gold, (gold < 0) & (ids >= 0), [v for v in found if v not in labels.ids]
 
 
 def encode_labels(sequences, offsets, labels, grow):
@@ -147,8 +169,7 @@ def encode_labels(sequences, offsets, labels, grow):
     new = [v for v in found if v not in labels.ids]
     if new and not grow:
         k = int(np.flatnonzero(ids == found.index(new[0]))[0])
-        known = ", ".join(map(repr, labels.values[:10])) + (", ..." if len(labels) > 10 else "")
-        _refuse(offsets, k, new[0], f"unknown label; known are {known}")
+        _refuse(offsets, k, new[0], f"unknown label; known are {some_of(labels.values)}")
     if new and labels.values and type(new[0]) is not type(labels.values[0]):
         k = int(np.flatnonzero(ids == found.index(new[0]))[0])
         _refuse(offsets, k, new[0], f"expected a label of type {type(labels.values[0]).__name__}")

@@ -8,7 +8,7 @@ form.
 import numpy as np
 
 from .alphabet import Alphabet
-from .inputs import describe, flatten, place
+from .inputs import PlaceError, describe, flatten, place
 from .parser_templates import MOST_SMALL
 
 SPECIAL = 3
@@ -75,7 +75,7 @@ def check_words(X, token):
             out.append((str(word[0]), str(word[1])))
             continue
         i, t = place(token, k)
-        raise ValueError(f"X: sequence {i}, position {t}: {wrong}, got {describe(word)}")
+        raise PlaceError(i, t, f"{wrong}, got {describe(word)}", "X")
     return tuple(zip(*out))
 
 

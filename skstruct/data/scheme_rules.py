@@ -17,6 +17,8 @@ the evaluation script conlleval, whose reading of malformed sequences `chunks` f
 from itertools import pairwise
 from typing import NamedTuple
 
+from .inputs import PlaceError
+
 
 class _Scheme(NamedTuple):
     """How a chunk is spelled: `single`, or `opening`, then `middle` as often as needed, then `closing`."""
@@ -146,7 +148,7 @@ class LabelTable(dict):
             try:
                 self[label]
             except (ValueError, TypeError) as error:
-                raise ValueError(f"position {t}: {error}") from None
+                raise PlaceError(None, t, str(error)) from None
         raise ValueError("labels must be a sequence that can be read more than once")
 
 

@@ -35,6 +35,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from .inputs import PlaceError
 from .scheme_rules import (
     SCHEMES,
     SPELLINGS,
@@ -154,9 +155,10 @@ def _spell(name, length, kind):
 def _fill(labels, n, spelling):
     """Append O until there are `n` labels."""
     if len(labels) < n and not spelling.outside:
-        raise ValueError(
-            f"position {len(labels)}: the token is in no span, and the scheme {spelling.name} has no "
-            "label for that"
+        raise PlaceError(
+            None,
+            len(labels),
+            f"the token is in no span, and the scheme {spelling.name} has no label for that",
         )
     labels += ["O"] * (n - len(labels))
 
@@ -193,11 +195,11 @@ def convert_labels(labels, source, target):
     for t, label in enumerate(parsed):
         if not may_follow(source, previous, label):
             how = "start a sequence" if previous is None else f"follow {labels[t - 1]!r}"
-            raise ValueError(f"position {t}: label {labels[t]!r} may not {how} in the scheme {source}")
+            raise PlaceError(None, t, f"label {labels[t]!r} may not {how} in the scheme {source}")
         previous = label
     if parsed and not may_end(source, parsed[-1]):
         t = len(parsed) - 1
-        raise ValueError(f"position {t}: label {labels[t]!r} may not end a sequence in the scheme {source}")
+        raise PlaceError(None, t, f"label {labels[t]!r} may not end a sequence in the scheme {source}")
     return spans_to_labels(chunks(parsed), len(parsed), target)
 
 
@@ -229,8 +231,9 @@ def convert_scheme(y, source, target):
     for i, labels in enumerate(y):
         try:
             converted.append(convert_labels(labels, source, target))
-        except ValueError as error:
-            raise ValueError(f"sequence {i}, {error}") from None
+        except PlaceError as error:
+            error.move(i)
+            raise
     return converted
 
 
@@ -264,7 +267,7 @@ def words_to_labels(words, scheme, tags=None):
     """
     lengths = list(map(len, words))
     if 0 in lengths:
-        raise ValueError(f"position {lengths.index(0)}: a word must have at least one character")
+        raise PlaceError(None, lengths.index(0), "a word must have at least one character")
     if tags is None:
         tags = [""] * len(lengths)
     elif len(tags) != len(lengths):

@@ -13,7 +13,7 @@ from itertools import accumulate, chain, count
 
 import numpy as np
 
-from .inputs import as_sequences, describe, flatten, lengths_of, offsets_of, place
+from .inputs import PLACE, PlaceError, as_sequences, describe, flatten, lengths_of, offsets_of, place
 from .lexicon import Trie
 from .scheme_rules import SPELLINGS, LabelTable
 
@@ -57,7 +57,7 @@ def as_pieces(X):
                 hint = ": Segmenter takes text, not a list of characters; use ''.join(characters)"
             else:
                 hint = ""
-            raise ValueError(f"X: sequence {i} must be a text, a str, got {describe(text)}{hint}")
+            raise PlaceError(i, None, f"{PLACE} must be a text, a str, got {describe(text)}{hint}", "X")
     return [text.split() for text in texts]
 
 
@@ -122,7 +122,7 @@ def _refuse_items(flat, offsets, tagged):
         else:
             continue
         i, t = place(offsets, k)
-        raise ValueError(f"y: sequence {i}, position {t}: {wrong}, got {describe(item)}")
+        raise PlaceError(i, t, f"{wrong}, got {describe(item)}", "y")
 
 
 def _refuse_spelling(i, text, words):
@@ -130,17 +130,17 @@ def _refuse_spelling(i, text, words):
     start = 0
     for t, word in enumerate(words):
         if word.split() != [word]:
-            raise ValueError(f"y: sequence {i}, position {t}: a word must not hold white space, got {word!r}")
+            raise PlaceError(i, t, f"a word must not hold white space, got {word!r}", "y")
         if not text.startswith(word, start):
             rest = text[start : start + max(10, len(word))]
             goes_on = f"goes on with {rest!r}" if rest else "has ended"
-            raise ValueError(
-                f"y: sequence {i}, position {t}: the words must spell the text, which {goes_on}, got {word!r}"
-            )
+            raise PlaceError(i, t, f"the words must spell the text, which {goes_on}, got {word!r}", "y")
         start += len(word)
-    raise ValueError(
-        f"y: sequence {i}, position {len(words)}: the words must spell the text, which goes on with "
-        f"{text[start : start + 10]!r} after the last word"
+    raise PlaceError(
+        i,
+        len(words),
+        f"the words must spell the text, which goes on with {text[start : start + 10]!r} after the last word",
+        "y",
     )
 
 
@@ -150,9 +150,11 @@ def _check_white_space(i, parts, words):
     crossed = set(accumulate(map(len, parts))).difference(stops)
     if crossed:
         t = int(np.searchsorted(stops, min(crossed)))
-        raise ValueError(
-            f"y: sequence {i}, position {t}: the text has white space inside of the word {words[t]!r}; "
-            f"white space always ends a word"
+        raise PlaceError(
+            i,
+            t,
+            f"the text has white space inside of the word {words[t]!r}; white space always ends a word",
+            "y",
         )
 
 

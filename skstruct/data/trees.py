@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from .inputs import describe, flatten, place
+from .inputs import PlaceError, describe, flatten, place
 
 SHIFT, LEFT, RIGHT = 0, 1, 2
 """Actions: SHIFT reads a word; LEFT makes the second tree on the stack a child of the first, RIGHT the first
@@ -34,9 +34,7 @@ def split_arcs(y):
         for t, arc in enumerate(sentence):
             if not isinstance(arc, (tuple, list)) or len(arc) != 2:
                 hint = "" if isinstance(arc, (tuple, list)) else "; for heads alone, labeled=False"
-                raise ValueError(
-                    f"y: sequence {i}, position {t}: expected a pair (head, label), got {describe(arc)}{hint}"
-                )
+                raise PlaceError(i, t, f"expected a pair (head, label), got {describe(arc)}{hint}", "y")
         heads.append([arc[0] for arc in sentence])
         labels.append([arc[1] for arc in sentence])
     return heads, labels
@@ -56,9 +54,8 @@ def heads_alone(y):
         for t, arc in enumerate(sentence):
             if isinstance(arc, (tuple, list)):
                 if len(arc) != 2:
-                    raise ValueError(
-                        f"y: sequence {i}, position {t}: expected a head or a pair (head, label), "
-                        f"got {describe(arc)}"
+                    raise PlaceError(
+                        i, t, f"expected a head or a pair (head, label), got {describe(arc)}", "y"
                     )
                 arc = arc[0]
             heads[-1].append(arc)
@@ -88,9 +85,7 @@ def check_trees(heads, token):
     for k, head in enumerate(flat):
         if type(head) is not int and (isinstance(head, bool) or not isinstance(head, (int, np.integer))):
             i, t = place(token, k)
-            raise ValueError(
-                f"y: sequence {i}, position {t}: a head must be an int, 0 at the root, got {describe(head)}"
-            )
+            raise PlaceError(i, t, f"a head must be an int, 0 at the root, got {describe(head)}", "y")
     lengths = np.diff(token)
     n_of = np.repeat(lengths, lengths)
     first = np.repeat(token[:-1], lengths)
@@ -98,28 +93,26 @@ def check_trees(heads, token):
     for k, head in enumerate(flat):  # before they become int64: a head may be as large as it likes
         if not 0 <= head <= n_of[k]:
             i, t = place(token, k)
-            raise ValueError(
-                f"y: sequence {i}, position {t}: a head must be in 0 ... {n_of[k]}, got {int(head)}"
-            )
+            raise PlaceError(i, t, f"a head must be in 0 ... {n_of[k]}, got {int(head)}", "y")
     array = np.array(flat, np.int64)
     loops = np.flatnonzero(array == at + 1)
     if loops.size:
         i, t = place(token, int(loops[0]))
-        raise ValueError(f"y: sequence {i}, position {t}: the word is its own head")
+        raise PlaceError(i, t, "the word is its own head", "y")
     n_roots = np.bincount(np.repeat(np.arange(lengths.shape[0]), lengths)[array == 0], minlength=len(heads))
     wrong = np.flatnonzero((n_roots != 1) & (lengths > 0))
     if wrong.size:
         i = int(wrong[0])
         roots = [t for t, head in enumerate(heads[i]) if head == 0]
         what = f"positions {roots[0]} and {roots[1]} both have head 0" if roots else "no word has head 0"
-        raise ValueError(f"y: sequence {i}: a tree has exactly one root; {what}")
+        raise PlaceError(i, None, f"a tree has exactly one root; {what}", "y")
     up = np.where(array == 0, np.arange(array.shape[0]), first + array - 1)
     for _ in range(int(lengths.max(initial=1)).bit_length()):
         up = up[up]  # twice as many steps towards the root
     stuck = np.flatnonzero(array[up] != 0) if array.shape[0] else np.zeros(0)
     if stuck.size:
         i, t = place(token, int(up[stuck[0]]))  # after that many steps we are on the cycle
-        raise ValueError(f"y: sequence {i}, position {t}: the heads from here on form a cycle")
+        raise PlaceError(i, t, "the heads from here on form a cycle", "y")
     return array.astype(np.int32)
 
 

@@ -17,6 +17,8 @@ from sklearn.utils._param_validation import (
 )
 from sklearn.utils.validation import _check_sample_weight
 
+from ..data.inputs import PLACE, PlaceError
+
 try:  # scikit-learn >= 1.9, experimental
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # pragma: no cover - older scikit-learn
@@ -62,7 +64,7 @@ def sample_weights(sample_weight, X):
     weight = _check_sample_weight(sample_weight, X, dtype="float64", copy=True)
     if (weight < 0).any():
         i = int((weight < 0).argmax())
-        raise ValueError(f"sample_weight must not be negative, got {weight[i]} for sequence {i}")
+        raise PlaceError(i, None, f"sample_weight must not be negative, got {weight[i]} for {PLACE}")
     if not weight.any():
         raise ValueError("sample_weight must not be zero for all sequences")
     return weight

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.inputs import (
+    PlaceError,
     as_sequences,
     check_same_lengths,
     describe,
@@ -32,12 +33,16 @@ class Sequences(list):
             array[i] = sequence
         return array
 
+    def __getitem__(self, index):
+        found = super().__getitem__(index)
+        return Sequences(found) if isinstance(index, slice) else found
+
     def __reduce__(self):
         return Sequences, (list(self),)
 
 
-def check_X_y(X, y):
-    """The sequences of X and y, and where each starts in the flat corpus.
+def check_X_y(X, y, names=("X", "y")):
+    """The sequences of X and y, and where each starts in the flat corpus; errors use ``names``.
 
     Returns
     -------
@@ -50,16 +55,16 @@ def check_X_y(X, y):
         Naming the sequence, if something is not a sequence or lengths differ.
     """
     if y is None:
-        raise ValueError("y must be a list of label sequences, got None")
-    X = as_sequences(X, "X", "token")
-    y = as_sequences(y, "y", "label")
+        raise ValueError(f"{names[1]} must be a list of label sequences, got None")
+    X = as_sequences(X, names[0], "token")
+    y = as_sequences(y, names[1], "label")
     lengths = lengths_of(X)
-    check_same_lengths(lengths, lengths_of(y))
+    check_same_lengths(lengths, lengths_of(y), names)
     if lengths.sum() == 0:
         raise ValueError(
-            "X holds no token: at least one sequence with at least one token is needed"
+            f"{names[0]} holds no token: at least one sequence with at least one token is needed"
             if len(X)
-            else "X is empty: at least one sequence is needed"
+            else f"{names[0]} is empty: at least one sequence is needed"
         )
     return X, y, offsets_of(lengths)
 
@@ -149,9 +154,14 @@ class SequenceTagger(BaseEstimator):
             except (TypeError, ValueError) as error:
                 i, t = place(token, k)
                 what = error if isinstance(error, ValueError) else f"{describe(choice)} is not a label"
-                raise ValueError(f"allowed: sequence {i}, position {t}: {what}") from None
+                raise PlaceError(i, t, str(what), "allowed") from None
             options[k] = rows[key]
         return options
+
+    def n_features(self):
+        """Number of features of the fitted model; each can have a weight for every label."""
+        check_is_fitted(self)
+        return self._model.encoder.n_features
 
     # -- accessor variety --------------------------------------------------------------------------
     def adapt(self, X):
@@ -197,9 +207,7 @@ class SequenceTagger(BaseEstimator):
         labels, scores = self._model.predict(sequences, options, self.n_jobs)
         stuck = np.flatnonzero(scores == -np.inf)
         if stuck.size:
-            raise ValueError(
-                f"sequence {stuck[0]}: the constraints and the labels allowed leave no labelling"
-            )
+            raise PlaceError(stuck[0], None, "the constraints and the labels allowed leave no labelling")
         return labels, scores
 
     def predict(self, X, allowed=None):

@@ -17,7 +17,7 @@ from ..core.noise import QUIET
 from ..core.store import Rule, Store, new_clock
 from ..data.bags import BagEncoder
 from ..data.encoding import TemplateEncoder
-from ..data.inputs import describe, flatten, lengths_of, offsets_of
+from ..data.inputs import PlaceError, describe, flatten, lengths_of, offsets_of, renumbered
 from ..data.labels import UNLABELLED, Labels
 from ..data.presets import PRESETS, columns_preset
 from ..data.schemes import allowed_transitions
@@ -134,8 +134,11 @@ def _grid(side, rows):
     )
 
 
-def make_task(encoder, flat, token, gold=None, weight=None, grow=False, option=None):
-    """Encode a flat corpus into the arrays that kernels read; see :class:`ChainTask`."""
+def make_task(encoder, flat, token, gold=None, weight=None, grow=False, option=None, like=None):
+    """Encode a flat corpus into the arrays that kernels read; see :class:`ChainTask`.
+
+    ``like`` is the token that all must resemble, if that is not the first of ``flat``.
+    """
     n = token.shape[0] - 1
     none = np.zeros(0, np.uint8)
     if gold is None:
@@ -150,12 +153,12 @@ def make_task(encoder, flat, token, gold=None, weight=None, grow=False, option=N
         empty = np.zeros((0, int(token[-1])), np.int32)
         nothing = np.zeros(0, np.int32)
         grid = Grid(empty, nothing, nothing, np.zeros(1, np.int32), nothing, nothing)
-        bag = Bag(*encoder.encode(flat, token, grow)) if flat else no_bag()
+        bag = Bag(*encoder.encode(flat, token, grow, like)) if flat else no_bag()
         return ChainTask(
             anchor=token, left=0, n_columns=1, nodes=grid, edges=grid, bag=bag,
             node_alive=none, edge_alive=none, **common,
         )  # fmt: skip
-    anchor, node_rows, edge_rows = encoder.encode(flat, token, grow)
+    anchor, node_rows, edge_rows = encoder.encode(flat, token, grow, like)
     cut = encoder.min_count > 1
     return ChainTask(
         anchor=anchor,
@@ -266,9 +269,7 @@ def check_gold(gold, token, labels, constraints):
             what = f"{label!r} cannot end a sequence"
         else:
             what = f"{label!r} cannot follow {labels.values[gold[k - 1]]!r}"
-        raise ValueError(
-            f"y: sequence {i}, position {k - int(token[i])}: the label {what} under the constraints"
-        )
+        raise PlaceError(i, k - int(token[i]), f"the label {what} under the constraints", "y")
     for i in np.unique(np.searchsorted(token, np.flatnonzero(~known), side="right") - 1):
         reached = start
         for t, g in enumerate(gold[token[i] : token[i + 1]]):
@@ -277,8 +278,8 @@ def check_gold(gold, token, labels, constraints):
             if g >= 0:
                 reached = reached & (np.arange(len(labels)) == g)
         if not (reached & end).any():
-            raise ValueError(
-                f"y: sequence {i}: under the constraints there is no labelling with the labels given"
+            raise PlaceError(
+                i, None, "under the constraints there is no labelling with the labels given", "y"
             )
 
 
@@ -372,10 +373,10 @@ class ChainModel:
             raise ValueError("X holds no token: at least one sequence with at least one token is needed")
         return replace(self, encoder=self.encoder.adapted(flatten(sequences), token))
 
-    def encode(self, sequences, option=None):
-        """(task, offsets) of raw sequences."""
+    def encode(self, sequences, option=None, like=None):
+        """(task, offsets) of raw sequences; of a piece of a corpus, whose first token is ``like``."""
         token = offsets_of(lengths_of(sequences))
-        return make_task(self.encoder, flatten(sequences), token, option=option), token
+        return make_task(self.encoder, flatten(sequences), token, option=option, like=like), token
 
     def predict(self, sequences, options=None, n_jobs=None):
         """Best labellings of raw sequences.
@@ -393,12 +394,12 @@ class ChainModel:
         labellings : list of lists of labels
         scores : ndarray of shape (n,)
         """
-        chain, structure = self.chain(), self.structure
+        chain, structure, like = self.chain(), self.structure, first_token(sequences)
 
         def work(bounds):
             first, last, begin, end = bounds
             option = None if options is None else options[begin:end]
-            task, token = self.encode(sequences[first:last], option)
+            task, token = self.encode(sequences[first:last], option, like)
             out = np.empty(int(token[-1]), np.int32)
             scores = np.empty(last - first)
             scratch = structure.new_work(task, len(self.labels), training=False)
@@ -420,11 +421,12 @@ class ChainModel:
         kernel = chain_kbest.predict_kbest_trigram if second else chain_kbest.predict_kbest
         values = np.empty(L, dtype=object)
         values[:] = self.labels.values
+        like = first_token(sequences)
 
         def work(bounds):
             first, last, begin, end = bounds
             option = None if options is None else options[begin:end]
-            task, token = self.encode(sequences[first:last], option)
+            task, token = self.encode(sequences[first:last], option, like)
             n, longest = last - first, int(np.diff(token).max(initial=1))
             out, score = np.empty(k * int(token[-1]), np.int32), np.empty(k * n)
             found = np.empty(n, np.int64)
@@ -433,10 +435,7 @@ class ChainModel:
             kernel(task, 0, n, k, chain, READ_ONLY, QUIET, scratch, lists, out, score, found)
             stuck = np.flatnonzero((found == 0) & (np.diff(token) > 0))
             if stuck.size:
-                raise ValueError(
-                    f"sequence {first + int(stuck[0])}: the constraints and the labels allowed leave no "
-                    f"labelling"
-                )
+                raise PlaceError(stuck[0], None, "the constraints and the labels allowed leave no labelling")
             score, found, token = score.tolist(), found.tolist(), token.tolist()
             result = []
             for i in range(n):
@@ -451,6 +450,11 @@ class ChainModel:
         with no_collection():
             parts = map_chunks(work, sequences, n_jobs, max(1, PIECE_TOKENS // k))
         return [ranked for part in parts for ranked in part]
+
+
+def first_token(sequences):
+    """The first token of a corpus; None if it has none."""
+    return next((sequence[0] for sequence in sequences if len(sequence)), None)
 
 
 def new_chain(encoder, stores, clock, constraints, cost):
@@ -480,8 +484,14 @@ def no_collection():
 def map_chunks(work, sequences, n_jobs, piece_tokens=PIECE_TOKENS):
     """``work((first, last, first token, last token))`` over pieces of a corpus, on threads.
 
-    The pieces depend on ``n_jobs``, results must not.
+    The pieces depend on ``n_jobs``, results must not. An error that ``work`` raises counts the sequences of
+    its piece; here it learns where they are in the corpus.
     """
+
+    def placed(piece):
+        with renumbered(range(piece[0], piece[1])):
+            return work(piece)
+
     n_threads = effective_n_jobs(n_jobs)
     n = len(sequences)
     token = offsets_of(lengths_of(sequences))
@@ -490,6 +500,6 @@ def map_chunks(work, sequences, n_jobs, piece_tokens=PIECE_TOKENS):
     cuts = np.unique([0, *np.searchsorted(token, marks).tolist(), n]).tolist() if n else [0, 0]
     bounds = [(a, b, int(token[a]), int(token[b])) for a, b in zip(cuts, cuts[1:])]
     if n_threads == 1 or len(bounds) == 1:
-        return [work(piece) for piece in bounds]
+        return [placed(piece) for piece in bounds]
     with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(work, bounds))
+        return list(pool.map(placed, bounds))

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.noise import QUIET
 from ..core.store import new_store
-from ..data.inputs import as_sequences, flatten, lengths_of, offsets_of, place, renumbered
-from ..data.labels import Labels, encode_labels
+from ..data.inputs import PlaceError, as_sequences, flatten, lengths_of, offsets_of, place, renumbered
+from ..data.labels import Labels, encode_known, encode_labels, some_of
 from ..structures.chain import new_work
 from ..structures.chain_marginals import marginals
 from ..training.averaging import entries, sparse_store
@@ -35,6 +35,7 @@ from .chain_model import (
     check_gold,
     check_same_features,
     constraint_arrays,
+    first_token,
     has_bigram,
     make_task,
     map_chunks,
@@ -230,7 +231,7 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
             Multiplies a sequence's log-likelihood. Sequences of weight 0 are left out altogether.
         X_val, y_val : lists of sequences, optional
             Held-out sequences. They do not influence training; ``history_`` then has ``validation``, their
-            mean log-probability after each pass.
+            mean log-probability after each pass. Labels that training lacks count as None.
 
         Returns
         -------
@@ -247,6 +248,9 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
 
         Warns
         -----
+        UserWarning
+            If ``y_val`` has labels that training lacks; once, naming them. Sequences that the constraints
+            then leave no labelling are left out of the mean.
         ConvergenceWarning
             If ``max_iter`` passes were not enough, or no step lowers the objective though one should.
         """
@@ -278,7 +282,7 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
             check_same_features(encoder, self.features, self.min_count)
         with renumbered(filled):
             task = make_task(encoder, flat, token, gold, weight, grow=True)
-            _check_values(task, "X")
+            _check_values(task)
         return _Run(self, task, encoder, labels, constraints, cost, before)
 
     # -- prediction --------------------------------------------------------------------------------
@@ -286,12 +290,11 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         """(marginals (N * L,), log Z (n,), first tokens) under the model, with labels given or not."""
         check_is_fitted(self)
         sequences = as_sequences(X)
-        chain, L = self._model.chain(), len(self._model.labels)
+        chain, L, like = self._model.chain(), len(self._model.labels), first_token(sequences)
 
         def work(bounds):
             first, last, begin, end = bounds
-            with renumbered(range(first, last)):
-                task, token = self._model.encode(sequences[first:last])
+            task, token = self._model.encode(sequences[first:last], like=like)
             if gold is not None:
                 task = task._replace(gold=gold[begin:end])
             out, log_z = np.empty((end - begin) * L), np.empty(last - first)
@@ -306,7 +309,7 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         log_z = np.concatenate([p[1] for p in parts])
         bad = np.flatnonzero(~(log_z < np.inf))
         if bad.size:
-            raise ValueError(f"X: sequence {bad[0]}: the scores of its labellings overflow")
+            raise PlaceError(bad[0], None, "the scores of its labellings overflow", "X")
         return np.concatenate([p[0] for p in parts]), log_z, offsets_of(lengths_of(sequences))
 
     def predict_marginals(self, X):
@@ -361,7 +364,7 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         out, log_z, token = self._sums(X)
         stuck = np.flatnonzero(log_z == -np.inf)
         if stuck.size:
-            raise ValueError(f"sequence {stuck[0]}: the constraints leave no labelling")
+            raise PlaceError(stuck[0], None, "the constraints leave no labelling")
         return out.reshape(-1, len(self._model.labels)), token
 
     def sequence_log_proba(self, X, y):
@@ -419,13 +422,44 @@ class _Run:
             return
         if X is None or y is None:
             raise ValueError("X_val and y_val must be given together")
-        sequences, targets, token = check_X_y(X, y)
-        gold, _ = encode_labels(targets, token, self.labels, grow=False)
-        check_gold(gold, token, self.labels, self.constraints)
-        weight = np.ones(len(token) - 1)
-        flat = flatten(sequences)
-        self.validation = make_task(self.encoder, flat, token, gold, weight, grow=False)
-        _check_values(self.validation, "X_val")
+        names = {"X": "X_val", "y": "y_val"}
+        sequences, targets, token = check_X_y(X, y, tuple(names.values()))
+        try:
+            gold, unseen, others = encode_known(targets, token, self.labels)
+            left_out = self._without_labelling(gold, unseen, token)
+            for i in left_out:
+                sequences[i] = ()
+            weight = np.ones(len(sequences))
+            weight[left_out] = 0.0
+            gold = gold[np.repeat(weight > 0.0, np.diff(token))]
+            token = offsets_of(lengths_of(sequences))
+            check_gold(gold, token, self.labels, self.constraints)
+            flat = flatten(sequences)
+            if flat:
+                self.validation = make_task(self.encoder, flat, token, gold, weight, grow=False)
+                _check_values(self.validation)
+        except PlaceError as error:
+            error.move(error.sequence, names.get(error.name))
+            raise
+        if others:
+            n = len(left_out)
+            warnings.warn(
+                f"y_val has labels that training lacks: {some_of(others)}; they count as wrong in scores and "
+                f"as not given in log-probabilities"
+                + (f", which leave out {n} sequences that constraints then leave no labelling" if n else ""),
+                stacklevel=3,
+            )
+
+    def _without_labelling(self, gold, unseen, token):
+        """Sequences with unseen labels for which constraints and their other labels leave no labelling."""
+        found = []
+        for i in np.unique(np.searchsorted(token, np.flatnonzero(unseen), side="right") - 1).tolist():
+            mine = gold[token[i] : token[i + 1]]
+            try:
+                check_gold(mine, np.array([0, mine.shape[0]]), self.labels, self.constraints)
+            except PlaceError:
+                found.append(i)
+        return found
 
     def rows(self):
         """(weight rows of features, combinations of transition features)."""
@@ -548,15 +582,14 @@ def warn_unless_converged(result, estimator):
     warnings.warn(f"L1CRF {what} (optimality {result.optimality:.3g})", ConvergenceWarning, stacklevel=3)
 
 
-def _check_values(task, name):
+def _check_values(task):
     """Raise if a value is too large to be squared."""
     value = np.abs(task.bag.value)
     if value.max(initial=0.0) > LARGEST:
         k = int(value.argmax())
         i, t = place(task.token, int(np.searchsorted(task.bag.start, k, side="right")) - 1)
-        raise ValueError(
-            f"{name}: sequence {i}, position {t}: values of features must be at most {LARGEST:g} "
-            f"in size, got {task.bag.value[k]:g}"
+        raise PlaceError(
+            i, t, f"values of features must be at most {LARGEST:g} in size, got {task.bag.value[k]:g}", "X"
         )
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from ..data.inputs import describe
+from ..data.inputs import PlaceError, describe, renumbered
 from .joining import adopt, vocabulary
 from .online import OnlineTagger
 from .segmenter import Segmenter
@@ -16,9 +16,18 @@ from .shards import Shard, shard_key
 
 
 class Given:
-    """A callable that returns data which is there already."""
+    """A callable that returns data which is there already.
 
-    def __init__(self, *data):
+    Parameters
+    ----------
+    positions : list of int
+        Where its sequences are in the corpus that errors speak of.
+    *data
+        X, y, and the sample weights if there are any.
+    """
+
+    def __init__(self, positions, *data):
+        self.positions = positions
         self.data = data
 
     def __call__(self):
@@ -41,12 +50,12 @@ def learner_of(estimator):
 
 def prepared(estimator, learner, X, y, sample_weight):
     """The run of a learner on data as the estimator takes it, and what a segmenter knows then."""
-    fitted = {}
-    if isinstance(estimator, Segmenter):
-        data, fitted = estimator._training_data("fit", X, y, sample_weight)
-        X, y, sample_weight = data["X"], data["y"], data.get("sample_weight")
     learner._validate_params()
-    return learner._prepare(X, y, sample_weight), fitted
+    if not isinstance(estimator, Segmenter):
+        return learner._prepare(X, y, sample_weight), {}
+    data, fitted = estimator._training_data("fit", X, y, sample_weight)
+    with renumbered(data["positions"]):
+        return learner._prepare(data["X"], data["y"], data.get("sample_weight")), fitted
 
 
 class Opened(NamedTuple):
@@ -79,9 +88,15 @@ def open_shard(job):
     min_count = learner.min_count
     learner.random_state = 0  # the key decides
     if isinstance(learner, OnlineTagger):
-        learner.min_count = 1  # whether a feature is frequent enough is known when all shards are counted
+        # Which features are frequent enough, and what labels there are, is known when all are counted.
+        learner.min_count, learner.class_weight = 1, None
     try:
         run, fitted = prepared(job.estimator, learner, X, y, sample_weight)
+    except PlaceError as error:
+        error.text = f"shard {s}: {error.text}"
+        positions = getattr(job.load, "positions", None)
+        error.move(error.sequence if positions is None else positions[error.sequence])
+        raise
     except (ValueError, TypeError) as error:
         raise type(error)(f"shard {s}: {error}") from error
     run.state.key = shard_key(job.key, s)

@@ -332,6 +332,6 @@ def _dealt(X, y, sample_weight, n_shards):
     loads = []
     for s in range(n_shards):
         mine = visited[s::n_shards].tolist()
-        data = [X[i] for i in mine], [y[i] for i in mine]
+        data = mine, [X[i] for i in mine], [y[i] for i in mine]
         loads.append(Given(*data) if sample_weight is None else Given(*data, weight[mine]))
     return loads

@@ -12,8 +12,8 @@ from sklearn.utils import check_random_state
 
 from ..core.codes import NO_PENALTY, NOISES, PENALTIES
 from ..core.noise import make_noise
-from ..data.inputs import flatten, lengths_of, offsets_of
-from ..data.labels import Labels, encode_labels
+from ..data.inputs import flatten, lengths_of, offsets_of, renumbered
+from ..data.labels import Labels, encode_labels, some_of
 from ..data.templates import FeatureTemplates
 from ._sklearn import (
     CallbackSupportMixin,
@@ -164,7 +164,8 @@ class OnlineTagger(OnlineLearner, SequenceTagger):
         X, y, sample_weight
             As in :meth:`fit`.
         classes : array-like of shape (n_classes,), optional
-            All labels there will ever be: other labels are an error from then on.
+            All labels there will ever be, in any order: other labels are an error from then on. May be
+            given in any call, if it holds all labels seen so far; later calls may repeat it.
 
         Returns
         -------
@@ -176,6 +177,10 @@ class OnlineTagger(OnlineLearner, SequenceTagger):
         often enough. After a ``fit``, the pass starts from the (averaged) weights of the fit and begins
         a new average. ``early_stopping`` and callbacks do not apply. ``history_`` remembers the last calls
         only, about a thousand.
+
+        ``class_weight`` may name labels that are still to come. ``"balanced"`` counts the labels of each
+        call alone, so that the weights depend on how the data is cut and ordered; costs that should not are
+        given as a dict.
         """
         return self._partial_fit(X, y, sample_weight, classes)
 
@@ -194,7 +199,7 @@ class OnlineTagger(OnlineLearner, SequenceTagger):
             raise ValueError("y holds no label: all tokens are None")
         constraints = constraint_arrays(self.constraints, labels)
         check_gold(gold, token, labels, constraints)
-        cost = class_costs(self.class_weight, gold, labels, 1.0 if rule.hamming else 0.0)
+        cost = class_costs(self.class_weight, gold, labels, 1.0 if rule.hamming else 0.0, not stream)
 
         held_out = None
         if self.early_stopping and not stream:
@@ -217,6 +222,9 @@ class OnlineTagger(OnlineLearner, SequenceTagger):
         else:
             encoder = new_encoder(self.features, self.min_count, flat)
         task = make_task(encoder, flat, token, gold, weight, grow=True)
+        if held_out is not None:  # what is wrong there should not come up after the first epoch
+            with renumbered(test):
+                make_task(encoder, flatten(held_out[0]), offsets_of(lengths_of(held_out[0])))
         if continued:
             state = continued_state(
                 before, self._model.labels, encoder, labels, rule, constraints, cost, stream
@@ -227,13 +235,16 @@ class OnlineTagger(OnlineLearner, SequenceTagger):
         state.closed, state.stream = closed, stream
         return ChainRun(self, state, task, encoder, labels, constraints, held_out)
 
-    def n_features(self):
-        """Number of features of the fitted model; each has a weight for every label."""
-        return self._model.encoder.n_features
+
+class CostsOfAll(dict):
+    """A ``class_weight`` for parts of a corpus, which as a whole has all its labels."""
 
 
-def class_costs(class_weight, gold, labels, otherwise):
-    """(L,) cost of missing a token of each label; ``otherwise`` where ``class_weight`` says nothing."""
+def class_costs(class_weight, gold, labels, otherwise, complete=True):
+    """(L,) cost of missing a token of each label; ``otherwise`` where ``class_weight`` says nothing.
+
+    ``complete``: a label that is not among ``labels`` is a mistake, and not one that may come later.
+    """
     costs = np.full(len(labels), float(otherwise))
     if class_weight is None:
         return costs
@@ -244,6 +255,10 @@ def class_costs(class_weight, gold, labels, otherwise):
             raise ValueError(f"class_weight[{label!r}] must be a number of at least 0, got {cost!r}")
         if label in labels.ids:
             costs[labels.ids[label]] = float(cost)
+        elif complete and not isinstance(class_weight, CostsOfAll):
+            raise ValueError(
+                f"class_weight: {label!r} is no label of y; the labels are {some_of(labels.values)}"
+            )
     return costs
 
 
@@ -260,8 +275,13 @@ def _closed_labels(classes, before, labels):
     given = Labels(list(classes))
     if len(given) == 0:
         raise ValueError("classes must hold at least one label")
-    if before is not None and given.values != labels.values:
+    if before is not None and before.closed and given.values != labels.values:
         raise ValueError(f"classes={given.values!r} differ from those of earlier calls, {labels.values!r}")
+    missing = [label for label in labels.values if label not in given.ids]
+    if missing:
+        raise ValueError(
+            f"classes must hold all labels seen so far; {some_of(missing)} missing in {given.values!r}"
+        )
     return given
 
 

@@ -37,7 +37,8 @@ def regularization_path(estimator, X, y, c1s, *, sample_weight=None, X_val=None,
     c1s : iterable of float >= 0
         In any order; repetitions count once.
     X_val, y_val : lists of sequences, optional
-        Held-out sequences to score.
+        Held-out sequences to score; labels that training lacks are wrong in ``score``, and in ``log_proba``
+        as in :meth:`L1CRF.fit`.
 
     Returns
     -------
@@ -78,11 +79,10 @@ def regularization_path(estimator, X, y, c1s, *, sample_weight=None, X_val=None,
     rows = run.rows()
     # What the weakest penalty keeps at zero, the stronger ones do too.
     objective = run.objective(strengths[-1])
-    held_out = None
-    if run.validation is not None:
-        held_out = HeldOut(objective, run.validation, *rows)
-    points, weights = [], None
+    points, weights, held_out = [], None, None
     try:
+        if run.validation is not None:
+            held_out = HeldOut(objective, run.validation, *rows)
         for c1 in strengths.tolist():
             objective.c1 = c1
             result = solve(objective, *rows, weights=weights, seed=run.seed(), **run.options())
@@ -91,8 +91,10 @@ def regularization_path(estimator, X, y, c1s, *, sample_weight=None, X_val=None,
             model = clone(estimator).set_params(c1=c1)
             vars(model).update(run.fitted(result))
             score = log_proba = None
+            if X_val is not None:
+                score = model.score(X_val, y_val)
             if held_out is not None:
-                score, log_proba = model.score(X_val, y_val), held_out.score(weights, None)
+                log_proba = held_out.score(weights, None)
             points.append(
                 PathPoint(c1, model.objective_, result.n_active, result.n_iter, score, log_proba, model)
             )

@@ -6,15 +6,19 @@ metrics are plain counting. Place on the ladder: beside it, after prediction.
 
 import numpy as np
 
+from ..data.inputs import PLACE, PlaceError
 
-def as_list(sequence, name):
-    """A list or tuple holding what any sized sequence but a string holds."""
+
+def as_list(sequence, name, i=None):
+    """A list or tuple holding what any sized sequence but a string holds; ``i`` is its number in ``name``."""
     if isinstance(sequence, (list, tuple)):
         return sequence
     if isinstance(sequence, np.ndarray) and sequence.ndim:
         return sequence.tolist()
     if isinstance(sequence, (str, np.ndarray)) or not hasattr(sequence, "__len__"):
-        raise ValueError(f"{name} must be a list; got {sequence!r}")
+        if i is None:
+            raise ValueError(f"{name} must be a list; got {sequence!r}")
+        raise PlaceError(i, None, f"{PLACE} of {name} must be a list; got {sequence!r}")
     return list(sequence)
 
 
@@ -28,12 +32,10 @@ def check_pairs(y_true, y_pred, same_length=True, names=("y_true", "y_pred")):
         )
     pairs = []
     for i, (true, pred) in enumerate(zip(y_true, y_pred)):
-        true = as_list(true, f"sequence {i} of {name_true}")
-        pred = as_list(pred, f"sequence {i} of {name_pred}")
+        true, pred = as_list(true, name_true, i), as_list(pred, name_pred, i)
         if same_length and len(true) != len(pred):
-            raise ValueError(
-                f"sequence {i}: {name_true} and {name_pred} must be equally long: "
-                f"got {len(true)} and {len(pred)}"
+            raise PlaceError(
+                i, None, f"{name_true} and {name_pred} must be equally long: got {len(true)} and {len(pred)}"
             )
         pairs.append((true, pred))
     return pairs
@@ -46,8 +48,8 @@ def check_weight(sample_weight, n):
         raise ValueError(f"sample_weight must have shape ({n},), one per sequence; got {weight.shape}")
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(bad):
-        raise ValueError(
-            f"sample_weight must be finite and at least 0; got {weight[bad[0]]} for sequence {bad[0]}"
+        raise PlaceError(
+            bad[0], None, f"sample_weight must be finite and at least 0; got {weight[bad[0]]} for {PLACE}"
         )
     return weight
 

@@ -15,6 +15,7 @@ from operator import eq
 
 import numpy as np
 
+from ..data.inputs import PlaceError
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from .checks import check_choice, check_pairs, check_weight, f1, ratio
 
@@ -97,8 +98,9 @@ def _count_segments(y_true, y_pred, scheme, mode):
             spans_true = read_spans(true, table)
             # Most sequences of a good model are right as a whole.
             spans_pred = spans_true if pred == true else read_spans(pred, table)
-        except ValueError as error:
-            raise ValueError(f"sequence {i}, {error}") from None
+        except PlaceError as error:
+            error.move(i)
+            raise
         n_true.update([kind for _, _, kind in spans_true])
         n_pred.update([kind for _, _, kind in spans_pred])
         correct.update([kind for _, _, kind in set(spans_true).intersection(spans_pred)])

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ..data.inputs import PlaceError
 from ..data.scheme_rules import LabelTable, read_spans
 from .checks import check_choice, check_pairs
 from .words import _word_spans
@@ -115,8 +116,9 @@ def _segments(y_true, y_pred):
     for i, pair in enumerate(check_pairs(y_true, y_pred)):
         try:
             true, pred = (set(read_spans(labels, table)) for labels in pair)
-        except ValueError as error:
-            raise ValueError(f"sequence {i}, {error}") from None
+        except PlaceError as error:
+            error.move(i)
+            raise
         rows.append((2 * len(true & pred), len(true) + len(pred)))
     return np.array(rows, np.int64).reshape(-1, 2)
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..data.inputs import PlaceError
 from .checks import check_pairs, ratio
 
 
@@ -46,10 +47,10 @@ def split_heads(i, sentence):
         try:
             heads, labels = [head for head, _ in sentence], [label for _, label in sentence]
         except (TypeError, ValueError):
-            raise ValueError(f"sequence {i}: expected (head, label) pairs; got {sentence!r:.80}") from None
+            raise PlaceError(i, None, f"expected (head, label) pairs; got {sentence!r:.80}") from None
     for t, head in enumerate(heads):
         if type(head) is not int and not isinstance(head, (int, np.integer)):
-            raise ValueError(f"sequence {i}, position {t}: a head must be an integer; got {head!r}")
+            raise PlaceError(i, t, f"a head must be an integer; got {head!r}")
     return heads, labels
 
 
@@ -97,7 +98,7 @@ def attachment_scores(y_true, y_pred, *, punctuation=None, subtypes=False):
         (heads, labels), (heads_pred, labels_pred) = split_heads(i, true), split_heads(i, pred)
         with_labels = labels is not None and labels_pred is not None
         if labeled not in (None, with_labels):
-            raise ValueError(f"sequence {i}: labels must be there in all sentences or in none")
+            raise PlaceError(i, None, "labels must be there in all sentences or in none")
         labeled = with_labels
         heads_right = list(map(eq, heads, heads_pred))
         if with_labels:

@@ -13,6 +13,7 @@ from itertools import accumulate, repeat
 
 from sklearn.utils import Bunch
 
+from ..data.inputs import PlaceError
 from .checks import check_choice, check_pairs, check_weight, f1, ratio
 
 
@@ -27,9 +28,9 @@ def _split_tags(i, items, tagged):
         try:
             items, tags = [word for word, _ in items], [tag for _, tag in items]
         except (TypeError, ValueError):
-            raise ValueError(f"sequence {i}: expected (word, tag) pairs; got {items!r:.80}") from None
+            raise PlaceError(i, None, f"expected (word, tag) pairs; got {items!r:.80}") from None
     if not all(isinstance(word, str) and word for word in items):
-        raise ValueError(f"sequence {i}: expected words, strings that are not empty; got {items!r:.80}")
+        raise PlaceError(i, None, f"expected words, strings that are not empty; got {items!r:.80}")
     return items, tags
 
 
@@ -52,9 +53,11 @@ def _word_spans(y_true, y_pred, tagged):
         if text != text_pred:
             n = next((t for t, (a, b) in enumerate(zip(text, text_pred)) if a != b), None)
             n = min(len(text), len(text_pred)) if n is None else n
-            raise ValueError(
-                f"sequence {i}: the words of y_true and y_pred must spell the same text; from character "
-                f"{n} on they are {text[n : n + 10]!r} and {text_pred[n : n + 10]!r}"
+            raise PlaceError(
+                i,
+                None,
+                f"the words of y_true and y_pred must spell the same text; from character "
+                f"{n} on they are {text[n : n + 10]!r} and {text_pred[n : n + 10]!r}",
             )
         # A word is known by where it stops and how long it is.
         items, items_pred = [

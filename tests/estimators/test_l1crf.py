@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 import skstruct.estimators.l1crf as module
 from skstruct import L1CRF, StructuredPerceptron, regularization_path
 from skstruct.datasets import make_hmm_sequences
+from skstruct.inspection import feature_weights
 
 
 @pytest.fixture(scope="module")
@@ -84,11 +85,75 @@ def test_held_out_sequences_may_be_partly_labelled_and_conditioned(corpus):
 
 
 def test_held_out_sequences_are_checked(corpus):
-    X, y, X_val, y_val = corpus
+    X, y = corpus[:2]
     with pytest.raises(ValueError, match="together"):
-        L1CRF().fit(X, y, X_val=X_val)
-    with pytest.raises(ValueError, match="unknown label"):
-        L1CRF().fit(X, y, X_val=[["a"]], y_val=[["never seen"]])
+        L1CRF().fit(X, y, X_val=X)
+    for X_val, y_val, message in (
+        ("ab", ["A"], "X_val must be a list of sequences, got str 'ab'"),
+        ([["a"], ["a"]], [["A"]], "X_val and y_val must hold the same number of sequences, got 2 and 1"),
+        ([["a"], ["a"]], [["A"], []], "X_val and y_val: sequence 1: as many labels as tokens"),
+        ([["a"], "b"], [["A"], ["A"]], "X_val: sequence 1 is the str 'b'"),
+        ([["a"], ["a", 3]], [[None], [None] * 2], "X_val: sequence 1, position 1: .*got int 3"),
+        ([["a"], ["a"]], [["A"], [["A"]]], "y_val: sequence 1, position 0: expected a label"),
+        ([[]], [[]], "X_val holds no token"),
+    ):
+        with pytest.raises(ValueError, match=f"^{message}"):
+            L1CRF().fit(X, y, X_val=X_val, y_val=y_val)
+        with pytest.raises(ValueError, match=f"^{message}"):
+            regularization_path(L1CRF(), X, y, [1.0], X_val=X_val, y_val=y_val)
+
+
+def test_held_out_labels_that_training_lacks(corpus):
+    X, y, X_val, y_val = corpus
+    strange = [list(s) for s in y_val]
+    strange[2][1], strange[5][0] = "new", "newer"
+    hidden = [[None if v.startswith("new") else v for v in map(str, s)] for s in strange]
+    crf = L1CRF(random_state=0)
+    with pytest.warns(UserWarning, match="y_val has labels that training lacks: 'new', 'newer';") as caught:
+        crf.fit(X, [list(map(str, s)) for s in y], X_val=X_val, y_val=[list(map(str, s)) for s in strange])
+    assert len(caught) == 1
+    want = np.mean(crf.sequence_log_proba(X_val, hidden))
+    assert crf.history_[-1]["validation"] == pytest.approx(want, rel=1e-6)
+    with pytest.warns(UserWarning, match="'new'") as caught:
+        (point,) = regularization_path(crf, X, y, [1.0], X_val=X_val, y_val=strange)
+    assert len(caught) == 1
+    assert point.log_proba == pytest.approx(want, rel=1e-3)
+    n = sum(map(len, y_val))
+    assert point.score == point.model.score(X_val, strange) <= 1.0 - 2 / n
+
+
+def test_held_out_labels_that_constraints_make_impossible():
+    """The labels beside one that is new need not have a labelling under the constraints."""
+    X, y = [["he", "saw", "New", "York"]] * 5, [["O", "O", "B-LOC", "I-LOC"]] * 5
+    X_val = [["he", "saw"], ["saw", "Max", "M"], ["York"]]
+    y_val = [["O", "O"], ["O", "B-PER", "I-LOC"], ["O"]]
+    crf = L1CRF(constraints="BIO", random_state=0)
+    with pytest.warns(UserWarning, match="'B-PER';.* as not given in log-probabilities$"):
+        crf.fit(X, y, X_val=X_val, y_val=y_val)
+    want = crf.sequence_log_proba(X_val, [["O", "O"], ["O", None, "I-LOC"], ["O"]])
+    assert crf.history_[-1]["validation"] == pytest.approx(np.mean(want))
+    y_val[1] = ["I-PER", "I-LOC", "O"]
+    pairs = [("O", "O"), ("O", "B-LOC"), ("B-LOC", "I-LOC"), (None, "O")]
+    crf.set_params(constraints=pairs)
+    with pytest.warns(UserWarning, match="'I-PER';.* leave out 1 sequences"):
+        crf.fit(X, y, X_val=X_val, y_val=y_val)
+    want = crf.sequence_log_proba([X_val[0], X_val[2]], [y_val[0], y_val[2]])
+    assert crf.history_[-1]["validation"] == pytest.approx(np.mean(want))
+    with pytest.raises(ValueError, match="^y_val: sequence 1, position 0: the label 'I-LOC' cannot start"):
+        crf.fit(X, y, X_val=X_val, y_val=[["O", "O"], ["I-LOC", "O", "O"], ["O"]])
+
+
+# -- which pairs have weights --------------------------------------------------------------------------
+def test_values_that_cancel_are_seen():
+    """Values of a feature that add up to zero for each label do not make it a feature never seen."""
+    points = [(1.0, 1.0, "A"), (-1.0, 0.2, "A"), (1.0, -0.2, "B"), (-1.0, -1.0, "B")] * 20
+    X, y = [[{"x": a, "z": b}] for a, b, _ in points], [[label] for _, _, label in points]
+    crf = L1CRF(c1=0.1, tol=1e-7, random_state=0).fit(X, y)
+    seen = L1CRF(c1=0.1, tol=1e-7, random_state=0, all_pairs=False).fit(X, y)
+    assert "x" in {name for name, _, _ in feature_weights(crf)}
+    assert seen.objective_ == pytest.approx(crf.objective_, rel=1e-5)
+    assert seen.n_active_features_ == crf.n_active_features_
+    assert seen.score(X, y) == crf.score(X, y) == 1.0
 
 
 # -- probabilities ---------------------------------------------------------------------------------
@@ -217,6 +282,14 @@ def test_errors_name_the_sequence_that_the_user_gave(n_jobs):
     crf = L1CRF(n_jobs=n_jobs).fit([[{"a": 1.0}]] * 3, [["A"], ["B"], ["A"]])
     with pytest.raises(ValueError, match="X: sequence 29, position 1"):
         crf.predict_marginals([[{"a": 1.0}]] * 29 + [[{"a": 1.0}, {"a": np.nan}]])
+
+
+def test_features_are_counted(corpus):
+    X, y = corpus[:2]
+    crf = L1CRF(["U:%x[0,0]", "B"], random_state=0).fit(X, y)
+    assert crf.n_features() == len({w for s in X for w in s})
+    bags = [[{"w": w, "bias": 1.0} for w in s] for s in X]
+    assert L1CRF(random_state=0).fit(bags, y).n_features() == crf.n_features() + 1
 
 
 def test_a_solver_that_is_stuck_says_so(corpus):
