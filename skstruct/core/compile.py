@@ -14,7 +14,7 @@ few arrays and to nest few levels deep.
 
 The cache. Numba notices when the file of a kernel changes, but not when a helper in another file does,
 so that the machine code of an older version of the package could run. Here the cache's folder is named
-after a hash of all source files. Numba also insists on a folder it can write to. Here a kernel is looked
+after a hash of all files with kernels and of what these import. Numba also insists on a folder it can write to. Here a kernel is looked
 for in each of the places that :func:`_folders` lists, up to the first that can be written to, which is
 where a kernel that was not found is saved. All this concerns the kernels of this package alone: numba's
 settings stay as they are.
@@ -25,6 +25,7 @@ import glob
 import hashlib
 import inspect
 import os
+import re
 import shutil
 import stat
 import sys
@@ -53,19 +54,52 @@ def _hash_file(path):
     return _read_hash(path, status.st_mtime_ns, status.st_size)
 
 
-def hash_sources():
-    """Return a hash of all source files of the package, or None where there are none (in an archive).
+_KERNEL = re.compile(rb"^@(kernel|inline)", re.MULTILINE)
+_IMPORT = re.compile(rb"^from (\.+)([\w.]*) import ([\w, ]*)", re.MULTILINE)
 
-    All files, because kernels also have constants and the fields of tuples built in.
+
+def _imported(path, source):
+    """Yield the paths that the relative imports at the top of a source file may name."""
+    for dots, module, names in _IMPORT.findall(source):
+        folder = path
+        for _ in dots:
+            folder = os.path.dirname(folder)
+        base = os.path.join(folder, *module.decode().split("."))
+        yield f"{base}.py"
+        for name in names.decode().replace(",", " ").split():
+            yield os.path.join(base, f"{name}.py")
+
+
+def kernel_sources():
+    """Return the paths of the files with kernels, and of all files of the package that these import.
+
+    The latter because kernels have helpers, constants and the fields of tuples from there built in.
     """
-    sources = []
+    sources = {}
     for folder, subfolders, files in os.walk(PACKAGE):
         if "__pycache__" in subfolders:
             subfolders.remove("__pycache__")
-        # Editors leave links that lead nowhere, whose names start with a dot.
-        sources += [os.path.join(folder, f) for f in files if f.endswith(".py") and not f.startswith(".")]
+        for name in files:
+            # Editors leave links that lead nowhere, whose names start with a dot.
+            if name.endswith(".py") and not name.startswith("."):
+                path = os.path.join(folder, name)
+                with open(path, "rb") as file:
+                    sources[path] = file.read()
+    found = set()
+    waiting = [path for path, source in sources.items() if _KERNEL.search(source)]
+    while waiting:
+        path = waiting.pop()
+        if path in sources and path not in found:
+            found.add(path)
+            waiting.extend(_imported(path, sources[path]))
+    return sorted(found)
+
+
+def hash_sources():
+    """Return a hash of all sources of kernels, or None where there are none (in an archive)."""
     digest = hashlib.sha256()
-    for path in sorted(sources):
+    sources = kernel_sources()
+    for path in sources:
         digest.update(os.path.relpath(path, PACKAGE).encode() + b"\0" + _hash_file(path))
     return digest.hexdigest()[:16] if sources else None
 

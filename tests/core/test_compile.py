@@ -333,6 +333,19 @@ with multiprocessing.get_context("fork").Pool(4) as pool:
     assert _run(place, "add")["compiled"] == []
 
 
+def test_the_hash_covers_kernels_and_what_they_import():
+    package = Path(skstruct.__file__).parent
+    covered = {str(Path(path).relative_to(package).as_posix()) for path in under_test.kernel_sources()}
+    with_kernels = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if "\n@kernel" in path.read_text("utf-8") or "\n@inline" in path.read_text("utf-8")
+    }
+    assert with_kernels
+    assert with_kernels | {"core/codes.py", "core/compile.py"} <= covered
+    assert not any(path.startswith(("cli/", "datasets/", "metrics/")) for path in covered)
+
+
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 def test_the_folder_of_the_package_is_named_after_its_sources():
     Trie(np.array([1], np.int32), np.array([0, 1]))
