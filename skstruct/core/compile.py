@@ -14,10 +14,10 @@ few arrays and to nest few levels deep.
 
 The cache. Numba notices when the file of a kernel changes, but not when a helper in another file does,
 so that the machine code of an older version of the package could run. Here the cache's folder is named
-after a hash of all files with kernels and of what these import. Numba also insists on a folder it can write to. Here a kernel is looked
-for in each of the places that :func:`_folders` lists, up to the first that can be written to, which is
-where a kernel that was not found is saved. All this concerns the kernels of this package alone: numba's
-settings stay as they are.
+after a hash of all files with kernels and of what these import. Numba also insists on a folder it can
+write to. Here a kernel is looked for in each of the places that :func:`_folders` lists, up to the first
+that can be written to, which is where a kernel that was not found is saved. All this concerns the kernels
+of this package alone: numba's settings stay as they are.
 """
 
 import functools
