@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..core.codes import NO_PENALTY, NOISES, PENALTIES
-from ..core.noise import make_noise
+from ..core.noise import MOST_COLUMNS, make_noise
 from ..data.inputs import flatten, lengths_of, offsets_of
 from ..data.labels import Labels, encode_labels
 from ..data.templates import FeatureTemplates
@@ -217,6 +217,11 @@ class OnlineTagger(OnlineLearner, SequenceTagger):
         else:
             encoder = new_encoder(self.features, self.min_count, flat)
         task = make_task(encoder, flat, token, gold, weight, grow=True)
+        if self.dropout > 0 and task.n_columns > MOST_COLUMNS:
+            raise ValueError(
+                f"dropout={self.dropout} masks at most {MOST_COLUMNS} columns of a token, but the templates "
+                f"read column {task.n_columns - 1}, which makes {task.n_columns} columns; use dropout=0"
+            )
         if continued:
             state = continued_state(
                 before, self._model.labels, encoder, labels, rule, constraints, cost, stream
