@@ -1,5 +1,8 @@
 """Structured prediction with the interface of scikit-learn and the speed of compiled code."""
 
+import importlib
+from typing import TYPE_CHECKING
+
 from . import metrics
 from .data.templates import FeatureTemplates
 from .estimators.averager import BaggingShuffleAverager
@@ -14,6 +17,9 @@ from .estimators.shift_reduce_parser import ShiftReduceParser
 from .estimators.word_segmenter import WordSegmenter
 from .persistence import load
 
+if TYPE_CHECKING:
+    from . import datasets, inspection
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -27,7 +33,21 @@ __all__ = [
     "ShiftReduceParser",
     "StructuredPerceptron",
     "WordSegmenter",
+    "datasets",
+    "inspection",
     "load",
     "metrics",
     "regularization_path",
 ]
+
+_LATER = ("datasets", "inspection")  # imported at their first use: programs that only predict need neither
+
+
+def __getattr__(name):
+    if name in _LATER:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER})

@@ -1,4 +1,4 @@
-"""The command line: ``python -m skstruct COMMAND``.
+"""The command line: ``skstruct COMMAND``, or ``python -m skstruct COMMAND``.
 
 Idea: one module a command. It exports ``add_parser(commands)``, which adds the command's parser and sets
 its default ``run``, a function of the parsed arguments that returns the exit code.
@@ -31,15 +31,20 @@ PIPE_CLOSED = 141
 """Exit code after the reader of a pipe went away, 128 + SIGPIPE."""
 
 
-def new_parser():
+def new_parser(prog="skstruct"):
     """The parser of all commands.
+
+    Parameters
+    ----------
+    prog : str
+        What the program is called in usage messages.
 
     Returns
     -------
     argparse.ArgumentParser
     """
     parser = argparse.ArgumentParser(
-        prog="python -m skstruct",
+        prog=prog,
         description="Structured prediction with the interface of scikit-learn.",
         epilog="Exit codes: 0 done, 1 input that cannot be used, 2 wrong usage, 130 interrupted, 141 the "
         "reader of the output went away.",
@@ -52,13 +57,15 @@ def new_parser():
     return parser
 
 
-def main(argv=None):
+def main(argv=None, prog="skstruct"):
     """Run a command.
 
     Parameters
     ----------
     argv : list of str, optional
         The arguments; by default those of the process.
+    prog : str
+        What the program is called in usage messages.
 
     Returns
     -------
@@ -75,7 +82,7 @@ def main(argv=None):
     arguments = None
     try:
         try:
-            arguments = new_parser().parse_args(argv)
+            arguments = new_parser(prog).parse_args(argv)
             return arguments.run(arguments)
         finally:
             if sys.stdout is not None:

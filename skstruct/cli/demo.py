@@ -1,4 +1,4 @@
-"""``python -m skstruct demo``: train and evaluate on the embedded corpora, in seconds.
+"""``skstruct demo``: train and evaluate on the embedded corpora, in seconds.
 
 Idea: the package's main jobs, each with two learners on the same fixed split (every fourth sentence is
 for testing), as rows of one table. The corpora are too small for claims about accuracy; the demo shows

@@ -1,4 +1,4 @@
-"""``python -m skstruct show``: what is in a model file, and why it labels as it does.
+"""``skstruct show``: what is in a model file, and why it labels as it does.
 
 Idea: `skstruct.inspection`, printed. Place: a command, see `skstruct.cli`.
 """

@@ -1,4 +1,4 @@
-"""``python -m skstruct tag``: label sequences, from standard input to standard output if need be.
+"""``skstruct tag``: label sequences, from standard input to standard output if need be.
 
 Idea: batches of sentences are read, labelled and written, so that any amount of text passes through
 bounded memory. Everything that was read is written again: columns with one more, CoNLL-U with one field

@@ -24,6 +24,9 @@ from .hashing import mix64
 ZIPF_SUPPORT = 4096
 """Largest ξ drawn; the tail beyond it counts as ξ = 4096 (for s = 3 its mass is below 3e-8)."""
 
+MOST_COLUMNS = 64
+"""Columns of a token that input dropout can mask independently; numbered consecutively over all tokens."""
+
 TOKEN_STREAM = np.uint64(0x5851F42D4C957F2D)
 NODE_STREAM = np.uint64(0x14057B7EF767814F)
 EDGE_STREAM = np.uint64(0x2545F4914F6CDD1D)
@@ -84,10 +87,10 @@ def draw(seed, stream, step, item):
 
 @inline
 def token_masked(noise, step, position, column):
-    """Whether input dropout hides this column of the token at this position."""
+    """Whether input dropout hides this column (below ``MOST_COLUMNS``) of the token at this position."""
     if noise.token_below == np.uint64(0):
         return False
-    item = np.uint64(position) * np.uint64(64) + np.uint64(column)
+    item = np.uint64(position) * np.uint64(MOST_COLUMNS) + np.uint64(column)
     return draw(noise.seed, TOKEN_STREAM, step, item) < noise.token_below
 
 

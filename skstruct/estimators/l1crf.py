@@ -103,7 +103,9 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         data. A fit that finds its own state goes on from there (``resumed_from_`` says after how many
         entries of ``history_``) and ends as if it had never stopped; a finished fit removes its file.
     n_jobs : int or None, default=None
-        Threads in training and prediction; results do not depend on it.
+        Threads in training and prediction; results do not depend on it. Training uses eight at most, and two
+        at most in a pass of ``"two-stage"`` that needs the gradient of all features: the corpus is summed in
+        so many parts, which are the same for any number of threads.
     random_state : int, RandomState instance or None, default=None
         Determines the order of sequences in the first stage.
     verbose : int, default=0

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..core.codes import NO_PENALTY, NOISES, PENALTIES
-from ..core.noise import make_noise
+from ..core.noise import MOST_COLUMNS, make_noise
 from ..data.inputs import flatten, lengths_of, offsets_of, renumbered
 from ..data.labels import Labels, encode_labels, some_of
 from ..data.templates import FeatureTemplates
@@ -225,6 +225,11 @@ class OnlineTagger(OnlineLearner, SequenceTagger):
         if held_out is not None:  # what is wrong there should not come up after the first epoch
             with renumbered(test):
                 make_task(encoder, flatten(held_out[0]), offsets_of(lengths_of(held_out[0])))
+        if self.dropout > 0 and task.n_columns > MOST_COLUMNS:
+            raise ValueError(
+                f"dropout={self.dropout} masks at most {MOST_COLUMNS} columns of a token, but the templates "
+                f"read column {task.n_columns - 1}, which makes {task.n_columns} columns; use dropout=0"
+            )
         if continued:
             state = continued_state(
                 before, self._model.labels, encoder, labels, rule, constraints, cost, stream

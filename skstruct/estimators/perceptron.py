@@ -46,7 +46,7 @@ class StructuredPerceptron(OnlineTagger):
         Strength of the penalty per example visited.
     dropout : float in [0, 1), default=0.0
         Probability that an input token is masked for one visit of its sequence ([2]_, equation 18).
-        Columns of a token are masked independently.
+        Columns of a token are masked independently; templates may read 64 columns at most then.
     feature_noise : {"dropout", "zipf"} or None, default=None
         Corruption of features, drawn once per feature and visit: left out with probability
         ``noise_rate`` ([2]_, equation 20), or counted 1/ξ with Zipfian ξ ([3]_).

@@ -206,7 +206,7 @@ class Run:
             "key": None if estimator.random_state is None else state.key,
             "epoch": state.epoch,
             "rule": list(state.rule),
-            "held_out": repr(self.held_out),
+            "held_out": self.held_out,
         }
         arrays = arrays_of((self.task, self.visited, self.prior()), "fit")
         return Checkpoint(estimator.checkpoint, type(estimator).__name__, fingerprint(facts, arrays))

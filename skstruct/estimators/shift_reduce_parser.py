@@ -55,7 +55,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         Merge states that no feature can tell apart.
     update : {"max-violation", "early", "standard"}, default="max-violation"
         What is learned from: the actions up to where the right ones fall back most [4]_, up to where they
-        left the beam [3]_, or all (which does harm unless the beam is wide).
+        left the beam [3]_, or all (which does harm unless the beam is wide). With ``"max-violation"``
+        sentences are learned from whenever some prefix of the right actions was not the best of the beam,
+        even if the tree found in the end is right (:class:`WordSegmenter` differs).
     labeled : bool, default=True
         Whether trees have labels. Without, ``y`` may still hold (head, label) pairs; heads are predicted.
     projectivize : {"lift", "skip"}, default="lift"

@@ -41,7 +41,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     update : {"early", "max-violation", "standard"}, default="early"
         What is learned from: the text up to where the right segmentation left the beam [3]_, up to where
         its score falls back most [5]_, or the whole text (which may do harm unless the search is
-        exact).
+        exact). With ``"max-violation"`` only texts whose best segmentation in the end is wrong are learned
+        from; of a text that was wrong for a while nothing is learned (:class:`ShiftReduceParser` differs).
     max_iter : int, default=10
         Epochs.
     shuffle : bool, default=True

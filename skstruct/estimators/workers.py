@@ -10,8 +10,9 @@ a worker that is lost costs time and changes nothing.
 """
 
 import contextlib
+import threading
 import uuid
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import NamedTuple
 
 from joblib import effective_n_jobs
@@ -214,6 +215,24 @@ def connect(client):
         ) from error
 
 
+def _answer_of(task):
+    """A future for the result of a Dask task, which may never come.
+
+    Asking Dask blocks for good if the worker dies while it answers. So each task has a thread of its own, and
+    the interpreter does not wait for these threads when it ends, as it would for those of a pool.
+    """
+    answer = Future()
+
+    def ask():
+        try:
+            answer.set_result(task.result())
+        except BaseException as error:
+            answer.set_exception(error)
+
+    threading.Thread(target=ask, daemon=True).start()
+    return answer
+
+
 class Cluster:
     """Shards in the processes of a Dask cluster.
 
@@ -358,14 +377,12 @@ class Cluster:
         """Results by shard; ``arguments(s, lost)`` is what to call for shard s."""
         numbers = range(len(self.jobs)) if only is None else only
         alive, results, waiting = set(self._workers()), {}, {}
-        # A thread for each task: asking for a result blocks for good if the worker dies while it answers.
-        pool = ThreadPoolExecutor(len(self.jobs))
 
         def send(s, lost):
             if lost:
                 self._move(s, lost if isinstance(lost, BaseException) else None)
             task = self._submit(s, arguments(s, lost))
-            waiting[pool.submit(task.result)] = s, task
+            waiting[_answer_of(task)] = s, task
 
         try:
             for s in numbers:
@@ -395,5 +412,4 @@ class Cluster:
         finally:
             for _, task in waiting.values():
                 task.cancel()
-            pool.shutdown(wait=False)
         return [results[s] for s in numbers]

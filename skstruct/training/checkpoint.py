@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import json
 import os
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -122,12 +123,23 @@ def _unpacked(arrays):
 # Fingerprints
 # --------------------------------------------------------------------------------------------------
 def fingerprint(facts, arrays):
-    """A hexadecimal digest of facts (anything JSON takes) and arrays (name: array)."""
-    digest = hashlib.blake2b(json.dumps(facts, sort_keys=True).encode(), digest_size=20)
+    """A hexadecimal digest of facts (see :func:`_plain` for what JSON lacks) and arrays (name: array)."""
+    digest = hashlib.blake2b(json.dumps(facts, sort_keys=True, default=_plain).encode(), digest_size=20)
     for name, array in arrays.items():
         digest.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
         digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
     return digest.hexdigest()
+
+
+def _plain(value):
+    """What JSON lacks: an array (its ``repr`` leaves out most of it), a set, a scalar of numpy, an object."""
+    if isinstance(value, np.ndarray):
+        return [value.dtype.str, value.tolist()]
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(repr, value))  # their own order differs from process to process
+    if isinstance(value, np.generic):
+        return value.item()
+    return repr(value)
 
 
 def simple_parameters(estimator):
@@ -185,12 +197,19 @@ class Checkpoint:
         Raises
         ------
         ModelFileError
-            If the file is damaged, or not this fit's.
+            If the file is damaged, not this fit's, or from another feature release of numpy: their
+            random numbers may differ (NEP 19).
         """
         try:
             header, arrays = read_container(self.path, kind=KIND)
             if header.get("fingerprint") != self._fingerprint:
                 raise ModelFileError("it belongs to another fit")
+            written = header.get("numpy", np.__version__)
+            if _feature_release(written) != _feature_release(np.__version__):
+                raise ModelFileError(
+                    f"it was written with numpy {written}, and random numbers of numpy {np.__version__} may "
+                    f"differ. Install numpy {written} to go on"
+                )
             return header["state"], _unpacked(arrays)
         except FileNotFoundError:
             return None
@@ -237,7 +256,12 @@ class Checkpoint:
         with contextlib.suppress(_Over):
             write_container(
                 self.path,
-                {"kind": KIND, "fingerprint": self._fingerprint, "state": state},
+                {
+                    "kind": KIND,
+                    "fingerprint": self._fingerprint,
+                    "numpy": np.__version__,
+                    "state": state,
+                },
                 arrays,
                 temporary=os.path.join(folder, f".{name}.{writer}.tmp"),
                 proceed=self._proceed,
@@ -274,7 +298,15 @@ class _Over(Exception):
     """Nobody needs what is being written."""
 
 
+def _feature_release(version):
+    """``"2.1"`` of ``"2.1.3"``."""
+    return version.split(".")[:2]
+
+
 def _is_alive(process):
+    """Whether a process with this number runs; true if that cannot be known."""
+    if sys.platform == "win32":
+        return _is_alive_on_windows(process)
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -282,3 +314,20 @@ def _is_alive(process):
     except OSError:
         return True
     return True
+
+
+def _is_alive_on_windows(process):
+    """The same where ``os.kill(process, 0)`` would interrupt it: there 0 is ``signal.CTRL_C_EVENT``."""
+    import ctypes
+
+    synchronize, invalid_parameter, timed_out = 0x00100000, 87, 0x102
+    kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
+    kernel32.OpenProcess.restype = ctypes.c_void_p  # a handle has the size of a pointer, not of an int
+    handle = kernel32.OpenProcess(synchronize, False, ctypes.c_uint32(process))
+    if not handle:  # there is none of this number, or this user may not open it
+        return ctypes.get_last_error() != invalid_parameter
+    handle = ctypes.c_void_p(handle)
+    try:
+        return kernel32.WaitForSingleObject(handle, 0) == timed_out  # else it has ended
+    finally:
+        kernel32.CloseHandle(handle)

@@ -56,6 +56,16 @@ def _chunks(order, lengths):
     return np.unique(np.concatenate([[0], cuts, [order.shape[0]]])).tolist()
 
 
+def _with_room(stores, rule):
+    """The sparse store with the least free room, by its name, grown.
+
+    It need not be the one that lacked room; then that one is the next to grow.
+    """
+    free = {name: s.value.shape[0] - int(s.used[0]) for name, s in stores.items() if s.sparse}
+    name = min(free, key=free.get)
+    return {name: grow_pool(stores[name], rule, 4096)}
+
+
 def run_epoch(structure, task, order, lengths, model, rule, noise, work, interrupt=None, whole=True):
     """One pass over the examples in the given order.
 
@@ -80,8 +90,7 @@ def run_epoch(structure, task, order, lengths, model, rule, noise, work, interru
             code, begin = structure.epoch(task, order, begin, end, model, rule, noise, work)
             stores = [getattr(model, name) for name in structure.STORES]
             if code == POOL_FULL:
-                longer = [grow_pool(s, rule, 4096) if s.sparse else s for s in stores]
-                model = model._replace(**dict(zip(structure.STORES, longer)))
+                model = model._replace(**_with_room(dict(zip(structure.STORES, stores)), rule))
             elif code == RESCALE:
                 rebase(stores, model.clock)
             elif code == TABLE_FULL:

@@ -198,6 +198,42 @@ def test_damaged_file_is_an_error_and_changes_nothing(tmp_path, monkeypatch, sto
     assert file.exists()
 
 
+def test_another_numpy_is_an_error_and_changes_nothing(tmp_path, monkeypatch, stop_after):
+    """Its random numbers may differ, and with them the orders of the epochs still to come."""
+    X, y = corpus()
+    estimator = StructuredPerceptron(random_state=0, checkpoint=tmp_path)
+    with monkeypatch.context() as before:
+        before.setattr(np, "__version__", "1.17.3")
+        stop_after(3)
+        with pytest.raises(Stop):
+            estimator.fit(X, y)
+    monkeypatch.undo()
+    (file,) = tmp_path.iterdir()
+    with pytest.raises(ModelFileError, match=rf"{file.name}.*numpy 1\.17\.3.*numpy {np.__version__}"):
+        estimator.fit(X, y)
+    assert not hasattr(estimator, "classes_")
+    assert file.exists()
+
+
+def test_held_out_labels_count(tmp_path, monkeypatch, stop_after):
+    """They do not show in the encoded corpus, but decide when to stop."""
+    X, y = corpus()
+    learner = StructuredPerceptron(random_state=0, early_stopping=True, n_iter_no_change=9)
+    learner.set_params(checkpoint=tmp_path)
+    stop_after(3)
+    with pytest.raises(Stop):
+        clone(learner).fit(X, y)
+    monkeypatch.undo()
+    resumed = []
+    for i in range(len(X)):
+        changed = list(y)
+        changed[i] = y[i][::-1]
+        if changed != y:
+            resumed.append(clone(learner).fit(X, changed).resumed_from_)
+    assert set(resumed) == {0}
+    assert clone(learner).fit(np.array(X, dtype=object), y).resumed_from_ == 3
+
+
 def test_partial_fit_writes_no_file(tmp_path):
     X, y = corpus()
     StructuredPerceptron(checkpoint=tmp_path).partial_fit(X, y)

@@ -2,6 +2,9 @@
 
 import pickle
 import signal
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -373,3 +376,59 @@ def test_a_damaged_checkpoint_is_refused(killed_after, monkeypatch, tmp_path):
 def test_a_single_mixture_keeps_nothing(tmp_path):
     with pytest.raises(ValueError, match='checkpoint needs strategy="iterative"'):
         ParameterMixer(strategy="once", checkpoint=tmp_path).fit(X, Y)
+
+
+def test_a_worker_lost_while_it_answers_does_not_keep_the_interpreter_from_ending():
+    """A question that is never answered blocks its thread for good."""
+    code = textwrap.dedent(
+        """
+        import functools
+        import threading
+
+        from skstruct import ParameterMixer, StructuredPerceptron
+        from skstruct.datasets import make_hmm_sequences
+        from skstruct.estimators import workers
+
+
+        class Task:
+            def __init__(self, result):
+                self.result = result
+
+            def cancel(self):
+                pass
+
+
+        class Client:
+            # Two workers, of which the first dies while it answers.
+
+            workers = {"a": 1, "b": 1}
+
+            def nthreads(self):
+                return dict(self.workers)
+
+            def submit(self, function, *arguments, workers, **options):
+                if workers == ["a"]:
+                    self.workers.pop("a", None)
+                    return Task(threading.Event().wait)
+                return Task(functools.partial(function, *arguments))
+
+            def scatter(self, data, **options):
+                return data
+
+            def run(self, function, *arguments):
+                function(*arguments)
+
+            def close(self):
+                pass
+
+
+        workers.connect = lambda client: (Client(), True)
+        workers.POLL = 0.01
+        X, y = make_hmm_sequences(20, random_state=0)
+        mixer = ParameterMixer(StructuredPerceptron(max_iter=2), n_shards=2, random_state=0)
+        there = mixer.set_params(client="somewhere").fit(X, y).predict(X)
+        assert there == mixer.set_params(client=None).fit(X, y).predict(X)
+        assert Client.workers == {"b": 1}
+        """
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)

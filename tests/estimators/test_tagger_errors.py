@@ -261,6 +261,23 @@ def test_bad_parameters(parameters):
         assert not hasattr(tagger, "classes_")
 
 
+def test_dropout_of_many_columns():
+    """It numbers 64 columns a token; the 65th would be masked with the first of the next token."""
+    for n in (64, 65):
+        X, y = [[tuple(f"{c}{t}" for c in range(n)) for t in range(3)]] * 4, [["A", "B", "A"]] * 4
+        lines = [f"U0:%x[0,0]/%x[0,{n - 1}]"]
+        for Tagger in (StructuredPerceptron, PassiveAggressiveTagger):
+            assert Tagger(lines, max_iter=1).fit(X, y).predict(X) == y
+            tagger = Tagger(lines, max_iter=1, dropout=0.1)
+            for fit in (tagger.fit, tagger.partial_fit):
+                if n == 64:
+                    fit(X, y)
+                    continue
+                with pytest.raises(ValueError, match="dropout=0.1.* 64 columns.* column 64.* 65 columns"):
+                    fit(X, y)
+                assert not hasattr(tagger, "classes_")
+
+
 @pytest.mark.parametrize(
     "parameters",
     [{"C": 0.0}, {"C": -1}, {"variant": "PA-III"}, {"cost": "zero"}, {"average": "always"}],

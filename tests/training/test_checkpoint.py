@@ -1,7 +1,11 @@
 """Files of unfinished fits: what comes back is what went in, and damage is refused."""
 
+import ctypes
 import os
+import subprocess
+import sys
 import threading
+import types
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -108,6 +112,35 @@ def test_leftovers_of_killed_processes_go(tmp_path):
     assert sorted(os.listdir(tmp_path)) == sorted([alive, other])
 
 
+def test_leftovers_on_windows(tmp_path, monkeypatch):
+    """There ``os.kill(process, 0)`` is Ctrl-C for the process, so the system is asked in another way."""
+    error, handles = [0], []
+
+    def open_process(access, inherit, process):
+        error[0] = {3: 5, 4: 87}.get(process.value, 0)  # 3 is another user's, there is no 4
+        if error[0]:
+            return None
+        handles.append(process.value)
+        return process.value
+
+    kernel32 = types.SimpleNamespace(
+        OpenProcess=open_process,
+        WaitForSingleObject=lambda handle, milliseconds: {1: 258, 2: 0}[handle.value],  # 1 runs, 2 has ended
+        CloseHandle=lambda handle: handles.remove(handle.value),
+    )
+    monkeypatch.setattr(ctypes, "WinDLL", lambda name, **options: kernel32, raising=False)
+    monkeypatch.setattr(ctypes, "get_last_error", lambda: error[0], raising=False)
+    monkeypatch.setattr(os, "kill", None)
+    name = f".{os.path.basename(Checkpoint(tmp_path, 'Fit', 'abc').path)}"
+    for owner in range(1, 5):
+        (tmp_path / f"{name}.{owner}.7.tmp").write_bytes(b"")
+    with monkeypatch.context() as on_windows:
+        on_windows.setattr(sys, "platform", "win32")
+        Checkpoint(tmp_path, "Fit", "abc")
+    assert sorted(os.listdir(tmp_path)) == [f"{name}.{owner}.7.tmp" for owner in (1, 3)]
+    assert not handles
+
+
 def test_threads_that_run_the_same_fit_do_not_meet_in_one_file(tmp_path):
     before = state(5000)
 
@@ -162,6 +195,48 @@ def test_fingerprints_depend_on_everything():
     }
     assert len(seen) == 5
     assert fingerprint({"alpha": 1}, arrays) == fingerprint({"alpha": 1}, {**arrays})
+
+
+def test_fingerprints_see_all_of_the_facts():
+    """Also the middle of a long array, which its ``repr`` leaves out."""
+    one, other = np.zeros(5000, np.int64), np.zeros(5000, np.int64)
+    other[2500] = 1
+    assert repr(one) == repr(other)
+    seen = [
+        fingerprint({"held_out": (Outer(Inner(True, values, one), one), 3)}, {})
+        for values in (one, other, one.astype(np.int32), one.tolist())
+    ]
+    assert len(set(seen)) == 4
+    assert seen[0] == fingerprint({"held_out": (Outer(Inner(True, one.copy(), one), one), 3)}, {})
+    assert fingerprint({"held_out": np.float64(0.5)}, {}) == fingerprint({"held_out": 0.5}, {})
+
+
+def test_fingerprints_do_not_depend_on_the_process():
+    """The order of a set does: it depends on a hash that is drawn anew."""
+    code = (
+        "from skstruct.training.checkpoint import fingerprint\n"
+        "print(fingerprint({'held_out': [{'near': frozenset('abcdef')}]}, {}))"
+    )
+    seen = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed}, stdout=subprocess.PIPE, check=True,
+        ).stdout
+        for seed in "12"
+    }  # fmt: skip
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("written, read", [("2.1.0", "2.2.0"), ("1.26.4", "2.26.4"), ("2.1.0", "2.10.0")])
+def test_a_file_of_another_feature_release_of_numpy_is_refused(tmp_path, monkeypatch, written, read):
+    checkpoint = Checkpoint(tmp_path, "Fit", "abc")
+    monkeypatch.setattr(np, "__version__", written)
+    checkpoint.offer({"done": 1}, arrays_of(state(5), "model"))
+    monkeypatch.setattr(np, "__version__", read)
+    with pytest.raises(ModelFileError, match=f"written with numpy {written}.*Install numpy {written}"):
+        checkpoint.load()
+    monkeypatch.setattr(np, "__version__", f"{written}rc1")
+    assert checkpoint.load()[0] == {"done": 1}
 
 
 def test_parameters_without_effect_do_not_count():
