@@ -8,11 +8,32 @@ for the offending place.
 import re
 from contextlib import contextmanager
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
 _ORDINARY = {list, tuple, np.ndarray}
 _NOT_SEQUENCES = (str, bytes, bytearray, dict, set, frozenset)
+
+LABELS, WORDS, TREES = "labels", "words", "trees"
+"""What models predict: a label for each token, the words of a text, or (head, label) for each token."""
+
+
+class Inputs(NamedTuple):
+    """What a model reads and predicts; who brings files to models (the command line) goes by it.
+
+    Attributes
+    ----------
+    task : {"labels", "words", "trees"}
+    token : type
+        ``str``, ``tuple`` of str, or ``dict`` for ready-made features of any kind. Of words: ``str``.
+    width : int
+        Columns of a token that are read; tuples of labelling models may be longer.
+    """
+
+    task: str
+    token: type
+    width: int
 
 
 def describe(value):
