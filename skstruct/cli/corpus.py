@@ -20,6 +20,7 @@ from ..data.readers import CONLLU_FIELDS, as_head, check_heads, iter_columns, it
 from ..data.text_files import split_cells
 from .common import CommandError, counted, tell
 from .lines import PEEK
+from .notices import Notices
 
 FORMATS = ("columns", "conllu", "segmented")
 
@@ -265,21 +266,25 @@ def _segmented(source):
 
 def _columns(source, layout, inputs, labels):
     comment = layout.comment
-    tokens = None
+    notices = None
     for rows in iter_columns(source, separator=layout.separator, comment=comment):
         lines = [
             (n, line, bool(line.strip(" \t")) and not (comment and line.startswith(comment)))
             for n, line in source.take()
         ]
-        if tokens is None:
-            first = next(n for n, _, is_token in lines if is_token)
+        if notices is None:
+            first, text = next((n, line) for n, line, is_token in lines if is_token)
             tokens, label = _choose(len(rows[0]), layout, inputs, labels, f"{source.name}, line {first}")
+            notices = Notices(source.name, first, text, rows[0], label[0] if len(label) == 1 else None)
+        notices.see(rows)
         yield Sentence(
             [row[tokens] for row in rows] if isinstance(tokens, int)
             else [tuple([row[c] for c in tokens]) for row in rows],
             _labels(rows, label, source.name, lines) if label else None,
             lines,
         )  # fmt: skip
+    if notices is not None and not source.quiet:
+        notices.tell()
 
 
 def _choose(n, layout, inputs, labels, where):
