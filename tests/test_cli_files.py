@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -191,6 +192,56 @@ def test_train_bad_data(capsys, tmp_path, text, message):
     assert (code, out) == (1, "")
     assert err.splitlines()[-1].startswith("skstruct: error: ") and message in err
     assert not (tmp_path / "m").exists()
+
+
+HEADERS = {
+    "sentence_id,word,tag": "0,the,D\n0,dog,N\n1,a,D\n1,cat,N\n",
+    ",token,ner": "0,the,O\n1,dog,B-X\n2,a,O\n",
+    "Sentence #,Word,POS,Tag": "Sentence: 1,the,D,O\n,dog,N,B-X\n,a,D,O\n",
+    "n,w,t": "0,the,D\n1,dog,N\n2.5,a,D\n",  # numbers under a name
+    "form,upos": "the,D\nform,N\n",
+}
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_names_of_columns_are_noticed(capsys, tmp_path, header):
+    path = tmp_path / "df.csv"
+    path.write_text(f"{header}\n{HEADERS[header]}")
+    options = path, "-m", tmp_path / "m", "--separator", ",", "--format", "columns"
+    label = header.rpartition(",")[2]
+    for more in ([], ["--stream", "1", "--epochs", "2"]):
+        code, _, err = run(capsys, "train", *options, *more)
+        assert code == 0 and label in skstruct.load(tmp_path / "m").classes_
+        assert err.count("warning") == 1
+        assert f"warning: {path}, line 1: looks like names of columns" in err and f"label {label!r}" in err
+    command = shlex.split(re.search("--comment .*(?= leaves it out)", err)[0])
+    code, _, err = run(capsys, "train", *options, *command)
+    assert code == 0 and "warning" not in err and label not in skstruct.load(tmp_path / "m").classes_
+    assert "line 1: looks like names" in run(capsys, "evaluate", *options)[2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the D\ndog N\na D\n",  # neither a name nor a number
+        "Word N\nfor P\nword N\n",  # the label is one
+        "1 D\n2 N\n3 N\n",  # numbers throughout
+        "word N\n",
+    ],
+)
+def test_what_looks_like_data_is_not_taken_for_names(capsys, tmp_path, text):
+    (tmp_path / "x.conll").write_text(text)
+    code, _, err = run(capsys, "train", tmp_path / "x.conll", "-m", tmp_path / "m")
+    assert code == 0 and "warning" not in err
+
+
+def test_a_file_that_is_one_sentence_is_noticed(capsys, tmp_path):
+    path = tmp_path / "x.conll"
+    for text, n in (("the D\ndog N\n" * 501, 1), ("the D\ndog N\n" * 500, 0), ("the D\n\n" * 1100, 0)):
+        path.write_text(text)
+        code, _, err = run(capsys, "train", path, "-m", tmp_path / "m", "--epochs", 1)
+        assert code == 0
+        assert err.count(f"warning: {path}: all 1,002 tokens are one sentence") == err.count("warning") == n
 
 
 def test_train_complains_of_the_target_before_reading(folder, capsys, tmp_path):
@@ -533,7 +584,7 @@ def test_model_and_format_must_agree(folder, capsys):
     code, _, err = run(capsys, "tag", folder / "test.seg", "-m", folder / "chunk")
     assert code == 1 and "the model is a tagger" in err
     code, _, err = run(capsys, "tag", folder / "test.conllu", "-m", folder / "seg")
-    assert code == 1 and "the model is a Segmenter" in err
+    assert code == 1 and "the model is a segmenter" in err
 
 
 def test_models_of_dicts_are_refused(capsys, stdin, tmp_path):

@@ -14,11 +14,13 @@ import shutil
 import stat
 import sys
 
-from ..estimators.segmenter import Segmenter
 from ..persistence import load
 
 STANDARD = (None, "-")
 """Names of standard input and output."""
+
+_INNER = ("estimator_", "tagger_", "base_")
+"""Attributes that hold what a fitted estimator is around."""
 
 
 class CommandError(Exception):
@@ -59,13 +61,21 @@ def counted(number, noun):
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
+def layers(model):
+    """Yield a fitted estimator and those that it is around, from the outside in."""
+    while model is not None:
+        yield model
+        model = next((getattr(model, name) for name in _INNER if hasattr(model, name)), None)
+
+
 def load_model(path, jobs=None):
     """The model in a file, set to use a number of threads if one is given."""
     model = load(path)
-    if jobs is not None:
-        tagger = model.tagger_ if isinstance(model, Segmenter) else model
-        if "n_jobs" in tagger.get_params(deep=False):
-            tagger.set_params(n_jobs=jobs)
+    for layer in layers(model) if jobs is not None else ():
+        if "n_jobs" in layer.get_params(deep=False):
+            layer.set_params(n_jobs=jobs)
+            if hasattr(layer, "base_"):  # each of its threads asks the base
+                break
     return model
 
 

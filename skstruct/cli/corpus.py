@@ -2,7 +2,8 @@
 
 Idea: the readers of `skstruct.data.readers` do the reading; a `lines.Source` between them and the file
 keeps the lines of the sentence at hand, so that errors about a sequence can name the line. Formats are
-guessed from the name of a file, or else from its first lines.
+guessed from the name of a file, or else from its first lines. What a model reads and predicts is its
+`skstruct.data.inputs.Inputs`, which decides how a file is read for it.
 
 Place: below the commands; see `skstruct.cli`.
 """
@@ -14,12 +15,12 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from ..data.bags import BagEncoder
-from ..data.readers import CONLLU_FIELDS, iter_columns, iter_conllu
+from ..data.inputs import LABELS, TREES, WORDS
+from ..data.readers import CONLLU_FIELDS, as_head, check_heads, iter_columns, iter_conllu
 from ..data.text_files import split_cells
-from ..estimators.segmenter import Segmenter
-from .common import CommandError, tell
+from .common import CommandError, counted, tell
 from .lines import PEEK
+from .notices import Notices
 
 FORMATS = ("columns", "conllu", "segmented")
 
@@ -30,12 +31,34 @@ _EXTENSIONS = {
 }  # fmt: skip
 
 
+
+
+
+class _Task(NamedTuple):
+    """How files are read for models of one task, unless options say otherwise."""
+
+    who: str
+    reads: str
+    formats: tuple
+    fields: tuple = ()  # CoNLL-U fields of a token,
+    label: object = None  # and of what is predicted; see `Layout`
+    column: object = None  # its columns
+
+
+_TABLE = "columns or CoNLL-U", ("columns", "conllu")
+_TASKS = {
+    LABELS: _Task("tagger", *_TABLE, ("form",), "xpos", -1),
+    WORDS: _Task("segmenter", "text", ("segmented",)),
+    TREES: _Task("parser", *_TABLE, ("form", "xpos"), ("head", "deprel"), (-2, -1)),
+}
+
+
 class Layout(NamedTuple):
     """How a file is read: its format, and which columns (or CoNLL-U fields) hold what."""
 
     format: str
     tokens: tuple | None  # None: all columns but the label's, or as many of them as a model reads
-    label: object  # int or name of a field
+    label: object  # int or name of a field; of trees two of them
     separator: str | None
     comment: str | None
 
@@ -44,7 +67,7 @@ class Sentence(NamedTuple):
     """One sentence of a file."""
 
     tokens: list  # str or tuples of str; of segmented text the words
-    labels: list | None
+    labels: list | None  # str; of trees (head, label)
     lines: list  # (number, text without line end, whether it is a token's)
 
     @property
@@ -53,29 +76,22 @@ class Sentence(NamedTuple):
         return [number for number, _, is_token in self.lines if is_token]
 
 
-class Inputs(NamedTuple):
-    """What a model reads: ``kind`` is Segmenter, str or tuple; ``width`` the number of columns."""
-
-    kind: type
-    width: int
-
-
 def inputs_of(model):
-    """The `Inputs` of a fitted model.
+    """The `skstruct.data.inputs.Inputs` of a fitted model.
 
     Raises
     ------
     CommandError
-        If it was trained on ready-made features, which no corpus file holds.
+        If it was trained on ready-made features, which no corpus file holds, or does not say what it reads.
     """
-    if isinstance(model, Segmenter):
-        return Inputs(Segmenter, 1)
-    encoder = model._model.encoder
-    if isinstance(encoder, BagEncoder):
+    inputs = getattr(model, "inputs", None)
+    if inputs is None:
+        raise CommandError(f"the command line does not know what a {type(model).__name__} reads")
+    if inputs.token is dict:
         raise CommandError(
             "the model was trained on dicts or lists of features; the command line reads tokens only"
         )
-    return Inputs(encoder.kind, encoder.plan.n_columns)
+    return inputs
 
 
 # --------------------------------------------------------------------------------------------------
@@ -115,19 +131,19 @@ def layout_of(arguments, source, inputs=None):
     inputs : Inputs, optional
         Of the model the source is for, which settles much.
     """
+    task = _TASKS[LABELS if inputs is None else inputs.task]
     name = (source.path or "").removesuffix(".gz")
     chosen = arguments.format or _EXTENSIONS.get(os.path.splitext(name)[1].lower())
     if inputs is None and chosen is None:
         chosen = _guess(source, arguments.separator)
         tell(f"{source.name}: read as {chosen}; --format would say otherwise")
-    elif inputs is not None and inputs.kind is Segmenter:
-        if chosen not in (None, "segmented"):
-            raise CommandError(f"{source.name}: the model is a Segmenter and reads text, not {chosen}")
+    elif chosen is None and task.formats == ("segmented",):
         chosen = "segmented"
     elif inputs is not None:
-        if chosen == "segmented":
+        if chosen not in (None, *task.formats):
+            found = "segmented text" if chosen == "segmented" else chosen
             raise CommandError(
-                f"{source.name}: the model is a tagger and reads columns or CoNLL-U, not segmented text"
+                f"{source.name}: the model is a {task.who} and reads {task.reads}, not {found}"
             )
         first = source.peek(1) if chosen is None else []
         while first and first[-1].startswith("#") and len(first) < PEEK:
@@ -138,11 +154,13 @@ def layout_of(arguments, source, inputs=None):
         if chosen is None:
             chosen = "conllu" if first and _is_conllu(first[-1]) else "columns"
     tokens, label = arguments.tokens, arguments.label
+    if inputs is not None and inputs.task == TREES and label is not None:
+        arguments.usage_error("--label is for taggers; of a parser it is the head and its label, always")
     numbers = tokens is None or all(isinstance(t, int) for t in tokens)
     if chosen == "conllu":
-        fields = tokens or ("form",)
-        label = "xpos" if label is None else label
-        unknown = [f for f in (*fields, label) if f not in CONLLU_FIELDS]
+        fields = tokens or task.fields
+        label = task.label if label is None else label
+        unknown = [f for f in (*fields, *several(label)) if f not in CONLLU_FIELDS]
         if unknown:
             arguments.usage_error(
                 f"CoNLL-U has no field {unknown[0]!r}; its fields are {', '.join(CONLLU_FIELDS)}"
@@ -151,8 +169,13 @@ def layout_of(arguments, source, inputs=None):
     elif not numbers or not isinstance(label, int | None):
         arguments.usage_error(f"--tokens and --label are numbers of columns where the input is {chosen}")
     else:
-        label = -1 if label is None else label
+        label = task.column if label is None else label
     return Layout(chosen, tokens, label, arguments.separator, arguments.comment)
+
+
+def several(label):
+    """The columns or fields of a `Layout.label`."""
+    return label if isinstance(label, tuple) else (label,)
 
 
 def add_options(parser, tokens=True):
@@ -244,46 +267,57 @@ def _segmented(source):
 
 def _columns(source, layout, inputs, labels):
     comment = layout.comment
-    pick = None
+    notices = None
     for rows in iter_columns(source, separator=layout.separator, comment=comment):
         lines = [
             (n, line, bool(line.strip(" \t")) and not (comment and line.startswith(comment)))
             for n, line in source.take()
         ]
-        if pick is None:
-            first = next(n for n, _, is_token in lines if is_token)
-            pick = _choose(len(rows[0]), layout, inputs, labels, f"{source.name}, line {first}")
-        tokens, label = pick
+        if notices is None:
+            first, text = next((n, line) for n, line, is_token in lines if is_token)
+            tokens, label = _choose(len(rows[0]), layout, inputs, labels, f"{source.name}, line {first}")
+            notices = Notices(source.name, first, text, rows[0], label[0] if len(label) == 1 else None)
+        notices.see(rows)
         yield Sentence(
             [row[tokens] for row in rows] if isinstance(tokens, int)
             else [tuple([row[c] for c in tokens]) for row in rows],
-            None if label is None else [row[label] for row in rows],
+            _labels(rows, label, source.name, lines) if label else None,
             lines,
         )  # fmt: skip
+    if notices is not None and not source.quiet:
+        notices.tell()
 
 
 def _choose(n, layout, inputs, labels, where):
-    """(column or columns of the tokens, column of the label or None) for rows of `n` cells."""
-    for c in (*(layout.tokens or ()), *([layout.label] if labels else [])):
+    """(column or columns of the tokens, columns of the label if read) for rows of `n` cells."""
+    label = several(layout.label) if labels else ()
+    for c in (*(layout.tokens or ()), *label):
         if not -n <= c < n:
-            raise CommandError(f"{where}: expected a column {c}; found {counted_columns(n)}")
-    label = layout.label % n if labels else None
+            raise CommandError(f"{where}: expected a column {c}; found {counted(n, 'column')}")
+    label = [c % n for c in label]
     if layout.tokens is None:
-        tokens = [c for c in range(n) if c != label]
+        tokens = [c for c in range(n) if c not in label]
         if inputs is not None:
             tokens = tokens[: inputs.width]
     else:
         tokens = [c % n for c in layout.tokens]
     if not tokens:
-        raise CommandError(f"{where}: expected tokens and a label; found {counted_columns(n)}")
-    if label in tokens:
-        raise CommandError(f"{where}: column {label} is the label's, and cannot be one of the tokens'")
+        raise CommandError(f"{where}: expected tokens and a label; found {counted(n, 'column')}")
+    for c in label:
+        if c in tokens:
+            raise CommandError(f"{where}: column {c} is the label's, and cannot be one of the tokens'")
     return _as_kind(tokens, inputs, where), label
 
 
-def counted_columns(n):
-    """``1 column``, ``2 columns``."""
-    return f"{n} column" + ("" if n == 1 else "s")
+def _labels(rows, places, name, lines):
+    """The labels in some cells of each row: str, or of two cells (head, label)."""
+    if len(places) == 1:
+        return [str(row[places[0]]) for row in rows]
+    head, label = places
+    numbers = [number for number, _, is_token in lines if is_token]
+    heads = [as_head(str(row[head]), name, number) for row, number in zip(rows, numbers)]
+    check_heads(name, list(zip(numbers, heads)), len(rows))
+    return list(zip(heads, [row[label] for row in rows]))
 
 
 def _as_kind(places, inputs, where):
@@ -292,26 +326,31 @@ def _as_kind(places, inputs, where):
         return places[0] if len(places) == 1 else places
     if len(places) < inputs.width:
         raise CommandError(
-            f"{where}: the model reads {counted_columns(inputs.width)} of a token; found {len(places)}; "
+            f"{where}: the model reads {counted(inputs.width, 'column')} of a token; found {len(places)}; "
             f"--tokens says which to read"
         )
-    if inputs.kind is str and len(places) > 1:
-        raise CommandError(f"{where}: the model reads one column of a token; --tokens names {len(places)}")
-    return places[0] if inputs.kind is str else places
+    if len(places) > inputs.width and (inputs.token is str or inputs.task == TREES):
+        raise CommandError(
+            f"{where}: the model reads {counted(inputs.width, 'column')} of a token; --tokens names "
+            f"{len(places)}"
+        )
+    return places[0] if inputs.token is str else places
 
 
 def _conllu(source, layout, inputs, labels):
     n = len(layout.tokens)
     places = _as_kind(list(range(n)), inputs, source.name)
-    fields = (*layout.tokens, layout.label) if labels else layout.tokens
-    if len(set(fields)) != len(fields):
-        raise CommandError(f"{source.name}: the field {layout.label} is the label's, and a token's too")
+    label = several(layout.label)
+    both = [field for field in label if field in layout.tokens]
+    if labels and both:
+        raise CommandError(f"{source.name}: the field {both[0]} is the label's, and a token's too")
+    fields = (*layout.tokens, *label) if labels else layout.tokens
     for rows in iter_conllu(source, fields=fields):
         lines = [(k, line, line.split("\t")[0].isdecimal()) for k, line in source.take()]
         yield Sentence(
             [str(row[places]) for row in rows] if isinstance(places, int)
             else [tuple(map(str, row[:n])) for row in rows],
-            [str(row[n]) for row in rows] if labels else None,
+            _labels(rows, range(n, len(fields)), source.name, lines) if labels else None,
             lines,
         )  # fmt: skip
 
@@ -319,7 +358,7 @@ def _conllu(source, layout, inputs, labels):
 def read_all(source, layout, inputs=None):
     """A whole corpus: (X, y, numbers); ``numbers`` has the line of each token, sequence by sequence.
 
-    Of segmented text X holds raw texts and y their words.
+    Of segmented text X holds raw texts and y their words; for a parser y holds (head, label).
     """
     (corpus,) = batches(source, layout, None, inputs)
     return corpus

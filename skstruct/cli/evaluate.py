@@ -8,13 +8,13 @@ Place: a command, see `skstruct.cli`.
 
 import json
 
+from ..data.inputs import TREES, WORDS
 from ..data.readers import read_segmented
 from ..data.scheme_rules import SCHEMES
-from ..estimators.segmenter import Segmenter
-from .common import CommandError, load_model, n_jobs, warn
+from .common import CommandError, layers, load_model, n_jobs, warn
 from .corpus import Layout, add_options, inputs_of, layout_of, located, read_all
 from .lines import Source
-from .scores import as_text, tagging_scores, warn_of_unknown, word_scores
+from .scores import as_text, tagging_scores, tree_scores, warn_of_unknown, word_scores
 
 
 def add_parser(commands):
@@ -23,8 +23,8 @@ def add_parser(commands):
         "evaluate",
         help="score a model or predictions",
         description="Print token accuracy, and precision, recall and F1 of segments (as conlleval counts "
-        "them) or words. Without --model and --gold, the last two columns of FILE are the true and the "
-        "predicted labels.",
+        "them) or words; of a parser attachment scores, with and without punctuation. Without --model and "
+        "--gold, the last two columns of FILE are the true and the predicted labels.",
     )
     parser.add_argument("file", metavar="FILE", nargs="?", help="the corpus (default: standard input)")
     parser.add_argument("--model", "-m", metavar="MODEL", help="a model file")
@@ -115,16 +115,20 @@ def scores_of(model, X, y, name, numbers, vocabulary=None, **options):
     Labels that the model does not know are warned of.
     """
     predicted = predictions(model, X, name, numbers)
-    if isinstance(model, Segmenter):
+    if model.inputs.task == WORDS:
         return word_scores(y, predicted, vocabulary)
-    warn_of_unknown(y, set(map(str, model.classes_)), name)
+    if model.inputs.task == TREES:
+        return tree_scores(X, y, predicted)
+    known = next((layer.classes_ for layer in layers(model) if hasattr(layer, "classes_")), None)
+    if known is not None:
+        warn_of_unknown(y, set(map(str, known)), name)
     return tagging_scores(y, [list(map(str, labels)) for labels in predicted], **options)
 
 
 def _of_model(arguments, vocabulary):
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model)
-    _check_vocabulary(arguments, inputs.kind is Segmenter)
+    _check_vocabulary(arguments, inputs.task == WORDS)
     with Source(arguments.file, arguments.encoding) as source:
         corpus = read_all(source, layout_of(arguments, source, inputs), inputs)
     try:

@@ -26,12 +26,15 @@ class Source:
     path : str or None
         ``-`` or None is standard input; what ends in ``.gz`` is decompressed.
     encoding : str
+    quiet : bool, default=False
+        Whether what is remarkable about the content was said before.
     """
 
-    def __init__(self, path, encoding="utf-8"):
+    def __init__(self, path, encoding="utf-8", quiet=False):
         self.path = None if path in STANDARD else path
         self.name = path if self.path else "<stdin>"
         self.encoding = encoding
+        self.quiet = quiet
         self._ahead, self._kept = deque(), []
         self._number = 0
         self._raw, self._lines = self._decoded(), self._all()

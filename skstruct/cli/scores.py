@@ -4,10 +4,12 @@ Idea: a dict of plain numbers, which is printed as text or as JSON; the numbers 
 `skstruct.metrics`. Place: below the commands; see `skstruct.cli`.
 """
 
+import unicodedata
 from collections import Counter
 
 from ..data.scheme_rules import LabelTable
 from ..metrics import (
+    attachment_scores,
     segment_report,
     segmentation_report,
     sequence_accuracy_score,
@@ -79,6 +81,37 @@ def word_scores(y, predicted, vocabulary=None):
     if _tagged(y) and _tagged(predicted):
         scores["joint_f1"] = word_f1_score(y, predicted)
     return scores
+
+
+def tree_scores(X, y, predicted):
+    """Scores of dependency trees.
+
+    Punctuation is, as in the CoNLL-X shared task, a form all of whose characters are punctuation in Unicode.
+
+    Returns
+    -------
+    dict
+        ``sequences``, ``tokens``, ``uas``, ``las``, ``complete``, and without punctuation ``words``,
+        ``words_uas``, ``words_las``. There is no ``las`` of a parser that gives heads alone.
+    """
+    punctuation = [[_is_punctuation(form) for form, _ in sentence] for sentence in X]
+    everything = attachment_scores(y, predicted)
+    words = attachment_scores(y, predicted, punctuation=punctuation)
+    scores = {
+        "sequences": len(y),
+        "tokens": everything.n_tokens,
+        "uas": everything.uas,
+        "las": everything.las,
+        "complete": everything.complete,
+        "words": words.n_tokens,
+        "words_uas": words.uas,
+        "words_las": words.las,
+    }
+    return {name: value for name, value in scores.items() if value == value}
+
+
+def _is_punctuation(form):
+    return all(unicodedata.category(character).startswith("P") for character in form)
 
 
 def _tagged(corpus):

@@ -9,6 +9,7 @@ import os
 
 import numpy as np
 
+from ..data.inputs import WORDS
 from ..data.trees import ACTION_NAMES
 from ..estimators.chain_model import ChainModel
 from ..estimators.parser_model import ParserModel
@@ -16,8 +17,8 @@ from ..estimators.segmenter import Segmenter
 from ..estimators.word_model import WordModel
 from ..inspection import explain, feature_weights, transition_weights
 from ..structures.segment_keys import feature_labels
-from .common import CommandError, load_model, positive
-from .corpus import Inputs, inputs_of
+from .common import CommandError, layers, load_model, positive
+from .corpus import inputs_of
 
 _FEATURES_LISTED = 40
 
@@ -130,7 +131,7 @@ def _about(model, tagger, path):
             about["features"] = ["(ready-made, from dicts or lists of str)"]
         else:
             inputs = inputs_of(tagger)
-            about["token"] = "str" if inputs.kind is str else f"tuple of {inputs.width} or more str"
+            about["token"] = "str" if inputs.token is str else f"tuple of {inputs.width} or more str"
             about["features"] = list(templates.lines)
         stores = [getattr(inside, name) for name in inside.structure.STORES]
     elif isinstance(inside, ParserModel):
@@ -167,14 +168,14 @@ def _explain(model, tagger, arguments):
             f"{arguments.model}: --explain needs a tagger, or a Segmenter around one; this is a "
             f"{type(model).__name__}"
         )
-    inputs = Inputs(str, 1) if isinstance(model, Segmenter) else inputs_of(model)
-    if isinstance(model, Segmenter):
+    inputs = inputs_of(model)
+    if inputs.task == WORDS:
         tokens = list("".join(arguments.explain.split()))
     else:
         tokens = arguments.explain.split()
     if not tokens:
         arguments.usage_error("--explain needs a sentence")
-    if inputs.kind is tuple:
+    if inputs.token is tuple:
         tokens = [tuple(token.rsplit("/", inputs.width - 1)) for token in tokens]
         short = next((token for token in tokens if len(token) < inputs.width), None)
         if short is not None:
@@ -182,6 +183,7 @@ def _explain(model, tagger, arguments):
                 f"the model reads {inputs.width} columns of a token, separated by slashes; "
                 f"got {'/'.join(short)!r}"
             )
+    *_, tagger = layers(model)
     explanation = explain(tagger, tokens)
     if arguments.json:
         print(json.dumps({

@@ -1,25 +1,28 @@
 """``skstruct tag``: label sequences, from standard input to standard output if need be.
 
 Idea: batches of sentences are read, labelled and written, so that any amount of text passes through
-bounded memory. Everything that was read is written again: columns with one more, CoNLL-U with one field
-filled in, raw text with spaces between its words; comments and blank lines stay.
+bounded memory. Everything that was read is written again: columns with one more (of trees two), CoNLL-U
+with its field filled in, raw text with spaces between its words; comments and blank lines stay.
 
 Place: a command, see `skstruct.cli`.
 """
 
 from itertools import islice
 
-from ..data.readers import read_segmented
-from ..estimators.segmenter import Segmenter
+from ..data.inputs import LABELS, WORDS
+from ..data.readers import CONLLU_FIELDS, read_segmented
 from .common import CommandError, load_model, n_jobs, output, positive
-from .corpus import add_options, inputs_of, layout_of, located, sentences
+from .corpus import add_options, inputs_of, layout_of, located, sentences, several
 from .lines import Source
 
 BATCH = 1000
 """Sentences that are labelled at a time."""
 
-_FIELDS = {"lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "deps": 8, "misc": 9}
-"""Places of the CoNLL-U fields that labels may go to."""
+_FIELDS = ("lemma", "upos", "xpos", "feats", "deps", "misc")
+"""CoNLL-U fields that labels may go to."""
+
+NO_LABEL = "_"
+"""What a parser without labels writes in their place."""
 
 
 def add_parser(commands):
@@ -28,7 +31,8 @@ def add_parser(commands):
         "tag",
         help="label sequences with a model",
         description="Label the sentences of FILE. Columns come back with the predicted label as one more "
-        "column, CoNLL-U with the label in its field (--label), text with spaces between its words.",
+        "column, CoNLL-U with the label in its field (--label), text with spaces between its words. A parser "
+        "writes heads and their labels: two more columns, or the fields head and deprel.",
     )
     parser.add_argument("file", metavar="FILE", nargs="?", help="what to label (default: standard input)")
     parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
@@ -77,18 +81,15 @@ def run(arguments):
     """
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model)
-    if isinstance(model, Segmenter) and (arguments.scores or arguments.kbest):
-        arguments.usage_error("--scores and --kbest are for taggers; the model is a Segmenter")
+    _check_usage(model, inputs, arguments)
     if arguments.dictionary is not None:
-        if not isinstance(model, Segmenter):
-            arguments.usage_error("--dictionary is for segmenters; the model is a tagger")
         lists = read_segmented(arguments.dictionary, encoding=arguments.encoding)
         arguments.dictionary = sorted({word for words in lists for word in words})
     if arguments.adapt:
         _adapt(model, inputs, arguments)
     with Source(arguments.file, arguments.encoding) as source:
         layout = layout_of(arguments, source, inputs)
-        if layout.format == "conllu" and layout.label not in _FIELDS:
+        if layout.format == "conllu" and inputs.task == LABELS and layout.label not in _FIELDS:
             arguments.usage_error(f"labels cannot go to the field {layout.label}")
         read = sentences(source, layout, inputs, labels=False)
         write = _segmented if layout.format == "segmented" else _labelled
@@ -99,6 +100,19 @@ def run(arguments):
             if layout.format != "segmented":  # comments and blank lines after the last sentence
                 file.writelines(line + "\n" for _, line in source.take())
     return 0
+
+
+def _check_usage(model, inputs, arguments):
+    """Refuse options for what a model cannot do."""
+    kind = type(model).__name__
+    if inputs.task == WORDS and (arguments.scores or arguments.kbest):
+        arguments.usage_error(f"--scores and --kbest are for taggers; this {kind} predicts words")
+    if arguments.kbest and not hasattr(model, "predict_kbest"):
+        arguments.usage_error(f"--kbest: this {kind} has no k best predictions")
+    if arguments.dictionary is not None and not getattr(model, "accepts_dictionary", False):
+        arguments.usage_error(f"--dictionary: this {kind} takes none; segmenters do")
+    if arguments.adapt and not hasattr(model, "adapt"):
+        arguments.usage_error(f"--adapt: this {kind} reads no accessor variety")
 
 
 def _adapt(model, inputs, arguments):
@@ -120,9 +134,13 @@ def _adapt(model, inputs, arguments):
 
 def _segmented(model, batch, layout, name, arguments):
     """Yield a line for each line."""
-    texts = [text for sentence in batch for _, text, _ in sentence.lines]
+    lines = [line for sentence in batch for line in sentence.lines]
     options = {} if arguments.dictionary is None else {"dictionary": arguments.dictionary}
-    for words in model.predict(texts, **options):
+    try:
+        found = model.predict([text for _, text, _ in lines], **options)
+    except ValueError as error:
+        raise located(error, name, [[number] for number, _, _ in lines]) from error
+    for words in found:
         yield (
             " ".join(word if isinstance(word, str) else arguments.tag_separator.join(word) for word in words)
             + "\n"
@@ -154,20 +172,29 @@ def _marked(sentence, labels, rank, score, mark, layout):
     yield from ("\n" for _ in lines[:blank])
     yield from header
     for _, line, is_token in lines[blank:]:
-        yield (mark(line, str(next(labels)), layout) if is_token else line) + "\n"
+        yield (mark(line, _cells(next(labels), layout), layout) if is_token else line) + "\n"
     if score is not None and lines[-1][1].strip(" \t"):  # the file ends without a blank line
         yield "\n"
 
 
-def _mark_columns(line, label, layout):
-    if layout.separator is not None:
-        return f"{line}{layout.separator}{label}"
-    line = line.rstrip(" \t")  # nothing else: an ideographic space can be a token
-    separator = "\t" if "\t" in line else " "
-    return f"{line}{separator}{label}"
+def _cells(label, layout):
+    """What is written for a label, or for an arc."""
+    if not isinstance(layout.label, tuple):
+        return [str(label)]
+    head, label = label if isinstance(label, tuple) else (label, NO_LABEL)
+    return [str(head), str(label)]
 
 
-def _mark_conllu(line, label, layout):
-    cells = line.split("\t")
-    cells[_FIELDS[layout.label]] = label
-    return "\t".join(cells)
+def _mark_columns(line, cells, layout):
+    separator = layout.separator
+    if separator is None:
+        line = line.rstrip(" \t")  # nothing else: an ideographic space can be a token
+        separator = "\t" if "\t" in line else " "
+    return separator.join([line, *cells])
+
+
+def _mark_conllu(line, cells, layout):
+    row = line.split("\t")
+    for field, cell in zip(several(layout.label), cells):
+        row[CONLLU_FIELDS.index(field)] = cell
+    return "\t".join(row)

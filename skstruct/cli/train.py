@@ -267,7 +267,7 @@ def _stream(arguments, model, layout, unit, source):
     """Learn a file piece by piece; no more than a piece of it is in memory."""
     for epoch in range(arguments.epochs or 1):
         n_sentences = n_units = 0
-        with source if epoch == 0 else Source(arguments.file, arguments.encoding) as part:
+        with source if epoch == 0 else Source(arguments.file, arguments.encoding, quiet=True) as part:
             for X, y, numbers in batches(part, layout, arguments.stream):
                 _learn(model.partial_fit, X, y, part.name, numbers)
                 n_sentences += len(X)

@@ -7,6 +7,7 @@ for the offending place.
 
 from contextlib import contextmanager
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,6 +52,27 @@ class PlaceError(ValueError):
         place = ", ".join(f"{what} {number}" for what, number in numbers if number is not None)
         place = place if self.name is None else f"{self.name}: {place}"
         self.args = (self.text.replace(PLACE, place, 1),)
+
+
+LABELS, WORDS, TREES = "labels", "words", "trees"
+"""What models predict: a label for each token, the words of a text, or (head, label) for each token."""
+
+
+class Inputs(NamedTuple):
+    """What a model reads and predicts; who brings files to models (the command line) goes by it.
+
+    Attributes
+    ----------
+    task : {"labels", "words", "trees"}
+    token : type
+        ``str``, ``tuple`` of str, or ``dict`` for ready-made features of any kind. Of words: ``str``.
+    width : int
+        Columns of a token that are read; tuples of labelling models may be longer.
+    """
+
+    task: str
+    token: type
+    width: int
 
 
 def describe(value):

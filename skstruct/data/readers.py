@@ -176,7 +176,7 @@ def _conllu(path_or_file, fields, encoding):
         for number, line in lines:
             if not line or line.isspace():
                 if sentence:
-                    _check_heads(name, heads, len(sentence))
+                    check_heads(name, heads, len(sentence))
                     yield sentence
                     sentence, heads = [], []
                 continue
@@ -195,20 +195,23 @@ def _conllu(path_or_file, fields, encoding):
                 raise ValueError(f"{name}, line {number}: expected the id {expected}; found {token!r}")
             cells[0] = expected
             if with_heads:
-                if not (cells[6].isascii() and cells[6].isdigit()):
-                    raise ValueError(
-                        f"{name}, line {number}: expected a head, 0 or the id of a word; found {cells[6]!r}"
-                    )
-                cells[6] = int(cells[6])
+                cells[6] = as_head(cells[6], name, number)
                 heads.append((number, cells[6]))
             values = [cells[c] for c in where]
             sentence.append(tuple([intern(v) if isinstance(v, str) else v for v in values]))
         if sentence:
-            _check_heads(name, heads, len(sentence))
+            check_heads(name, heads, len(sentence))
             yield sentence
 
 
-def _check_heads(name, heads, n):
+def as_head(text, name, number):
+    """The head in a cell, as an int."""
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(f"{name}, line {number}: expected a head, 0 or the id of a word; found {text!r}")
+    return int(text)
+
+
+def check_heads(name, heads, n):
     """Check the (line, head) pairs of a sentence of `n` words."""
     for position, (number, head) in enumerate(heads, start=1):
         if head > n or head == position:

@@ -89,6 +89,9 @@ def sequence_tags(tags):
 class SequenceTagger(BaseEstimator):
     """Base of the chain taggers; a fitted one has ``_model``, a :class:`ChainModel`."""
 
+    accepts_allowed = True
+    """``predict`` and ``predict_kbest`` take ``allowed``."""
+
     def __sklearn_tags__(self):
         return sequence_tags(super().__sklearn_tags__())
 
@@ -116,6 +119,12 @@ class SequenceTagger(BaseEstimator):
         from ..persistence import save
 
         save(self, path, training)
+
+    @property
+    def inputs(self):
+        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
+        check_is_fitted(self)
+        return self._model.inputs
 
     # -- input -------------------------------------------------------------------------------------
     def _check_training_data(self, X, y, sample_weight):

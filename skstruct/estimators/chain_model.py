@@ -17,7 +17,7 @@ from ..core.noise import QUIET
 from ..core.store import Rule, Store, new_clock
 from ..data.bags import BagEncoder
 from ..data.encoding import TemplateEncoder
-from ..data.inputs import PlaceError, describe, flatten, lengths_of, offsets_of, renumbered
+from ..data.inputs import LABELS, Inputs, PlaceError, describe, flatten, lengths_of, offsets_of, renumbered
 from ..data.labels import UNLABELLED, Labels
 from ..data.presets import PRESETS, columns_preset
 from ..data.schemes import allowed_transitions
@@ -361,6 +361,13 @@ class ChainModel:
         stores = {name: getattr(self, name) for name in self.structure.STORES}
         cost = np.zeros(len(self.labels))
         return lend(new_chain(self.encoder, stores, new_clock(), self.constraints, cost))
+
+    @property
+    def inputs(self):
+        """See :class:`..data.inputs.Inputs`."""
+        if isinstance(self.encoder, BagEncoder):
+            return Inputs(LABELS, dict, 0)
+        return Inputs(LABELS, self.encoder.kind, self.encoder.plan.n_columns)
 
     def adapted(self, sequences):
         """This model with the accessor varieties of raw sequences; with None those of training."""

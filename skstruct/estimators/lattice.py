@@ -11,7 +11,7 @@ from math import log
 import numpy as np
 
 from ..data.inputs import as_sequences, describe, lengths_of, offsets_of, renumbered
-from ..data.segmented import as_pieces, as_words, cut, label_options
+from ..data.segmented import as_pieces, as_words, cut
 from ..metrics import token_accuracy_score
 from ..metrics.words import word_f1_score
 from ..structures.rerank import ABSENT, HALF, LatticeTask, find_targets
@@ -69,9 +69,7 @@ class TextView:
     def candidates(self, base, X, k):
         """The k best segmentations of texts that are not empty."""
         pieces, tagger = as_pieces(X), base.tagger_
-        classes = np.asarray(tagger.classes_).tolist()
-        allowed = label_options(pieces, classes, base.scheme)
-        options = {} if allowed is None else {"allowed": allowed}
+        options = base._constraints(pieces)
         ranked = tagger.predict_kbest([list("".join(parts)) for parts in pieces], k, **options)
         repeated = [parts for parts, best in zip(pieces, ranked) for _ in best]
         labels = [list(labels) for best in ranked for labels, _ in best]

@@ -20,7 +20,7 @@ TRAINABLE = "_prepare"
 
 def _base_has(name):
     def check(meta):
-        getattr(getattr(meta, "estimator_", meta._template()), name)  # its error says what is missing
+        getattr(meta._fitted_or_not(), name)  # its error says what is missing
         return True
 
     return available_if(check)
@@ -48,6 +48,10 @@ class MetaLearner(BaseEstimator):
 
     def _template(self):
         return StructuredPerceptron() if self.estimator is None else self.estimator
+
+    def _fitted_or_not(self):
+        """The estimator to ask what it can do."""
+        return getattr(self, "estimator_", self._template())
 
     def _trainable(self):
         """The base estimator, after a check that its weights can be combined."""
@@ -81,6 +85,22 @@ class MetaLearner(BaseEstimator):
         vars(estimator).update(fitted)
         self.n_iter_ = n_iter
         self.estimator_ = estimator
+
+    @property
+    def accepts_allowed(self):
+        """Whether ``predict`` takes ``allowed``, as that of taggers does."""
+        return getattr(self._fitted_or_not(), "accepts_allowed", False)
+
+    @property
+    def accepts_dictionary(self):
+        """Whether ``predict`` takes ``dictionary``, as that of segmenters does."""
+        return getattr(self._fitted_or_not(), "accepts_dictionary", False)
+
+    @property
+    def inputs(self):
+        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
+        check_is_fitted(self)
+        return self.estimator_.inputs
 
     @property
     def _model(self):

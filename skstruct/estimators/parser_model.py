@@ -11,7 +11,7 @@ from ..core.codes import L1_CUMULATIVE, STANDARD
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
 from ..core.store import Store, new_clock, new_store, remap_columns, weights
-from ..data.inputs import lengths_of, offsets_of
+from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
 from ..data.parser_atoms import AtomEncoder, check_words
 from ..data.parser_sets import ARC_LINES
@@ -97,6 +97,11 @@ class ParserModel:
     label_weights: Store
     label_table: np.ndarray
     label_entries: int
+
+    @property
+    def inputs(self):
+        """See :class:`..data.inputs.Inputs`."""
+        return Inputs(TREES, tuple, 2)
 
     def scorer(self):
         """The arrays that kernels search under."""

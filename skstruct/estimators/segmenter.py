@@ -7,8 +7,6 @@ strings is in `skstruct.data.segmented`.
 Place on the ladder: rung 7, around another estimator.
 """
 
-import inspect
-
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
@@ -17,7 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.inputs import renumbered
+from ..data.inputs import WORDS, Inputs, renumbered
 from ..data.schemes import words_to_labels
 from ..data.segmented import (
     WORD_SCHEMES,
@@ -76,9 +74,9 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
     White space, that is what ``str.split`` splits at, separates words and belongs to none: the words
     of a text spell it without its white space, ``"".join(words) == "".join(text.split())``, and no
     word reaches over white space. The tagger does not see it either; it reads a text as one sequence
-    with the white space left out. In prediction, a tagger whose ``predict`` takes ``allowed`` (those of
-    this package do) searches among the labellings that have a boundary there; another's labels are
-    simply cut there.
+    with the white space left out. In prediction, a tagger that says ``accepts_allowed = True`` and has
+    ``classes_`` (those of this package, alone or in an averager or a mixer) is given ``allowed``, and
+    searches among the labellings that have a boundary there; another's labels are simply cut there.
 
     Any sequence of labels is cut into words, well formed or not, as by
     `skstruct.data.schemes.labels_to_words`.
@@ -104,6 +102,9 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
     >>> segmenter.score(X, y) > 0.99
     True
     """
+
+    accepts_dictionary = True
+    """``predict`` takes ``dictionary``."""
 
     _parameter_constraints = {
         "tagger": [HasMethods(["fit", "predict"]), None],
@@ -149,6 +150,11 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
         from ..persistence import save
 
         save(self, path, training)
+
+    @property
+    def inputs(self):
+        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
+        return Inputs(WORDS, str, 1)
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
@@ -333,16 +339,18 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
 
     def _labels(self, pieces, marks=None):
         """What the tagger says about texts that are not empty, words of a dictionary in them marked."""
-        tagger, options = self.tagger_, {}
-        classes = getattr(tagger, "classes_", None)
-        if classes is not None and "allowed" in inspect.signature(tagger.predict).parameters:
-            allowed = label_options(pieces, np.asarray(classes).tolist(), self.scheme, marks)
-            options = {} if allowed is None else {"allowed": allowed}
         texts = ["".join(parts) for parts in pieces]
-        labels = tagger.predict(list(map(list, texts)), **options)
+        labels = self.tagger_.predict(list(map(list, texts)), **self._constraints(pieces, marks))
         if list(map(len, labels)) != list(map(len, texts)):
             raise ValueError("the tagger must predict one label for each character of each text")
         return labels
+
+    def _constraints(self, pieces, marks=None):
+        """The keyword arguments that let the tagger search what white space and a dictionary leave."""
+        if not getattr(self.tagger_, "accepts_allowed", False):
+            return {}
+        allowed = label_options(pieces, np.asarray(self.tagger_.classes_).tolist(), self.scheme, marks)
+        return {} if allowed is None else {"allowed": allowed}
 
     def score(self, X, y, sample_weight=None):
         """F1 of the words; of words with their tags if both the model and ``y`` have tags.

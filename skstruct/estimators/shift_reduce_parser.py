@@ -229,6 +229,12 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
         save(self, path, training)
 
+    @property
+    def inputs(self):
+        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
+        check_is_fitted(self)
+        return self._model.inputs
+
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(self, X, y, sample_weight=None):

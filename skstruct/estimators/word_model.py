@@ -13,7 +13,7 @@ from ..core.hashing import keys_of
 from ..core.noise import QUIET
 from ..core.store import new_clock, new_store, weights
 from ..data.boundaries import white_space_limits
-from ..data.inputs import lengths_of, offsets_of
+from ..data.inputs import WORDS, Inputs, lengths_of, offsets_of
 from ..data.segmented import words_at
 from ..structures import segment as structure
 from ..structures.segment_features import Scorer
@@ -78,6 +78,11 @@ class WordModel:
         table, entries, rows = unite(first.templates, [m.keys() for m in models])
         stores = [moved(m.weights, row_of, entries) for m, row_of in zip(models, rows)]
         return replace(first, weights=average_stores(stores, nonzero), table=table, entries=entries)
+
+    @property
+    def inputs(self):
+        """See :class:`..data.inputs.Inputs`."""
+        return Inputs(WORDS, str, 1)
 
     def scorer(self, beam):
         """The arrays that kernels search under."""

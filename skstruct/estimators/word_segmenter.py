@@ -139,6 +139,9 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     [['他', '在', '北京大学', '图书馆', '看', '书', '。']]
     """
 
+    accepts_dictionary = True
+    """``predict`` takes ``dictionary``."""
+
     _parameter_constraints = {
         **SHARED_CONSTRAINTS,
         "templates": [StrOptions(set(WORD_TEMPLATES))],
@@ -219,6 +222,12 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         from ..persistence import save
 
         save(self, path, training)
+
+    @property
+    def inputs(self):
+        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
+        check_is_fitted(self)
+        return self._model.inputs
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks

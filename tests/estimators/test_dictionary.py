@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
-from skstruct import PassiveAggressiveTagger, Segmenter, StructuredPerceptron
+from skstruct import (
+    BaggingShuffleAverager,
+    KBestReranker,
+    ParameterMixer,
+    PassiveAggressiveTagger,
+    Segmenter,
+    StructuredPerceptron,
+    load,
+)
 from skstruct.data.segmented import WORD_SCHEMES
 from skstruct.datasets import load_segmentation
 
@@ -137,6 +145,53 @@ def test_a_tagger_without_allowed():
     segmenter = Segmenter(Single()).fit(X, Y)
     words = segmenter.predict(["他在北京 大学"], dictionary=["北京", "京大"])
     assert words == [["他", "在", "北京", "大", "学"]]
+
+
+@pytest.mark.parametrize("y", [Y, PAIRS], ids=["words", "tagged"])
+@pytest.mark.parametrize(
+    "segmenter",
+    [
+        Segmenter(BaggingShuffleAverager(new_tagger(), n_estimators=2, random_state=0)),
+        Segmenter(ParameterMixer(new_tagger(), n_shards=2, random_state=0)),
+        ParameterMixer(Segmenter(new_tagger()), n_shards=2, random_state=0),
+        KBestReranker(
+            Segmenter(BaggingShuffleAverager(new_tagger(), n_estimators=2, random_state=0)),
+            k=2, cv=2, max_iter=1, random_state=0,
+        ),
+    ],
+    ids=["averager", "mixer", "mixer of a segmenter", "base of a re-ranker"],
+)  # fmt: skip
+def test_as_with_the_plain_tagger(segmenter, y, tmp_path):
+    """An averager and a mixer search around white space and dictionary, as the tagger inside would."""
+    segmenter = clone(segmenter).fit(X[:60], y[:60])
+    segmenter.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    dictionary = {text[k : k + 3] for text in X[60:] for k in (1, 5) if len(text) > k + 3}
+    spaced = [" ".join(text[k : k + 3] for k in range(0, len(text), 3)) for text in X[60:]]
+    for model in (segmenter, loaded):
+        model = getattr(model, "base_", model)
+        inner = getattr(model, "estimator_", model)
+        plain, cut = Segmenter(), Segmenter(Foreign())
+        plain.tagger_ = getattr(inner.tagger_, "estimator_", inner.tagger_)
+        cut.tagger_ = Foreign(plain.tagger_)
+        plain.tagged_ = cut.tagged_ = inner.tagged_
+        for texts, options in ((spaced, {}), (X[60:], {"dictionary": dictionary})):
+            expected = plain.predict(texts, **options)
+            assert model.predict(texts, **options) == expected
+            assert cut.predict(texts, **options) != expected  # so that the search makes a difference
+
+
+class Foreign(BaseEstimator):
+    """A tagger that knows nothing of this package."""
+
+    def __init__(self, tagger=None):
+        self.tagger = tagger
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return self.tagger.predict(X)
 
 
 def test_characters_beyond_the_basic_plane_and_surrogates():
