@@ -292,6 +292,30 @@ def grow_pool(store, rule, places):
     )
 
 
+def made_sparse(store):
+    """The same weights and bookkeeping in the sparse layout, packed; ``store`` itself if it has it."""
+    if store.sparse:
+        return store
+    C = store.columns
+    held = store.value != 0.0
+    for part in (store.moment, store.received):
+        if part.shape[0]:
+            held |= part != 0.0
+    places = np.flatnonzero(held)
+    count = np.bincount(places // C, minlength=held.shape[0] // C)
+    return store._replace(
+        sparse=True,
+        value=store.value[places],
+        moment=store.moment[places] if store.moment.shape[0] else store.moment,
+        received=store.received[places] if store.received.shape[0] else store.received,
+        first=np.cumsum(count) - count,
+        count=count.astype(np.int32),
+        room=count.astype(np.int32),
+        column=(places % C).astype(np.int32),
+        used=np.array([places.shape[0]], np.int64),
+    )
+
+
 def remap_columns(store, new_of_old, columns):
     """``store`` with ``columns`` columns, in which old column c is column ``new_of_old[c]``."""
     if store.sparse:

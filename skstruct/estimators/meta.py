@@ -5,6 +5,8 @@ weights. Their result is the base estimator, fitted with these weights, and what
 can be asked of them.
 """
 
+from copy import copy
+
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
@@ -72,23 +74,14 @@ class MetaLearner(BaseEstimator):
             )
         return template
 
-    def _adopt(self, model, n_iter, classes=None):
-        """Become a model: set the fitted attributes."""
-        estimator = clone(self._template())
-        fitted = {"_model": model, "n_iter_": n_iter}
-        if classes is not None:
-            fitted["classes_"] = self.classes_ = classes
-        vars(estimator).update(fitted)
-        self.n_iter_ = n_iter
-        self.estimator_ = estimator
-
     @property
     def _model(self):
         return self.estimator_._model
 
     def _fitted(self):
+        """The fitted estimator with this object's ``n_jobs``: a copy, since its own is a parameter."""
         check_is_fitted(self)
-        estimator = self.estimator_
+        estimator = copy(self.estimator_)
         if hasattr(estimator, "n_jobs"):
             estimator.n_jobs = self.n_jobs
         return estimator
@@ -176,7 +169,8 @@ class MetaLearner(BaseEstimator):
         -------
         self
         """
-        self._fitted().adapt(X)
+        check_is_fitted(self)
+        self.estimator_.adapt(X)
         return self
 
     @_base_has("n_features")

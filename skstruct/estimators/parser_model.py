@@ -10,7 +10,7 @@ import numpy as np
 from ..core.codes import L1_CUMULATIVE, STANDARD
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
-from ..core.store import Store, new_clock, new_store, remap_columns, weights
+from ..core.store import Store, made_sparse, new_clock, new_store, remap_columns, weights
 from ..data.inputs import lengths_of, offsets_of
 from ..data.labels import Labels
 from ..data.parser_atoms import AtomEncoder, check_words
@@ -25,7 +25,7 @@ from ..data.parser_templates import (
     tracked_fields,
 )
 from ..structures import parse as structure
-from ..structures.parse import n_rows
+from ..structures.parse import FEW_LABELS, n_rows
 from ..structures.parse_features import ParseModel
 from ..structures.parse_search import ParseTask, new_work
 from ..training.averaging import average_stores, sparse_store
@@ -240,7 +240,8 @@ def continued_state(before, old_labels, labels, settings, rule, stream):
         )
     if labels.values != old_labels.values:
         new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
-        model = model._replace(labels=remap_columns(model.labels, new_of_old, len(labels)))
+        store = made_sparse(model.labels) if len(labels) > FEW_LABELS else model.labels
+        model = model._replace(labels=remap_columns(store, new_of_old, len(labels)))
     return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])
 
 
