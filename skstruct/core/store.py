@@ -369,8 +369,16 @@ def rebase(stores, clock):
     clock.scale[:] = 1.0, 0.0
 
 
-def weights(store, clock, rule):
+def weights(store, clock, rule, reuse=False):
     """The weights that the training so far amounts to: averaged if the rule says so.
+
+    Parameters
+    ----------
+    store : Store
+    clock : Clock
+    rule : Rule
+    reuse : bool
+        Whether training ends here, so that the result may take the place of its arrays.
 
     Returns
     -------
@@ -378,13 +386,13 @@ def weights(store, clock, rule):
     """
     if rule.penalty in (L1, L1_CUMULATIVE):
         # A copy: looking at the weights must not change, in the last digit, what is learned later.
-        store = copy_store(store)
+        store = store if reuse else copy_store(store)
         settle(store, clock, rule)
         if rule.average == NO_AVERAGE or clock.step[1] == 0:
             return store.value
-        return store.moment / clock.step[1]
+        return np.divide(store.moment, clock.step[1], out=store.moment)
+    out = store.value if reuse else np.empty_like(store.value)
     if rule.average == NO_AVERAGE or clock.step[1] == 0:
-        return store.value * clock.scale[0]
-    out = np.empty_like(store.value)
+        return np.multiply(store.value, clock.scale[0], out=out)
     _average(store.value, store.moment, clock.scale[1], clock.step[1], out)
     return out

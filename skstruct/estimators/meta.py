@@ -7,11 +7,12 @@ can be asked of them.
 
 from copy import copy
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ._sklearn import CallbackSupportMixin
 from .base import sequence_tags
 from .perceptron import StructuredPerceptron
 from .reranker import KBestReranker
@@ -28,7 +29,7 @@ def _base_has(name):
     return available_if(check)
 
 
-class MetaLearner(BaseEstimator):
+class MetaLearner(CallbackSupportMixin, BaseEstimator):
     """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
 
     def __sklearn_tags__(self):

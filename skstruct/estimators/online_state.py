@@ -100,12 +100,12 @@ def _unshared(store, old):
     return Store(*(a.copy() if a is b and isinstance(a, np.ndarray) else a for a, b in zip(store, old)))
 
 
-def final_model(chain, rule, encoder, labels, constraints):
-    """The model that training so far amounts to, without bookkeeping."""
+def final_model(chain, rule, encoder, labels, constraints, reuse=False):
+    """The model that training so far amounts to, without bookkeeping; ``reuse``: made of its arrays."""
 
     def final(store):
         return store._replace(
-            value=weights(store, chain.clock, rule),
+            value=weights(store, chain.clock, rule, reuse),
             moment=np.zeros(0),
             received=np.zeros(0),
             last=np.zeros(0, np.int64),

@@ -3,7 +3,7 @@
 Place on the ladder: rung 7, below :mod:`.shift_reduce_parser`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,10 +28,10 @@ from ..structures import parse as structure
 from ..structures.parse import FEW_LABELS, n_rows
 from ..structures.parse_features import ParseModel
 from ..structures.parse_search import ParseTask, new_work
-from ..training.averaging import average_stores, sparse_store
 from ..training.averaging import entries as weights_of
+from ..training.averaging import sparse_store
 from ..training.online import snapshot
-from ..training.tables import aligned
+from ..training.tables import TableAverage
 from .chain_model import READ_ONLY, lend, map_chunks
 from .run import TrainingState
 
@@ -189,28 +189,25 @@ class ParserModel:
 
     @classmethod
     def average(cls, models, nonzero):
-        """The average of models that share a vocabulary; see ``training.averaging``."""
-        first = models[0]
-        stores, table, entries = aligned(
-            [m.weights for m in models], [m.table for m in models], [m.entries for m in models]
-        )
-        label_stores, label_table, label_entries = aligned(
-            [m.label_weights for m in models],
-            [m.label_table for m in models],
-            [m.label_entries for m in models],
-        )
-        return cls(
-            first.lines,
-            first.encoder,
-            first.labels,
-            first.beam,
-            first.merge,
-            average_stores(stores, nonzero),
-            table,
-            entries,
-            average_stores(label_stores, nonzero),
-            label_table,
-            label_entries,
+        """The average of models that share a vocabulary, taken one at a time; see ``training.averaging``."""
+        first, totals = None, (TableAverage(nonzero), TableAverage(nonzero))
+        for model in models:
+            if first is None:
+                nothing = dict.fromkeys(("weights", "table", "label_weights", "label_table"))
+                first = replace(model, **nothing)
+            totals[0].add(model.weights, model.table, model.entries)
+            totals[1].add(model.label_weights, model.label_table, model.label_entries)
+            del model  # the next one is trained when it is asked for
+        weights, table, entries = totals[0].result()
+        label_weights, label_table, label_entries = totals[1].result()
+        return replace(
+            first,
+            weights=weights,
+            table=table,
+            entries=entries,
+            label_weights=label_weights,
+            label_table=label_table,
+            label_entries=label_entries,
         )
 
 
@@ -257,8 +254,11 @@ def _anew(store, clock, old, new):
     )
 
 
-def final_model(model, rule, lines, encoder, labels):
-    """The :class:`ParserModel` that training so far amounts to, without bookkeeping."""
+def final_model(model, rule, lines, encoder, labels, reuse=False):
+    """The :class:`ParserModel` that training so far amounts to, without bookkeeping.
+
+    ``reuse``: training ends here, and the model may be made of its arrays.
+    """
     parts = []
     for store, table, entries, seen in (
         (model.weights, model.table, model.entries, model.seen),
@@ -266,17 +266,17 @@ def final_model(model, rule, lines, encoder, labels):
     ):
         R = int(entries[0])
         rare = seen[:R] < model.min_count if seen.shape[0] else None
-        # The table is a copy: training goes on to write into the model's.
-        parts += [_final_store(store, weights(store, model.clock, rule), R, rare), table.copy(), R]
+        value = weights(store, model.clock, rule, reuse)
+        parts += [_final_store(store, value, R, rare, reuse), table if reuse else table.copy(), R]
     return ParserModel(lines, encoder, labels, model.beam, model.merge, *parts)
 
 
-def _final_store(store, value, R, rare):
+def _final_store(store, value, R, rare, reuse):
     """A store for prediction: R rows, without the weights of ``rare`` ones."""
     C = store.columns
     like = new_store(0, C, READ_ONLY, store.sparse)
     if not store.sparse:
-        value = value[: R * C].copy()
+        value = value[: R * C] if reuse else value[: R * C].copy()
         if rare is not None:
             value.reshape(R, C)[rare] = 0.0
         return like._replace(value=value)
