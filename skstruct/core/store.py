@@ -292,6 +292,30 @@ def grow_pool(store, rule, places):
     )
 
 
+def made_sparse(store):
+    """The same weights and bookkeeping in the sparse layout, packed; ``store`` itself if it has it."""
+    if store.sparse:
+        return store
+    C = store.columns
+    held = store.value != 0.0
+    for part in (store.moment, store.received):
+        if part.shape[0]:
+            held |= part != 0.0
+    places = np.flatnonzero(held)
+    count = np.bincount(places // C, minlength=held.shape[0] // C)
+    return store._replace(
+        sparse=True,
+        value=store.value[places],
+        moment=store.moment[places] if store.moment.shape[0] else store.moment,
+        received=store.received[places] if store.received.shape[0] else store.received,
+        first=np.cumsum(count) - count,
+        count=count.astype(np.int32),
+        room=count.astype(np.int32),
+        column=(places % C).astype(np.int32),
+        used=np.array([places.shape[0]], np.int64),
+    )
+
+
 def remap_columns(store, new_of_old, columns):
     """``store`` with ``columns`` columns, in which old column c is column ``new_of_old[c]``."""
     if store.sparse:
@@ -354,8 +378,16 @@ def rebase(stores, clock):
     clock.scale[:] = 1.0, 0.0
 
 
-def weights(store, clock, rule):
+def weights(store, clock, rule, reuse=False):
     """The weights that the training so far amounts to: averaged if the rule says so.
+
+    Parameters
+    ----------
+    store : Store
+    clock : Clock
+    rule : Rule
+    reuse : bool
+        Whether training ends here, so that the result may take the place of its arrays.
 
     Returns
     -------
@@ -363,13 +395,13 @@ def weights(store, clock, rule):
     """
     if rule.penalty in (L1, L1_CUMULATIVE):
         # A copy: looking at the weights must not change, in the last digit, what is learned later.
-        store = copy_store(store)
+        store = store if reuse else copy_store(store)
         settle(store, clock, rule)
         if rule.average == NO_AVERAGE or clock.step[1] == 0:
             return store.value
-        return store.moment / clock.step[1]
+        return np.divide(store.moment, clock.step[1], out=store.moment)
+    out = store.value if reuse else np.empty_like(store.value)
     if rule.average == NO_AVERAGE or clock.step[1] == 0:
-        return store.value * clock.scale[0]
-    out = np.empty_like(store.value)
+        return np.multiply(store.value, clock.scale[0], out=out)
     _average(store.value, store.moment, clock.scale[1], clock.step[1], out)
     return out

@@ -45,6 +45,7 @@ __all__ = [
     "Real",
     "StrOptions",
     "epoch_context",
+    "member_context",
     "propagate_callbacks",
     "sample_weights",
     "with_callbacks",
@@ -73,11 +74,12 @@ def sample_weights(sample_weight, X):
 class epoch_context:
     """The callbacks' view of a fit: tells them when epochs begin and end, and hears whether to stop.
 
-    ``root`` is the fit's callback context, or None where there are no callbacks.
+    ``root`` is the fit's callback context, or None where there are no callbacks; ``name`` says what the
+    epochs are called.
     """
 
-    def __init__(self, root, estimator, X, y):
-        self._root, self._estimator = root, estimator
+    def __init__(self, root, estimator, X, y, name="epoch"):
+        self._root, self._estimator, self._name = root, estimator, name
         self._data = {"X": X, "y": y}
         self._task = None
 
@@ -96,7 +98,7 @@ class epoch_context:
     def begin(self):
         """Announce the next epoch."""
         if self._root is not None:
-            self._task = self._root.subcontext(task_name="epoch")
+            self._task = self._root.subcontext(task_name=self._name)
             self._task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
 
     def end(self, fitted_attributes):
@@ -111,6 +113,29 @@ class epoch_context:
     def end_open(self):
         """Announce the end of an epoch that was begun and did not run."""
         self.end(None)
+
+
+@contextlib.contextmanager
+def member_context(root, owner, member, number, X, y):
+    """Tell the callbacks of a meta-estimator that a member is trained, and hand them to it.
+
+    Parameters
+    ----------
+    root : optional
+        The callback context of the fit, whose subtasks may run at the same time; None: no callbacks.
+    owner, member : estimator
+    number : int
+    X, y
+        Shown to callbacks.
+    """
+    if root is None:
+        yield
+        return
+    task = root.subcontext(task_name="member", task_id=number)
+    with task.propagate_callback_context(member):
+        task.call_on_fit_task_begin(estimator=owner, X=X, y=y)
+        yield
+        task.call_on_fit_task_end(estimator=owner, X=X, y=y)
 
 
 def propagate_callbacks(context, estimator):

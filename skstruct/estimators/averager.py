@@ -1,6 +1,7 @@
 """Shuffle-and-average: one model from many that saw the examples in different orders."""
 
 import os
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -9,7 +10,16 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ._sklearn import HasMethods, Interval, Real, StrOptions
+from ..training.interrupt import DeferredInterrupt
+from ._sklearn import (
+    HasMethods,
+    Interval,
+    Real,
+    StrOptions,
+    epoch_context,
+    member_context,
+    with_callbacks,
+)
 from .base import N_JOBS, POSITIVE
 from .meta import MetaLearner
 
@@ -106,6 +116,7 @@ class BaggingShuffleAverager(MetaLearner):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Train the members and average them.
 
@@ -122,32 +133,44 @@ class BaggingShuffleAverager(MetaLearner):
         ------
         ValueError
             If the input is wrong, or the estimator's models cannot be averaged.
+        KeyboardInterrupt
+            After Ctrl-C, which stops all members; the estimator is then as it was before.
         """
         self._validate_params()
-        members, runs = self._members(X, y, sample_weight)
-        threads = min(effective_n_jobs(self.n_jobs), len(runs))
-
-        def train(member_run):
-            return self._trained(member_run, X, y)
-
-        if threads == 1:
-            models = [train(run) for run in runs]
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                models = list(pool.map(train, runs))
-        for run in runs:  # not before all members are done: one that is killed finds the others finished
-            if run.checkpoint is not None:
-                run.checkpoint.remove()
-        model = type(models[0]).average(models, self.average == "nonzero")
-        n_iter = max(member.n_iter_ for member in members)
-        self._adopt(model, n_iter, getattr(members[0], "classes_", None))
-        vars(self).pop("estimators_", None)
-        if self.keep_members:
-            self.estimators_ = members
+        context = self._init_callback_context(max_subtasks=self.n_estimators, sequential_subtasks=False)
+        events = epoch_context(context, self, X, y)
+        events.begin_fit()
+        training = _Training(self, X, y, sample_weight, context)
+        fitted = self._averaged(training)
+        events.end_fit(fitted)
+        for name in ("classes_", "estimators_"):
+            vars(self).pop(name, None)
+        vars(self).update(fitted)
         return self
 
+    def _averaged(self, training):
+        """The fitted attributes; trains the members."""
+        models = training.models(min(effective_n_jobs(self.n_jobs), self.n_estimators))
+        with DeferredInterrupt(at_once=True) as training.interrupt:
+            try:
+                model = training.shared.model_class.average(models, self.average == "nonzero")
+            except BaseException as error:
+                raise (training.failures or [error])[0] from None
+            if training.interrupt.count:
+                raise KeyboardInterrupt
+        for checkpoint in training.checkpoints:  # not before all are done: a fit that is killed finds them
+            checkpoint.remove()
+        members = [member for member, _, _ in training.members]
+        common = {"n_iter_": max(member.n_iter_ for member in members)}
+        if hasattr(members[0], "classes_"):
+            common["classes_"] = members[0].classes_
+        estimator = clone(self._template())
+        vars(estimator).update(common, _model=model)
+        kept = {"estimators_": members} if self.keep_members else {}
+        return {**common, **kept, "estimator_": estimator}
+
     def _members(self, X, y, sample_weight):
-        """The members to be, and for each the run that trains it."""
+        """The run that all members have in common, and for each the estimator, its seed and its examples."""
         template = self._trainable()
         random = check_random_state(self.random_state)
         prepared = clone(template).set_params(random_state=int(random.randint(2**31 - 1)))
@@ -155,7 +178,7 @@ class BaggingShuffleAverager(MetaLearner):
         shared = prepared._prepare(X, y, sample_weight)
         nonempty = np.flatnonzero(np.diff(shared.task.token) > 0)
         n_drawn = max(1, round(self.max_samples * nonempty.shape[0]))
-        members, runs = [], []
+        members = []
         for _ in range(self.n_estimators):
             seed = int(random.randint(2**31 - 1))
             drawn = nonempty
@@ -166,18 +189,8 @@ class BaggingShuffleAverager(MetaLearner):
             member = clone(template).set_params(random_state=seed)
             if self.checkpoint is not None:
                 member.set_params(checkpoint=self.checkpoint)
-            members.append(member)
-            runs.append(shared.member(member, seed, drawn))
-        return members, runs
-
-    def _trained(self, run, X, y):
-        """The model that a run leads to."""
-        member = run.train(X, y, keep_checkpoint=True)
-        model = member._model
-        if not self.keep_members:  # let go of what only further training would need
-            vars(member).pop("_model")
-            vars(member).pop("_training", None)
-        return model
+            members.append((member, seed, drawn))
+        return shared, members
 
     def member_scores(self, X, y, sample_weight=None):
         """Scores of the members alone, to set beside the score of their average.
@@ -208,3 +221,68 @@ class BaggingShuffleAverager(MetaLearner):
             raise ValueError("member_scores needs a fit with keep_members=True")
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         return np.array([member.score(X, y, **given) for member in self.estimators_])
+
+
+class _Training:
+    """The members of an averager, trained as their models are asked for.
+
+    Attributes
+    ----------
+    shared : Run
+        On the examples of all members.
+    members : list of (estimator, seed, examples)
+    interrupt : DeferredInterrupt
+        Stops all members.
+    checkpoints : list of Checkpoint
+        Of the members that are done.
+    failures : list of BaseException
+        Of the members, the first of which stopped the others.
+    """
+
+    def __init__(self, averager, X, y, sample_weight, context):
+        self.averager, self.X, self.y, self.context = averager, X, y, context
+        self.shared, self.members = averager._members(X, y, sample_weight)
+        self.interrupt, self.checkpoints, self.failures = None, [], []
+
+    def models(self, threads):
+        """The models of the members, in their order."""
+        numbers = range(len(self.members))
+        if threads == 1:
+            yield from map(self.train, numbers)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                waiting = deque()
+                for number in numbers:
+                    waiting.append(pool.submit(self.train, number))
+                    if len(waiting) == threads:  # no thread begins another one while its model waits
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            except BaseException:
+                self.interrupt.stop()
+                raise
+
+    def train(self, number):
+        """Train a member; nothing else holds the model that it returns, unless members are kept."""
+        member, seed, drawn = self.members[number]
+        keep = self.averager.keep_members
+        try:
+            if self.interrupt.count:
+                raise KeyboardInterrupt
+            run = self.shared.member(member, seed, drawn)
+            with member_context(self.context, self.averager, member, number, self.X, self.y):
+                _train(member, run, self.X, self.y, interrupt=self.interrupt, for_good=not keep)
+        except BaseException as error:
+            self.failures.append(error)
+            self.interrupt.stop()
+            raise
+        if run.checkpoint is not None:
+            self.checkpoints.append(run.checkpoint)
+        return member._model if keep else vars(member).pop("_model")
+
+
+@with_callbacks
+def _train(member, run, X, y, **options):
+    """A member's run under the callbacks of the member; the decorator lets go of them."""
+    run.train(X, y, member._callback_context(), keep_checkpoint=True, **options)

@@ -25,7 +25,7 @@ from ..data.templates import FeatureTemplates
 from ..structures import chain, chain_kbest, trigram
 from ..structures.chain import Chain, ChainTask
 from ..structures.features import Bag, Grid, no_bag
-from ..training.averaging import average_stores
+from ..training.averaging import Average
 
 PIECE_TOKENS = 262_144
 """Tokens predicted at a time: bounds the memory of the encoding."""
@@ -339,12 +339,16 @@ class ChainModel:
 
     @classmethod
     def average(cls, models, nonzero):
-        """The average of models over the same features; see ``training.averaging``."""
-        stores = {
-            name: average_stores([getattr(m, name) for m in models], nonzero)
-            for name in models[0].structure.STORES
-        }
-        return replace(models[0], **stores)
+        """The average of models over the same features, taken one at a time; see ``training.averaging``."""
+        first = None
+        for model in models:
+            if first is None:
+                sums = {name: Average(nonzero) for name in model.structure.STORES}
+                first = replace(model, **dict.fromkeys(sums))
+            for name, total in sums.items():
+                total.add(getattr(model, name))
+            del model  # the next one is trained when it is asked for
+        return replace(first, **{name: total.store() for name, total in sums.items()})
 
     @property
     def order(self):

@@ -1,6 +1,7 @@
 """The L1-regularised conditional random field."""
 
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -257,10 +258,14 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
             If ``max_iter`` passes were not enough, or no step lowers the objective though one should.
         """
         self._validate_params()
-        context = self._init_callback_context(max_subtasks=None)
+        context = self._callback_context()
         run = self._prepare(X, y, sample_weight)
         run.hold_out(X_val, y_val)
         return run.train(X, y, context)
+
+    def _callback_context(self):
+        """The callbacks' context of a fit; nobody knows how many passes it takes."""
+        return self._init_callback_context(max_subtasks=None)
 
     def _prepare(self, X, y, sample_weight):
         """Check and encode everything; what is left to do is to train."""
@@ -401,6 +406,8 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
 class _Run:
     """One training run: the objective, the solver, and the fitted attributes at its end."""
 
+    model_class = ChainModel
+
     def __init__(self, estimator, task, encoder, labels, constraints, cost, before=None):
         self.estimator = estimator
         self.task = task
@@ -475,22 +482,23 @@ class _Run:
         """What the estimator asks of the solver."""
         return {name: getattr(self.estimator, name) for name in SOLVER_OPTIONS}
 
-    def train(self, X, y, context=None, keep_checkpoint=False):
-        """Minimise; returns the estimator, fitted."""
+    def train(self, X, y, context=None, keep_checkpoint=False, interrupt=None, for_good=False):
+        """Minimise; returns the estimator, fitted. See :meth:`.run.Run.train`."""
         e = self.estimator
         events = epoch_context(context, e, X, y)
         warm = None if self.before is None else self._earlier_weights()
-        stops = [False]
-        with DeferredInterrupt() as interrupt:
+        stops, passes = [False], []
+        with DeferredInterrupt() if interrupt is None else nullcontext(interrupt) as interrupt:
             events.begin_fit()
             events.begin()
 
-            def on_pass(record):
+            def on_pass(record, tables):
+                passes.append(record)
                 if e.verbose:
                     print(_line(record), flush=True)
                 stop = False
                 if record["stage"] != "sgd" or e.solver == "sgd":
-                    stop = events.end(None)
+                    stop = events.end(lambda: self.fitted_so_far(passes, *tables()))
                     if not stop:
                         events.begin()
                 stops.append(stop or interrupt.count > 0)
@@ -500,15 +508,17 @@ class _Run:
             if e.checkpoint is not None:
                 self.checkpoint = self._open_checkpoint(warm)
                 found = self.checkpoint.load()
-                resumed = 0 if found is None else len(found[0]["history"])
+                passes.extend([] if found is None else found[0]["history"])
+                resumed = len(passes)
             try:
-                result = self._solve(warm, on_pass)
+                result = self._solve(warm, on_pass, interrupt)
             finally:
                 if self.checkpoint is not None:
                     self.checkpoint.close()
             events.end_open()
-            events.end_fit(None)
-            vars(e).update(self.fitted(result))
+            fitted = self.fitted(result)
+            events.end_fit(fitted)
+            vars(e).update(fitted)
             if self.checkpoint is not None:
                 e.resumed_from_ = resumed
                 if not (interrupt.count or keep_checkpoint):
@@ -529,10 +539,11 @@ class _Run:
         self.task = None
         return objective
 
-    def _solve(self, warm, on_pass):
+    def _solve(self, warm, on_pass, interrupt):
         return train_crf(
             self.objective(self.estimator.c1), *self.rows(), validation=self.validation, warm=warm,
-            seed=self.seed(), callback=on_pass, checkpoint=self.checkpoint, **self.options(),
+            seed=self.seed(), callback=on_pass, checkpoint=self.checkpoint, interrupt=interrupt,
+            **self.options(),
         )  # fmt: skip
 
     def _open_checkpoint(self, warm):
@@ -561,16 +572,30 @@ class _Run:
 
     def fitted(self, result):
         """The attributes of a fitted estimator."""
-        nodes, edges = _store(result.nodes), _store(result.edges)
         return {
-            "_model": ChainModel(self.encoder, self.labels, nodes, edges, self.constraints),
-            "classes_": self.labels.array,
+            **self._model_of(result.nodes, result.edges),
             "n_iter_": max(result.n_iter, 1),
             "objective_": float(result.objective),
             "optimality_": result.optimality,
             "n_active_features_": result.n_active,
             "history_": result.history,
         }
+
+    def fitted_so_far(self, history, nodes, edges):
+        """The same after some passes."""
+        last = history[-1]
+        return {
+            **self._model_of(nodes, edges),
+            "n_iter_": sum(record["stage"] == last["stage"] for record in history),
+            "objective_": last["objective"],
+            "optimality_": last["optimality"],
+            "n_active_features_": last["n_active"],
+            "history_": list(history),
+        }
+
+    def _model_of(self, nodes, edges):
+        model = ChainModel(self.encoder, self.labels, _store(nodes), _store(edges), self.constraints)
+        return {"_model": model, "classes_": self.labels.array}
 
 
 def warn_unless_converged(result, estimator):

@@ -5,11 +5,14 @@ weights. Their result is the base estimator, fitted with these weights, and what
 can be asked of them.
 """
 
-from sklearn.base import BaseEstimator, clone
+from copy import copy
+
+from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ._sklearn import CallbackSupportMixin
 from .base import sequence_tags
 from .perceptron import StructuredPerceptron
 from .reranker import KBestReranker
@@ -26,7 +29,7 @@ def _base_has(name):
     return available_if(check)
 
 
-class MetaLearner(BaseEstimator):
+class MetaLearner(CallbackSupportMixin, BaseEstimator):
     """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
 
     def __sklearn_tags__(self):
@@ -76,16 +79,6 @@ class MetaLearner(BaseEstimator):
             )
         return template
 
-    def _adopt(self, model, n_iter, classes=None):
-        """Become a model: set the fitted attributes."""
-        estimator = clone(self._template())
-        fitted = {"_model": model, "n_iter_": n_iter}
-        if classes is not None:
-            fitted["classes_"] = self.classes_ = classes
-        vars(estimator).update(fitted)
-        self.n_iter_ = n_iter
-        self.estimator_ = estimator
-
     @property
     def accepts_allowed(self):
         """Whether ``predict`` takes ``allowed``, as that of taggers does."""
@@ -107,8 +100,9 @@ class MetaLearner(BaseEstimator):
         return self.estimator_._model
 
     def _fitted(self):
+        """The fitted estimator with this object's ``n_jobs``: a copy, since its own is a parameter."""
         check_is_fitted(self)
-        estimator = self.estimator_
+        estimator = copy(self.estimator_)
         if hasattr(estimator, "n_jobs"):
             estimator.n_jobs = self.n_jobs
         return estimator
@@ -196,7 +190,8 @@ class MetaLearner(BaseEstimator):
         -------
         self
         """
-        self._fitted().adapt(X)
+        check_is_fitted(self)
+        self.estimator_.adapt(X)
         return self
 
     @_base_has("n_features")

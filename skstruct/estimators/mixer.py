@@ -8,7 +8,7 @@ from sklearn.base import clone
 from ..data.inputs import describe, lengths_of
 from ..training.checkpoint import simple_parameters
 from ..training.mixing import ERRORS, NONZERO, UNIFORM
-from ._sklearn import HasMethods, StrOptions
+from ._sklearn import HasMethods, StrOptions, epoch_context, with_callbacks
 from .base import N_JOBS, POSITIVE
 from .joining import united
 from .loading import Given, Job, learner_of, prepared
@@ -142,6 +142,7 @@ class ParameterMixer(MetaLearner):
         self.random_state = random_state
 
     # -- fitting -----------------------------------------------------------------------------------
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Deal the sequences to shards and train.
 
@@ -166,7 +167,7 @@ class ParameterMixer(MetaLearner):
         self._validate_params()
         estimator, learner = self._learner()
         if self.client is not None:
-            return self._fit_jobs(estimator, learner, _dealt(X, y, sample_weight, self.n_shards))
+            return self._fit_jobs(estimator, learner, _dealt(X, y, sample_weight, self.n_shards), X, y)
         learner.random_state = self.random_state  # not a copy: a RandomState moves on, as in the learner
         run, fitted = prepared(estimator, learner, X, y, sample_weight)
         n = run.visited.shape[0]
@@ -178,8 +179,10 @@ class ParameterMixer(MetaLearner):
             shard.state.key = shard_key(key, s)
             shards.append(Shard(shard, self.n_shards == 1))
         mixed = Mixture(run.structure, run.fresh(key).model, run.state.rule, self.mixing == NONZERO)
-        return self._rounds(Threads(self.n_jobs, shards), mixed, run, fitted, n, int(run.task.token[-1]))
+        crew = Threads(self.n_jobs, shards)
+        return self._rounds(crew, mixed, run, fitted, n, int(run.task.token[-1]), X, y)
 
+    @with_callbacks
     def fit_shards(self, shards):
         """Train on data that each shard loads itself.
 
@@ -219,6 +222,12 @@ class ParameterMixer(MetaLearner):
             raise ValueError(
                 'checkpoint needs strategy="iterative": with "once" there is nothing to keep before the end'
             )
+        for inner in (estimator, learner):
+            if getattr(inner, "_skl_callbacks", None):
+                raise ValueError(
+                    f"callbacks of {type(inner).__name__} do not go with ParameterMixer: its shards have no "
+                    f"fit of their own; set them on the ParameterMixer, which tells them of its rounds"
+                )
         for name in ("early_stopping", "checkpoint"):
             if getattr(learner, name, None):
                 raise ValueError(
@@ -240,7 +249,7 @@ class ParameterMixer(MetaLearner):
             )
         return super()._trainable()
 
-    def _fit_jobs(self, estimator, learner, loads):
+    def _fit_jobs(self, estimator, learner, loads, X=None, y=None):
         """Train shards that know how to load their data."""
         key = new_key(self.random_state)
         alone = len(loads) == 1
@@ -260,11 +269,11 @@ class ParameterMixer(MetaLearner):
             mixed = Mixture(run.structure, run.fresh(key).model, run.state.rule, self.mixing == NONZERO)
             n_examples = sum(shard.n_examples for shard in opened)
             n_tokens = sum(shard.n_tokens for shard in opened)
-            return self._rounds(crew, mixed, run, opened[0].fitted, n_examples, n_tokens)
+            return self._rounds(crew, mixed, run, opened[0].fitted, n_examples, n_tokens, X, y)
         finally:
             crew.close()
 
-    def _rounds(self, crew, mixed, run, fitted, n_examples, n_tokens):
+    def _rounds(self, crew, mixed, run, fitted, n_examples, n_tokens, X, y):
         """Train, mix, and become the result."""
         learner = run.estimator
         once = self.strategy == "once" and crew.n_shards > 1
@@ -272,8 +281,15 @@ class ParameterMixer(MetaLearner):
         rounds = Rounds(crew, mixed, run, self.mixing, n_rounds, n_epochs, n_examples, n_tokens)
         if self.checkpoint is not None:
             rounds.keep_in(self.checkpoint, self._facts(learner, run))
-        interrupted = rounds.train()
-        self._become(run.finished(rounds.model()), run, fitted, rounds, n_epochs)
+
+        def attributes():
+            return self._attributes(run.finished(rounds.model()), run, fitted, rounds, n_epochs)
+
+        context = self._init_callback_context(max_subtasks=n_rounds)
+        interrupted = rounds.train(epoch_context(context, self, X, y, "round"), attributes)
+        for name in ("classes_", "resumed_from_"):
+            vars(self).pop(name, None)
+        vars(self).update(attributes())
         if interrupted:
             raise KeyboardInterrupt
         return self
@@ -289,8 +305,8 @@ class ParameterMixer(MetaLearner):
             "key": None if self.random_state is None else run.state.key,
         }
 
-    def _become(self, model, run, fitted, rounds, n_epochs):
-        """Set the fitted attributes."""
+    def _attributes(self, model, run, fitted, rounds, n_epochs):
+        """The fitted attributes."""
         estimator = clone(self._template())
         n_iter = len(rounds.history) * n_epochs
         given = {"_model": model, "n_iter_": n_iter, **run.fitted()}
@@ -300,13 +316,12 @@ class ParameterMixer(MetaLearner):
             vars(estimator).update(fitted, tagger_=tagger)
         else:
             vars(estimator).update(given)
-        vars(self).pop("classes_", None)
+        found = {"n_iter_": n_iter, "history_": list(rounds.history), "estimator_": estimator}
         if "classes_" in given:
-            self.classes_ = given["classes_"]
-        vars(self).pop("resumed_from_", None)
+            found["classes_"] = given["classes_"]
         if self.checkpoint is not None:
-            self.resumed_from_ = rounds.resumed_from
-        self.n_iter_, self.history_, self.estimator_ = n_iter, rounds.history, estimator
+            found["resumed_from_"] = rounds.resumed_from
+        return found
 
     @property
     def _model(self):

@@ -27,6 +27,7 @@ from ._sklearn import (
 from .base import N_JOBS, POSITIVE, SequenceTagger, take
 from .chain_model import (
     STRUCTURES,
+    ChainModel,
     check_gold,
     check_same_features,
     constraint_arrays,
@@ -97,9 +98,13 @@ class OnlineLearner(CallbackSupportMixin):
         )
 
     # -- fitting -----------------------------------------------------------------------------------
+    def _callback_context(self):
+        """The callbacks' context of a fit."""
+        return self._init_callback_context(max_subtasks=self.max_iter)
+
     def _fit(self, X, y, sample_weight):
         self._validate_params()
-        context = self._init_callback_context(max_subtasks=self.max_iter)
+        context = self._callback_context()
         continued = self.warm_start and hasattr(self, "_model")
         return self._prepare(X, y, sample_weight, continued).train(X, y, context)
 
@@ -293,6 +298,8 @@ def _closed_labels(classes, before, labels):
 class ChainRun(Run):
     """A training run of a chain tagger."""
 
+    model_class = ChainModel
+
     def __init__(self, estimator, state, task, encoder, labels, constraints, held_out):
         super().__init__(estimator, state, task, held_out)
         self.structure = STRUCTURES[order_of(state.model)]
@@ -300,9 +307,9 @@ class ChainRun(Run):
         self.labels = labels
         self.constraints = constraints
 
-    def finished(self, model):
+    def finished(self, model, reuse=False):
         """See :class:`.run.Run`."""
-        return final_model(model, self.state.rule, self.encoder, self.labels, self.constraints)
+        return final_model(model, self.state.rule, self.encoder, self.labels, self.constraints, reuse)
 
     def fitted(self):
         """See :class:`.run.Run`."""

@@ -12,6 +12,7 @@ from ..core.store import (
     Store,
     grow_rows,
     in_use,
+    made_sparse,
     new_clock,
     new_store,
     remap_columns,
@@ -63,10 +64,13 @@ def continued_state(before, old_labels, encoder, labels, rule, constraints, cost
     starts from the averaged weights, and with a new average: the long average of the fit would
     otherwise drown what the new data teaches. And so does training under another rule.
     """
-    order, chain = order_of(before.model), before.model
+    order, chain, L = order_of(before.model), before.model, len(labels)
+    rows_of = store_rows(encoder, L, order)
+    # Before anything grows: full rows with new columns may be what there is no memory for.
+    sparse = {name: made_sparse(getattr(chain, name)) for name, rows in rows_of.items() if is_sparse(rows, L)}
+    chain = chain._replace(**sparse)
     if before.rule != rule or (stream and not before.stream):
         chain = _start_average_anew(chain, before.rule, rule)
-    L = len(labels)
     stores = {name: getattr(chain, name) for name in STRUCTURES[order].STORES}
     if labels.values != old_labels.values:
         new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
@@ -78,7 +82,7 @@ def continued_state(before, old_labels, encoder, labels, rule, constraints, cost
             rows = new_of_old[:, None] * (L + 1) + np.arange(L + 1)
             stores["trigrams"] = _move_rows(moved, rows.ravel(), trigram.n_rows(L))
     start, allowed, end = constraints
-    for name, rows in store_rows(encoder, L, order).items():
+    for name, rows in rows_of.items():
         # What had to grow is new already: the rest is copied only now.
         stores[name] = _unshared(grow_rows(stores[name], rows, rule), getattr(before.model, name))
     chain = chain._replace(
@@ -97,13 +101,13 @@ def _unshared(store, old):
     return Store(*(a.copy() if a is b and isinstance(a, np.ndarray) else a for a, b in zip(store, old)))
 
 
-def final_model(chain, rule, encoder, labels, constraints):
-    """The model that training so far amounts to, without bookkeeping."""
+def final_model(chain, rule, encoder, labels, constraints, reuse=False):
+    """The model that training so far amounts to, without bookkeeping; ``reuse``: made of its arrays."""
 
     def final(store):
         store = in_use(store)
         return store._replace(
-            value=weights(store, chain.clock, rule),
+            value=weights(store, chain.clock, rule, reuse),
             moment=np.zeros(0),
             received=np.zeros(0),
             last=np.zeros(0, np.int64),

@@ -3,14 +3,14 @@
 Place on the ladder: rung 7, below :mod:`.shift_reduce_parser`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..core.codes import L1_CUMULATIVE, STANDARD
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
-from ..core.store import Store, new_clock, new_store, remap_columns, weights
+from ..core.store import Store, made_sparse, new_clock, new_store, remap_columns, weights
 from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
 from ..data.parser_atoms import AtomEncoder, check_words
@@ -25,13 +25,13 @@ from ..data.parser_templates import (
     tracked_fields,
 )
 from ..structures import parse as structure
-from ..structures.parse import n_rows
+from ..structures.parse import FEW_LABELS, n_rows
 from ..structures.parse_features import ParseModel
 from ..structures.parse_search import ParseTask, new_work
-from ..training.averaging import average_stores, sparse_store
 from ..training.averaging import entries as weights_of
+from ..training.averaging import sparse_store
 from ..training.online import snapshot
-from ..training.tables import aligned
+from ..training.tables import TableAverage
 from .chain_model import READ_ONLY, lend, map_chunks
 from .run import TrainingState
 
@@ -194,28 +194,25 @@ class ParserModel:
 
     @classmethod
     def average(cls, models, nonzero):
-        """The average of models that share a vocabulary; see ``training.averaging``."""
-        first = models[0]
-        stores, table, entries = aligned(
-            [m.weights for m in models], [m.table for m in models], [m.entries for m in models]
-        )
-        label_stores, label_table, label_entries = aligned(
-            [m.label_weights for m in models],
-            [m.label_table for m in models],
-            [m.label_entries for m in models],
-        )
-        return cls(
-            first.lines,
-            first.encoder,
-            first.labels,
-            first.beam,
-            first.merge,
-            average_stores(stores, nonzero),
-            table,
-            entries,
-            average_stores(label_stores, nonzero),
-            label_table,
-            label_entries,
+        """The average of models that share a vocabulary, taken one at a time; see ``training.averaging``."""
+        first, totals = None, (TableAverage(nonzero), TableAverage(nonzero))
+        for model in models:
+            if first is None:
+                nothing = dict.fromkeys(("weights", "table", "label_weights", "label_table"))
+                first = replace(model, **nothing)
+            totals[0].add(model.weights, model.table, model.entries)
+            totals[1].add(model.label_weights, model.label_table, model.label_entries)
+            del model  # the next one is trained when it is asked for
+        weights, table, entries = totals[0].result()
+        label_weights, label_table, label_entries = totals[1].result()
+        return replace(
+            first,
+            weights=weights,
+            table=table,
+            entries=entries,
+            label_weights=label_weights,
+            label_table=label_table,
+            label_entries=label_entries,
         )
 
 
@@ -245,7 +242,8 @@ def continued_state(before, old_labels, labels, settings, rule, stream):
         )
     if labels.values != old_labels.values:
         new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
-        model = model._replace(labels=remap_columns(model.labels, new_of_old, len(labels)))
+        store = made_sparse(model.labels) if len(labels) > FEW_LABELS else model.labels
+        model = model._replace(labels=remap_columns(store, new_of_old, len(labels)))
     return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])
 
 
@@ -261,8 +259,11 @@ def _anew(store, clock, old, new):
     )
 
 
-def final_model(model, rule, lines, encoder, labels):
-    """The :class:`ParserModel` that training so far amounts to, without bookkeeping."""
+def final_model(model, rule, lines, encoder, labels, reuse=False):
+    """The :class:`ParserModel` that training so far amounts to, without bookkeeping.
+
+    ``reuse``: training ends here, and the model may be made of its arrays.
+    """
     parts = []
     for store, table, entries, seen in (
         (model.weights, model.table, model.entries, model.seen),
@@ -270,17 +271,17 @@ def final_model(model, rule, lines, encoder, labels):
     ):
         R = int(entries[0])
         rare = seen[:R] < model.min_count if seen.shape[0] else None
-        # The table is a copy: training goes on to write into the model's.
-        parts += [_final_store(store, weights(store, model.clock, rule), R, rare), table.copy(), R]
+        value = weights(store, model.clock, rule, reuse)
+        parts += [_final_store(store, value, R, rare, reuse), table if reuse else table.copy(), R]
     return ParserModel(lines, encoder, labels, model.beam, model.merge, *parts)
 
 
-def _final_store(store, value, R, rare):
+def _final_store(store, value, R, rare, reuse):
     """A store for prediction: R rows, without the weights of ``rare`` ones."""
     C = store.columns
     like = new_store(0, C, READ_ONLY, store.sparse)
     if not store.sparse:
-        value = value[: R * C].copy()
+        value = value[: R * C] if reuse else value[: R * C].copy()
         if rare is not None:
             value.reshape(R, C)[rare] = 0.0
         return like._replace(value=value)

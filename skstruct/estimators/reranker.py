@@ -468,7 +468,7 @@ class RerankRun(Run):
         self.words, self.tags = words, tags
         self.base, self.oracle = base, oracle
 
-    def finished(self, model):
+    def finished(self, model, reuse=False):
         """See :class:`.run.Run`."""
         return final_model(model, self.state.rule, self.words, self.tags)
 

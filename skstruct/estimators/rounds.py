@@ -45,17 +45,34 @@ class Rounds:
         self.alone = crew.n_shards == 1
         self.history, self.resumed_from, self.checkpoint = [], 0, None
 
-    def train(self):
-        """All rounds; returns whether an interrupt ended them early."""
+    def train(self, events, attributes):
+        """All rounds; returns whether an interrupt ended them early.
+
+        Parameters
+        ----------
+        events : epoch_context
+            Hears of the rounds, and may stop them.
+        attributes : callable
+            Returns the fitted attributes after the rounds so far.
+        """
         complete = False
         try:
             with DeferredInterrupt() as interrupt:
-                while len(self.history) < self.n_rounds and not interrupt.count:
+                events.begin_fit()
+                complete = len(self.history) == self.n_rounds
+                while not (complete or interrupt.count):
+                    events.begin()
                     self._round()
                     if self.checkpoint is not None and len(self.history) < self.n_rounds:
                         self._keep()
-                complete = len(self.history) == self.n_rounds
+                    complete = events.end(attributes) or len(self.history) == self.n_rounds
+                if complete:
+                    events.end_fit(attributes)
                 return bool(interrupt.count)
+        except KeyboardInterrupt:  # a callback's
+            if not self.history:
+                raise
+            return True
         finally:
             if self.checkpoint is not None:
                 if complete:

@@ -6,6 +6,7 @@ model is; chain, word segmenter and parser share the rest: orders, early stoppin
 interrupts, checkpoints.
 """
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -78,6 +79,9 @@ class Run:
     structure = None
     """The structure module; see ``training.online``."""
 
+    model_class = None
+    """What a finished run leads to; has ``average``."""
+
     score_name = "accuracy"
     """What :meth:`held_out_score` measures."""
 
@@ -91,8 +95,11 @@ class Run:
         self.n_iter = 0
 
     # -- what a structure says ---------------------------------------------------------------------
-    def finished(self, model):
-        """What prediction would use after the training so far."""
+    def finished(self, model, reuse=False):
+        """What prediction would use after the training so far.
+
+        With ``reuse`` it may be made of the arrays of ``model``, which is not used any more.
+        """
         raise NotImplementedError
 
     def fitted(self):
@@ -129,7 +136,9 @@ class Run:
         n = self.visited.shape[0]
         return self.visited[epoch_order(self.state.key, epoch, n, self.estimator.shuffle)]
 
-    def train(self, X, y, context=None, n_epochs=None, keep_checkpoint=False):
+    def train(
+        self, X, y, context=None, n_epochs=None, keep_checkpoint=False, interrupt=None, for_good=False
+    ):
         """Run the epochs; returns the estimator, fitted.
 
         Parameters
@@ -142,6 +151,10 @@ class Run:
             Instead of ``max_iter``; such a run writes no checkpoint.
         keep_checkpoint : bool
             Leave the file of a finished run: the caller removes it (``self.checkpoint.remove()``).
+        interrupt : DeferredInterrupt, optional
+            That of the caller, if it is the caller who hears Ctrl-C.
+        for_good : bool
+            The estimator will not be trained further: it gets no training state, whose arrays are let go of.
         """
         estimator, state = self.estimator, self.state
         self.watch = None if self.held_out is None else _Watch(self)
@@ -156,7 +169,7 @@ class Run:
         orders = (self.order(state.epoch + e) for e in range(begin, n_epochs))
         events = epoch_context(context, estimator, X, y)
         started = self.done > 0
-        with DeferredInterrupt() as interrupt:
+        with DeferredInterrupt() if interrupt is None else nullcontext(interrupt) as interrupt:
             try:
                 events.begin_fit()
                 if begin < n_epochs:
@@ -181,7 +194,7 @@ class Run:
                     events.begin()
                 events.end_fit(self.attributes)
             except BaseException as error:
-                if started and isinstance(error, KeyboardInterrupt):
+                if started and isinstance(error, KeyboardInterrupt) and not interrupt.at_once:
                     self._commit()
                 if self.checkpoint is not None:
                     self.checkpoint.close()  # what was being written; then what was not
@@ -189,7 +202,8 @@ class Run:
                         self._keep(False)
                         self.checkpoint.close()
                 raise
-            self._commit()
+            model = None  # nobody else holds the arrays now
+            self._commit(for_good)
         if self.checkpoint is not None:
             if keep_checkpoint:
                 self.checkpoint.close()
@@ -288,24 +302,26 @@ class Run:
         best = None if self.watch is None else self.watch.best
         return self.current if best is None else best
 
-    def attributes(self):
-        """The fitted attributes as they stand."""
+    def attributes(self, reuse=False):
+        """The fitted attributes as they stand; for ``reuse`` see :meth:`finished`."""
         resumed = {} if self.checkpoint is None else {"resumed_from_": self.resumed_from}
         return {
             **resumed,
-            "_model": self.finished(self._best()),
+            "_model": self.finished(self._best(), reuse),
             "n_iter_": self.n_iter + self.done,
             "history_": self.history,
             **self.fitted(),
         }
 
-    def _commit(self):
-        fitted = self.attributes()
-        state = self.state
-        state.model = self.at_rest(self._best())
-        state.epoch += self.done
-        state.history = self.history
-        fitted["_training"] = state
+    def _commit(self, for_good=False):
+        fitted, state = self.attributes(reuse=for_good), self.state
+        if for_good:
+            self.state = self.current = self.watch = None
+        else:
+            state.model = self.at_rest(self._best())
+            state.epoch += self.done
+            state.history = self.history
+            fitted["_training"] = state
         vars(self.estimator).update(fitted)
 
 

@@ -24,6 +24,7 @@ from ._sklearn import StrOptions, sample_weights, with_callbacks
 from .base import POSITIVE, Sequences, check_X_y, sequence_tags, take
 from .online import SHARED_CONSTRAINTS, OnlineLearner
 from .parser_model import (
+    ParserModel,
     attributes_read,
     continued_state,
     final_model,
@@ -438,6 +439,7 @@ class ParseRun(Run):
 
     structure = structure
     score_name = "UAS"
+    model_class = ParserModel
 
     def __init__(self, estimator, state, task, lines, encoder, labels, held_out):
         super().__init__(estimator, state, task, held_out)
@@ -445,9 +447,9 @@ class ParseRun(Run):
         self.encoder = encoder
         self.labels = labels
 
-    def finished(self, model):
+    def finished(self, model, reuse=False):
         """See :class:`.run.Run`."""
-        return final_model(model, self.state.rule, self.lines, self.encoder, self.labels)
+        return final_model(model, self.state.rule, self.lines, self.encoder, self.labels, reuse)
 
     def fitted(self):
         """See :class:`.run.Run`."""

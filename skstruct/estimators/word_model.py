@@ -17,11 +17,10 @@ from ..data.inputs import WORDS, Inputs, lengths_of, offsets_of
 from ..data.segmented import words_at
 from ..structures import segment as structure
 from ..structures.segment_features import Scorer
-from ..structures.segment_keys import features, unite
+from ..structures.segment_keys import _IS_NODE, features
 from ..structures.segment_search import SegmentTask, new_work
-from ..training.averaging import average_stores
 from ..training.online import snapshot
-from ..training.tables import moved
+from ..training.tables import TableAverage
 from .chain_model import READ_ONLY, lend, map_chunks
 from .run import TrainingState
 
@@ -73,11 +72,16 @@ class WordModel:
 
     @classmethod
     def average(cls, models, nonzero):
-        """The average of models with the same templates; see ``training.averaging``."""
-        first = models[0]
-        table, entries, rows = unite(first.templates, [m.keys() for m in models])
-        stores = [moved(m.weights, row_of, entries) for m, row_of in zip(models, rows)]
-        return replace(first, weights=average_stores(stores, nonzero), table=table, entries=entries)
+        """The average of models with the same templates, taken one at a time; see ``training.averaging``."""
+        first = None
+        for model in models:
+            if first is None:
+                first = replace(model, weights=None, table=None)
+                total = TableAverage(nonzero, _IS_NODE[model.templates])
+            total.add(model.weights, model.table, model.entries)
+            del model  # the next one is trained when it is asked for
+        weights, table, entries = total.result()
+        return replace(first, weights=weights, table=table, entries=entries)
 
     @property
     def inputs(self):
@@ -171,13 +175,17 @@ def continued_state(before, beam, update, rule, stream):
     return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])
 
 
-def final_model(scorer, rule):
-    """The :class:`WordModel` that training so far amounts to, without bookkeeping."""
+def final_model(scorer, rule, reuse=False):
+    """The :class:`WordModel` that training so far amounts to, without bookkeeping.
+
+    ``reuse``: training ends here, and the model may be made of its arrays.
+    """
     R = int(scorer.entries[0])
     places = R * scorer.weights.columns
-    value = weights(scorer.weights, scorer.clock, rule)[:places].copy()
+    value, table = weights(scorer.weights, scorer.clock, rule, reuse)[:places], scorer.table
+    if not reuse:  # training goes on to write into the scorer's table
+        value, table = value.copy(), table.copy()
     if scorer.min_count > 1:
         value[scorer.seen[:places] < scorer.min_count] = 0.0
     store = new_store(0, scorer.weights.columns, READ_ONLY, False)._replace(value=value)
-    # The table is a copy: training goes on to write into the scorer's.
-    return WordModel(scorer.templates, scorer.beam, store, scorer.table.copy(), R)
+    return WordModel(scorer.templates, scorer.beam, store, table, R)

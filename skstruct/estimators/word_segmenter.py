@@ -18,7 +18,7 @@ from ._sklearn import StrOptions, sample_weights, with_callbacks
 from .base import POSITIVE, Sequences, take
 from .online import SHARED_CONSTRAINTS, OnlineLearner
 from .run import Run, new_key
-from .word_model import continued_state, final_model, fresh_state, make_task
+from .word_model import WordModel, continued_state, final_model, fresh_state, make_task
 
 
 class WordSegmenter(OnlineLearner, BaseEstimator):
@@ -421,10 +421,11 @@ class WordRun(Run):
 
     structure = structure
     score_name = "word F1"
+    model_class = WordModel
 
-    def finished(self, model):
+    def finished(self, model, reuse=False):
         """See :class:`.run.Run`."""
-        return final_model(model, self.state.rule)
+        return final_model(model, self.state.rule, reuse)
 
     def scratch(self):
         """See :class:`.run.Run`."""

@@ -1,4 +1,4 @@
-"""The features of word segmenters as keys: by row, into a table, and united over models.
+"""The features of word segmenters as keys: by row, and into a table.
 
 Place on the ladder: rung 4, beside :mod:`.segment`. A row's key is (compound, left, right), see
 :mod:`.segment_features`. Rows are numbered as features are met, so models that saw texts in other orders
@@ -23,47 +23,10 @@ _IS_NODE[1, [2, 10, 14], 1] = True
 
 
 @kernel
-def _intern_rows(keys, is_node, table, entries, rows):
-    """Number the features of one table in another; ``rows`` (R,) int64 is written."""
+def _intern_rows(keys, table, entries):
+    """Number features in a table that has room for them."""
     for r in range(keys.shape[0]):
-        compound, left, right = keys[r, 0], keys[r, 1], keys[r, 2]
-        number = compound >> 2
-        if is_node[number, 0] and left > 0:
-            left = rows[left - 1] + 1
-        if is_node[number, 1] and right > 0:
-            right = rows[right - 1] + 1
-        rows[r] = intern(table, entries, compound, left, right)
-
-
-def unite(templates, parts, table=None, entries=0):
-    """One table for the features of several models.
-
-    Parameters
-    ----------
-    templates : int
-        ZSZ18 or ZC14, the same for all.
-    parts : list of ndarray of shape (R, 3)
-        The keys of each model, from :func:`keys_of`.
-    table : ndarray, optional
-        A table to go on from; it is not changed.
-    entries : int
-        Its rows.
-
-    Returns
-    -------
-    table : ndarray of shape (capacity, 2), int64
-    entries : int
-    rows : list of ndarray of shape (R,), int64
-        For each row of each model its row in the common table.
-    """
-    table = empty_table() if table is None else table.copy()
-    entries = np.array([entries], np.int64)
-    rows = []
-    for keys in parts:
-        table = grown(table, int(entries[0]) + keys.shape[0])
-        rows.append(np.empty(keys.shape[0], np.int64))
-        _intern_rows(keys, _IS_NODE[templates], table, entries, rows[-1])
-    return table, int(entries[0]), rows
+        intern(table, entries, keys[r, 0], keys[r, 1], keys[r, 2])
 
 
 def in_order(templates, keys):
@@ -150,6 +113,6 @@ def feature_labels(templates):
 def table_from_keys(keys):
     """The table with the given keys, and whether no key occurs twice."""
     table = grown(empty_table(), keys.shape[0])
-    entries, rows = np.zeros(1, np.int64), np.empty(keys.shape[0], np.int64)
-    _intern_rows(keys, np.zeros_like(_IS_NODE[0]), table, entries, rows)
+    entries = np.zeros(1, np.int64)
+    _intern_rows(keys, table, entries)
     return table, int(entries[0]) == keys.shape[0]

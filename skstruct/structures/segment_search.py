@@ -222,7 +222,7 @@ def search(limit, given, shadow, update, model, rule, noise, plain, work, path):
     extra = 1 if shadow else 0  # the target is one more state, behind those of the beam
     worst, m, begin, record, score = -np.inf, -1, 0, -1, 0.0
     n_records, size, zero = 0, 1, np.int64(0)
-    work.shared_at[:] = 0
+    work.shared_at[: n + 1] = 0  # the scratch fits the longest text
     for z in range(size + extra):  # before the first character
         now.score[z] = 0.0
         now.fact[z] = 0

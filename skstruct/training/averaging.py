@@ -7,36 +7,94 @@ examples, either over all models (equation 7) or over those in which a weight is
 
 import numpy as np
 
+PIECE_ROWS = 2**18
+"""Rows that are moved at a time: a copy of all would be as large as the model."""
 
-def average_stores(stores, nonzero):
-    """The average of stores with the same rows and columns.
+
+class Average:
+    """The average of stores of final weights, which are added one after another.
+
+    Only sums are kept: what was added may be let go of. They run in the order of the calls.
 
     Parameters
     ----------
-    stores : list of Store
-        Final weights, all dense or all sparse.
     nonzero : bool
-        Equation 8 (divide by the number of models in which the weight is not zero), else equation 7
-        (divide by the number of models).
-
-    Returns
-    -------
-    Store
-
-    Notes
-    -----
-    Sums run in the order of the list, so that the result does not depend on who finished first.
+        Equation 8 (divide by the number of stores in which the weight is not zero), else equation 7
+        (divide by the number of stores).
     """
-    if stores[0].sparse:
-        return _average_sparse(stores, nonzero)
-    total = np.zeros_like(stores[0].value)
-    used = np.zeros(total.shape[0], np.int32) if nonzero else None
-    for store in stores:
-        total += store.value
-        if nonzero:
-            used += store.value != 0.0
-    total /= np.maximum(used, 1) if nonzero else len(stores)
-    return stores[0]._replace(value=total)
+
+    def __init__(self, nonzero):
+        self.nonzero, self.n, self.like = nonzero, 0, None
+        self.rows = 0
+        self.keys = np.zeros(0, np.int64)  # sparse: row * columns + column, sorted
+        self.total = np.zeros(0)
+        self.used = np.zeros(0, np.uint8)
+
+    def add(self, store, row_of=None, rows=None):
+        """Add the weights of a store; all are dense or all are sparse.
+
+        Parameters
+        ----------
+        store : Store
+        row_of : ndarray of shape (R,), int64, optional
+            The common number of each of its rows; by default they are numbered alike.
+        rows : int, optional
+            Rows that are numbered by now; needed with ``row_of``.
+        """
+        if self.like is None:
+            nothing = {name: getattr(store, name)[:0] for name in ("value", "first", "count", "column")}
+            self.like = store._replace(**{name: part.copy() for name, part in nothing.items()})
+        self.n += 1
+        if self.n > np.iinfo(self.used.dtype).max:
+            self.used = self.used.astype(np.int64)
+        (self._add_sparse if store.sparse else self._add_dense)(store, row_of, rows)
+
+    def _add_dense(self, store, row_of, rows):
+        C = store.columns
+        if row_of is None:
+            row_of = np.arange(store.value.shape[0] // C if C else 0)
+            rows = row_of.shape[0]
+        self.rows = rows
+        self.total = _longer(self.total, rows * C)
+        if self.nonzero:
+            self.used = _longer(self.used, rows * C)
+        for begin in range(0, row_of.shape[0], PIECE_ROWS):
+            at = row_of[begin : begin + PIECE_ROWS]
+            value = store.value[begin * C : (begin + at.shape[0]) * C].reshape(-1, C)
+            self.total.reshape(rows, C)[at] += value
+            if self.nonzero:
+                self.used.reshape(rows, C)[at] += value != 0.0
+
+    def _add_sparse(self, store, row_of, rows):
+        C = store.columns
+        keys, value = entries(store)
+        self.rows = store.first.shape[0] if row_of is None else rows
+        if row_of is not None:
+            keys = row_of[keys // C] * C + keys % C
+        merged = np.union1d(self.keys, keys)
+        before, at = np.searchsorted(merged, self.keys), np.searchsorted(merged, keys)
+        self.keys, self.total = merged, _spread(self.total, before, merged.shape[0])
+        self.total[at] += value  # a store holds a weight once, so there are no repeats
+        if self.nonzero:
+            self.used = _spread(self.used, before, merged.shape[0])
+            self.used[at] += value != 0.0
+
+    def store(self):
+        """The average; nothing can be added then."""
+        self.total /= np.maximum(self.used, 1) if self.nonzero else self.n
+        if not self.like.sparse:
+            return self.like._replace(value=self.total)
+        return sparse_store(self.like._replace(first=np.zeros(self.rows, np.int64)), self.keys, self.total)
+
+
+def _longer(array, size):
+    return array if array.shape[0] == size else _spread(array, slice(array.shape[0]), size)
+
+
+def _spread(array, places, size):
+    out = np.zeros(size, array.dtype)
+    out[places] = array
+    return out
 
 
 def entries(store):
@@ -47,21 +105,6 @@ def entries(store):
     within = np.arange(row.shape[0]) - np.repeat(np.cumsum(count) - count, count)
     place = store.first[row] + within
     return row * store.columns + store.column[place], store.value[place]
-
-
-def _average_sparse(stores, nonzero):
-    parts = [entries(store) for store in stores]
-    keys, inverse = np.unique(np.concatenate([k for k, _ in parts]), return_inverse=True)
-    total = np.zeros(keys.shape[0])
-    used = np.zeros(keys.shape[0], np.int32)
-    begin = 0
-    for key, value in parts:
-        at = inverse[begin : begin + key.shape[0]]
-        begin += key.shape[0]
-        total[at] += value  # a store holds a weight once, so there are no repeats
-        used[at] += value != 0.0
-    total /= np.maximum(used, 1) if nonzero else len(stores)
-    return sparse_store(stores[0], keys, total)
 
 
 def sparse_store(like, keys, values):

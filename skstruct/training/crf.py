@@ -146,7 +146,7 @@ class HeldOut:
 
 def solve(objective, n_rows, n_edge_rows=1, *, solver="two-stage", sgd_iter=2, eta0=0.3, decay=0.5,
           line_search=False, max_trials=3, memory=60, max_iter=1000, tol=2e-4, weights=None, seed=0,
-          held_out=None, callback=None, checkpoint=None):  # fmt: skip
+          held_out=None, callback=None, checkpoint=None, interrupt=None):  # fmt: skip
     """Minimise an objective.
 
     Parameters
@@ -166,9 +166,12 @@ def solve(objective, n_rows, n_edge_rows=1, *, solver="two-stage", sgd_iter=2, e
         Order of the sequences in stage one.
     held_out : HeldOut or None
     callback : callable or None
-        Called with each new entry of the history; stops if it returns true.
+        Called with each new entry of the history, and a function that returns the weights so far as
+        tables (nodes, edges); stops if it returns true.
     checkpoint : Checkpoint or None
         Where to keep the state between iterations, and to go on from.
+    interrupt : DeferredInterrupt or None
+        Stops at once.
 
     Returns
     -------
@@ -196,7 +199,15 @@ def solve(objective, n_rows, n_edge_rows=1, *, solver="two-stage", sgd_iter=2, e
         if held_out is not None:
             entry["validation"] = held_out.score(weights, where)
         history.append(entry)
-        if callback is not None and callback(entry):
+
+        def tables():
+            everywhere = weights
+            if where is not None:
+                everywhere = np.zeros(o.size)
+                everywhere[where] = weights
+            return unpack(o, everywhere, n_rows, n_edge_rows)
+
+        if (callback is not None and callback(entry, tables)) or (interrupt is not None and interrupt.count):
             stopped.append(True)
         return bool(stopped)
 
@@ -215,7 +226,7 @@ def solve(objective, n_rows, n_edge_rows=1, *, solver="two-stage", sgd_iter=2, e
     first = solver == "sgd" or (solver == "two-stage" and sgd_iter and weights is None)
     if first and resumed != "batch":
         start = stochastic_passes(
-            o, sgd_iter, eta0, decay, line_search, max_trials, seed, start, of_sgd, keepers["sgd"]
+            o, sgd_iter, eta0, decay, line_search, max_trials, seed, start, of_sgd, keepers["sgd"], interrupt
         )
         n_iter = n_sgd = len(history)
         if not np.isfinite(start).all():

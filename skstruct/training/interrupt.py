@@ -7,7 +7,14 @@ import threading
 class DeferredInterrupt:
     """Context manager that notes Ctrl-C instead of raising it, until its owner asks.
 
-    Outside the main thread, where Python delivers no signals, it does nothing.
+    Outside the main thread, where Python delivers no signals, it does nothing; threads that are to stop
+    share that of the main thread.
+
+    Parameters
+    ----------
+    at_once : bool
+        Nothing of what is interrupted will be used, so that there is no point in finishing an epoch, or in
+        keeping what it began with.
 
     Attributes
     ----------
@@ -15,8 +22,8 @@ class DeferredInterrupt:
         How often the user has asked to stop.
     """
 
-    def __init__(self):
-        self.count = 0
+    def __init__(self, at_once=False):
+        self.count, self.at_once = 0, at_once
         self._previous = None
 
     def __enter__(self):
@@ -29,6 +36,10 @@ class DeferredInterrupt:
         return self
 
     def _note(self, number, frame):
+        self.stop()
+
+    def stop(self):
+        """Ask everyone to stop, as the user would."""
         self.count += 1
 
     def __exit__(self, *exception):

@@ -47,7 +47,7 @@ def snapshot(structure, model):
     return model._replace(clock=Clock(*(part.copy() for part in model.clock)), **copies)
 
 
-def _chunks(order, lengths):
+def chunks(order, lengths):
     """Bounds of consecutive pieces of ``order`` with about ``CHUNK_TOKENS`` tokens each."""
     ends = np.cumsum(lengths[order])
     total = int(ends[-1]) if ends.shape[0] else 0
@@ -84,7 +84,7 @@ def run_epoch(structure, task, order, lengths, model, rule, noise, work, interru
     began = time.perf_counter()
     work.stats[:] = 0.0
     complete = True
-    bounds = _chunks(order, lengths)
+    bounds = chunks(order, lengths)
     for begin, end in zip(bounds, bounds[1:]):
         while begin < end:
             code, begin = structure.epoch(task, order, begin, end, model, rule, noise, work)
@@ -131,12 +131,13 @@ def epochs(structure, task, orders, lengths, model, rule, noise, work, interrupt
     An interrupt must lose at most the epoch it hits. A short epoch is simply finished. Before an
     epoch that promises to be long, the model is copied, and an interrupt rolls back to the copy. A
     first epoch that turns out to be long is yielded as far as it went, with ``complete=False``:
-    a partial model is of more use than none.
+    a partial model is of more use than none. None of this where an interrupted run is worth nothing
+    (``interrupt.at_once``).
     """
     previous = None
     for order in orders:
-        long = previous is not None and previous.seconds > LONG_EPOCH
-        saved = snapshot(structure, model) if long else None
+        long = interrupt.at_once or (previous is not None and previous.seconds > LONG_EPOCH)
+        saved = snapshot(structure, model) if long and not interrupt.at_once else None
         model, stats, complete = run_epoch(
             structure, task, order, lengths, model, rule, noise, work, interrupt, whole=not long
         )

@@ -22,6 +22,7 @@ from ..core.compile import inline, kernel
 from ..structures.chain_expectations import exp_all
 from ..structures.chain_marginals import clamp, sum_labellings
 from .checkpoint import arrays_of
+from .online import chunks
 
 CHANGE = 0.5
 """What algorithm 1 multiplies or divides rates by."""
@@ -412,7 +413,7 @@ def settle(s):
 
 
 def stochastic_passes(objective, n_passes, eta0=0.3, decay=0.5, line_search=False, max_trials=3,
-                      seed=0, weights=None, callback=None, keeper=None):  # fmt: skip
+                      seed=0, weights=None, callback=None, keeper=None, interrupt=None):  # fmt: skip
     """Stage one.
 
     Parameters
@@ -432,6 +433,8 @@ def stochastic_passes(objective, n_passes, eta0=0.3, decay=0.5, line_search=Fals
         Called as ``callback(weights)`` after each pass; stops if it returns true.
     keeper : object, optional
         As of :func:`.working_set.active_orthant`; gets the state after each pass.
+    interrupt : DeferredInterrupt, optional
+        Ends a pass in the middle, which is then the last.
 
     Returns
     -------
@@ -456,11 +459,16 @@ def stochastic_passes(objective, n_passes, eta0=0.3, decay=0.5, line_search=Fals
         order = random.permutation(n)
         if k < n_done:
             continue
-        descend(
-            o.token, o.gold, o.sequence_weight, o.start, o.feature, o.value, o.first, o.pair_label,
-            o.pair, o.potentials, schedule, order, 0, n, state,
-        )  # fmt: skip
-        if callback is not None and callback(state.weight):
+        bounds, stopped = chunks(order, o.lengths), False
+        for begin, end in zip(bounds, bounds[1:]):
+            descend(
+                o.token, o.gold, o.sequence_weight, o.start, o.feature, o.value, o.first, o.pair_label,
+                o.pair, o.potentials, schedule, order, begin, end, state,
+            )  # fmt: skip
+            stopped = interrupt is not None and interrupt.count > 0
+            if stopped:
+                break
+        if (callback is not None and callback(state.weight)) or stopped:
             break
         if keeper is not None:
             keeper.offer({"n_done": k + 1}, arrays_of(state, "sgd"))

@@ -292,14 +292,14 @@ def _interrupt_after(run, n, X, y):
     """Train until so many entries of the history are there, then raise as Ctrl-C does."""
     solve, seen = run._solve, []
 
-    def solving(warm, on_pass):
-        def counting(record):
+    def solving(warm, on_pass, interrupt):
+        def counting(record, tables):
             seen.append(record)
             if len(seen) == n:
                 raise KeyboardInterrupt
-            return on_pass(record)
+            return on_pass(record, tables)
 
-        return solve(warm, counting)
+        return solve(warm, counting, interrupt)
 
     run._solve = solving
     run.train(X, y)

@@ -12,6 +12,8 @@ import skstruct.estimators.l1crf as module
 from skstruct import L1CRF, StructuredPerceptron, regularization_path
 from skstruct.datasets import make_hmm_sequences
 from skstruct.inspection import feature_weights
+from skstruct.training import online as loops
+from skstruct.training import sgd_l1
 
 
 @pytest.fixture(scope="module")
@@ -230,6 +232,85 @@ def test_ctrl_c_leaves_a_usable_model(corpus, monkeypatch):
     assert crf.score(X, y) > 0.5
     reached = crf.history_[-1]["objective"]
     assert crf.set_params(warm_start=True, verbose=0).fit(X, y).objective_ < reached
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a signal")
+@pytest.mark.parametrize("solver", ["sgd", "two-stage"])
+def test_ctrl_c_ends_a_pass_in_the_middle(corpus, monkeypatch, solver):
+    X, y = corpus[:2]
+    descend, calls = sgd_l1.descend, []
+
+    def interrupting(*arguments):
+        descend(*arguments)
+        calls.append(1)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(loops, "CHUNK_TOKENS", 200)
+    monkeypatch.setattr(sgd_l1, "descend", interrupting)
+    crf = L1CRF(solver=solver, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        crf.fit(X, y)
+    assert len(calls) == 3 and crf.n_iter_ == 1
+    assert crf.score(X, y) > 0.5
+
+
+def test_passes_in_pieces_change_nothing(corpus, monkeypatch):
+    X, y = corpus[:2]
+    crf = L1CRF(solver="sgd", sgd_iter=3, random_state=0)
+    whole = crf.fit(X, y).decision_function(X).tolist()
+    monkeypatch.setattr(loops, "CHUNK_TOKENS", 50)
+    assert crf.fit(X, y).decision_function(X).tolist() == whole
+
+
+# -- callbacks -------------------------------------------------------------------------------------
+class Looks:
+    """A scikit-learn callback that scores what it sees."""
+
+    def __init__(self, last=None):
+        self.last, self.seen = last, []
+
+    def setup(self, estimator, context):
+        pass
+
+    teardown = on_fit_task_begin = setup
+
+    def on_fit_task_end(self, estimator, context, *, X, y, fitted_estimator=None):
+        if fitted_estimator is not None:
+            self.seen.append((context.task_name, fitted_estimator, fitted_estimator.score(X, y)))
+        return len(self.seen) == self.last
+
+
+@pytest.mark.parametrize("last", [None, 3])
+@pytest.mark.parametrize("options", [{}, {"solver": "owlqn"}, {"solver": "sgd", "sgd_iter": 4}])
+def test_callbacks_see_a_model_after_each_pass(corpus, options, last):
+    if not hasattr(L1CRF, "set_callbacks"):
+        pytest.skip("scikit-learn without callbacks")
+    X, y = corpus[:2]
+    looks = Looks(last)
+    crf = L1CRF(random_state=0, **options).set_callbacks(looks).fit(X, y)
+    *passes, (name, model, score) = looks.seen
+    assert name == "fit" and score == crf.score(X, y) and model.predict(X) == crf.predict(X)
+    assert [name for name, _, _ in passes] == ["epoch"] * crf.n_iter_
+    assert last in (None, len(passes))
+    assert [model.n_iter_ for _, model, _ in passes] == list(range(1, crf.n_iter_ + 1))
+    assert [model.objective_ for _, model, _ in passes] == [
+        record["objective"] for record in crf.history_ if record["objective"] is not None
+    ]
+    if options.get("solver") != "sgd":  # whose weights have yet to pay what they owe
+        assert passes[-1][1].decision_function(X) == pytest.approx(crf.decision_function(X), rel=1e-6)
+
+
+def test_scores_can_be_monitored(corpus):
+    callback = pytest.importorskip("sklearn.callback")
+    if not hasattr(callback, "ScoringMonitor"):
+        pytest.skip("this scikit-learn has no ScoringMonitor")
+    X, y = corpus[:2]
+
+    monitor = callback.ScoringMonitor(scoring={"score": lambda estimator, X, y: estimator.score(X, y)})
+    crf = L1CRF(random_state=0).set_callbacks(monitor).fit(X, y)
+    scores = [row["score"] for row in monitor.get_logs().data if row["task_name"] == "epoch"]
+    assert len(scores) == crf.n_iter_ and scores[-1] == crf.score(X, y)
 
 
 # -- hostile input ---------------------------------------------------------------------------------

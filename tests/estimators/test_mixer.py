@@ -432,3 +432,70 @@ def test_a_worker_lost_while_it_answers_does_not_keep_the_interpreter_from_endin
         """
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+
+
+# -- callbacks -----------------------------------------------------------------------------------------
+class Watch:
+    """A scikit-learn callback that notes what it is told of, and may stop or raise at the end of a round."""
+
+    def __init__(self, last=None, error=None):
+        self.last, self.error, self.begun, self.scores = last, error, [], []
+
+    def setup(self, estimator, context):
+        pass
+
+    teardown = setup
+
+    def on_fit_task_begin(self, estimator, context):
+        self.begun.append((type(estimator).__name__, context.task_name))
+
+    def on_fit_task_end(self, estimator, context, *, X, y, fitted_estimator=None):
+        if X is not None:
+            self.scores.append(fitted_estimator.score(X, y))
+        if self.error is not None:
+            raise self.error
+        return context.task_id + 1 == self.last
+
+
+def watched(estimator, watch):
+    if not hasattr(estimator, "set_callbacks"):
+        pytest.skip("scikit-learn without callbacks")
+    return estimator.set_callbacks(watch)
+
+
+@pytest.mark.parametrize("n_shards", [1, 3])
+@pytest.mark.parametrize(
+    "base, x, y",
+    [LEARNERS[0], LEARNERS[3], LEARNERS[5], LEARNERS[6], LEARNERS[8]],
+    ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",
+)
+def test_callbacks_see_the_rounds(base, x, y, n_shards):
+    mixer, watch = ParameterMixer(base, n_shards, random_state=0), Watch()
+    alone = clone(mixer).fit(x, y)
+    fitted = watched(clone(mixer), watch).fit(x, y)
+    n = fitted.n_iter_
+    assert watch.begun == [("ParameterMixer", "fit")] + n * [("ParameterMixer", "round")]
+    assert watch.scores[-2:] == 2 * [fitted.score(x, y)]
+    assert_same(fitted.estimator_, alone.estimator_)
+    stopped = watched(clone(mixer), Watch(last=2)).fit(x, y)
+    assert stopped.n_iter_ == len(stopped.history_) == 2
+
+
+def test_callbacks_see_the_rounds_of_shards_that_load_themselves():
+    watch = Watch()
+    watched(ParameterMixer(StructuredPerceptron(max_iter=2)), watch).fit_shards([lambda: (X, Y)] * 2)
+    assert [name for _, name in watch.begun] == ["fit", "round", "round"]
+
+
+def test_a_callback_that_interrupts_leaves_the_rounds():
+    mixer = watched(ParameterMixer(StructuredPerceptron(max_iter=4)), Watch(error=KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        mixer.fit(X, Y)
+    assert mixer.n_iter_ == 1 and len(mixer.predict(X)) == len(X)
+
+
+def test_callbacks_of_the_learner_are_refused():
+    base = watched(StructuredPerceptron(), Watch())
+    for estimator in (base, Segmenter(base)):
+        with pytest.raises(ValueError, match="callbacks of StructuredPerceptron do not go with"):
+            ParameterMixer(estimator).fit(X, Y)

@@ -12,10 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 import skstruct
 from skstruct import BaggingShuffleAverager, ShiftReduceParser
 from skstruct.datasets import read_conllu
+from skstruct.estimators import parser_model
 from skstruct.metrics import attachment_scores
 from skstruct.persistence import ModelFileError
 from skstruct.persistence import parser as parser_state
 from skstruct.persistence.values import Reader, Writer
+from skstruct.structures import parse as structure
 from skstruct.training.tables import united
 
 X = [
@@ -211,6 +213,24 @@ def test_sparse_label_weights_are_averaged_too():
     sentences = X + [[(f"w{k}", "N")] for k in range(10)]
     averager = BaggingShuffleAverager(parser(max_iter=8), n_estimators=2, random_state=1).fit(sentences, many)
     assert averager._model.label_weights.sparse and averager.predict(sentences) == many
+
+
+@pytest.mark.parametrize("penalty, alpha", [(None, 0.0), ("l1", 0.01), ("l1-cumulative", 0.01), ("l2", 0.5)])
+def test_label_weights_become_sparse_without_a_trace(monkeypatch, penalty, alpha):
+    sentences = X + [[(f"w{k}", "N")] for k in range(20)]
+    trees = Y + [[(0, f"only{k}")] for k in range(20)]
+
+    def run(few):
+        for module in (structure, parser_model):
+            monkeypatch.setattr(module, "FEW_LABELS", few)
+        model = parser(penalty=penalty, alpha=alpha).partial_fit(X, Y)
+        assert not model._model.label_weights.sparse
+        for _ in range(2):
+            model.partial_fit(sentences, trees)
+        assert model._model.label_weights.sparse == (few == 16)
+        return model.predict(sentences), model.partial_fit(X, Y).predict(sentences)
+
+    assert run(16) == run(1000)
 
 
 def test_united_tables_keep_features_apart():

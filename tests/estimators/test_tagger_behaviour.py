@@ -454,7 +454,7 @@ def test_ctrl_c_rolls_a_long_epoch_back(Tagger, monkeypatch):
     monkeypatch.setattr(loops, "LONG_EPOCH", 0.0)
     monkeypatch.setattr(loops, "CHUNK_TOKENS", 100)
     X, y = corpus()
-    chunks, calls = loops._chunks, []
+    chunks, calls = loops.chunks, []
 
     def interrupted(*arguments):
         calls.append(1)
@@ -463,7 +463,7 @@ def test_ctrl_c_rolls_a_long_epoch_back(Tagger, monkeypatch):
         return chunks(*arguments)
 
     tagger = Tagger(TEMPLATES, random_state=0)
-    monkeypatch.setattr(loops, "_chunks", interrupted)
+    monkeypatch.setattr(loops, "chunks", interrupted)
     with pytest.raises(KeyboardInterrupt):
         tagger.fit(X, y)
     monkeypatch.undo()
@@ -475,14 +475,14 @@ def test_ctrl_c_in_a_long_first_epoch_leaves_what_was_learned(Tagger, monkeypatc
     monkeypatch.setattr(loops, "LONG_EPOCH", 0.0)
     monkeypatch.setattr(loops, "CHUNK_TOKENS", 100)
     X, y = corpus()
-    chunks = loops._chunks
+    chunks = loops.chunks
 
     def interrupted(*arguments):
         os.kill(os.getpid(), signal.SIGINT)
         return chunks(*arguments)
 
     tagger = Tagger(TEMPLATES, random_state=0)
-    monkeypatch.setattr(loops, "_chunks", interrupted)
+    monkeypatch.setattr(loops, "chunks", interrupted)
     with pytest.raises(KeyboardInterrupt):
         tagger.fit(X, y)
     monkeypatch.undo()

@@ -1,6 +1,7 @@
 """Going on: ``warm_start`` and ``partial_fit``, with features and labels that grow."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -314,3 +315,67 @@ def test_growth_in_many_steps_knows_the_features_of_one(min_count):
     for sequence in X:
         ours, theirs = features_of(steps, sequence), features_of(whole, sequence)
         assert [sorted(token) for token in ours] == [sorted(token) for token in theirs]
+
+
+# -- growing out of full rows --------------------------------------------------------------------------
+def batches(n_labels, n_words=0):
+    """Four batches; each brings words and labels that the ones before lack."""
+    labels = [f"L{k:03d}" for k in range(n_labels)]
+    generator = np.random.default_rng(0)
+    for b in range(1, 5):
+        known = labels[: n_labels * (b + 2) // 6]
+        words = n_words * b // 4 or 15 * b
+        lengths = np.append(generator.integers(1, 9, 12), max(words - 50, 1) if n_words else 1)
+        X = [[f"w{k}" for k in generator.integers(0, words, n)] for n in lengths]
+        X[-1][:] = [f"w{words - 1 - k}" for k in range(len(X[-1]))]
+        yield X, [[str(g) for g in generator.choice(known, len(x))] for x in X]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("Tagger, average", AVERAGES)
+@pytest.mark.parametrize("penalty, alpha", [(None, 0.0), ("l1", 0.01), ("l1-cumulative", 0.01), ("l2", 0.5)])
+def test_full_rows_become_sparse_without_a_trace(Tagger, average, penalty, alpha, order, monkeypatch):
+    monkeypatch.setattr(online_state, "FEW_LABELS", 2)
+    options = {"average": average, "penalty": penalty, "alpha": alpha, "order": order, "random_state": 0}
+
+    def run(most_dense):
+        monkeypatch.setattr(online_state, "DENSE_WEIGHTS", most_dense)
+        tagger, seen = Tagger(TEMPLATES, **options), []
+        for X, y in batches(12):
+            tagger.partial_fit(X, y)
+            seen.append((tagger.predict(X), tagger.decision_function(X).tolist()))
+            layouts.append(tagger._model.nodes.sparse)
+        return seen, tagger.set_params(max_iter=2, warm_start=True).fit(X, y).predict(X)
+
+    layouts = []
+    dense = run(10**9)
+    assert not any(layouts)
+    layouts.clear()
+    assert run(1000) == dense
+    assert not layouts[0] and layouts[-1]
+
+
+def held_after(train):
+    """Bytes that a tagger holds after training."""
+    tracemalloc.start()
+    try:
+        tagger = train()
+        return tracemalloc.get_traced_memory()[0], tagger
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_stream_needs_no_more_memory_than_a_fit(monkeypatch):
+    monkeypatch.setattr(online_state, "DENSE_WEIGHTS", 2**17)
+    stream = list(batches(130, n_words=6000))
+    X, y = ([sequence for part in parts for sequence in part] for parts in zip(*stream))
+
+    def streamed():
+        tagger = StructuredPerceptron(["U:%x[0,0]", "B"], random_state=0)
+        for part in stream:
+            tagger.partial_fit(*part)
+        return tagger
+
+    StructuredPerceptron(["U:%x[0,0]", "B"], max_iter=1).fit(X, y)  # compiled
+    once, _ = held_after(lambda: StructuredPerceptron(["U:%x[0,0]", "B"], max_iter=1).fit(X, y))
+    assert held_after(streamed)[0] < 2 * once

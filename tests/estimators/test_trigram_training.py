@@ -13,7 +13,7 @@ from skstruct import BaggingShuffleAverager, PassiveAggressiveTagger, Structured
 from skstruct.core.noise import make_noise
 from skstruct.estimators import online_state
 from skstruct.inspection import explain, transition_weights
-from skstruct.training.averaging import average_stores
+from skstruct.training.averaging import Average
 
 EDGES = ["U0:%x[0,0]", "B", "B1:%x[0,0]"]
 LEARNERS = [StructuredPerceptron, PassiveAggressiveTagger]
@@ -212,8 +212,10 @@ def test_averager_averages_trigrams():
     X, y = corpus(5, n=10)
     base = StructuredPerceptron(EDGES, order=2, max_iter=3)
     averager = BaggingShuffleAverager(base, n_estimators=3, keep_members=True, random_state=0).fit(X, y)
-    stores = [member._model.trigrams for member in averager.estimators_]
-    np.testing.assert_array_equal(averager._model.trigrams.value, average_stores(stores, nonzero=True).value)
+    average = Average(nonzero=True)
+    for member in averager.estimators_:
+        average.add(member._model.trigrams)
+    np.testing.assert_array_equal(averager._model.trigrams.value, average.store().value)
     assert averager.predict(X) == averager.estimator_.predict(X)
 
 

@@ -26,14 +26,15 @@ from skstruct.core.codes import (
     ZSZ18,
 )
 from skstruct.core.compile import kernel
-from skstruct.core.hashing import keys_of
+from skstruct.core.hashing import empty_table, keys_of
 from skstruct.core.noise import QUIET, make_noise
 from skstruct.core.store import Rule, weights
 from skstruct.structures import segment
 from skstruct.structures.segment_features import PAD, load, previous
-from skstruct.structures.segment_keys import features, in_order, table_from_keys, unite
+from skstruct.structures.segment_keys import _IS_NODE, features, in_order, table_from_keys
 from skstruct.structures.segment_search import SegmentTask, new_work
 from skstruct.training.online import snapshot
+from skstruct.training.tables import extended
 
 
 @kernel
@@ -129,6 +130,18 @@ def score_of(known, found):
 
 
 # -- search ----------------------------------------------------------------------------------------
+def test_a_short_text_costs_no_scratch_of_a_long_one():
+    model = random_model(ZSZ18, 4, np.random.default_rng(0))
+    task = make_task(["ab" * 30, "abc"])
+    work = new_work(task, model.beam, training=False)
+    work.shared_at[:] = -7
+    out, score = np.empty(task.char.shape[0], np.int8), np.empty(2)
+    segment.predict(task, 1, 2, model, PLAIN, QUIET, work, out, score)
+    assert (work.shared_at[5:] == -7).all()
+    alone = segmented(model, ["abc"])
+    assert [out[60:].tolist()] == alone[0] and score[1] == alone[1][0]
+
+
 @pytest.mark.parametrize("templates", BOTH)
 def test_exact_search_is_enumeration(templates):
     generator = np.random.default_rng(0)
@@ -396,9 +409,12 @@ def test_tables_unite_by_feature(templates):
     generator = np.random.default_rng(11)
     models = [random_model(templates, 4, generator, n=20 + 10 * k) for k in range(3)]
     parts = [keys_of(m.table, m.entries[0]) for m in models]
-    table, entries, rows = unite(templates, parts)
-    names = features(templates, keys_of(table, entries))
-    assert len(set(names)) == entries
+    table, entries, rows = empty_table(), np.zeros(1, np.int64), []
+    for part in parts:
+        table, numbers = extended(table, entries, part, 0, _IS_NODE[templates])
+        rows.append(numbers)
+    names = features(templates, keys_of(table, entries[0]))
+    assert len(set(names)) == entries[0]
     for part, row in zip(parts, rows):
         assert [names[r] for r in row] == features(templates, part)
     assert set(names) == {name for part in parts for name in features(templates, part)}

@@ -84,7 +84,7 @@ def test_threads_and_seed():
 def test_history_falls_and_callback_stops():
     seen = []
 
-    def stop(entry):
+    def stop(entry, tables):
         seen.append(entry)
         return len(seen) == 7
 
