@@ -1,12 +1,13 @@
 """The main job: fit and tag from raw tokens, against CRFsuite's averaged perceptron.
 
 Both sides start from the same Python lists and end with the same kind of lists; feature extraction
-counts on both sides. Ten epochs, the same templates.
+counts on both sides. Ten epochs, the same templates. Processor time of one thread.
 """
 
 import argparse
 import os
 import tempfile
+import time
 
 import pycrfsuite
 
@@ -59,7 +60,7 @@ def main():
     ]
     for _, tagger in pairs:  # compile before measuring
         tagger.fit(X[:50], y[:50]).predict(X_test[:50])
-    watch, rows, scores = Stopwatch(), [], {}
+    watch, rows, scores = Stopwatch(time.process_time), [], {}
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(arguments.repeat):
             for algorithm, tagger in pairs:
@@ -97,6 +98,8 @@ def main():
          "their F1", "our F1"],
         rows,
     )  # fmt: skip
+    slower = watch.ratio("pa our fit", "ap our fit")
+    print(f"\nPassiveAggressiveTagger takes {slower:.2f} times as long to fit as StructuredPerceptron")
 
 
 if __name__ == "__main__":

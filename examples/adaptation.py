@@ -91,7 +91,7 @@ def main():
             for name, value in (("target text", after), ("training and target text", both)):
                 claim(
                     f"{target}: counting on the {name} improves {COLUMNS[column]}", value > before,
-                    f"{before:.4f} to {value:.4f}",
+                    f"{before:.4f} to {value:.4f}", arguments.quick,
                 )  # fmt: skip
     if arguments.plot:
         draw(arguments.plot, reports, list(targets))

@@ -207,7 +207,8 @@ def main():
         for model in list(results)[1:]:
             for score in results[model]:
                 saved = reduction(results, model, score)
-                claim(f"{name}: {model} improves {score}", saved > 0, f"{100 * saved:+.1f} % of the errors")
+                numbers = f"{100 * saved:+.1f} % of the errors"
+                claim(f"{name}: {model} improves {score}", saved > 0, numbers, arguments.quick)
     if arguments.plot:
         draw(all_results, arguments.plot)
 

@@ -168,19 +168,19 @@ def main():
         table(["peer", "word F1"], [["CRFsuite, L2, 100 iterations", f"{crf_score(data, 100):.4f}"]])
 
     print()
-    averaged = f"{n} averaged"
+    averaged, quick = f"{n} averaged", arguments.quick
     cut = reductions["base", averaged]
-    claim("shuffle-and-average cuts at least 5 % of the errors", cut >= 0.05, f"{100 * cut:.1f} %")
+    claim("shuffle-and-average cuts at least 5 % of the errors", cut >= 0.05, f"{100 * cut:.1f} %", quick)
     seven, eight = mean(base["all"][-1]), mean(base["nonzero"][-1])
-    claim("equation 8 beats equation 7", eight > seven, f"{eight:.4f} against {seven:.4f}")
+    claim("equation 8 beats equation 7", eight > seven, f"{eight:.4f} against {seven:.4f}", quick)
     for kind in ("l2", "l1", "l1-cumulative", "input dropout", "feature dropout"):
         name = best(kind + " ")
         gain = mean(alone[name]) - mean(alone["none"])
-        claim(f"{name} improves one model", gain > 0, f"{100 * gain:+.2f} points")
+        claim(f"{name} improves one model", gain > 0, f"{100 * gain:+.2f} points", quick)
     most = max(reductions, key=reductions.get)
     claim(
         "all combined are best", most == ("L2 and dropout", averaged),
-        f"best: {most[0]}, {most[1]}, {100 * reductions[most]:.1f} % of the errors",
+        f"best: {most[0]}, {most[1]}, {100 * reductions[most]:.1f} % of the errors", quick,
     )  # fmt: skip
     if arguments.plot:
         draw(arguments.plot, alone, ensembles, n)

@@ -4,9 +4,10 @@ Two-stage training of an L1-regularised CRF
 
 Three ways to the same optimum, or near it: OWL-QN on all weights, stochastic gradient descent (SGD) with
 a cumulative penalty, and two stages, a little of the one and then a batch method. The comparison is that
-of the two-stage paper: objective, active features (weights that are not zero), F-score, passes and time on
-word segmentation and on named entities; and how SGD depends on its learning rate, with and without the
-line search that tries several rates for each sequence.
+of Zhou, Qiu and Huang (2011), *A Fast Accurate Two-stage Training Algorithm for L1-regularized CRFs with
+Heuristic Line Search Strategy*: objective, active features (weights that are not zero), F-score, passes and
+time on word segmentation and on named entities; and how SGD depends on its learning rate, with and without
+the line search that tries several rates for each sequence.
 
 Without arguments it runs in seconds, on the samples that come with the package, which are too small for
 any claim about accuracy. The study itself needs corpora, and takes its time::

@@ -1,5 +1,6 @@
 """compare: the same features on both sides, and a table."""
 
+import argparse
 import importlib.util
 import json
 import sys
@@ -72,6 +73,23 @@ def test_table(files, capsys, recwarn):
     assert "sklearn-crfsuite lbfgs" in names
     assert "fit 1 of 1" in err
     assert not [w for w in recwarn if "max_iter=1 " in str(w.message)]  # warming up is no fit
+
+
+@needs_crfsuite
+@pytest.mark.parametrize("c1, c2", [(1.0, 0.0), (0.0, 1.0)])
+def test_lbfgs_has_one_objective_on_both_sides(files, c1, c2):
+    """Both sides learn the same weights, so that what they minimise has the same least value."""
+    arguments = argparse.Namespace(
+        format=None, tokens=None, label=None, separator=None, comment=None, encoding="utf-8"
+    )
+    corpus = contest.Corpus(str(files / "train.conll"), arguments)
+    options = {"epochs": 10, "c1": c1, "c2": c2, "iterations": None}
+    templates = contest.templates_for(corpus, "auto")
+    theirs, ours = (side("lbfgs", templates, options) for side in (contest.Crfsuite, contest.Ours))
+    for side in (theirs, ours):
+        side.fit(corpus.X, corpus.y)
+    least = theirs.model.training_log_.last_iteration["loss"]
+    assert ours.model.objective_ == pytest.approx(least, rel=2e-3)
 
 
 @needs_crfsuite

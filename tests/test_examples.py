@@ -13,9 +13,9 @@ EXPECTED = {
     "quick_start.py": ["Word F1", "micro avg", "three best labellings", "Same predictions: True"],
     "word_segmenter.py": ["learned from: 1.000", "大学的图书馆", "火车站 |", "loading: True"],
     "parse.py": ["On the treebank itself: UAS 1.0000", "woman  NN nsubj", "Heads alone: ["],
-    "regularized_perceptron.py": ["equation 8 (non-zero)", "errors avoided", "equation 8 beats equation 7"],
-    "domain_shift.py": ["Zipf, binary on edges", "mean over genres", "binary noise beats none"],
-    "adaptation.py": ["OOV recall", "char-av, target text", "improves F1"],
+    "regularized_perceptron.py": ["equation 8 (non-zero)", "errors avoided", "L2 and dropout"],
+    "domain_shift.py": ["Zipf, binary on edges", "mean over genres", "seeds with p < 0.05"],
+    "adaptation.py": ["OOV recall", "char-av, target text", "spread of F1"],
     "beyond_the_chain.py": ["| words | + shuffle |", "| joint | base + reranker |", "| parse-zh | + both |"],
     "two_stage_l1.py": ["OWL-QN", "two stages", "Figure 4", "line search"],
     "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
@@ -58,7 +58,7 @@ def test_example(name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
 def test_study(name, tmp_path):
-    """On the embedded samples: the path that the corpora take, not their figures."""
+    """On the embedded samples: the path that the corpora take, not their figures, and so no verdicts."""
     done = subprocess.run(
         [sys.executable, EXAMPLES / name, "--quick"],
         capture_output=True,
@@ -69,4 +69,5 @@ def test_study(name, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert [text for text in EXPECTED[name] if text not in done.stdout] == []
+    assert "holds:" not in done.stdout and "does not hold:" not in done.stdout
     assert list(tmp_path.iterdir()) == []

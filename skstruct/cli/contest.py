@@ -62,8 +62,7 @@ class Crfsuite:
 
         parameters = {"max_iterations": options["epochs"]}
         if algorithm == "lbfgs":
-            parameters = {"c1": options["c1"], "c2": options["c2"], "all_possible_transitions": True}
-            parameters["max_iterations"] = options["iterations"]
+            parameters = {"c1": options["c1"], "c2": options["c2"], "max_iterations": options["iterations"]}
         self.name = f"sklearn-crfsuite {algorithm}"
         self.strings = FeatureStrings(templates)
         self.model = sklearn_crfsuite.CRF(algorithm=algorithm, **parameters)
@@ -92,7 +91,8 @@ class Ours:
         learner = ALGORITHMS[PAIRS[algorithm]]
         parameters = {"max_iter": options["epochs"]}
         if algorithm == "lbfgs":
-            parameters = {"c1": options["c1"], "c2": options["c2"]}
+            # CRFsuite's weights: those of the pairs that training shows, so that the objectives are the same.
+            parameters = {"c1": options["c1"], "c2": options["c2"], "all_pairs": False}
             if options["iterations"] is not None:
                 parameters["max_iter"] = options["iterations"]
         self.name = f"skstruct {learner.__name__}"

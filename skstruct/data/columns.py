@@ -34,9 +34,10 @@ def shape(token):
 
 
 def character_type(token):
-    """``digit``, ``letter``, ``punctuation`` or ``other``: the classes of Gao, Qiu and Huang (2010).
+    """``digit``, ``numeral``, ``letter``, ``punctuation`` or ``other``.
 
-    Full-width digits and letters count with their ASCII forms, Chinese numerals as ``numeral``.
+    The classes of Gao, Qiu and Huang (2010), and Chinese numerals as one of their own, ``numeral``.
+    Full-width digits and letters count with their ASCII forms.
     A longer token has the type of its first character; the empty token is ``other``.
 
     >>> [character_type(c) for c in "７xＡ。三的"]

@@ -130,7 +130,8 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
 
     References
     ----------
-    .. [1] The two-stage training paper for L1-regularised CRFs with heuristic line search.
+    .. [1] J. Zhou, X. Qiu, X. Huang (2011). A fast accurate two-stage training algorithm for
+       L1-regularized CRFs with heuristic line search strategy. IJCNLP.
     .. [2] Y. Tsuruoka, J. Tsujii, S. Ananiadou (2009). Stochastic gradient descent training for
        L1-regularized log-linear models with cumulative penalty. ACL.
     .. [3] G. Andrew, J. Gao (2007). Scalable training of L1-regularized log-linear models. ICML.

@@ -32,22 +32,21 @@ class PassiveAggressiveTagger(OnlineTagger):
         last ones.
     penalty, alpha, dropout, feature_noise, edge_noise, noise_rate, zipf_exponent, min_count
         As in :class:`StructuredPerceptron`.
-    early_stopping, validation_fraction, n_iter_no_change, tol, warm_start, n_jobs
+    early_stopping, validation_fraction, n_iter_no_change, tol, warm_start, checkpoint, n_jobs
         As in :class:`StructuredPerceptron`.
     random_state, verbose
         As in :class:`StructuredPerceptron`.
 
     Attributes
     ----------
-    classes_, n_iter_, history_
-        As in :class:`StructuredPerceptron`; the history also has ``loss``, the sum of the hinge
-        losses met.
+    classes_, n_iter_, history_, resumed_from_
+        As in :class:`StructuredPerceptron`; the ``loss`` in the history is the sum of the hinge losses met.
 
     Notes
     -----
     Algorithm 1 of [1]_ prints ``w_0 ← 0`` inside the loop over epochs, which would forget every
     epoch and average ten models of one pass each. It is read as ``w_0 ← w_T`` of the epoch before,
-    0 for the first: the figures of the paper (flat from about the seventh epoch on) need that.
+    0 for the first: otherwise a later epoch would learn no more than the first.
 
     References
     ----------

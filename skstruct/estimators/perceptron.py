@@ -87,8 +87,12 @@ class StructuredPerceptron(OnlineTagger):
     n_iter_ : int
         Epochs completed.
     history_ : list of dict
-        For each epoch: ``updates`` (sequences predicted wrongly), ``sequence_error``,
-        ``token_error``, ``seconds``, and ``validation_score`` with early stopping.
+        For each epoch: ``epoch`` (counted from 1, and on over continued fits), ``updates`` (sequences
+        predicted wrongly), ``sequence_error``, ``token_error``, ``loss`` (here the same as ``updates``),
+        ``seconds``, ``complete`` (False if Ctrl-C cut the epoch short), and ``validation_score`` with early
+        stopping.
+    resumed_from_ : int
+        Epochs that came from the checkpoint; there only if ``checkpoint`` is given.
 
     References
     ----------

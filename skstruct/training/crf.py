@@ -1,10 +1,10 @@
 """Training a chain CRF: stage one, stage two, and the record of both.
 
-Place on the ladder: rung 6. The two-stage algorithm (*A Fast Accurate Two-stage Training Algorithm for
-L1-regularized CRFs with Heuristic Line Search Strategy*): a few passes of stochastic gradient descent
-(:mod:`.sgd_l1`), then a batch method that converges. Differs from the paper: the second stage is not
-OWL-QN on all weights but its relative on a working set (:mod:`.working_set`), which needs a fifth of
-the passes, on a corpus spelled in a few percent of the weights.
+Place on the ladder: rung 6. The two-stage algorithm (Zhou, Qiu and Huang 2011, *A Fast Accurate Two-stage
+Training Algorithm for L1-regularized CRFs with Heuristic Line Search Strategy*, IJCNLP): a few passes of
+stochastic gradient descent (:mod:`.sgd_l1`), then a batch method that converges. Differs from the paper: the
+second stage is not OWL-QN on all weights but its relative on a working set (:mod:`.working_set`), which needs
+a fifth of the passes, on a corpus spelled in a few percent of the weights.
 """
 
 import time
