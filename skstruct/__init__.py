@@ -4,18 +4,18 @@ import importlib
 from typing import TYPE_CHECKING
 
 from . import metrics
-from .data.templates import FeatureTemplates
-from .estimators.averager import BaggingShuffleAverager
-from .estimators.l1crf import L1CRF
-from .estimators.mixer import ParameterMixer
-from .estimators.passive_aggressive import PassiveAggressiveTagger
-from .estimators.path import regularization_path
-from .estimators.perceptron import StructuredPerceptron
-from .estimators.reranker import KBestReranker
-from .estimators.segmenter import Segmenter
-from .estimators.shift_reduce_parser import ShiftReduceParser
-from .estimators.word_segmenter import WordSegmenter
-from .persistence import load
+from .chain.passive_aggressive import PassiveAggressiveTagger
+from .chain.perceptron import StructuredPerceptron
+from .chain.segmenter import Segmenter
+from .crf.estimator import L1CRF
+from .crf.path import regularization_path
+from .features.templates import FeatureTemplates
+from .mixing.averager import BaggingShuffleAverager
+from .mixing.mixer import ParameterMixer
+from .parser.estimator import ShiftReduceParser
+from .reranker.estimator import KBestReranker
+from .saving.registry import load
+from .words.estimator import WordSegmenter
 
 if TYPE_CHECKING:
     from . import datasets, inspection

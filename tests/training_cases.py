@@ -4,7 +4,7 @@ import numpy as np
 import weights_view
 
 import oracles
-from skstruct.training.online import epoch_order
+from skstruct.training.epochs import epoch_order
 
 EPOCHS = 4
 PENALTIES = [(None, 1e-6), ("l2", 0.03), ("l1", 2**-5), ("l1-cumulative", 2**-6)]

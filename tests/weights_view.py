@@ -9,8 +9,8 @@ import numpy as np
 import oracles
 from skstruct.core.compile import kernel
 from skstruct.core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
-from skstruct.data.bags import BagEncoder
 from skstruct.data.inputs import flatten, lengths_of, offsets_of
+from skstruct.features.bags import BagEncoder
 
 
 def used_lines(encoder, edge):

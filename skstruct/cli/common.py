@@ -14,7 +14,7 @@ import shutil
 import stat
 import sys
 
-from ..persistence import load
+from ..saving.registry import load
 
 STANDARD = (None, "-")
 """Names of standard input and output."""

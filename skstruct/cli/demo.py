@@ -16,10 +16,10 @@ from importlib import metadata
 from typing import NamedTuple
 
 from .. import PassiveAggressiveTagger, StructuredPerceptron, __version__
+from ..chain import bigram as chain
+from ..chain.segmenter import Segmenter
 from ..datasets import load_chunking, load_entities, load_sample
-from ..estimators.segmenter import Segmenter
 from ..metrics import segment_f1_score, segmentation_report, word_f1_score
-from ..structures import chain
 from .common import positive
 
 LEARNERS = (StructuredPerceptron, PassiveAggressiveTagger)

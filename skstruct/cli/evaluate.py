@@ -9,8 +9,8 @@ Place: a command, see `skstruct.cli`.
 import json
 
 from ..data.inputs import TREES, WORDS
-from ..data.readers import read_segmented
 from ..data.scheme_rules import SCHEMES
+from ..formats.readers import read_segmented
 from .common import CommandError, layers, load_model, n_jobs, warn
 from .corpus import Layout, add_options, inputs_of, layout_of, located, read_all
 from .lines import Source

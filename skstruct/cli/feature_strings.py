@@ -8,9 +8,9 @@ Place: beside rung 2 of the ladder, for `compare`.
 
 from collections import defaultdict
 
-from ..data.columns import column_function
-from ..data.contexts import is_context
-from ..data.templates import _MACRO
+from ..features.columns import column_function
+from ..features.contexts import is_context
+from ..features.templates import _MACRO
 
 
 class FeatureStrings:

@@ -9,14 +9,14 @@ import os
 
 import numpy as np
 
+from ..chain.model import ChainModel
+from ..chain.segmenter import Segmenter
 from ..data.inputs import WORDS
-from ..data.trees import ACTION_NAMES
-from ..estimators.chain_model import ChainModel
-from ..estimators.parser_model import ParserModel
-from ..estimators.segmenter import Segmenter
-from ..estimators.word_model import WordModel
 from ..inspection import explain, feature_weights, transition_weights
-from ..structures.segment_keys import feature_labels
+from ..parser.model import ParserModel
+from ..parser.trees import ACTION_NAMES
+from ..words.keys import feature_labels
+from ..words.model import WordModel
 from .common import CommandError, layers, load_model, positive
 from .corpus import inputs_of
 

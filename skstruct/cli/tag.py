@@ -10,7 +10,7 @@ Place: a command, see `skstruct.cli`.
 from itertools import islice
 
 from ..data.inputs import LABELS, WORDS
-from ..data.readers import CONLLU_FIELDS, read_segmented
+from ..formats.readers import CONLLU_FIELDS, read_segmented
 from .common import CommandError, load_model, n_jobs, output, positive
 from .corpus import add_options, inputs_of, layout_of, located, sentences, several
 from .lines import Source

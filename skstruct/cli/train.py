@@ -14,15 +14,15 @@ import time
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.presets import PRESETS
-from ..data.templates import FeatureTemplates
-from ..estimators._sklearn import InvalidParameterError
-from ..estimators.averager import BaggingShuffleAverager
-from ..estimators.l1crf import L1CRF
-from ..estimators.mixer import ParameterMixer
-from ..estimators.passive_aggressive import PassiveAggressiveTagger
-from ..estimators.perceptron import StructuredPerceptron
-from ..estimators.segmenter import Segmenter
+from .._sklearn import InvalidParameterError
+from ..chain.passive_aggressive import PassiveAggressiveTagger
+from ..chain.perceptron import StructuredPerceptron
+from ..chain.segmenter import Segmenter
+from ..crf.estimator import L1CRF
+from ..features.presets import PRESETS
+from ..features.templates import FeatureTemplates
+from ..mixing.averager import BaggingShuffleAverager
+from ..mixing.mixer import ParameterMixer
 from .common import check_target, counted, positive, tell
 from .corpus import add_options, batches, layout_of, located, read_all
 from .evaluate import scores_of

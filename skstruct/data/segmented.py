@@ -13,8 +13,8 @@ from itertools import accumulate, chain, count
 
 import numpy as np
 
+from ..features.lexicon import Trie
 from .inputs import PLACE, PlaceError, as_sequences, describe, flatten, lengths_of, offsets_of, place
-from .lexicon import Trie
 from .scheme_rules import SPELLINGS, LabelTable
 
 WORD_SCHEMES = ("BMES", "BI", "B2B3MES")
@@ -206,7 +206,7 @@ def find_words(pieces, words):
     Returns
     -------
     ndarray of shape (T,), uint8
-        For each character that is not white space its position in `skstruct.data.lexicon.MARKS`.
+        For each character that is not white space its position in `skstruct.features.lexicon.MARKS`.
     """
     trie = Trie(_codes("".join(words)).astype(np.int32), offsets_of(lengths_of(words)))
     parts = flatten(pieces)

@@ -1,9 +1,8 @@
 """Data to try things on: the embedded samples, synthetic sequences, public corpora, and the readers of files.
 
-The readers live in ``skstruct.data.readers`` and are offered here because this is where a user looks.
+The readers live in ``skstruct.formats.readers`` and are offered here because this is where a user looks.
 """
 
-from skstruct.data.readers import read_columns, read_conllu, read_segmented
 from skstruct.datasets.corpora import fetch_conll2000, fetch_conll2002, fetch_ud
 from skstruct.datasets.fetch import DownloadError, get_data_home
 from skstruct.datasets.samples import (
@@ -15,6 +14,7 @@ from skstruct.datasets.samples import (
     load_tagging,
 )
 from skstruct.datasets.synthetic import make_hmm_sequences
+from skstruct.formats.readers import read_columns, read_conllu, read_segmented
 
 __all__ = [
     "DownloadError",

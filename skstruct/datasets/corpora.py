@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from sklearn.utils import Bunch
 
-from ..data.readers import read_columns, read_conllu
+from ..formats.readers import read_columns, read_conllu
 from .fetch import fetch_file, get_data_home
 
 __all__ = ["fetch_conll2000", "fetch_conll2002", "fetch_ud"]

@@ -18,8 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..container import ModelFileError, read_container, write_container
 from ..core.compile import kernel
+from ..saving.container import ModelFileError, read_container, write_container
 
 KIND = "checkpoint"
 

@@ -16,7 +16,7 @@ import pytest
 
 import skstruct
 from skstruct.core import compile as under_test
-from skstruct.data.lexicon import Trie, _plant
+from skstruct.features.lexicon import Trie, _plant
 
 SOURCES = {
     "__init__.py": "",
@@ -182,7 +182,7 @@ def test_upgrade_over_a_warm_cache(place):
     """The same of the package itself: a lexicon finds nothing once the helper that looks up is changed."""
     _copy(Path(skstruct.__file__).parent, place / "code/skstruct")
     script = (
-        "from skstruct.data.lexicon import Lexicon; import numpy as np;"
+        "from skstruct.features.lexicon import Lexicon; import numpy as np;"
         "print(Lexicon(['b'], True).match(['a', 'b'], np.array([0, 2])).tolist())"
     )
     assert _python(place, script) == "[0, 4]\n"

@@ -33,7 +33,7 @@ def write(name, training):
     """Write one model and what it predicts."""
     from model_cases import fitted
 
-    from skstruct.estimators import online_state
+    from skstruct.chain import state as online_state
 
     case, n_labels = name.removesuffix("-sparse").rsplit("-", 1)
     smallest = 0 if name.endswith("-sparse") else online_state.DENSE_WEIGHTS

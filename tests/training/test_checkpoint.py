@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from skstruct.container import ModelFileError, write_container
+from skstruct.saving.container import ModelFileError, write_container
 from skstruct.training import checkpoint as module
 from skstruct.training.checkpoint import (
     Checkpoint,

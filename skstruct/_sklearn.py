@@ -1,0 +1,145 @@
+"""The one place that imports what scikit-learn does not promise to keep.
+
+Place on the ladder: rung 7. Estimators import these names from here, so that a new scikit-learn
+release is followed in one file.
+"""
+
+import contextlib
+from numbers import Integral, Real
+
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Hidden,
+    Interval,
+    InvalidParameterError,
+    Options,
+    StrOptions,
+)
+from sklearn.utils.validation import _check_sample_weight
+
+from .data.inputs import PLACE, PlaceError
+
+try:  # scikit-learn >= 1.9, experimental
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # pragma: no cover - older scikit-learn
+
+    class CallbackSupportMixin:
+        """Stands in for scikit-learn's mixin: no callbacks."""
+
+        def _init_callback_context(self, **_):
+            return None
+
+    def with_callbacks(fit):
+        """Leaves ``fit`` as it is."""
+        return fit
+
+
+__all__ = [
+    "CallbackSupportMixin",
+    "HasMethods",
+    "Hidden",
+    "Integral",
+    "Interval",
+    "InvalidParameterError",
+    "Options",
+    "Real",
+    "StrOptions",
+    "epoch_context",
+    "member_context",
+    "propagate_callbacks",
+    "sample_weights",
+    "with_callbacks",
+]
+
+
+def sample_weights(sample_weight, X):
+    """Validated weights as float64, or None if none were given.
+
+    Raises
+    ------
+    ValueError
+        Wrong length or dimension, not numbers, not finite, negative, or all zero.
+    """
+    if sample_weight is None:
+        return None
+    weight = _check_sample_weight(sample_weight, X, dtype="float64", copy=True)
+    if (weight < 0).any():
+        i = int((weight < 0).argmax())
+        raise PlaceError(i, None, f"sample_weight must not be negative, got {weight[i]} for {PLACE}")
+    if not weight.any():
+        raise ValueError("sample_weight must not be zero for all sequences")
+    return weight
+
+
+class epoch_context:
+    """The callbacks' view of a fit: tells them when epochs begin and end, and hears whether to stop.
+
+    ``root`` is the fit's callback context, or None where there are no callbacks; ``name`` says what the
+    epochs are called.
+    """
+
+    def __init__(self, root, estimator, X, y, name="epoch"):
+        self._root, self._estimator, self._name = root, estimator, name
+        self._data = {"X": X, "y": y}
+        self._task = None
+
+    def begin_fit(self):
+        """Announce the fit."""
+        if self._root is not None:
+            self._root.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+
+    def end_fit(self, fitted_attributes):
+        """Announce its end."""
+        if self._root is not None:
+            self._root.call_on_fit_task_end(
+                estimator=self._estimator, reconstruction_attributes=fitted_attributes, **self._data
+            )
+
+    def begin(self):
+        """Announce the next epoch."""
+        if self._root is not None:
+            self._task = self._root.subcontext(task_name=self._name)
+            self._task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+
+    def end(self, fitted_attributes):
+        """Announce its end; ``fitted_attributes`` is called only if a callback asks for a model."""
+        if self._task is None:
+            return False
+        task, self._task = self._task, None
+        return task.call_on_fit_task_end(
+            estimator=self._estimator, reconstruction_attributes=fitted_attributes, **self._data
+        )
+
+    def end_open(self):
+        """Announce the end of an epoch that was begun and did not run."""
+        self.end(None)
+
+
+@contextlib.contextmanager
+def member_context(root, owner, member, number, X, y):
+    """Tell the callbacks of a meta-estimator that a member is trained, and hand them to it.
+
+    Parameters
+    ----------
+    root : optional
+        The callback context of the fit, whose subtasks may run at the same time; None: no callbacks.
+    owner, member : estimator
+    number : int
+    X, y
+        Shown to callbacks.
+    """
+    if root is None:
+        yield
+        return
+    task = root.subcontext(task_name="member", task_id=number)
+    with task.propagate_callback_context(member):
+        task.call_on_fit_task_begin(estimator=owner, X=X, y=y)
+        yield
+        task.call_on_fit_task_end(estimator=owner, X=X, y=y)
+
+
+def propagate_callbacks(context, estimator):
+    """Context manager that hands a meta-estimator's callbacks to a member."""
+    if context is None:
+        return contextlib.nullcontext()
+    return context.propagate_callback_context(estimator)

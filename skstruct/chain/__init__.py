@@ -1,0 +1,1 @@
+"""Sequence labelling on the linear chain."""

@@ -1,0 +1,452 @@
+"""The first-order chain: scores, Viterbi, and the difference that an example teaches.
+
+Place on the ladder: rung 4. A labelling y of a sequence scores
+
+    score(y) = start[y_0] + Σ_t emission[t, y_t] + Σ_{t>0} transition[t, y_{t-1}, y_t] + end[y_{T-1}]
+
+Emissions come from node features, transitions from the label bigram and from observation-conditioned
+transition features. Constraints are 0 or -inf in start, end and transitions, and never learned.
+
+Letters: T tokens, L labels, t token, y label, p previous label, K runs of features.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.codes import DONE, L1, L1_CUMULATIVE, L2, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
+from ..core.compile import inline, kernel
+from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
+from ..core.rules import Difference, apply, clear, emit, new_difference, room_for, squared_norm, step_size
+from ..core.store import SMALLEST_SCALE, Clock, Store, tick
+from .features import (
+    Bag,
+    Grid,
+    Runs,
+    emit_edges,
+    emit_nodes,
+    list_runs,
+    mask_tokens,
+    new_runs,
+    sum_bag,
+    sum_grid,
+    sum_rows,
+)
+
+UNLABELLED = -1
+
+FEW_LABELS = 8
+"""Up to here Viterbi looks at one label after the other instead of at all of them at once."""
+
+STORES = ("nodes", "edges")
+
+
+class ChainTask(NamedTuple):
+    """A corpus as integers; n sequences, N tokens. Read-only."""
+
+    token: np.ndarray  # (n + 1,) int64: first token of each sequence
+    anchor: np.ndarray  # (n + 1,) int64: first anchor of each sequence
+    left: int  # anchors before the first token of a sequence
+    n_columns: int  # input columns
+    nodes: Grid
+    edges: Grid  # observation-conditioned transitions: combination e owns the rows e * L + p
+    bag: Bag
+    gold: np.ndarray  # (N,) int32: label, or UNLABELLED
+    weight: np.ndarray  # (n,) float64: weight of each sequence
+    node_alive: np.ndarray  # (R,) uint8: 0 for features below the count cut-off; empty without one
+    edge_alive: np.ndarray  # (E,) uint8: the same for observation-conditioned transitions
+    option: np.ndarray  # (N, L) bool: labels a token may get in prediction; empty if all may
+
+
+class Chain(NamedTuple):
+    """Everything that scores: weights and constraints."""
+
+    nodes: Store  # rows: features; columns: labels
+    edges: Store  # rows p: label bigrams (p, y); then rows e * L + p as in ``ChainTask.edges``
+    clock: Clock
+    bigram: bool  # whether the label bigram is a feature
+    start: np.ndarray  # (L,) float64: 0 or -inf
+    allowed: np.ndarray  # (L, L) float64 [previous, next]: 0 or -inf
+    end: np.ndarray  # (L,) float64: 0 or -inf
+    cost: np.ndarray  # (L,) float64: cost of missing a token of each label, in training only
+
+
+class ChainWork(NamedTuple):
+    """Scratch for sequences of up to T tokens; belongs to one thread."""
+
+    node_runs: Runs
+    edge_runs: Runs
+    masked: np.ndarray  # (T, n_columns) bool: tokens hidden by input dropout
+    emission: np.ndarray  # (T * L,) float64
+    transition: np.ndarray  # (L * L,) or (T * L * L,) float64 [t, previous, next]
+    score: np.ndarray  # (2, T * L) float64: best scores of prefixes by their last label
+    path: np.ndarray  # (T,) int32: the predicted labels
+    target: np.ndarray  # (T,) int32: the gold labels, completed where there are none
+    node_difference: Difference
+    edge_difference: Difference
+    stats: np.ndarray  # (3,) float64: updates, wrong tokens, loss since it was last cleared
+
+
+def new_work(task, n_labels, training=True):
+    """Scratch that fits every sequence of ``task``."""
+    T = int(np.diff(task.token).max(initial=1))
+    n_anchors = int(np.diff(task.anchor).max(initial=1))
+    n_bag = 0
+    if task.bag.start.shape[0] > 1:
+        n_bag = int(np.diff(task.bag.start[task.token]).max(initial=0))
+    # Noise splits runs into single rows.
+    node_features = n_anchors * int(task.nodes.width.sum()) + n_bag
+    edge_features = n_anchors * int(task.edges.width.sum())
+    steps = T if edge_features else 1
+    return ChainWork(
+        node_runs=new_runs(node_features),
+        edge_runs=new_runs(max(edge_features, 1)),
+        masked=np.zeros((T, max(task.n_columns, 1)), np.bool_),
+        emission=np.empty(T * n_labels),
+        transition=np.empty(steps * n_labels * n_labels),
+        score=np.empty((2 if training else 1, T * n_labels)),
+        path=np.empty(T, np.int32),
+        target=np.empty(T, np.int32),
+        node_difference=new_difference(2 * node_features if training else 0),
+        edge_difference=new_difference(2 * (edge_features + T) if training else 0),
+        stats=np.zeros(3),
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# Scores
+# --------------------------------------------------------------------------------------------------
+@inline
+def is_plain(task, chain, rule, noise):
+    """Whether emissions are nothing but sums of rows: dense weights, no L1 penalty, no noise."""
+    return (
+        not chain.nodes.sparse
+        and rule.penalty != L1
+        and rule.penalty != L1_CUMULATIVE
+        and noise.feature == NO_NOISE
+        and noise.token_below == np.uint64(0)
+    )
+
+
+@inline
+def score_sequence(task, i, chain, rule, noise, plain, work):
+    """Fill ``work.emission`` and ``work.transition``; returns the numbers of node and edge runs.
+
+    With ``plain`` (see :func:`is_plain`) the node runs are not listed, and their number is -1.
+    """
+    L = chain.nodes.columns
+    step, scale = chain.clock.step[0], chain.clock.scale[0]
+    token, anchor = task.token[i], task.anchor[i]
+    T, n_anchors = task.token[i + 1] - token, task.anchor[i + 1] - anchor
+    emission, transition = work.emission, work.transition
+    one = np.int64(1)  # a literal would have helpers compiled for it alone
+    if noise.token_below > np.uint64(0):
+        mask_tokens(T, step, noise, work.masked)
+
+    # emission[t, y] = Σ_f x_f w[f, y]
+    for k in range(T * L):
+        emission[k] = 0.0
+    n_nodes = -1
+    if plain:
+        sum_grid(task.nodes, task.left, anchor, n_anchors, T, chain.nodes.value, L, emission)
+        if task.bag.start.shape[0] > 1:
+            sum_bag(task.bag, token, T, chain.nodes.value, L, emission)
+    else:
+        n_nodes = list_runs(
+            task.nodes, task.bag, task.left, anchor, n_anchors, token, T,
+            step, noise, noise.feature, NODE_STREAM, work.masked, work.node_runs,
+        )  # fmt: skip
+        sum_rows(chain.nodes, rule, step, work.node_runs, n_nodes, one, L, 1.0, emission)
+    if scale != 1.0:
+        for k in range(T * L):
+            emission[k] *= scale
+
+    # transition[p, y] = w[p, y]; behind it, if transitions look at the input, one matrix a token
+    for k in range(L * L):
+        transition[k] = 0.0
+    if chain.bigram:
+        work.edge_runs.row[0] = 0
+        work.edge_runs.token[0] = 0
+        work.edge_runs.width[0] = 1
+        work.edge_runs.value[0] = 1.0
+        sum_rows(chain.edges, rule, step, work.edge_runs, one, L, L * L, scale, transition)
+        if noise.edge != NO_NOISE:
+            for k in range(L * L):
+                transition[k] *= factor(noise, noise.edge, EDGE_STREAM, step, -1 - k)
+    for p in range(L):
+        for y in range(L):
+            transition[p * L + y] += chain.allowed[p, y]
+    n_edges = 0
+    if task.edges.row.shape[0] > 0:
+        for t in range(1, T):
+            for k in range(L * L):
+                transition[t * L * L + k] = transition[k]
+        n_edges = list_runs(
+            task.edges, Bag(task.bag.start[:1], task.bag.row, task.bag.value), task.left, anchor,
+            n_anchors, token, T, step, noise, noise.edge, EDGE_STREAM, work.masked, work.edge_runs,
+        )  # fmt: skip
+        sum_rows(chain.edges, rule, step, work.edge_runs, n_edges, L, L * L, scale, transition)
+    return n_nodes, n_edges
+
+
+@inline
+def add_costs(gold, cost, L, emission):
+    """Cost-augmented decoding: missing the gold label y at t gains ``cost[y]``."""
+    for t in range(gold.shape[0]):
+        g = gold[t]
+        if g >= 0 and cost[g] != 0.0:
+            for y in range(L):
+                if y != g:
+                    emission[t * L + y] += cost[g]
+
+
+@inline
+def forbid(option, first, T, L, emission):
+    """Labels that a token must not get score -inf."""
+    for t in range(T):
+        for y in range(L):
+            if not option[first + t, y]:
+                emission[t * L + y] = -np.inf
+
+
+@inline
+def path_score(emission, transition, stride, start, end, path, T, L):
+    """The score of a given labelling."""
+    score = start[path[0]] + end[path[T - 1]] + emission[path[0]]
+    for t in range(1, T):
+        score += emission[t * L + path[t]] + transition[t * stride + path[t - 1] * L + path[t]]
+    return score
+
+
+# --------------------------------------------------------------------------------------------------
+# Decoding. Transitions into token t start at ``t * stride``: stride is L * L, or 0 if all tokens
+# share one matrix. Forward passes keep scores only; the way back finds the argmax again, on the one
+# path that matters: keeping back pointers would cost more than half of the forward pass.
+# --------------------------------------------------------------------------------------------------
+@inline
+def _advance(score, before, transition, at, emission, now, L):
+    """``score[now + y] = emission[now + y] + max_p score[before + p] + transition[at + p L + y]``."""
+    if L <= FEW_LABELS:  # one label at a time: its maximum stays in a register
+        for y in range(L):
+            best = -np.inf
+            for p in range(L):
+                c = score[before + p] + transition[at + p * L + y]
+                best = c if c > best else best
+            score[now + y] = best + emission[now + y]
+        return
+    previous, current = score[before : before + L], score[now : now + L]
+    for y in range(L):
+        current[y] = -np.inf
+    for p in range(L):  # all labels at once: the inner loop becomes vector instructions
+        from_p = previous[p]
+        row = transition[at + p * L : at + (p + 1) * L]
+        for y in range(L):
+            c = from_p + row[y]
+            current[y] = c if c > current[y] else current[y]
+    added = emission[now : now + L]
+    for y in range(L):
+        current[y] += added[y]
+
+
+@inline
+def _predecessor(score, before, transition, at, y, L):
+    """(best p, its score) for a step into y; ties go to the smaller label."""
+    best, arg = score[before] + transition[at + y], 0
+    for p in range(1, L):
+        c = score[before + p] + transition[at + p * L + y]
+        arg = p if c > best else arg  # no branch: it would be mispredicted every other token
+        best = c if c > best else best
+    return arg, best
+
+
+@inline
+def _last(score, now, end, L):
+    """(best last label, its score)."""
+    best = 0
+    for y in range(1, L):
+        if score[now + y] + end[y] > score[now + best] + end[best]:
+            best = y
+    return best, score[now + best] + end[best]
+
+
+@inline
+def viterbi(emission, transition, stride, start, end, forced, score, path, T, L):
+    """The best labelling: writes ``path``, returns its score.
+
+    ``δ_t(y) = emission[t, y] + max_p δ_{t-1}(p) + transition[t, p, y]``
+
+    Tokens with a label in ``forced`` (T,) keep it; an empty ``forced`` forces nothing. Ties go to the
+    smaller label, from the last token backwards.
+    """
+    for y in range(L):
+        score[y] = start[y] + emission[y]
+    for t in range(T):
+        now = t * L
+        if t > 0:
+            _advance(score, now - L, transition, t * stride, emission, now, L)
+        if forced.shape[0] > 0 and forced[t] >= 0:
+            for y in range(L):
+                if y != forced[t]:
+                    score[now + y] = -np.inf
+    best, total = _last(score, (T - 1) * L, end, L)
+    path[T - 1] = best
+    for t in range(T - 1, 0, -1):
+        best, _ = _predecessor(score, (t - 1) * L, transition, t * stride, best, L)
+        path[t - 1] = best
+    return total
+
+
+@inline
+def viterbi_wrong(emission, transition, stride, start, end, gold, agree, left, path, T, L):
+    """The best labelling that contradicts the gold labels (Gao, Qiu and Huang 2010, equation 2).
+
+    Equal to the better wrong one of the two best labellings, in one pass: besides the best prefixes
+    that agree with gold so far, ``agree`` (T * L,), keep the best prefixes that have ``left`` it.
+    Writes ``path`` and returns its score, -inf if there is no such labelling.
+    """
+    for y in range(L):
+        agree[y] = start[y] + emission[y]
+        left[y] = -np.inf
+    for t in range(T):
+        g, now = gold[t], t * L
+        if t > 0:
+            _advance(agree, now - L, transition, t * stride, emission, now, L)
+            _advance(left, now - L, transition, t * stride, emission, now, L)
+        for y in range(L):
+            if g >= 0 and y != g:
+                left[now + y] = max(agree[now + y], left[now + y])  # a step off the gold labels
+                agree[now + y] = -np.inf
+    best, total = _last(left, (T - 1) * L, end, L)
+    path[T - 1] = best
+    off = True
+    for t in range(T - 1, 0, -1):
+        before, at = (t - 1) * L, t * stride
+        p, from_agree = _predecessor(agree, before, transition, at, best, L)
+        if off:
+            p_left, from_left = _predecessor(left, before, transition, at, best, L)
+            if gold[t] >= 0 and best != gold[t] and from_agree > from_left:
+                off = False
+            else:
+                p = p_left
+        best = p
+        path[t - 1] = best
+    return total
+
+
+# --------------------------------------------------------------------------------------------------
+# Learning
+# --------------------------------------------------------------------------------------------------
+@inline
+def emit_bigrams(target, path, T, L, step, noise, difference):
+    """Label bigrams in ``Δφ = φ(x, target) - φ(x, path)``."""
+    for t in range(1, T):
+        if target[t] != path[t] or target[t - 1] != path[t - 1]:
+            p, q = np.int64(target[t - 1]), np.int64(path[t - 1])
+            x = factor(noise, noise.edge, EDGE_STREAM, step, -1 - (p * L + target[t]))
+            emit(difference, p, target[t], x)
+            x = factor(noise, noise.edge, EDGE_STREAM, step, -1 - (q * L + path[t]))
+            emit(difference, q, path[t], -x)
+
+
+@kernel
+def epoch(task, order, begin, end, chain, rule, noise, work):
+    """Visit the examples ``order[begin:end]`` in turn: decode, step, tick.
+
+    Perceptron: if the best labelling (under costs) is not the target, step towards the target.
+    Passive-aggressive: the best wrong labelling, with the hinge loss ``cost + score(ŷ) - score(y)``.
+
+    Returns (code, k): DONE and ``end``, or why it stopped before example ``order[k]`` was learned:
+    POOL_FULL (grow a sparse store and call again from k) or RESCALE (rebase the stores).
+    """
+    L = chain.nodes.columns
+    stride = L * L if task.edges.row.shape[0] > 0 else 0
+    target, path, transition = work.target, work.path, work.transition
+    plain = is_plain(task, chain, rule, noise)
+    for k in range(begin, end):
+        i = order[k]
+        if chain.clock.scale[0] < SMALLEST_SCALE:
+            return RESCALE, k
+        gold = task.gold[task.token[i] : task.token[i + 1]]
+        T = gold.shape[0]
+        n_nodes, n_edges = score_sequence(task, i, chain, rule, noise, plain, work)
+        complete = True
+        for t in range(T):
+            target[t] = gold[t]
+            complete = complete and gold[t] >= 0
+        if not complete:  # the best completion of the labels given
+            viterbi(
+                work.emission, transition, stride, chain.start, chain.end,
+                gold, work.score[0], target, T, L,
+            )  # fmt: skip
+        loss = 1.0
+        if rule.update == PERCEPTRON:
+            add_costs(gold, chain.cost, L, work.emission)
+            viterbi(
+                work.emission, transition, stride, chain.start, chain.end,
+                gold[:0], work.score[0], path, T, L,
+            )  # fmt: skip
+        else:
+            right = path_score(work.emission, transition, stride, chain.start, chain.end, target, T, L)
+            add_costs(gold, chain.cost, L, work.emission)
+            wrong = viterbi_wrong(
+                work.emission, transition, stride, chain.start, chain.end,
+                gold, work.score[0], work.score[1], path, T, L,
+            )  # fmt: skip
+            loss = wrong - right + (0.0 if rule.hamming else 1.0)
+        mistakes = 0
+        for t in range(T):
+            if gold[t] >= 0 and gold[t] != path[t]:
+                mistakes += 1
+        if mistakes > 0 and loss > 0.0:
+            if n_nodes < 0:
+                n_nodes = list_runs(
+                    task.nodes, task.bag, task.left, task.anchor[i],
+                    task.anchor[i + 1] - task.anchor[i], task.token[i], T,
+                    chain.clock.step[0], noise, noise.feature, NODE_STREAM, work.masked, work.node_runs,
+                )  # fmt: skip
+            emit_nodes(work.node_runs, n_nodes, task.node_alive, target, path, work.node_difference)
+            if chain.bigram:
+                emit_bigrams(target, path, T, L, chain.clock.step[0], noise, work.edge_difference)
+            emit_edges(work.edge_runs, n_edges, L, task.edge_alive, target, path, work.edge_difference)
+            if not (
+                room_for(work.node_difference, chain.nodes) and room_for(work.edge_difference, chain.edges)
+            ):
+                clear(work.node_difference)
+                clear(work.edge_difference)
+                return POOL_FULL, k
+            work.stats[0] += 1.0
+            work.stats[1] += mistakes
+            work.stats[2] += loss
+        if rule.penalty == L2:  # equation 10: decay, then step
+            chain.clock.scale[0] *= 1.0 - rule.alpha
+        if work.node_difference.size[0] + work.edge_difference.size[0] > 0:
+            norm2 = squared_norm(work.node_difference) + squared_norm(work.edge_difference)
+            tau = step_size(rule, loss, norm2) * task.weight[i]
+            apply(work.node_difference, chain.nodes, chain.clock, rule, tau)
+            apply(work.edge_difference, chain.edges, chain.clock, rule, tau)
+            clear(work.node_difference)
+            clear(work.edge_difference)
+        tick(chain.clock, rule)
+    return DONE, end
+
+
+@kernel
+def predict(task, begin, end, chain, rule, noise, work, out, score):
+    """Label the sequences ``begin <= i < end``; ``out`` (N,) int32, ``score`` (n,) float64.
+
+    A score is -inf if constraints and options leave no labelling.
+    """
+    L = chain.nodes.columns
+    stride = L * L if task.edges.row.shape[0] > 0 else 0
+    plain = is_plain(task, chain, rule, noise)
+    for i in range(begin, end):
+        first, stop = task.token[i], task.token[i + 1]
+        score[i] = 0.0
+        if stop > first:
+            score_sequence(task, i, chain, rule, noise, plain, work)
+            if task.option.shape[0] > 0:
+                forbid(task.option, first, stop - first, L, work.emission)
+            score[i] = viterbi(
+                work.emission, work.transition, stride, chain.start, chain.end,
+                task.gold[:0], work.score[0], out[first:stop], stop - first, L,
+            )  # fmt: skip

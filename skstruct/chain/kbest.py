@@ -1,0 +1,267 @@
+"""The k best labellings of a chain, exactly, and found only as far as they are asked for.
+
+Place on the ladder: rung 4. Viterbi's forward pass gives the best prefix of each cell. A cell's next best
+prefix ends in the next best prefix of one of its predecessors; which one needs only the heads of the
+predecessors' lists, and only cells that lie on labellings found so far have lists at all (Jiménez and
+Marzal 1999, "Computing the k shortest paths", recursive enumeration). So the forward pass costs what
+prediction does, and each further labelling O(T L) at most.
+
+A *cell* at t is the label y, or in the second order the pair p * L + y (at t = 0: y); C cells a token.
+Labellings are distinct by construction. Ties go to the smaller previous label, then to the better rank.
+
+Letters: T tokens, L labels, C cells, k labellings, r rank within a cell, j predecessor of a cell.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.compile import inline, kernel
+from .bigram import forbid, is_plain, score_sequence, viterbi
+from .trigram import decode, read_trigrams
+
+
+class Lists(NamedTuple):
+    """Ranked prefixes of the cells that need them; room for S such cells. Scratch."""
+
+    slot: np.ndarray  # (T * C,) int32: where a cell's list is, -1 if it has none
+    used: np.ndarray  # (1,) int64: slots given away
+    found: np.ndarray  # (S,) int64: prefixes ranked so far
+    score: np.ndarray  # (S * k,) float64
+    before: np.ndarray  # (S * k,) int32: the predecessor j, -1 if there is none
+    rank: np.ndarray  # (S * k,) int32: the rank there
+    head: np.ndarray  # (S * L,) int64: for each predecessor the rank not used yet
+    end_head: np.ndarray  # (C,) int64: the same for the end of the sequence
+    cell: np.ndarray  # (T,) int64: cells whose next prefix is being looked for
+    path: np.ndarray  # (T,) int32: the best labelling
+
+
+class Trellis(NamedTuple):
+    """Scores of one sequence after a forward pass. ``delta`` at t * C + cell; see :func:`_arcs`."""
+
+    second: bool
+    delta: np.ndarray
+    arc: np.ndarray  # first order: transitions; second order: trigrams
+    emission: np.ndarray
+    transition: np.ndarray
+    stride: int
+    end: np.ndarray
+
+
+def new_lists(T, L, C, k):
+    """Scratch for sequences of up to T tokens: a labelling needs at most one new list a token."""
+    S = T * min(k, C)
+    return Lists(
+        slot=np.empty(T * C, np.int32),
+        used=np.empty(1, np.int64),
+        found=np.empty(S, np.int64),
+        score=np.empty(S * k),
+        before=np.empty(S * k, np.int32),
+        rank=np.empty(S * k, np.int32),
+        head=np.empty(S * L, np.int64),
+        end_head=np.empty(C, np.int64),
+        cell=np.empty(T, np.int64),
+        path=np.empty(T, np.int32),
+    )
+
+
+@inline
+def _arcs(trellis, t, cell, L):
+    """The steps into a cell at t > 0: (n, first, step, at, jump, bias).
+
+    Predecessor j < n is the cell ``first + j * step`` at t - 1 and its step scores
+    ``arc[at + j * jump]``; ``bias`` is the same for all.
+    """
+    if not trellis.second:
+        return L, 0, 1, t * trellis.stride + cell, L, trellis.emission[t * L + cell]
+    p, y = cell // L, cell % L
+    bias = trellis.emission[t * L + y] + trellis.transition[t * trellis.stride + cell]
+    at = p * (L + 1) * L + y
+    if t == 1:
+        return 1, p, 1, at, L, bias
+    return L, p, L, at + L, L, bias
+
+
+@inline
+def _value(trellis, lists, t, cell, r, C, k):
+    """Score of the prefix of rank r in a cell; its rank is known, or 0."""
+    if r == 0:
+        return trellis.delta[t * C + cell]
+    return lists.score[lists.slot[t * C + cell] * k + r]
+
+
+@inline
+def _append(trellis, lists, t, cell, slot, L, C, k):
+    """Rank the next prefix of a cell at t > 0, by the heads of its predecessors."""
+    n, first, step, at, jump, bias = _arcs(trellis, t, cell, L)
+    best, arg = -np.inf, -1
+    for j in range(n):
+        c = _value(trellis, lists, t - 1, first + j * step, lists.head[slot * L + j], C, k)
+        c += trellis.arc[at + j * jump]
+        if c > best:
+            best, arg = c, j
+    place = slot * k + lists.found[slot]
+    lists.score[place] = best + bias
+    lists.before[place] = arg
+    lists.rank[place] = 0 if arg < 0 else lists.head[slot * L + arg]
+    lists.found[slot] += 1
+
+
+@inline
+def _rank(trellis, lists, t, cell, r, L, C, k):
+    """Make the prefix of rank r >= 1 of a cell known; those before it are, or r is 1."""
+    bottom = t
+    while True:  # down, as long as the prefix needed next is not known
+        slot = np.int64(lists.slot[bottom * C + cell])
+        if slot < 0:
+            slot = lists.used[0]
+            lists.used[0] += 1
+            lists.slot[bottom * C + cell] = slot
+            lists.found[slot] = 0
+            for j in range(L):
+                lists.head[slot * L + j] = 0
+            if bottom > 0:
+                _append(trellis, lists, bottom, cell, slot, L, C, k)
+            else:
+                lists.found[slot] = 1  # nothing comes before: one prefix, its label
+                lists.score[slot * k] = trellis.delta[cell]
+                lists.before[slot * k] = -1
+        if lists.found[slot] > r:
+            bottom += 1
+            break
+        lists.cell[bottom] = cell
+        place = slot * k + r - 1
+        j = np.int64(lists.before[place])
+        if bottom == 0 or j < 0:
+            break
+        n, first, step, at, jump, bias = _arcs(trellis, bottom, cell, L)
+        cell = first + j * step
+        r = np.int64(lists.rank[place]) + 1
+        bottom -= 1
+    for u in range(bottom, t + 1):  # and up again
+        cell = lists.cell[u]
+        slot = np.int64(lists.slot[u * C + cell])
+        place = slot * k + lists.found[slot]
+        j = np.int64(lists.before[place - 1])
+        if j < 0:  # the list is at its end
+            lists.score[place] = -np.inf
+            lists.before[place] = -1
+            lists.found[slot] += 1
+        else:
+            lists.head[slot * L + j] += 1
+            _append(trellis, lists, u, cell, slot, L, C, k)
+
+
+@inline
+def _trace(trellis, lists, T, cell, r, L, C, k, out):
+    """Write the labels of the prefix of rank r of a cell at T - 1."""
+    path = lists.path
+    for t in range(T - 1, -1, -1):
+        best_cell = np.int64(path[t])
+        if trellis.second and t > 0:
+            best_cell += path[t - 1] * L
+        if r == 0 and cell == best_cell:  # the best labelling from here on
+            for u in range(t + 1):
+                out[u] = path[u]
+            return
+        out[t] = cell % L if trellis.second else cell
+        if t == 0:
+            return
+        n, first, step, at, jump, bias = _arcs(trellis, t, cell, L)
+        slot = np.int64(lists.slot[t * C + cell])
+        if slot >= 0:
+            place = slot * k + r
+            cell, r = first + lists.before[place] * step, np.int64(lists.rank[place])
+            continue
+        best, arg = -np.inf, 0  # no list: what Viterbi's way back would find
+        for j in range(n):
+            c = trellis.delta[(t - 1) * C + first + j * step] + trellis.arc[at + j * jump]
+            if c > best:
+                best, arg = c, j
+        cell, r = first + arg * step, 0
+
+
+@inline
+def _enumerate(trellis, lists, T, L, C, k, out, score):
+    """Write the labellings to ``out`` (k * T,), best first, and their scores; returns how many."""
+    lists.used[0] = 0
+    for place in range(T * C):
+        lists.slot[place] = -1
+    pairs = trellis.second and T > 1
+    n = L * L if pairs else L
+    for cell in range(n):
+        lists.end_head[cell] = 0
+    for found in range(k):
+        best, arg = -np.inf, np.int64(-1)
+        for j in range(n):  # ties go to the smaller last label, then to the smaller one before
+            cell = (j % L) * L + j // L if pairs else j
+            c = _value(trellis, lists, T - 1, cell, lists.end_head[cell], C, k)
+            c += trellis.end[j // L if pairs else j]
+            if c > best:
+                best, arg = c, cell
+        if arg < 0:
+            return found
+        r = lists.end_head[arg]
+        score[found] = best
+        _trace(trellis, lists, T, arg, r, L, C, k, out[found * T : (found + 1) * T])
+        if found + 1 < k:
+            _rank(trellis, lists, T - 1, arg, r + 1, L, C, k)
+            lists.end_head[arg] += 1
+    return k
+
+
+@kernel
+def predict_kbest(task, begin, end, k, chain, rule, noise, work, lists, out, score, found):
+    """The k best labellings of the sequences ``begin <= i < end`` of a first-order chain.
+
+    Parameters
+    ----------
+    lists : Lists
+    out : ndarray of shape (k * N,), int32
+        The labellings of sequence i start at ``k * task.token[i]``, best first.
+    score : (k * n,), float64
+    found : (n,), int64
+        How many there are: fewer than k if there are no more. A sequence without tokens has none.
+    """
+    L = chain.nodes.columns
+    stride = L * L if task.edges.row.shape[0] > 0 else 0
+    plain = is_plain(task, chain, rule, noise)
+    for i in range(begin, end):
+        first, T = task.token[i], task.token[i + 1] - task.token[i]
+        found[i] = 0
+        if T == 0:
+            continue
+        score_sequence(task, i, chain, rule, noise, plain, work)
+        if task.option.shape[0] > 0:
+            forbid(task.option, first, T, L, work.emission)
+        viterbi(
+            work.emission, work.transition, stride, chain.start, chain.end,
+            task.gold[:0], work.score[0], lists.path, T, L,
+        )  # fmt: skip
+        trellis = Trellis(
+            False, work.score[0], work.transition, work.emission, work.transition, stride, chain.end
+        )
+        found[i] = _enumerate(
+            trellis, lists, T, L, L, k, out[k * first : k * (first + T)], score[k * i : k * (i + 1)]
+        )
+
+
+@kernel
+def predict_kbest_trigram(task, begin, end, k, chain, rule, noise, work, lists, out, score, found):
+    """The same for the second-order chain."""
+    L = chain.nodes.columns
+    stride = L * L if task.edges.row.shape[0] > 0 else 0
+    plain = is_plain(task, chain, rule, noise)
+    read_trigrams(chain, rule, noise, work)
+    for i in range(begin, end):
+        first, T = task.token[i], task.token[i + 1] - task.token[i]
+        found[i] = 0
+        if T == 0:
+            continue
+        decode(task, i, chain, rule, noise, plain, work, lists.path)
+        trellis = Trellis(
+            True, work.score[0], work.trigrams.score, work.emission, work.transition, stride, chain.end
+        )
+        found[i] = _enumerate(
+            trellis, lists, T, L, L * L, k, out[k * first : k * (first + T)], score[k * i : k * (i + 1)]
+        )

@@ -1,0 +1,298 @@
+"""Sums over all labellings of one chain: log Z, marginals, expectations.
+
+Place on the ladder: rung 4. With the scores of :mod:`.chain`,
+
+    Z(x) = Σ_y exp score(y),   p(y|x) = exp score(y) / Z(x),
+
+and the forward-backward recursions (Lafferty, McCallum and Pereira 2001; equation 6 of the two-stage
+paper and the paragraph above it) give log Z, p(y_t|x) and p(y_{t-1}, y_t|x). Everything here works on
+logarithms and subtracts the largest term of each sum: right for every input, and for a matrix of
+transitions of its own at each token. Training on many sequences at once has a faster version in
+:mod:`.chain_expectations`, which comes back to this one for what it cannot represent.
+
+Labels that are given restrict the sum to the labellings that agree with them: log Z of the clamped
+chain minus log Z of the free one is the log-probability of a partial labelling.
+
+Letters: T tokens, L labels, t token, y label, p previous label.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.compile import inline, kernel
+from .bigram import score_sequence
+
+
+class Occurrences(NamedTuple):
+    """Features of tokens, each with its weights: F features, K weights."""
+
+    start: np.ndarray  # (N + 1,) int64: where the features of each token begin
+    feature: np.ndarray  # (E,) int32
+    value: np.ndarray  # (E,) float64: what the features count; empty if all are 1
+    first: np.ndarray  # (F + 1,) int32: first weight of each feature
+    label: np.ndarray  # (K,) int32: label of each weight; of transition weights p * L + y
+
+
+LAST = 2**30
+"""Added to the label of the last weight of a feature."""
+
+
+class Corpus(NamedTuple):
+    """A corpus as sums of weights: S sequences, longest first; N tokens; K weights in use.
+
+    The weights of features that have few are listed for each token one by one: nothing is faster to read.
+    Where a feature has many only the first is listed, and the others are found behind it.
+    """
+
+    token: np.ndarray  # (S + 1,) int64: first token of each sequence
+    group: np.ndarray  # (G + 1,) int64: first sequence of each group (see chain_expectations)
+    gold: np.ndarray  # (N,) int32: label, or UNLABELLED
+    weight: np.ndarray  # (S,) float64: weight of each sequence
+    start: np.ndarray  # (N + 1,) int64: first entry of each token
+    entry: np.ndarray  # (E,) int32: weights
+    value: np.ndarray  # (E,) float64: what the features count; empty if all are 1
+    run_start: np.ndarray  # (N + 1,) int64: first run of each token
+    run: np.ndarray  # (R,) int32: first weights of features
+    run_value: np.ndarray  # (R,) float64: as ``value``
+    label: np.ndarray  # (K,) int32: label of each weight
+    run_label: np.ndarray  # (K,) int32: the same, with LAST
+
+
+@inline
+def spread(features, token, factor, expected, gradient):
+    """gradient[k] += factor x expected[label_k] for the weights that speak of a token."""
+    for e in range(features.start[token], features.start[token + 1]):
+        f = features.feature[e]
+        x = factor * (features.value[e] if features.value.shape[0] > 0 else 1.0)
+        for k in range(np.uint64(features.first[f]), np.uint64(features.first[f + 1])):
+            gradient[k] += x * expected[np.uint64(features.label[k])]
+
+
+class Potentials(NamedTuple):
+    """Scores that all tokens share."""
+
+    transition: np.ndarray  # (L, L) float64 [previous, next]; -inf forbids
+    start: np.ndarray  # (L,) float64: 0 or -inf
+    end: np.ndarray  # (L,) float64: 0 or -inf
+    cost: np.ndarray  # (L,) float64: cost of missing a token of each label
+
+
+class LogLattice(NamedTuple):
+    """Scratch of one thread for sequences of up to T tokens."""
+
+    emission: np.ndarray  # (T * L,) float64
+    transition: np.ndarray  # (L * L,) or (T * L * L,) float64
+    alpha: np.ndarray  # (T * L,) float64: log-sums over prefixes
+    beta: np.ndarray  # (T * L,) float64: log-sums over suffixes
+    row: np.ndarray  # (L,) float64
+
+
+def new_log_lattice(T, L, conditioned):
+    """Scratch for :func:`expect_exactly`; ``conditioned``: each token has its own transitions."""
+    return LogLattice(
+        np.zeros(T * L), np.zeros((T if conditioned else 1) * L * L),
+        np.zeros(T * L), np.zeros(T * L), np.zeros(L),
+    )  # fmt: skip
+
+
+@inline
+def log_sum(x, n):
+    """log Σ_k exp x[k]; -inf if all are -inf."""
+    top = x[0]
+    for k in range(1, n):
+        top = max(top, x[k])
+    if top == -np.inf:
+        return top
+    total = 0.0
+    for k in range(n):
+        total += np.exp(x[k] - top)
+    return top + np.log(total)
+
+
+@inline
+def sum_labellings(emission, transition, stride, start, end, alpha, beta, row, T, L):
+    """log Z of one sequence. Fills ``alpha`` and ``beta``, (T * L,) log-scores.
+
+    ``α_t(y) = emission[t, y] + log Σ_p exp(α_{t-1}(p) + transition[t, p, y])``
+    ``β_t(p) = log Σ_y exp(transition[t+1, p, y] + emission[t+1, y] + β_{t+1}(y))``
+    """
+    for y in range(L):
+        alpha[y] = start[y] + emission[y]
+        beta[(T - 1) * L + y] = end[y]
+    for t in range(1, T):
+        for y in range(L):
+            for p in range(L):
+                row[p] = alpha[(t - 1) * L + p] + transition[t * stride + p * L + y]
+            alpha[t * L + y] = log_sum(row, L) + emission[t * L + y]
+    for t in range(T - 2, -1, -1):
+        for p in range(L):
+            at = (t + 1) * stride + p * L
+            for y in range(L):
+                row[y] = transition[at + y] + emission[(t + 1) * L + y] + beta[(t + 1) * L + y]
+            beta[t * L + p] = log_sum(row, L)
+    for y in range(L):
+        row[y] = alpha[(T - 1) * L + y] + end[y]
+    return log_sum(row, L)
+
+
+@inline
+def clamp(gold, L, emission):
+    """Labelled tokens keep their label."""
+    for t in range(gold.shape[0]):
+        if gold[t] >= 0:
+            for y in range(L):
+                if y != gold[t]:
+                    emission[t * L + y] = -np.inf
+
+
+@kernel
+def marginals(task, begin, end, chain, rule, noise, work, beta, row, out, log_z):
+    """Marginals and log Z of the sequences ``begin <= i < end`` under a chain's weights.
+
+    Writes ``out`` (N * L,) and ``log_z`` (n,), float64. Labels set in ``task.gold`` are kept: log Z
+    then sums over their completions, and is -inf if constraints leave none. Empty sequences have
+    log Z = 0. Scratch: ``work`` (see ``chain.new_work``), ``beta`` (T * L,), ``row`` (L,).
+    """
+    L = chain.nodes.columns
+    stride = L * L if task.edges.row.shape[0] > 0 else 0
+    for i in range(begin, end):
+        first, stop = task.token[i], task.token[i + 1]
+        T = stop - first
+        log_z[i] = 0.0
+        if T == 0:
+            continue
+        score_sequence(task, i, chain, rule, noise, False, work)
+        clamp(task.gold[first:stop], L, work.emission)
+        alpha = work.score[0]
+        z = sum_labellings(
+            work.emission, work.transition, stride, chain.start, chain.end, alpha, beta, row, T, L
+        )
+        log_z[i] = z
+        for t in range(T):
+            for y in range(L):
+                row[y] = alpha[t * L + y] + beta[t * L + y]
+            # log Z in theory; at scores of any size the marginals then sum to 1.
+            at_t = log_sum(row, L)
+            for y in range(L):
+                out[(first + t) * L + y] = 0.0 if z == -np.inf else np.exp(row[y] - at_t)
+
+
+@kernel
+def expect_exactly(
+    corpus, edges, which, weight, edge_weight, potentials, clamped, square, lattice,
+    gradient, step, edge_gradient, whole, of_pairs,
+):  # fmt: skip
+    """Add up log Z and expectations over the sequences ``which``.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    edges : Occurrences
+        Weights of transitions; without any that look at the input ``start`` has one element.
+    which : (n,) int64
+    weight, edge_weight : float64
+        Of labels, and of transitions.
+    potentials : Potentials
+    clamped : bool
+        Sum over the labellings that agree with gold, without costs, instead of over all.
+    square : bool
+        Add up p (1 - p) instead of p.
+    lattice : LogLattice
+    gradient : (K,) float64
+        += Σ weight E[feature count].
+    step : (L * L,) float64
+        += Σ weight E[count of the label pair].
+    edge_gradient : float64
+        The same for the weights of ``edges``.
+    whole : Occurrences
+        All features of the same tokens.
+    of_pairs : float64, or empty
+        += Σ weight E[feature count] for the weights of ``whole``.
+
+    Returns
+    -------
+    total : float
+        Σ weight log Z.
+    """
+    L = potentials.cost.shape[0]
+    conditioned = edges.start.shape[0] > 1
+    stride = L * L if conditioned else 0
+    emission, transition = lattice.emission, lattice.transition
+    alpha, beta = lattice.alpha, lattice.beta
+    total = 0.0
+    for i in which:
+        first = corpus.token[i]
+        T = corpus.token[i + 1] - first
+        if T == 0:
+            continue
+        for k in range(T * L):
+            emission[k] = 0.0
+        for t in range(T if conditioned else 1):
+            for p in range(L):
+                for y in range(L):
+                    transition[t * stride + p * L + y] = potentials.transition[p, y]
+        for t in range(T):
+            for e in range(corpus.start[first + t], corpus.start[first + t + 1]):
+                k = corpus.entry[e]
+                x = corpus.value[e] if corpus.value.shape[0] > 0 else 1.0
+                emission[t * L + corpus.label[k]] += x * weight[k]
+            for e in range(corpus.run_start[first + t], corpus.run_start[first + t + 1]):
+                k, y = corpus.run[e], 0
+                x = corpus.run_value[e] if corpus.run_value.shape[0] > 0 else 1.0
+                while y < LAST:
+                    y = corpus.run_label[k]
+                    emission[t * L + y % LAST] += x * weight[k]
+                    k += 1
+            if conditioned and t > 0:
+                for e in range(edges.start[first + t], edges.start[first + t + 1]):
+                    f = edges.feature[e]
+                    for k in range(edges.first[f], edges.first[f + 1]):
+                        transition[t * stride + edges.label[k]] += edge_weight[k]
+            g = corpus.gold[first + t]
+            if g >= 0:
+                for y in range(L):
+                    if y != g:
+                        emission[t * L + y] += -np.inf if clamped else potentials.cost[g]
+        z = sum_labellings(
+            emission, transition, stride, potentials.start, potentials.end,
+            alpha, beta, lattice.row, T, L,
+        )  # fmt: skip
+        factor = corpus.weight[i]
+        total += factor * z
+        for t in range(T):
+            for y in range(L):
+                q = np.exp(alpha[t * L + y] + beta[t * L + y] - z)
+                if t > 0:
+                    for p in range(L):
+                        at = p * L + y
+                        both = np.exp(
+                            alpha[(t - 1) * L + p] + transition[t * stride + at]
+                            + emission[t * L + y] + beta[t * L + y] - z
+                        )  # fmt: skip
+                        both = factor * (both * (1.0 - both) if square else both)
+                        step[at] += both
+                        if conditioned:  # no longer needed as a score
+                            transition[t * stride + at] = both
+                lattice.row[y] = q
+            if of_pairs.shape[0] > 0:
+                spread(whole, first + t, factor, lattice.row, of_pairs)
+            for e in range(corpus.start[first + t], corpus.start[first + t + 1]):
+                k = corpus.entry[e]
+                x = corpus.value[e] if corpus.value.shape[0] > 0 else 1.0
+                q = lattice.row[corpus.label[k]]
+                gradient[k] += factor * (x * x * q * (1.0 - q) if square else x * q)
+            for e in range(corpus.run_start[first + t], corpus.run_start[first + t + 1]):
+                k, y = corpus.run[e], 0
+                x = corpus.run_value[e] if corpus.run_value.shape[0] > 0 else 1.0
+                while y < LAST:
+                    y = corpus.run_label[k]
+                    q = lattice.row[y % LAST]
+                    gradient[k] += factor * (x * x * q * (1.0 - q) if square else x * q)
+                    k += 1
+            if conditioned and t > 0:
+                for e in range(edges.start[first + t], edges.start[first + t + 1]):
+                    f = edges.feature[e]
+                    for k in range(edges.first[f], edges.first[f + 1]):
+                        edge_gradient[k] += transition[t * stride + edges.label[k]]
+    return total

@@ -1,0 +1,374 @@
+"""Word segmentation of raw text through any sequence tagger.
+
+Idea: a segmented text is one label per character (N. Xue, "Chinese word segmentation as character
+tagging", 2003), so a segmenter is a tagger of characters with strings at both ends. What happens to the
+strings is in `skstruct.data.segmented`.
+
+Place on the ladder: rung 7, around another estimator.
+"""
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import (
+    CallbackSupportMixin,
+    HasMethods,
+    StrOptions,
+    propagate_callbacks,
+    sample_weights,
+    with_callbacks,
+)
+from ..data.inputs import WORDS, Inputs, renumbered
+from ..data.schemes import words_to_labels
+from ..data.segmented import WORD_SCHEMES, as_dictionary, as_pieces, as_words, cut, find_words, label_options
+from ..metrics.checks import f1
+from ..metrics.words import _word_spans
+from .perceptron import StructuredPerceptron
+from .tagger import Sequences, take
+
+
+def _tagger_has(name):
+    def check(segmenter):
+        tagger = getattr(segmenter, "tagger_", segmenter.tagger)
+        return tagger is None or hasattr(tagger, name)
+
+    return check
+
+
+class Segmenter(CallbackSupportMixin, BaseEstimator):
+    """Raw text in, words out: segmentation with any sequence tagger over characters.
+
+    Trained on (word, tag) pairs instead of words it segments and tags jointly [2]_: labels are then
+    such as ``B-NN``, and predictions are pairs too.
+
+    Parameters
+    ----------
+    tagger : estimator or None, default=None
+        Learns and predicts labels of characters; None means
+        ``StructuredPerceptron(features="char", constraints=None)``.
+    scheme : {"BMES", "BI", "B2B3MES"}, default="BMES"
+        How words are written as labels; see `skstruct.data.schemes`.
+
+    Attributes
+    ----------
+    tagger_ : estimator
+        The fitted tagger.
+    tagged_ : bool
+        Whether words have tags.
+
+    Notes
+    -----
+    White space, that is what ``str.split`` splits at, separates words and belongs to none: the words
+    of a text spell it without its white space, ``"".join(words) == "".join(text.split())``, and no
+    word reaches over white space. The tagger does not see it either; it reads a text as one sequence
+    with the white space left out. In prediction, a tagger that says ``accepts_allowed = True`` and has
+    ``classes_`` (those of this package, alone or in an averager or a mixer) is given ``allowed``, and
+    searches among the labellings that have a boundary there; another's labels are simply cut there.
+
+    Any sequence of labels is cut into words, well formed or not, as by
+    `skstruct.data.schemes.labels_to_words`.
+
+    Every ``fit`` begins with a clone of ``tagger``, so that its ``warm_start`` has no effect;
+    ``partial_fit`` continues.
+
+    References
+    ----------
+    .. [1] N. Xue (2003). Chinese word segmentation as character tagging. CLCLP 8(1).
+    .. [2] H. T. Ng and J. K. Low (2004). Chinese part-of-speech tagging: one-at-a-time or
+       all-at-once? Word-based or character-based? EMNLP.
+
+    Examples
+    --------
+    >>> from skstruct import StructuredPerceptron
+    >>> from skstruct.datasets import load_segmentation
+    >>> from skstruct import Segmenter
+    >>> X, y = load_segmentation()
+    >>> segmenter = Segmenter(StructuredPerceptron(features="char", random_state=0)).fit(X, y)
+    >>> segmenter.predict(["他在北京大学图书馆看书。"])
+    [['他', '在', '北京', '大学', '图书馆', '看', '书', '。']]
+    >>> segmenter.score(X, y) > 0.99
+    True
+    """
+
+    accepts_dictionary = True
+    """``predict`` takes ``dictionary``."""
+
+    _parameter_constraints = {
+        "tagger": [HasMethods(["fit", "predict"]), None],
+        "scheme": [StrOptions(set(WORD_SCHEMES))],
+    }
+
+    def __init__(self, tagger=None, scheme="BMES"):
+        self.tagger = tagger
+        self.scheme = scheme
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = None
+        tags.target_tags.required = True
+        tags.requires_fit = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.one_d_array = True
+        tags.input_tags.string = True
+        return tags
+
+    def get_metadata_routing(self):
+        """Who gets which metadata: ``fit`` and ``partial_fit`` hand ``sample_weight`` to the tagger.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRouter
+        """
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        mapping.add(caller="partial_fit", callee="partial_fit")
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(tagger=self._new_tagger(), method_mapping=mapping)
+        )
+
+    def _new_tagger(self):
+        if self.tagger is None:
+            return StructuredPerceptron(features="char", constraints=None)
+        return clone(self.tagger)
+
+    def save(self, path, training=True):
+        """Write the fitted segmenter to one file; see :func:`skstruct.saving.registry.save`."""
+        from ..saving.registry import save
+
+        save(self, path, training)
+
+    @property
+    def inputs(self):
+        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
+        return Inputs(WORDS, str, 1)
+
+    # -- fitting -----------------------------------------------------------------------------------
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Learn from segmented texts.
+
+        Parameters
+        ----------
+        X : list of str
+            Texts; empty ones are passed over.
+        y : list of lists of str, or of (str, str)
+            The words of each text, which spell it, or words with their tags.
+        sample_weight : array-like of shape (n_texts,), optional
+            Handed to the tagger.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is not as described; the message names sequence and position. The segmenter is
+            then as it was before.
+        KeyboardInterrupt
+            After Ctrl-C; what the tagger kept can be used.
+        """
+        self._validate_params()
+        tagger = self._new_tagger()
+        context = self._init_callback_context(max_subtasks=1)
+        data, fitted = self._training_data("fit", X, y, sample_weight)
+        if context is None:
+            return self._run(tagger, tagger.fit, data, fitted)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        part = context.subcontext(task_name="fit-tagger")
+        with propagate_callbacks(part, tagger):
+            part.call_on_fit_task_begin(estimator=self, X=X, y=y)
+            self._run(tagger, tagger.fit, data, fitted)
+            part.call_on_fit_task_end(estimator=self, X=X, y=y)
+        context.call_on_fit_task_end(estimator=self, X=X, y=y)
+        return self
+
+    @available_if(_tagger_has("partial_fit"))
+    def partial_fit(self, X, y, sample_weight=None):
+        """Go on learning from more texts, with the tagger's ``partial_fit``.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in :meth:`fit`; all with tags or all without, over all calls.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        tagger = self.tagger_ if hasattr(self, "tagger_") else self._new_tagger()
+        data, fitted = self._training_data("partial_fit", X, y, sample_weight)
+        if fitted["tagged_"] != getattr(self, "tagged_", fitted["tagged_"]):
+            raise ValueError(
+                "y: expected words as in earlier calls, got (word, tag) pairs"
+                if fitted["tagged_"]
+                else "y: expected (word, tag) pairs as in earlier calls, got words"
+            )
+        return self._run(tagger, tagger.partial_fit, data, fitted)
+
+    def _training_data(self, method, X, y, sample_weight):
+        """What the tagger's method is called with, and the attributes of a fit that succeeds.
+
+        Of the former, ``positions`` are those of its sequences among the texts.
+        """
+        pieces = as_pieces(X)
+        words, tags = as_words(pieces, y)
+        keep = [i for i, parts in enumerate(pieces) if parts]
+        if not keep:
+            raise ValueError(
+                "X holds no character: at least one text that is not empty is needed"
+                if pieces
+                else "X is empty: at least one text is needed"
+            )
+        weight = sample_weights(sample_weight, pieces)
+        routed = {} if weight is None else {"sample_weight": weight[keep]}
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, method, **routed).tagger[method]
+        data = {
+            "X": [list("".join(pieces[i])) for i in keep],
+            "y": [words_to_labels(words[i], self.scheme, tags and tags[i]) for i in keep],
+            "positions": keep,
+            **routed,
+        }
+        return data, {"tagged_": tags is not None}
+
+    def _run(self, tagger, train, data, fitted):
+        """Train, then set the fitted attributes; also after an interrupt that left a usable tagger."""
+        X, y, positions = data.pop("X"), data.pop("y"), data.pop("positions")
+        try:
+            with renumbered(positions):
+                train(X, y, **data)
+        except KeyboardInterrupt:
+            try:
+                check_is_fitted(tagger)
+            except NotFittedError:
+                fitted = None
+            if fitted is not None:
+                vars(self).update(fitted, tagger_=tagger)
+            raise
+        vars(self).update(fitted, tagger_=tagger)
+        return self
+
+    # -- prediction --------------------------------------------------------------------------------
+    @available_if(_tagger_has("adapt"))
+    def adapt(self, X):
+        """Count accessor varieties anew, on texts of the domain to be segmented.
+
+        Parameters
+        ----------
+        X : list of str, or None
+            Texts, not segmented. Their statistics, and theirs alone, are in force until the next ``fit``;
+            None goes back to those of the training texts. White space does not count.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the tagger's templates read no accessor variety (``features="char-av"`` do), or ``X`` holds
+            no character or is no list of str.
+
+        See Also
+        --------
+        StructuredPerceptron.adapt : what it does, and its source.
+        """
+        check_is_fitted(self, "tagger_")
+        if X is not None:
+            X = [list("".join(parts)) for parts in as_pieces(X) if parts]
+            if not X:
+                raise ValueError("X holds no character: at least one text that is not empty is needed")
+        self.tagger_.adapt(X)
+        return self
+
+    def predict(self, X, dictionary=None):
+        """Words.
+
+        Parameters
+        ----------
+        X : list of str
+            Texts.
+        dictionary : collection of str, optional
+            Words to be found as such, with no training: where a text holds one, it becomes a word. From
+            left to right the longest word that begins at a character is taken and the search goes on
+            behind it, so that the first of two words that overlap wins. The tagger finds the best
+            labelling of the rest around them, and the tags of the joint task.
+
+        Returns
+        -------
+        list of lists of str, or of (str, str)
+            The words of each text, in order, or words with tags if it was trained on such; [] for a text
+            that is empty or white space.
+
+        Raises
+        ------
+        ValueError
+            If ``X`` is not a list of str, the message names the sequence; or the dictionary holds what is
+            no word, or white space.
+        """
+        check_is_fitted(self, "tagger_")
+        pieces = as_pieces(X)
+        known = None if dictionary is None else as_dictionary(dictionary)
+        filled = [i for i, parts in enumerate(pieces) if parts]
+        result = Sequences([] for _ in pieces)
+        if filled:
+            texts = take(pieces, filled)
+            marks = find_words(texts, known) if known else None
+            with renumbered(filled):
+                labels = self._labels(texts, marks)
+            found = cut(texts, labels, self.scheme, self.tagged_, marks)
+            for i, words in zip(filled, found):
+                result[i] = words
+        return result
+
+    def _labels(self, pieces, marks=None):
+        """What the tagger says about texts that are not empty, words of a dictionary in them marked."""
+        texts = ["".join(parts) for parts in pieces]
+        labels = self.tagger_.predict(list(map(list, texts)), **self._constraints(pieces, marks))
+        if list(map(len, labels)) != list(map(len, texts)):
+            raise ValueError("the tagger must predict one label for each character of each text")
+        return labels
+
+    def _constraints(self, pieces, marks=None):
+        """The keyword arguments that let the tagger search what white space and a dictionary leave."""
+        if not getattr(self.tagger_, "accepts_allowed", False):
+            return {}
+        allowed = label_options(pieces, np.asarray(self.tagger_.classes_).tolist(), self.scheme, marks)
+        return {} if allowed is None else {"allowed": allowed}
+
+    def score(self, X, y, sample_weight=None):
+        """F1 of the words; of words with their tags if both the model and ``y`` have tags.
+
+        Parameters
+        ----------
+        X : list of str
+        y : list of lists of str, or of (str, str)
+        sample_weight : array-like of shape (n_texts,), optional
+            Multiplies the counts of a text's words.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self, "tagger_")
+        pieces = as_pieces(X)
+        words, tags = as_words(pieces, y)
+        truth = words if tags is None else [list(zip(*pair)) for pair in zip(words, tags)]
+        weight = sample_weights(sample_weight, pieces)
+        counts = np.array(
+            [
+                (len(set(true).intersection(found)), len(true) + len(found))
+                for _, true, found in _word_spans(truth, self.predict(X), None)
+            ],
+            float,
+        ).reshape(-1, 2)
+        correct, total = counts.sum(axis=0) if weight is None else weight @ counts
+        return f1(correct, total, 0)

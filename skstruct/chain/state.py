@@ -1,0 +1,166 @@
+"""The state of online training between calls: fresh, grown, re-booked, and the model it amounts to.
+
+Place on the ladder: rung 7 over rung 6. ``partial_fit`` and ``warm_start`` go on from a
+:class:`.run.TrainingState`; features and labels may have grown since.
+"""
+
+import numpy as np
+
+from ..core.codes import L1_CUMULATIVE
+from ..core.store import (
+    Clock,
+    Store,
+    grow_rows,
+    in_use,
+    made_sparse,
+    new_clock,
+    new_store,
+    remap_columns,
+    weights,
+)
+from ..training.run import TrainingState
+from . import trigram
+from .model import STRUCTURES, ChainModel, n_edge_combinations, n_node_rows, new_chain
+
+DENSE_WEIGHTS = 2**24
+"""Largest number of weights that are stored as full rows when there are many labels."""
+
+FEW_LABELS = 16
+"""Up to here rows are always full: a row is then two cache lines at most."""
+
+
+def is_sparse(rows, columns):
+    """Whether a table of this size is stored sparsely."""
+    return columns > FEW_LABELS and rows * columns > DENSE_WEIGHTS
+
+
+def order_of(chain):
+    """Labels of history that a model in training looks at: 1 or 2."""
+    return 2 if "trigrams" in chain._fields else 1
+
+
+def store_rows(encoder, n_labels, order):
+    """Rows of each store, by name; all have a column for every label."""
+    rows = {"nodes": n_node_rows(encoder), "edges": n_edge_combinations(encoder) * n_labels}
+    if order == 2:
+        rows["trigrams"] = trigram.n_rows(n_labels)
+    return rows
+
+
+def fresh_state(encoder, labels, rule, constraints, cost, key, order=1):
+    """Zero weights for what the encoder and the labels know."""
+    L = len(labels)
+    stores = {
+        name: new_store(rows, L, rule, is_sparse(rows, L))
+        for name, rows in store_rows(encoder, L, order).items()
+    }
+    return TrainingState(new_chain(encoder, stores, new_clock(), constraints, cost), rule, key)
+
+
+def continued_state(before, old_labels, encoder, labels, rule, constraints, cost, stream):
+    """A copy of an earlier state, with room for the features and labels that are new.
+
+    The average goes on, with two exceptions. A stream of ``partial_fit`` that begins after a ``fit``
+    starts from the averaged weights, and with a new average: the long average of the fit would
+    otherwise drown what the new data teaches. And so does training under another rule.
+    """
+    order, chain, L = order_of(before.model), before.model, len(labels)
+    rows_of = store_rows(encoder, L, order)
+    # Before anything grows: full rows with new columns may be what there is no memory for.
+    sparse = {name: made_sparse(getattr(chain, name)) for name, rows in rows_of.items() if is_sparse(rows, L)}
+    chain = chain._replace(**sparse)
+    if before.rule != rule or (stream and not before.stream):
+        chain = _start_average_anew(chain, before.rule, rule)
+    stores = {name: getattr(chain, name) for name in STRUCTURES[order].STORES}
+    if labels.values != old_labels.values:
+        new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
+        stores = {name: remap_columns(store, new_of_old, L) for name, store in stores.items()}
+        stores["edges"] = _spread_rows(stores["edges"], len(old_labels), new_of_old, L)
+        if order == 2:  # rows p * (L + 1) + a + 1: both labels move, the boundary stays
+            old_L, with_boundary = len(old_labels), np.append(0, new_of_old + 1)
+            moved = _spread_rows(stores["trigrams"], old_L + 1, with_boundary, L + 1)
+            rows = new_of_old[:, None] * (L + 1) + np.arange(L + 1)
+            stores["trigrams"] = _move_rows(moved, rows.ravel(), trigram.n_rows(L))
+    start, allowed, end = constraints
+    for name, rows in rows_of.items():
+        # What had to grow is new already: the rest is copied only now.
+        stores[name] = _unshared(grow_rows(stores[name], rows, rule), getattr(before.model, name))
+    chain = chain._replace(
+        **stores,
+        clock=Clock(*(part.copy() for part in chain.clock)),
+        start=start,
+        allowed=allowed,
+        end=end,
+        cost=cost,
+    )
+    return TrainingState(chain, rule, before.key, before.epoch, before.closed, stream, [*before.history])
+
+
+def _unshared(store, old):
+    """``store`` with copies of the arrays that it has in common with ``old``."""
+    return Store(*(a.copy() if a is b and isinstance(a, np.ndarray) else a for a, b in zip(store, old)))
+
+
+def final_model(chain, rule, encoder, labels, constraints, reuse=False):
+    """The model that training so far amounts to, without bookkeeping; ``reuse``: made of its arrays."""
+
+    def final(store):
+        store = in_use(store)
+        return store._replace(
+            value=weights(store, chain.clock, rule, reuse),
+            moment=np.zeros(0),
+            received=np.zeros(0),
+            last=np.zeros(0, np.int64),
+            first=store.first.copy(),
+            count=store.count.copy(),
+            room=np.zeros(0, np.int32),
+            column=store.column.copy(),
+        )
+
+    stores = {name: final(getattr(chain, name)) for name in STRUCTURES[order_of(chain)].STORES}
+    return ChainModel(encoder=encoder, labels=labels, constraints=constraints, **stores)
+
+
+def _n_rows(store):
+    return store.first.shape[0] if store.sparse else store.value.shape[0] // store.columns
+
+
+def _spread_rows(store, old_size, new_of_old, size):
+    """Weights whose rows e * old_size + p become e * size + new_of_old[p]."""
+    E = _n_rows(store) // old_size
+    rows = np.arange(E)[:, None] * size + new_of_old[None, :]
+    return _move_rows(store, rows.ravel(), E * size)
+
+
+def _move_rows(store, rows, n_rows):
+    """``store`` with ``n_rows`` rows, in which old row r is row ``rows[r]``."""
+
+    def spread(array, width=1):
+        if array.shape[0] == 0:
+            return array
+        out = np.zeros((n_rows, width), array.dtype)
+        out[rows] = array.reshape(-1, width)
+        return out.ravel()
+
+    by_row = {name: spread(getattr(store, name)) for name in ("last", "first", "count", "room")}
+    if store.sparse:
+        return store._replace(**by_row)
+    by_place = {name: spread(getattr(store, name), store.columns) for name in ("value", "moment", "received")}
+    return store._replace(**by_row, **by_place)
+
+
+def _start_average_anew(chain, old, new):
+    """Go on from the weights that ``old`` amounts to, under the bookkeeping of ``new``."""
+
+    def convert(store):
+        fresh = new_store(_n_rows(store), store.columns, new, store.sparse)
+        places = store.value.shape[0]
+        return store._replace(
+            value=weights(store, chain.clock, old),
+            moment=np.zeros(places if new.average else 0),
+            received=np.zeros(places if new.penalty == L1_CUMULATIVE else 0),
+            last=fresh.last,
+        )
+
+    stores = {name: convert(getattr(chain, name)) for name in STRUCTURES[order_of(chain)].STORES}
+    return chain._replace(**stores, clock=new_clock())

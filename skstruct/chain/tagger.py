@@ -1,0 +1,324 @@
+"""What all sequence taggers share: scikit-learn's conventions, input checks, prediction, scoring.
+
+Place on the ladder: rung 7.
+"""
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import Integral, Interval, sample_weights
+from ..data.inputs import (
+    PlaceError,
+    as_sequences,
+    check_same_lengths,
+    describe,
+    flatten,
+    lengths_of,
+    offsets_of,
+    place,
+)
+
+
+class Sequences(list):
+    """A list of per-sequence results that numpy turns into a one-dimensional object array.
+
+    It is a list in every way. scikit-learn concatenates the predictions of folds, and numpy would
+    otherwise build a matrix whenever the sequences happen to have equal lengths.
+    """
+
+    def __array__(self, dtype=None, copy=None):
+        array = np.empty(len(self), dtype=object)
+        for i, sequence in enumerate(self):
+            array[i] = sequence
+        return array
+
+    def __getitem__(self, index):
+        found = super().__getitem__(index)
+        return Sequences(found) if isinstance(index, slice) else found
+
+    def __reduce__(self):
+        return Sequences, (list(self),)
+
+
+def check_X_y(X, y, names=("X", "y")):
+    """The sequences of X and y, and where each starts in the flat corpus; errors use ``names``.
+
+    Returns
+    -------
+    X, y : list of sequences
+    token : ndarray of shape (n + 1,), int64
+
+    Raises
+    ------
+    ValueError
+        Naming the sequence, if something is not a sequence or lengths differ.
+    """
+    if y is None:
+        raise ValueError(f"{names[1]} must be a list of label sequences, got None")
+    X = as_sequences(X, names[0], "token")
+    y = as_sequences(y, names[1], "label")
+    lengths = lengths_of(X)
+    check_same_lengths(lengths, lengths_of(y), names)
+    if lengths.sum() == 0:
+        raise ValueError(
+            f"{names[0]} holds no token: at least one sequence with at least one token is needed"
+            if len(X)
+            else f"{names[0]} is empty: at least one sequence is needed"
+        )
+    return X, y, offsets_of(lengths)
+
+
+def take(sequences, keep):
+    """The sequences at the positions in ``keep``."""
+    return [sequences[i] for i in keep]
+
+
+def sequence_tags(tags):
+    """scikit-learn's tags, as estimators over sequences have them."""
+    tags.estimator_type = None
+    tags.target_tags.required = True
+    tags.requires_fit = True
+    tags.input_tags.two_d_array = False
+    tags.input_tags.one_d_array = True
+    tags.input_tags.string = True
+    tags.input_tags.dict = True
+    return tags
+
+
+class SequenceTagger(BaseEstimator):
+    """Base of the chain taggers; a fitted one has ``_model``, a :class:`ChainModel`."""
+
+    accepts_allowed = True
+    """``predict`` and ``predict_kbest`` take ``allowed``."""
+
+    def __sklearn_tags__(self):
+        return sequence_tags(super().__sklearn_tags__())
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_model")
+
+    def save(self, path, training=True):
+        """Write the fitted estimator to one file, which :func:`skstruct.load` reads.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Written whole or not at all; what was there before is replaced.
+        training : bool, default=True
+            Keep what it takes to go on training exactly where it stopped. Without it the file is
+            smaller, and further training starts from the final weights, with a new average.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If there is nothing to save.
+        TypeError
+            If a parameter is something that only running code could restore; the message names it.
+        """
+        from ..saving.registry import save
+
+        save(self, path, training)
+
+    @property
+    def inputs(self):
+        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
+        check_is_fitted(self)
+        return self._model.inputs
+
+    # -- input -------------------------------------------------------------------------------------
+    def _check_training_data(self, X, y, sample_weight):
+        """Checked sequences, labels and weights.
+
+        Sequences of weight 0 come back empty, so that nothing of them is learned and errors about
+        the others still name the right one.
+        """
+        X, y, token = check_X_y(X, y)
+        weight = sample_weights(sample_weight, X)
+        if weight is None:
+            return X, list(y), np.ones(len(X))
+        if not (weight * np.diff(token)).any():
+            raise ValueError("all sequences with a positive sample_weight are empty")
+        for i in np.flatnonzero(weight == 0.0):
+            X[i] = y[i] = ()
+        return X, y, weight
+
+    def _options(self, sequences, allowed):
+        """(N, L) bool: what ``allowed`` permits, or None."""
+        if allowed is None:
+            return None
+        allowed = as_sequences(allowed, "allowed", "constraint")
+        lengths = lengths_of(sequences)
+        check_same_lengths(lengths, lengths_of(allowed))
+        token, labels = offsets_of(lengths), self._model.labels
+        options = np.ones((int(token[-1]), len(labels)), np.bool_)
+        rows = {}  # what a choice means, for choices met before
+        for k, choice in enumerate(flatten(allowed)):
+            if choice is None:
+                continue
+            try:
+                key = frozenset(choice) if isinstance(choice, (set, list)) else choice
+                if key not in rows:
+                    rows[key] = _option(choice, labels)
+            except (TypeError, ValueError) as error:
+                i, t = place(token, k)
+                what = error if isinstance(error, ValueError) else f"{describe(choice)} is not a label"
+                raise PlaceError(i, t, str(what), "allowed") from None
+            options[k] = rows[key]
+        return options
+
+    def n_features(self):
+        """Number of features of the fitted model; each can have a weight for every label."""
+        check_is_fitted(self)
+        return self._model.encoder.n_features
+
+    # -- accessor variety --------------------------------------------------------------------------
+    def adapt(self, X):
+        """Count accessor varieties anew, on unlabelled text of the domain to be tagged.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens, or None
+            The text whose statistics are in force from now on, until the next ``fit``: alone, so add the
+            training text for the statistics of both. None goes back to those of the training text.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the templates read no accessor variety, or ``X`` holds no token or is no such list. The
+            statistics in force then stay.
+
+        Notes
+        -----
+        Weights stay as they are: what changes is the value of features such as ``%av2[0,0]`` ([1]_, section
+        6). ``partial_fit`` and ``warm_start`` go on with the statistics in force. Accessor varieties grow
+        with the text, so that a text much smaller than that of the training is a poor base.
+
+        References
+        ----------
+        .. [1] W. Gao, X. Qiu, X. Huang (2010). Adaptive Chinese word segmentation with online
+           passive-aggressive algorithm. CIPS-SIGHAN.
+        """
+        check_is_fitted(self)
+        sequences = None if X is None else as_sequences(X)
+        self._model = self._model.adapted(sequences)
+        return self
+
+    # -- prediction --------------------------------------------------------------------------------
+    def _best(self, X, allowed=None):
+        check_is_fitted(self)
+        sequences = as_sequences(X)
+        options = self._options(sequences, allowed)
+        labels, scores = self._model.predict(sequences, options, self.n_jobs)
+        stuck = np.flatnonzero(scores == -np.inf)
+        if stuck.size:
+            raise PlaceError(stuck[0], None, "the constraints and the labels allowed leave no labelling")
+        return labels, scores
+
+    def predict(self, X, allowed=None):
+        """Label sequences.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        allowed : list of lists, optional
+            For each token None (any label), a label (forced), or a collection of labels.
+
+        Returns
+        -------
+        list of lists of labels
+            The labels are the objects seen in training.
+
+        Raises
+        ------
+        ValueError
+            If a sequence or token is not what the model was trained on (the message names it), or
+            constraints and ``allowed`` contradict each other.
+        """
+        return Sequences(self._best(X, allowed)[0])
+
+    def decision_function(self, X):
+        """Scores of the best labellings.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+
+        Returns
+        -------
+        ndarray of shape (n_sequences,)
+            Log-scores, not normalised: comparable between labellings of one sequence only. 0 for an
+            empty sequence.
+        """
+        return self._best(X)[1]
+
+    def predict_kbest(self, X, k=5, allowed=None):
+        """The k best labellings of each sequence.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        k : int, default=5
+        allowed : list of lists, optional
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        list of lists of (labels, score)
+            For each sequence up to k distinct labellings, best first; fewer if there are no more.
+            Ties are broken deterministically. The first is what :meth:`predict` returns, unless
+            several labellings share the best score.
+        """
+        check_is_fitted(self)
+        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+            raise ValueError(f"k must be an int of at least 1, got {k!r}")
+        sequences = as_sequences(X)
+        options = self._options(sequences, allowed)
+        return Sequences(self._model.predict_kbest(sequences, int(k), options, self.n_jobs))
+
+    def score(self, X, y, sample_weight=None):
+        """Token accuracy, over the tokens whose label is given (not None).
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        y : list of sequences of labels
+        sample_weight : array-like of shape (n_sequences,), optional
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        X, y, token = check_X_y(X, y)
+        weight = sample_weights(sample_weight, X)
+        predicted = self.predict(X)
+        pairs = zip(flatten(y), flatten(predicted))
+        right = np.fromiter((a == b for a, b in pairs), np.bool_, int(token[-1]))
+        given = np.fromiter((a is not None for a in flatten(y)), np.bool_, int(token[-1]))
+        each = np.ones(int(token[-1]))
+        if weight is not None:
+            each = np.repeat(weight, np.diff(token))
+        total = float((each * given).sum())
+        return float((each * (right & given)).sum() / total) if total else 0.0
+
+
+def _option(choice, labels):
+    """(L,) bool: the labels that a choice of ``allowed`` permits."""
+    row = np.zeros(len(labels), np.bool_)
+    several = isinstance(choice, (set, frozenset, list, tuple)) and choice not in labels.values
+    for label in choice if several else [choice]:
+        if label not in labels.values:
+            raise ValueError(f"{describe(label)} is not a label of the model")
+        row[labels.ids[label]] = True
+    if not row.any():
+        raise ValueError("no label is allowed")
+    return row
+
+
+N_JOBS = [Integral, None]
+POSITIVE = Interval(Integral, 1, None, closed="left")

@@ -1,0 +1,1 @@
+"""Shards of a corpus on threads or on Dask."""

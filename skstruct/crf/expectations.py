@@ -1,0 +1,433 @@
+"""Expectations of a whole corpus: the inner loop of batch training.
+
+Place on the ladder: rung 4. The same sums as :mod:`.chain_marginals`, arranged for speed:
+
+* Sequences of about equal length form a group, and arrays hold label × token × sequence. Every inner
+  loop runs over the sequences of a group, so it vectorises whatever the number of labels.
+* Probabilities instead of logarithms, scaled at each token (Rabiner 1989): the recursions multiply and
+  add. One ``exp`` per token and label, and one per pair of labels.
+* Most transition weights are zero under L1, so exp(w) - 1 is a sparse matrix (Sokolovska, Cappé and
+  Yvon 2010): ``Σ_p a(p) exp w(p, y) = Σ_p a(p) + Σ_{p: w(p, y) ≠ 0} a(p) (exp w(p, y) - 1)``.
+
+Nothing over- or underflows unnoticed: each sequence's mass is summed forwards and backwards, and where
+the two differ it is left to :func:`.chain_marginals.expect_exactly`.
+
+Letters: T tokens, L labels, t token, y label, p previous label, W sequences in a group, l one of them,
+P places of a label (tokens × sequences).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..chain.marginals import LAST, spread
+from ..core.compile import inline, inline_any_order, inline_fused, kernel
+
+WIDTH = 32
+"""Sequences in a group: enough to vectorise, few enough to stay in the cache."""
+PLACES = 2048
+"""Tokens × sequences of a group, unless a single sequence is longer."""
+
+
+class Steps(NamedTuple):
+    """exp(transition - shift) by column (side 0) and by row (side 1): a base plus what is listed."""
+
+    shift: float  # 0 unless a transition score is above 30
+    first: np.ndarray  # (2, L + 1) int64: where the list of each y (or p) starts; multiples of 4
+    other: np.ndarray  # (2, ...) int64: the p (or y) of each element
+    value: np.ndarray  # (2, ...) float64: what is added to the base
+    base: np.ndarray  # (2, L) float64
+    pair: np.ndarray  # (Q, 2) int64: the (p, y) whose expectations are wanted
+    start: np.ndarray  # (L,) bool: labels a sequence may start with
+    end: np.ndarray  # (L,) bool: labels it may end with
+    cost: np.ndarray  # (L,) float64: cost of missing a token of each label
+
+
+class Lattice(NamedTuple):
+    """Scratch of one thread."""
+
+    x: np.ndarray  # (L * P,) float64: exp(emission), then what x becomes in `_backward`
+    a: np.ndarray  # (L * P,) float64: forward
+    b: np.ndarray  # (L * P,) float64: backward, then marginals
+    inverse: np.ndarray  # (P,) float64: 1 / scale of each token
+    top: np.ndarray  # (P,) float64: largest emission of each token
+    scratch: np.ndarray  # (P,) float64
+    bits: np.ndarray  # (P,) int64: the same memory
+    row: np.ndarray  # (L,) float64: what belongs to one token
+
+
+@kernel
+def width_of(n):
+    """Room for n sequences: whole vectors, unless there are few."""
+    return n if n < 8 else (n + 15) // 16 * 16
+
+
+def form_groups(lengths):
+    """(G + 1,) int64: first sequence of each group; ``lengths`` must descend."""
+    group = [0]
+    n = lengths.shape[0]
+    while group[-1] < n:
+        size = min(WIDTH, PLACES // max(int(lengths[group[-1]]), 1))
+        group.append(min(n, group[-1] + max(size // 16 * 16 if size > 16 else size, 1)))
+    return np.array(group, np.int64)
+
+
+def new_lattice(lengths, n_labels):
+    """Scratch for every group of such a corpus."""
+    places = 16
+    group = form_groups(lengths)
+    for q, stop in zip(group[:-1], group[1:]):
+        places = max(places, (int(lengths[q]) | 1) * width_of(int(stop - q)))
+    scratch = np.zeros(places)
+    size = n_labels * places
+    return Lattice(
+        np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(places), np.zeros(places),
+        scratch, scratch.view(np.int64), np.zeros(n_labels),
+    )  # fmt: skip
+
+
+def make_steps(transition, pair, start, end, cost):
+    """The sparse form of exp(transition), and exp(transition - shift) itself.
+
+    Parameters
+    ----------
+    transition : ndarray of shape (L, L)
+        Log-scores [previous, next]; -inf forbids.
+    pair : ndarray of shape (Q, 2)
+        The (previous, next) whose expectations are wanted.
+    start, end : ndarray of shape (L,)
+        0 or -inf.
+    cost : ndarray of shape (L,)
+    """
+    L = transition.shape[0]
+    shift = max(0.0, float(transition.max()) - 30.0)
+    matrix = np.exp(transition - shift)
+    first = np.zeros((2, L + 1), np.int64)
+    other = np.zeros((2, L * (L + 3)), np.int64)
+    value = np.zeros((2, L * (L + 3)))
+    base = np.zeros((2, L))
+    for side, columns in enumerate((matrix.T, matrix)):
+        n = 0
+        for k in range(L):
+            column = columns[k]
+            # Differences from 1 cancel digits if the sum is much smaller than 1: then list them all.
+            if shift == 0.0 and column.min() > 1e-3:
+                base[side, k] = 1.0
+            listed = np.flatnonzero(column != base[side, k])
+            other[side, n : n + listed.size] = listed
+            value[side, n : n + listed.size] = column[listed] - base[side, k]
+            n += (listed.size + 3) // 4 * 4
+            first[side, k + 1] = n
+    steps = Steps(shift, first, other, value, base, pair, start == 0.0, end == 0.0, cost)
+    return steps, matrix
+
+
+# Not in any order: `exp_all` rounds by adding and subtracting.
+@inline_fused
+def exp_all(x, n, scratch, bits):
+    """``x = exp(x)`` for n numbers <= 0; ``scratch`` and ``bits`` (n,) are the same memory.
+
+    exp(x) = 2^k exp(r), k = round(x / log 2): a polynomial for exp(r), |r| <= log(2) / 2; adding
+    1.5 * 2^52 leaves k in the low bits of a double, and a shift makes it the exponent. Relative error
+    below 1e-14, 0 below -708. A loop over this vectorises, one over ``np.exp`` does not.
+    """
+    for j in range(n):
+        z = max(x[j], -708.0)
+        shifted = z * 1.4426950408889634 + 6755399441055744.0
+        scratch[j] = shifted
+        k = shifted - 6755399441055744.0
+        r = z - k * 0.693147180369123816490 - k * 1.90821492927058770002e-10
+        p = 2.7557319223985893e-6 + r * (2.755731922398589e-7 + r * 2.505210838544172e-8)
+        p = 1.9841269841269841e-4 + r * (2.4801587301587302e-5 + r * p)
+        p = 4.1666666666666664e-2 + r * (8.3333333333333332e-3 + r * (1.3888888888888889e-3 + r * p))
+        p = 1.0 + r * (1.0 + r * (0.5 + r * (1.6666666666666666e-1 + r * p)))
+        x[j] = p if x[j] >= -708.0 else 0.0
+    for j in range(n):
+        bits[j] = (bits[j] + 1023) << 52
+    for j in range(n):
+        x[j] *= scratch[j]
+
+
+@inline_fused
+def _advance(a, at, P, steps, side, total, out, to, W):
+    """``out[y] = Σ_p a[p] M[p, y]`` for W sequences (side 1: M transposed); total = Σ_p a[p]."""
+    other, value = steps.other[side], steps.value[side]
+    for y in range(steps.cost.shape[0]):
+        o = np.uint64(to + y * P)
+        base = steps.base[side, y]
+        for l in range(np.uint64(W)):
+            out[o + l] = base * total[l]
+        for k in range(steps.first[side, y], steps.first[side, y + 1], 4):
+            v0, v1, v2, v3 = value[k], value[k + 1], value[k + 2], value[k + 3]
+            i0, i1 = np.uint64(at + other[k] * P), np.uint64(at + other[k + 1] * P)
+            i2, i3 = np.uint64(at + other[k + 2] * P), np.uint64(at + other[k + 3] * P)
+            for l in range(np.uint64(W)):
+                out[o + l] += a[i0 + l] * v0 + a[i1 + l] * v1 + a[i2 + l] * v2 + a[i3 + l] * v3
+
+
+@inline_any_order
+def _dot(x, i, y, j, n):
+    """Σ_k x[i + k] y[j + k]."""
+    total = 0.0
+    i, j = np.uint64(i), np.uint64(j)
+    for k in range(np.uint64(n)):
+        total += x[i + k] * y[j + k]
+    return total
+
+
+@inline
+def _emissions(corpus, q, n_lanes, T, W, P, weight, steps, clamped, x, row):
+    """x[y, t, l] = Σ weights, with costs; -inf where a label is not allowed.
+
+    Sums are formed in ``row``, which stays in the fastest cache, as x does not.
+    """
+    L = steps.cost.shape[0]
+    for k in range(np.uint64(L * P)):
+        x[k] = 0.0
+    label, entry, value, start = corpus.label, corpus.entry, corpus.value, corpus.start
+    run_label, run, run_value, run_start = corpus.run_label, corpus.run, corpus.run_value, corpus.run_start
+    stride = np.uint64(P)
+    for l in range(n_lanes):
+        token = corpus.token[q + l]
+        length = corpus.token[q + l + 1] - token
+        for t in range(length):
+            i = np.uint64(t * W + l)
+            for y in range(np.uint64(L)):
+                row[y] = 0.0
+            for e in range(np.uint64(start[token + t]), np.uint64(start[token + t + 1])):
+                k = np.uint64(entry[e])
+                v = value[e] if value.shape[0] > 0 else 1.0
+                row[np.uint64(label[k])] += v * weight[k]
+            for e in range(np.uint64(run_start[token + t]), np.uint64(run_start[token + t + 1])):
+                k, y = np.uint64(run[e]), 0
+                v = run_value[e] if run_value.shape[0] > 0 else 1.0
+                while y < LAST:
+                    y = run_label[k]
+                    row[np.uint64(y & (LAST - 1))] += v * weight[k]
+                    k += np.uint64(1)
+            for y in range(np.uint64(L)):
+                x[i + y * stride] = row[y]
+            g = corpus.gold[token + t]
+            if g >= 0 and (clamped or steps.cost[g] != 0.0):
+                for y in range(L):
+                    if y != g:
+                        x[y * P + t * W + l] += -np.inf if clamped else steps.cost[g]
+        for y in range(L):
+            if length > 0 and not steps.start[y]:
+                x[y * P + l] = -np.inf
+            if length > 0 and not steps.end[y]:
+                x[y * P + (length - 1) * W + l] = -np.inf
+
+
+@inline_fused
+def _exp_emissions(x, n, P, L, lattice):
+    """top = max_y x, x = exp(x - top) at n places."""
+    top = lattice.top
+    n = np.uint64(n)
+    for j in range(n):
+        top[j] = x[j]
+    for y in range(1, L):
+        o = np.uint64(y * P)
+        for j in range(n):
+            top[j] = max(top[j], x[o + j])
+    for y in range(L):
+        o = np.uint64(y * P)
+        for j in range(n):
+            x[o + j] -= top[j]
+        exp_all(x[o : o + n], n, lattice.scratch, lattice.bits)
+
+
+@inline_fused
+def _forward(steps, lattice, T, W, P):
+    """a[y, t] = x[y, t] Σ_p a[p, t-1] M[p, y] / scale[t], so that Σ_y a[y, t] = 1."""
+    L = steps.cost.shape[0]
+    x, a, one = lattice.x, lattice.a, lattice.scratch
+    for l in range(W):
+        one[l] = 1.0
+    for t in range(T):
+        at = t * W
+        if t == 0:
+            for y in range(L):
+                for l in range(W):
+                    a[y * P + l] = 1.0
+        else:
+            _advance(a, at - W, P, steps, 0, one, a, at, W)
+        scale = lattice.inverse[at : at + W]
+        for l in range(W):
+            scale[l] = 0.0
+        for y in range(L):
+            o = np.uint64(y * P + at)
+            for l in range(np.uint64(W)):
+                v = a[o + l] * x[o + l]
+                a[o + l] = v
+                scale[l] += v
+        for l in range(W):
+            scale[l] = 1.0 / scale[l]
+        for y in range(L):
+            o = np.uint64(y * P + at)
+            for l in range(np.uint64(W)):
+                a[o + l] *= scale[l]
+
+
+@inline_fused
+def _backward(token, q, n_lanes, steps, lattice, T, W, P):
+    """b[y, t] = p(y_t = y), and x[y, t] such that p(p, y) = a[p, t-1] M[p, y] x[y, t].
+
+    With the scales of the forward pass Σ_y a b = 1 at every token. b is reset to 1 where a sequence
+    ends; what stands behind its end is void.
+    """
+    L = steps.cost.shape[0]
+    x, a, b, total = lattice.x, lattice.a, lattice.b, lattice.scratch
+    for y in range(L):
+        for l in range(W):
+            b[y * P + (T - 1) * W + l] = 1.0
+    for t in range(T - 1, -1, -1):
+        at = t * W
+        for l in range(n_lanes - 1, -1, -1):
+            length = token[q + l + 1] - token[q + l]
+            if length > t + 1:
+                break
+            if length == t + 1:
+                for y in range(L):
+                    b[y * P + at + l] = 1.0
+        scale = lattice.inverse[at : at + W]
+        for l in range(W):
+            total[l] = 0.0
+        for y in range(L):
+            o = np.uint64(y * P + at)
+            for l in range(np.uint64(W)):
+                v = b[o + l]
+                s = x[o + l] * v * scale[l]
+                x[o + l] = s
+                total[l] += s
+                b[o + l] = v * a[o + l]
+        if t > 0:
+            _advance(x, at, P, steps, 1, total, b, at - W, W)
+
+
+@inline
+def _settle(corpus, q, n_lanes, steps, lattice, T, W, P, bad):
+    """Σ weight log Z of a group. Weights b and x, and clears what must not count.
+
+    A sequence whose forward and backward mass differ is noted in ``bad`` and left out.
+    """
+    L = steps.cost.shape[0]
+    x, a, b = lattice.x, lattice.a, lattice.b
+    total = 0.0
+    for l in range(W):
+        length, factor = 0, 0.0
+        if l < n_lanes:
+            length = corpus.token[q + l + 1] - corpus.token[q + l]
+            mass = 0.0
+            for y in range(L):
+                mass += b[y * P + l]
+            if length == 0:
+                factor = 0.0
+            elif abs(mass - 1.0) < 1e-7:
+                factor = corpus.weight[q + l]
+                log_z = (length - 1) * steps.shift
+                product = 1.0  # of scales: a logarithm costs more than all the rest of a token
+                for t in range(length):
+                    log_z += lattice.top[t * W + l]
+                    product *= lattice.inverse[t * W + l]
+                    if product > 1e100 or product < 1e-100:
+                        log_z -= np.log(product)
+                        product = 1.0
+                log_z -= np.log(product)
+                total += factor * log_z
+            else:
+                bad[q + l] = True
+                length = 0
+        for y in range(L):
+            if factor != 1.0:
+                for t in range(length):
+                    b[y * P + t * W + l] *= factor
+                    x[y * P + t * W + l] *= factor
+            x[y * P + l] = 0.0
+            for t in range(length, T):
+                x[y * P + t * W + l] = 0.0
+                a[y * P + t * W + l] = 0.0
+                b[y * P + t * W + l] = 0.0
+    return total
+
+
+@kernel
+def expect(
+    corpus, begin, end, weight, steps, clamped, square, lattice, gradient, step, whole, of_pairs, bad
+):
+    """Add up log Z and expectations over the groups ``begin <= k < end``.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    weight : (K,) float64
+    steps : Steps
+    clamped : bool
+        Sum over the labellings that agree with gold, without costs, instead of over all.
+    square : bool
+        Add up p (1 - p) instead of p: what each token adds to the diagonal of the Hessian.
+    lattice : Lattice
+    gradient : (K,) float64
+        += Σ weight E[feature count].
+    step : (Q,) float64
+        += Σ weight E[pair count] / exp(transition - shift).
+    whole : Occurrences
+        All features of the same tokens.
+    of_pairs : float64, or empty
+        += Σ weight E[feature count] for the weights of ``whole``.
+    bad : (S,) bool
+        Receives the sequences left out; they are for ``expect_exactly``.
+
+    Returns
+    -------
+    total : float
+        Σ weight log Z.
+    """
+    L = steps.cost.shape[0]
+    total = 0.0
+    a, b, x, row = lattice.a, lattice.b, lattice.x, lattice.row
+    label, entry, value, start = corpus.label, corpus.entry, corpus.value, corpus.start
+    run_label, run, run_value, run_start = corpus.run_label, corpus.run, corpus.run_value, corpus.run_start
+    for group in range(begin, end):
+        q = corpus.group[group]
+        n_lanes = corpus.group[group + 1] - q
+        T = corpus.token[q + 1] - corpus.token[q]
+        if T == 0:
+            continue
+        W = width_of(n_lanes)
+        P = (T | 1) * W  # odd: places a power of two apart would share cache lines
+        stride = np.uint64(P)
+        _emissions(corpus, q, n_lanes, T, W, P, weight, steps, clamped, x, row)
+        _exp_emissions(x, T * W, P, L, lattice)
+        _forward(steps, lattice, T, W, P)
+        _backward(corpus.token, q, n_lanes, steps, lattice, T, W, P)
+        total += _settle(corpus, q, n_lanes, steps, lattice, T, W, P, bad)
+        for k in range(steps.pair.shape[0]):
+            step[k] += _dot(a, steps.pair[k, 0] * P, x, steps.pair[k, 1] * P + W, (T - 1) * W)
+        if square:
+            for j in range(np.uint64(L * P)):
+                b[j] *= 1.0 - b[j]
+        for l in range(n_lanes):
+            token = corpus.token[q + l]
+            for t in range(corpus.token[q + l + 1] - token):
+                i = np.uint64(t * W + l)
+                for y in range(np.uint64(L)):
+                    row[y] = b[i + y * stride]
+                for e in range(np.uint64(start[token + t]), np.uint64(start[token + t + 1])):
+                    k = np.uint64(entry[e])
+                    v = 1.0
+                    if value.shape[0] > 0:
+                        v = value[e] * value[e] if square else value[e]
+                    gradient[k] += v * row[np.uint64(label[k])]
+                for e in range(np.uint64(run_start[token + t]), np.uint64(run_start[token + t + 1])):
+                    k, y = np.uint64(run[e]), 0
+                    v = 1.0
+                    if run_value.shape[0] > 0:
+                        v = run_value[e] * run_value[e] if square else run_value[e]
+                    while y < LAST:
+                        y = run_label[k]
+                        gradient[k] += v * row[np.uint64(y & (LAST - 1))]
+                        k += np.uint64(1)
+                if of_pairs.shape[0] > 0:
+                    spread(whole, token + t, 1.0, row, of_pairs)
+    return total

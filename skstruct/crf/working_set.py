@@ -1,0 +1,224 @@
+"""Stage two: quasi-Newton steps on the weights that matter.
+
+Place on the ladder: rung 6. At the optimum of an L1-regularised CRF a few percent of the weights are
+not zero. A *working set* holds these and the ones whose gradient exceeds c1; passes use a corpus spelled
+in its weights only (:class:`.View`), and now and then the gradient of all weights, from the lattices of
+the last pass, admits and dismisses weights. The end is certified on all weights.
+
+Within the set, steps are OWL-QN's but for three things, each of which lets a longer memory help
+instead of hurting:
+
+* the recursion runs on the free weights only (not zero, or about to leave zero), as in projected scaled
+  subgradient methods (Schmidt 2010, section 2.3);
+* a weight that is not zero may move against its pseudo-gradient; OWL-QN forbids it, which destroys
+  the conjugacy of the directions;
+* the recursion starts from a power of the Hessian's diagonal, Σ p (1 - p) over the occurrences of a
+  feature, instead of the identity. A feature is reckoned in units of its largest value, so that values of
+  any size take the same steps.
+"""
+
+import numpy as np
+
+from .objective import View
+from .quasi_newton import Memory, at_precision, dot, expected_gain, pseudo_gradient, search
+
+REVISION = 12
+"""Iterations between revisions of the working set and the diagonal."""
+SHRINK = 0.85
+"""The set is spelled anew when it falls below this share of its size, or has to grow."""
+SMALLEST = 1000
+"""Pairs that may enter the working set in any case."""
+MARGIN = 0.9
+"""Share of c1 that the gradient of a zero weight must reach to enter when the set is revised."""
+POWER = 0.6
+"""Of the Hessian's diagonal. With 1, weights of rare features run ahead, which depend on each other and on
+the frequent ones: docs/decisions.md has figures."""
+SMALLEST_UNIT = 1e-100
+"""Smaller values count like this one: its square is a number."""
+
+
+def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callback=None, keeper=None):
+    """Minimise the L1-regularised objective.
+
+    Parameters
+    ----------
+    objective : CRFObjective
+    weights : ndarray of shape (objective.size,)
+        Where to start.
+    memory : int
+        Pairs kept for the Hessian.
+    max_iter : int
+        Iterations; each is a pass, seldom two.
+    tol : float
+        Stop when the objective is expected to fall by less than this share of it, however long one goes
+        on; see :func:`.quasi_newton.expected_gain`.
+    callback : callable or None
+        Called as ``callback(weights, value, pseudo_gradient, where)`` after each iteration, with arrays
+        of the working set, whose places in all weights are ``where`` (the pseudo-gradient is that of the
+        point before); stops if it returns true.
+    keeper : object, optional
+        Its ``offer(state, arrays)`` gets what it takes to go on from each revision; ``found`` is such a
+        pair, to go on from instead of ``weights``, or None.
+
+    Returns
+    -------
+    weights : ndarray of shape (objective.size,)
+    value : float
+        The objective.
+    pseudo : ndarray of shape (objective.size,)
+        Its subgradient of least norm.
+    n_iter : int
+    converged : bool
+        False also if no step lowers the objective although one should.
+    """
+    o, c1 = objective, objective.c1
+    # Start from what is not zero; the transitions are always in.
+    n_iter, done, finished = 0, 1, False
+    if keeper is not None and keeper.found is not None:
+        state, arrays = keeper.found
+        run = _Run(o, arrays["weights"], memory, tol, callback, arrays["pairs"])
+        run.value, run.past = state["value"], state["past"]
+        run.memory.restore(arrays["steps"], arrays["changes"])
+        n_iter, finished = state["n_iter"], state["finished"]
+    else:
+        run = _Run(o, weights, memory, tol, callback)
+    if n_iter == 0 and weights.any():  # a start worse than none, from a learning rate that was too high?
+        nothing = View(o, np.zeros(0, np.int64))
+        zero = o.evaluate(nothing, np.zeros(nothing.size))[0]
+        if not (np.isfinite(run.value) and run.value <= zero):
+            run = _Run(o, np.zeros(o.size), memory, tol, callback)
+        del nothing
+    while True:
+        # Not where a callback stopped it: the revisions of a run that goes on stand elsewhere.
+        if keeper is not None and n_iter and not run.stopped:
+            state = {"value": float(run.value), "past": [float(v) for v in run.past]}
+            keeper.offer({**state, "n_iter": n_iter, "finished": bool(finished)}, run.arrays())
+        # The gradient of all weights, kept at the current ones.
+        at, full = np.zeros(o.size), np.zeros(o.size)
+        at[run.view.where], full[run.view.where] = run.weights, run.gradient
+        full[: o.n_pairs] = o.gradient_of_pairs(at[: o.n_pairs])
+        pseudo = pseudo_gradient(at, full, c1)
+        missing = pseudo.copy()
+        missing[run.view.where] = 0.0
+        n_missing = np.count_nonzero(missing)
+        # A weight whose gradient exceeds c1 has a curvature of that order.
+        converged = finished and dot(missing, missing) <= c1 * tol * abs(run.value)
+        if converged or run.stopped or n_iter >= max_iter:
+            return at, run.value, pseudo, n_iter, bool(converged)
+        if finished and (n_missing == 0 or done == 0):  # no number below this one can be reached
+            return at, run.value, pseudo, n_iter, not run.stuck
+        pairs = _working_set(o, at, full)
+        if n_missing or pairs.shape[0] < SHRINK * run.view.pairs.shape[0]:
+            run.move(pairs, at, full)
+        done, finished = run.descend(min(REVISION, max_iter - n_iter))
+        n_iter += done
+
+
+def _working_set(objective, weights, gradient):
+    """Pairs to work on: those not zero, and the steepest others, at most as many again."""
+    k = objective.n_pairs
+    active = weights[:k] != 0.0
+    slope = np.abs(gradient[:k])
+    slope[active] = 0.0
+    room = max(np.count_nonzero(active), SMALLEST, k // 10)
+    threshold = MARGIN * objective.c1
+    if room < k:
+        threshold = max(threshold, np.partition(slope, k - 1 - room)[k - 1 - room])
+    return np.flatnonzero(active | (slope > threshold))
+
+
+class _Run:
+    """Iterations on one working set; moves to another one."""
+
+    def __init__(self, objective, weights, memory, tol, callback, pairs=None):
+        self.objective, self.tol, self.callback = objective, tol, callback
+        pairs = np.flatnonzero(weights[: objective.n_pairs]) if pairs is None else pairs
+        self.view = View(objective, pairs)
+        self.weights = weights[self.view.where]
+        smooth, self.gradient = objective.evaluate(self.view, self.weights, keep=True)
+        self.value = smooth + objective.c1 * float(np.abs(self.weights).sum())
+        self.unit = self._units()
+        self.memory = Memory(memory, self.view.size, self._root())
+        self.past = [self.value]
+        self.stopped = self.stuck = False
+        # A token has this many features: no direction is steeper than that many diagonals.
+        self.first_scale = 1.0 / (1.0 + objective.feature.shape[0] / max(objective.n_tokens, 1))
+
+    def arrays(self):
+        """What it takes to go on from here, besides numbers."""
+        weights = np.zeros(self.objective.size)
+        weights[self.view.where] = self.weights
+        steps, changes = self.memory.kept()
+        return {"pairs": self.view.pairs, "weights": weights, "steps": steps, "changes": changes}
+
+    def move(self, pairs, weights, gradient):
+        """Continue with other coordinates."""
+        before = self.view.where
+        self.view = None  # two at once would be the largest thing in memory
+        self.view = view = View(self.objective, pairs)
+        self.memory.move(before, view.where, self._root())
+        self.weights, self.gradient = weights[view.where], gradient[view.where]
+
+    def _units(self):
+        """(F,) each feature's largest value."""
+        o = self.objective
+        if o.value.shape[0] == 0:
+            return np.ones(o.n_features)
+        largest = np.zeros(o.n_features)
+        np.maximum.at(largest, o.feature, np.abs(o.value))
+        largest[largest == 0.0] = 1.0
+        # With an L2 penalty no curvature is less than 2 c2.
+        return np.maximum(np.maximum(largest, SMALLEST_UNIT), min(2.0 * o.c2, 1.0) ** 0.5)
+
+    def _diagonal(self):
+        """What the recursion starts from, on the working set."""
+        unit = self.memory.root**2
+        curvature = self.objective.curvature(self.view, self.weights)
+        return unit * np.maximum(curvature / unit, 1.0) ** POWER
+
+    def _root(self):
+        """What weights are multiplied with, to count in each feature's unit, on the working set."""
+        view = self.view
+        root = np.ones(view.size)
+        root[: view.pairs.shape[0]] = self.unit[self.objective.pair_feature[view.pairs]]
+        return root
+
+    def descend(self, budget):
+        """Up to ``budget`` iterations; leaves the gradient at the last point with the objective.
+
+        Returns (iterations, whether there was nothing left to gain).
+        """
+        o, view, c1 = self.objective, self.view, self.objective.c1
+        diagonal = self._diagonal()
+        done, finished, kept = 0, False, True
+
+        def evaluate(weights):
+            return o.evaluate(view, weights, keep=kept)
+
+        while done < budget and not finished and not self.stopped:
+            w = self.weights
+            pseudo = pseudo_gradient(w, self.gradient, c1)
+            free = (w != 0.0) | (pseudo != 0.0)
+            direction = -self.memory.solve(pseudo, free, diagonal, self.first_scale)
+            direction[(w == 0.0) & (direction * pseudo >= 0.0)] = 0.0
+            kept = done == budget - 1
+            found = None
+            if dot(direction, pseudo) < 0.0:
+                found = search(evaluate, w, self.value, pseudo, direction, c1, 1.0)
+            if found is None:  # no descent in numbers of this precision, or a bad memory
+                kept = False
+                finished = not len(self.memory)
+                self.stuck = finished and not at_precision(-dot(direction, pseudo), self.past)
+                self.memory.clear()
+                continue
+            new, self.value, gradient = found
+            self.memory.add(new - w, gradient - self.gradient)
+            self.weights, self.gradient = new, gradient
+            self.past.append(self.value)
+            done += 1
+            finished = expected_gain(self.past) <= self.tol * abs(self.value)
+            if self.callback is not None and self.callback(new, self.value, pseudo, view.where):
+                self.stopped = True
+        if not kept:
+            _, self.gradient = o.evaluate(view, self.weights, keep=True)
+        return done, finished

@@ -1,1 +1,0 @@
-"""scikit-learn shells: validate, encode, train, decode, translate back. One estimator a file."""

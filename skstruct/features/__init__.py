@@ -1,0 +1,1 @@
+"""From tokens to weight rows: templates, encoders and their names."""

@@ -1,0 +1,162 @@
+"""Feature rows back to strings: the expansions that CRF++ would write.
+
+Idea: a row of the encoder is a combination of values in a slot of its compound; written into the
+template of that slot it is a string such as ``U05:the/dog`` for ``U05:%x[-1,0]/%x[0,0]``. Positions
+before and behind a sequence are ``_B-1`` and ``_B+1``, as in CRF++. Bags of features bring their own
+names. Training and prediction never need these strings.
+
+Place on the ladder: beside rung 2, read by ``skstruct.inspection``.
+
+References
+----------
+T. Kudo, "CRF++: yet another CRF toolkit", 2005: templates and their expansions.
+"""
+
+import numpy as np
+
+from .bags import BagEncoder
+from .columns import column_function
+from .templates import _MACRO
+
+
+def _forms(templates, plan, side, edge):
+    """How the features of each compound and slot are written: {(compound, slot): (literals, order)}.
+
+    ``literals`` surround the atoms as written; ``order[j]`` is where the compound's atom j stands among
+    them. This follows ``features.templates``, which numbers the slots.
+    """
+    channel_of = {channel: k for k, channel in enumerate(plan.channels)}
+    compound_of = {compound.atoms: c for c, compound in enumerate(side.compounds)}
+    uses = set()
+    for template in templates:
+        if template.edge != edge or (edge and not template.atoms):
+            continue
+        atoms = template.atoms or (("const", 0, 0),)
+        order = sorted(range(len(atoms)), key=lambda k: (atoms[k][2], atoms[k][:2], k))
+        anchor = atoms[order[0]][2]
+        placed = tuple((channel_of[atoms[k][:2]], atoms[k][2] - anchor) for k in order)
+        literals = tuple(_MACRO.split(template.text)[::4])
+        uses.add((compound_of[placed], -anchor, template.skeleton, literals, tuple(order)))
+    slots, forms = {}, {}
+    for c, _, skeleton, literals, order in sorted(uses):
+        known = slots.setdefault(c, {})
+        if skeleton not in known:
+            forms[c, len(known)] = literals, order
+            known[skeleton] = len(known)
+    return forms
+
+
+def _write(form, values):
+    """The expansion of a template; ``values`` are those of the compound's atoms, in its order."""
+    literals, order = form
+    written = dict(zip(order, values))
+    middle = (written[k] + literals[k + 1] for k in range(len(literals) - 1))
+    return literals[0] + "".join(middle)
+
+
+def _boundary(position, T):
+    return f"_B{position}" if position < 0 else f"_B+{position - T + 1}"
+
+
+def expanded(encoder, side, grid, edge, sequence):
+    """The features of one sequence that have rows, named from the strings of its tokens.
+
+    Parameters
+    ----------
+    encoder : TemplateEncoder
+    side : _Side
+        The encoder's ``nodes`` or ``edges``.
+    grid : Grid
+        The rows of this sequence alone.
+    edge : bool
+        Whether the side is that of transition features.
+    sequence : list of tokens
+
+    Yields
+    ------
+    token, row, name : int, int, str
+    """
+    T, left = len(sequence), encoder.plan.left
+    forms = _forms(encoder.templates.templates, encoder.plan, side, edge)
+    in_context = encoder.context_strings(sequence)
+
+    def value(source, a):
+        name, distance, column = source
+        position = a - left + distance
+        if name == "const":
+            return ""
+        if not 0 <= position < T:
+            return _boundary(position, T)
+        if (name, column) in in_context:
+            return in_context[name, column][position]
+        token = sequence[position]
+        return column_function(name)(token if isinstance(token, str) else token[column])
+
+    for g, group in enumerate(side.groups):
+        sources = side.sources[group.compound]
+        for a in np.flatnonzero(grid.row[g] >= 0).tolist():
+            values = None
+            for s in range(group.width):
+                t, row = a - left + group.lo + s, int(grid.row[g, a]) + s
+                if not 0 <= t < T or (encoder.min_count > 1 and not side.alive[row]):
+                    continue
+                if values is None:
+                    values = [value(source, a) for source in sources]
+                yield t, row, _write(forms[group.compound, group.slot + s], values)
+
+
+def row_names(encoder, rows):
+    """The names of node rows, {row: name}, from the encoder's tables alone.
+
+    Parameters
+    ----------
+    encoder : TemplateEncoder or BagEncoder
+    rows : set of int
+    """
+    if isinstance(encoder, BagEncoder):
+        by_row = zip(encoder.row_of.tolist(), encoder.ids)
+        return {row: name for row, name in by_row if row in rows}
+    side, plan = encoder.nodes, encoder.plan
+    owner = np.full(encoder.nodes.n_rows, -1, np.int64)
+    node = np.full(encoder.nodes.n_rows, -1, np.int64)
+    for c, compound in enumerate(side.compounds):
+        for slot in range(len(compound.slots)):
+            known = np.flatnonzero(side.row_of[c][:-1] >= 0)
+            owner[side.row_of[c][known] + slot] = c * 2**32 + slot
+            node[side.row_of[c][known] + slot] = known
+    used = encoder.table[encoder.table[:, 1] >= 0]
+    pairs = {}  # compound -> (left, right) by node
+
+    def pair(c, n):
+        if c not in pairs:
+            mine = used[used[:, 1] >> 32 == side.offset + c]
+            table = np.empty((2, side.n_nodes[c]), np.int64)
+            table[:, mine[:, 1] & 0xFFFFFFFF] = mine[:, 0] >> 32, mine[:, 0] & 0xFFFFFFFF
+            pairs[c] = table
+        return pairs[c][:, n].tolist()
+
+    strings = {}  # channel -> its values, boundaries first
+
+    def text(k, value):
+        name, column = plan.channels[k]
+        if name == "const":
+            return ""
+        if k not in strings:
+            before = [f"_B-{d}" for d in range(1, plan.left + 1)]
+            behind = [f"_B+{d}" for d in range(1, plan.right + 1)]
+            strings[k] = before + behind + encoder.strings_of((name, column))
+        return strings[k][value]
+
+    def values(c, n):
+        compound = side.compounds[c]
+        if compound.prefix < 0:
+            return [text(compound.channel, n)]
+        left, right = pair(c, n)
+        return [*values(compound.prefix, left), text(compound.channel, right)]
+
+    forms = _forms(encoder.templates.templates, plan, side, False)
+    names = {}
+    for row in rows:
+        c, slot = divmod(int(owner[row]), 2**32)
+        names[row] = _write(forms[c, slot], values(c, int(node[row])))
+    return names

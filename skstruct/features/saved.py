@@ -1,0 +1,327 @@
+"""The states of encoders and label sets: what turns tokens into rows, and ids into labels.
+
+Place: over ``values``; below ``chain``. A state holds what was learned from data. Whatever follows from
+the templates (plan, groups, spans) is compiled anew on loading and must agree with the file. The hash
+table is stored as the list of its entries and filled anew, so that a file cannot hold one in which a
+search never ends.
+"""
+
+from itertools import chain
+from operator import getitem
+
+import numpy as np
+
+from ..core.hashing import EMPTY, _rehash, empty_table, grown
+from ..data.labels import Labels
+from ..saving.values import name_of, require, within
+from .alphabet import Alphabet
+from .bags import BagEncoder
+from .encoder import TemplateEncoder
+from .saved_contexts import contexts_state, fill_contexts
+
+_LOW = 0xFFFFFFFF
+_MOST_ROWS = 2**31
+_TOKENS = {None: None, "str": str, "tuple": tuple}
+_LABEL_TYPES = (bool, float, int, str, tuple)
+
+
+# --------------------------------------------------------------------------------------------------
+# Labels
+# --------------------------------------------------------------------------------------------------
+def labels_state(labels, writer, name):
+    """The JSON of a :class:`Labels`."""
+    for label in labels.values:
+        if type(label) not in _LABEL_TYPES:
+            raise TypeError(
+                f"labels of type {type(label).__name__} cannot be saved; "
+                f"can be: {', '.join(kind.__name__ for kind in _LABEL_TYPES)}"
+            )
+    return writer.value(labels.values, name)
+
+
+def labels_from_state(node, reader, where):
+    """The :class:`Labels` of a file."""
+    values = reader.value(reader.list(node, where), where)
+    require(values, f"{where} must hold a label")
+    ok = all(type(v) in _LABEL_TYPES and v == v for v in values)
+    require(ok, f"{where} must hold strings, numbers, true or false, or tuples of these")
+    try:
+        labels = Labels(values)
+    except (TypeError, ValueError) as error:
+        require(False, f"{where}: {error}")
+    require(labels.values == values, f"{where} must be sorted and distinct")
+    return labels
+
+
+# --------------------------------------------------------------------------------------------------
+# Encoders of either kind
+# --------------------------------------------------------------------------------------------------
+def encoder_state(encoder, writer, name):
+    """The JSON of an encoder."""
+    to_state = _bag_state if isinstance(encoder, BagEncoder) else _template_state
+    return to_state(encoder, writer, name)
+
+
+def encoder_from_state(node, reader, where):
+    """The encoder of a file."""
+    (kind,) = reader.members(node, where, "kind")
+    kinds = {"bag": _bag_from_state, "templates": _template_from_state}
+    return reader.choice(kind, f"{where}.kind", kinds)(node, reader, where)
+
+
+# --------------------------------------------------------------------------------------------------
+# Templates
+# --------------------------------------------------------------------------------------------------
+def _template_state(encoder, writer, name):
+    pairs = _pairs_by_compound(encoder)
+    n_nodes = len(encoder.nodes.compounds)
+    contexts = {}
+    if encoder.contexts.in_use:
+        contexts["contexts"] = contexts_state(encoder.contexts, writer, f"{name}.contexts")
+    return {
+        "kind": "templates",
+        "tokens": name_of(encoder.kind, _TOKENS),
+        "templates": writer.templates(encoder.templates, f"{name}.templates"),
+        "min_count": int(encoder.min_count),
+        "columns": [
+            writer.strings(f"{name}.columns.{c}", alphabet.strings())
+            for c, alphabet in enumerate(encoder.alphabets)
+        ],
+        "derived": [
+            {
+                "function": function,
+                "column": column,
+                "values": writer.strings(f"{name}.{function}.{column}.values", values.strings()),
+                "of_string": writer.array(f"{name}.{function}.{column}.of_string", of_string),
+            }
+            for (function, column), (values, of_string) in encoder.derived.items()
+        ],
+        "nodes": _side_state(encoder, encoder.nodes, pairs[:n_nodes], writer, f"{name}.nodes"),
+        "edges": _side_state(encoder, encoder.edges, pairs[n_nodes:], writer, f"{name}.edges"),
+        **contexts,
+    }
+
+
+def _pairs_by_compound(encoder):
+    """For each compound the (left, right) of its nodes, (n, 2) int32; no nodes for single atoms."""
+    counts = [
+        n if compound.prefix >= 0 else 0
+        for side in (encoder.nodes, encoder.edges)
+        for compound, n in zip(side.compounds, side.n_nodes)
+    ]
+    entries = encoder.table[encoder.table[:, 1] != EMPTY]
+    entries = entries[np.argsort(entries[:, 1])]  # by compound, then node
+    if not np.array_equal(entries[:, 1], _numbered(counts)):
+        raise ValueError("the encoder is inconsistent: its hash table and its counts disagree")
+    pairs = np.stack([entries[:, 0] >> 32, entries[:, 0] & _LOW], axis=1).astype(np.int32)
+    return np.split(pairs, np.cumsum(counts)[:-1]) if counts else []
+
+
+def _numbered(counts):
+    """``compound << 32 | node`` for all nodes of all compounds."""
+    parts = [(c << 32) | np.arange(n, dtype=np.int64) for c, n in enumerate(counts)]
+    return np.concatenate([np.zeros(0, np.int64), *parts])
+
+
+def _atoms(encoder, compound):
+    return [[*encoder.plan.channels[channel], distance] for channel, distance in compound.atoms]
+
+
+def _uses(side, c):
+    """The (row of a combination, shift) of the templates that read a compound."""
+    return [list(use) for use in side.uses[c]]
+
+
+def _side_state(encoder, side, pairs, writer, name):
+    cut = encoder.min_count > 1
+    compounds = []
+    for c, compound in enumerate(side.compounds):
+        state = {"atoms": _atoms(encoder, compound), "uses": _uses(side, c)}
+        if compound.prefix >= 0:
+            state["pairs"] = writer.array(f"{name}.{c}.pairs", pairs[c])
+        if compound.slots:
+            state["row"] = writer.array(f"{name}.{c}.row", side.row_of[c][:-1])
+            if cut:
+                state["count"] = writer.array(f"{name}.{c}.count", side.counts[c])
+        compounds.append(state)
+    state = {"n_rows": int(side.n_rows), "compounds": compounds}
+    if cut:
+        state["alive"] = writer.array(f"{name}.alive", side.alive)
+    return state
+
+
+def _template_from_state(node, reader, where):
+    tokens, lines, min_count, columns, derived, *sides = reader.members(
+        node, where, "tokens templates min_count columns derived nodes edges"
+    )
+    templates = reader.value({"$templates": lines}, f"{where}.templates")
+    min_count = reader.integer(min_count, f"{where}.min_count", 1)
+    columns = reader.list(columns, f"{where}.columns")
+    # Before the encoder is built: it makes an alphabet for every column that a template names.
+    ok = len(columns) == templates.n_columns
+    require(ok, f"{where}: the templates read {templates.n_columns} columns, not {len(columns)}")
+    encoder = TemplateEncoder(templates, min_count)
+    encoder.kind = reader.choice(tokens, f"{where}.tokens", _TOKENS)
+    encoder.alphabets = [_alphabet(c, reader, f"{where}.columns") for c in columns]
+    for part in reader.list(derived, f"{where}.derived"):
+        function, column, values, of_string = reader.members(
+            part, f"{where}.derived", "function column values of_string"
+        )
+        channel = f"{where}: {function!r:.20} of column {column!r:.20}"
+        ok = type(function) is str and type(column) is int and (function, column) in encoder.derived
+        require(ok, f"{channel} is in no template")
+        n_strings = len(encoder.alphabets[column])
+        values = _alphabet(values, reader, channel)
+        of_string = reader.array(of_string, channel, np.int32, (n_strings,))
+        require(within(of_string, 0, len(values)), f"{channel}: ids are out of range")
+        encoder.derived[function, column] = values, of_string
+    for channel, (_, of_string) in encoder.derived.items():
+        n_strings = len(encoder.alphabets[channel[1]])
+        require(of_string.shape[0] == n_strings, f"{where}.derived lacks {channel}")
+    if encoder.contexts.in_use:
+        (contexts,) = reader.members(node, where, "contexts")
+        fill_contexts(encoder.contexts, contexts, reader, f"{where}.contexts", _alphabet)
+
+    pairs = []
+    for name, side, part in zip(("nodes", "edges"), (encoder.nodes, encoder.edges), sides):
+        pairs += _fill_side(encoder, side, part, reader, f"{where}.{name}")
+    keys = np.concatenate([np.zeros((0, 2), np.int32), *pairs]).astype(np.int64)
+    entries = np.empty(keys.shape, np.int64)
+    entries[:, 0] = keys[:, 0] << 32 | keys[:, 1]
+    entries[:, 1] = _numbered([p.shape[0] for p in pairs])
+    table = grown(empty_table(), entries.shape[0])
+    _rehash(entries, table)
+    distinct = np.count_nonzero(table[:, 1] != EMPTY) == entries.shape[0]
+    require(distinct, f"{where}: a combination occurs twice")
+    encoder.table, encoder.entries = table, np.array([entries.shape[0]], np.int64)
+    return encoder
+
+
+def _alphabet(node, reader, where):
+    strings = reader.strings(node, where)
+    alphabet = Alphabet()
+    alphabet.ids = dict(zip(strings, range(len(strings))))
+    require(len(alphabet) == len(strings), f"{where}: a string occurs twice")
+    return alphabet
+
+
+def _fill_side(encoder, side, node, reader, where):
+    """Set nodes, rows and counts of one side; returns the pairs of each compound."""
+    cut = encoder.min_count > 1
+    n_rows, parts = reader.members(node, where, "n_rows compounds")
+    side.n_rows = reader.integer(n_rows, f"{where}.n_rows", side.first_row, _MOST_ROWS)
+    parts = reader.list(parts, f"{where}.compounds")
+    require(len(parts) == len(side.compounds), f"{where}: {len(side.compounds)} compounds expected")
+    out = []
+    for c, (compound, part) in enumerate(zip(side.compounds, parts)):
+        at, width = f"{where}.compounds[{c}]", len(compound.slots)
+        atoms, uses = reader.members(part, at, "atoms uses")
+        ok = atoms == _atoms(encoder, compound) and uses == _uses(side, c)
+        require(ok, f"{at}: this version compiles the templates in another way")
+        n_right = encoder._n_values(compound.channel)
+        if compound.prefix < 0:
+            n = n_right
+            out.append(np.zeros((0, 2), np.int32))
+        else:
+            pairs = reader.array(*reader.members(part, at, "pairs"), at, np.int32, (None, 2))
+            ok = within(pairs[:, 0], 0, side.n_nodes[compound.prefix])
+            require(ok and within(pairs[:, 1], 0, n_right), f"{at}.pairs are out of range")
+            n = pairs.shape[0]
+            out.append(pairs)
+        side.n_nodes[c] = n
+        side.row_of[c] = np.full(n + 1, -1, np.int32)
+        if width:
+            row = reader.array(*reader.members(part, at, "row"), f"{at}.row", np.int32, (n,))
+            ok = within(row, -1, side.n_rows - width + 1)
+            ok &= not side.first_row or not (row == 0).any()
+            require(ok, f"{at}.row is out of range")
+            side.row_of[c][:-1] = row
+        if width and cut:
+            (count,) = reader.members(part, at, "count")
+            count = reader.array(count, f"{at}.count", np.int32, (n, width))
+            require(within(count, 0, _MOST_ROWS), f"{at}.count is out of range")
+            side.counts[c] = count
+    if cut:
+        (alive,) = reader.members(node, where, "alive")
+        side.alive = reader.array(alive, f"{where}.alive", np.uint8, (side.n_rows,))
+        require(within(side.alive, 0, 2), f"{where}.alive must be 0 or 1")
+    return out
+
+
+# --------------------------------------------------------------------------------------------------
+# Ready-made features. The remembered (key, value) pairs are stored too, by key: without them, prediction
+# would resolve every occurrence of a pair in Python. Values that are strings are not written, as the
+# feature is named ``key:value``; True and False are written as the numbers to which they are equal.
+# --------------------------------------------------------------------------------------------------
+def _bag_state(encoder, writer, name):
+    names = list(encoder.ids)
+    state = {
+        "kind": "bag",
+        "min_count": int(encoder.min_count),
+        "names": writer.strings(f"{name}.names", names),
+        "row": writer.array(f"{name}.row", encoder.row_of[:-1]),
+        "n_rows": int(encoder.n_rows),
+        "n_numbers": int(encoder._n_numbers),
+    }
+    if encoder.min_count > 1:
+        state["count"] = writer.array(f"{name}.count", encoder.counts)
+    keys, n = list(encoder._pairs), [len(values) for values in encoder._pairs.values()]
+    ids = list(chain.from_iterable(map(dict.values, encoder._pairs.values())))
+    values = list(chain.from_iterable(encoder._pairs.values()))
+    text = np.fromiter((isinstance(v, str) for v in values), np.bool_, len(values))
+    numbers = np.array([float(v) for v in values if not isinstance(v, str)], np.float64)
+    feature = np.array(encoder._pair_feature, np.int32)[ids]
+    state["pairs"] = {
+        "keys": writer.strings(f"{name}.pairs.keys", keys),
+        "size": writer.array(f"{name}.pairs.size", np.array(n, np.int64)),
+        "text": writer.array(f"{name}.pairs.text", text),
+        "number": writer.array(f"{name}.pairs.number", numbers),
+        "feature": writer.array(f"{name}.pairs.feature", feature),
+    }
+    return state
+
+
+def _bag_from_state(node, reader, where):
+    min_count, names, row, n_rows, n_numbers, pairs = reader.members(
+        node, where, "min_count names row n_rows n_numbers pairs"
+    )
+    encoder = BagEncoder(reader.integer(min_count, f"{where}.min_count", 1))
+    alphabet = _alphabet(names, reader, f"{where}.names")
+    encoder.ids, names, n = alphabet.ids, alphabet.strings(), len(alphabet)
+    encoder.n_rows = reader.integer(n_rows, f"{where}.n_rows", 0, _MOST_ROWS)
+    encoder._n_numbers = reader.integer(n_numbers, f"{where}.n_numbers", 0)
+    row = reader.array(row, f"{where}.row", np.int32, (n,))
+    require(within(row, -1, encoder.n_rows), f"{where}.row is out of range")
+    encoder.row_of = np.append(row, np.int32(-1))
+    if encoder.min_count > 1:
+        (count,) = reader.members(node, where, "count")
+        encoder.counts = reader.array(count, f"{where}.count", np.int64, (n,))
+        require(within(encoder.counts, 0, 2**62), f"{where}.count is out of range")
+
+    where = f"{where}.pairs"
+    keys, size, text, number, feature = reader.members(pairs, where, "keys size text number feature")
+    keys = reader.strings(keys, f"{where}.keys")
+    text = reader.array(text, f"{where}.text", np.bool_, (None,))
+    n_pairs, n_text = text.shape[0], int(np.count_nonzero(text))
+    size = reader.array(size, f"{where}.size", np.int64, (len(keys),))
+    ok = within(size, 0, n_pairs + 1) and int(size.sum()) == n_pairs
+    require(ok, f"{where}.size must add up to {n_pairs}")
+    number = reader.array(number, f"{where}.number", np.float64, (n_pairs - n_text,))
+    require(np.isfinite(number).all(), f"{where}.number must be finite")
+    feature = reader.array(feature, f"{where}.feature", np.int32, (n_pairs,))
+    ok = within(feature, -1, n) and within(feature[text], 0, n)
+    require(ok, f"{where}.feature is out of range")
+    number_of_pair = np.ones(n_pairs)
+    number_of_pair[~text] = number
+    rests = [slice(len(k) + 1, None) for k in keys]  # of "key:value", the value
+    rest_of = map(rests.__getitem__, np.repeat(np.arange(len(keys)), size)[text].tolist())
+    values = np.empty(n_pairs, object)
+    values[text] = list(map(getitem, map(names.__getitem__, feature[text].tolist()), rest_of))
+    values[~text] = number.tolist()
+    values, first = values.tolist(), 0
+    for key, stop in zip(keys, np.cumsum(size).tolist()):
+        encoder._pairs[key] = dict(zip(values[first:stop], range(first, stop)))
+        first = stop
+    encoder._pair_feature, encoder._pair_value = feature.tolist(), number_of_pair.tolist()
+    encoder._tables()
+    return encoder

@@ -1,0 +1,296 @@
+"""Feature templates: which combinations of tokens around a position are features.
+
+Place on the ladder: rung 2. A template is a line of a CRF++ template file: an identifier that starts
+with ``U`` (a feature of the label) or ``B`` (a feature of the label transition), and macros:
+``U05:%x[-1,0]/%x[0,0]`` is the combination of column 0 at the previous and the current token. Besides
+``%x``, a macro may name a function of the token, ``%suffix3[0,0]``; see ``skstruct.features.columns``. A few
+functions look at more than the token, ``%av2[0,0]``, ``%lex_city[0,0]``; see ``skstruct.features.contexts``.
+
+Templates are compiled to a :class:`Plan`. A *channel* is a function of a column. A *compound* is a
+set of channels at fixed distances, wherever it stands; its position in a sequence is its *anchor*.
+All templates of one compound share its look-up: each is a *slot*, a number of tokens between anchor
+and the token it speaks of. Slots of adjacent shifts form a *group* whose weight rows are neighbours.
+"""
+
+import os
+import re
+from dataclasses import dataclass
+
+from ..data.inputs import describe
+from .columns import FUNCTION_NAMES, column_function
+from .contexts import is_context, lexicon_of
+from .lexicon import as_entries
+from .presets import PRESETS
+
+_MACRO = re.compile(r"%([A-Za-z]\w*)\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
+
+
+@dataclass(frozen=True)
+class Template:
+    """One parsed line: ``atoms`` are (function name, column, offset), in the order written."""
+
+    text: str
+    edge: bool
+    skeleton: str
+    atoms: tuple
+
+    @property
+    def offsets(self):
+        """The positions read, relative to the token spoken of."""
+        return tuple(offset for _, _, offset in self.atoms)
+
+
+def parse_template(line, where="template"):
+    """Parse one line of a template file.
+
+    Raises
+    ------
+    ValueError
+        If the line is not a template; the message starts with ``where``.
+    """
+    if not isinstance(line, str):
+        raise ValueError(f"{where}: a template must be a str, got {line!r}")
+    line = line.strip()
+    if not line or line[0] not in "UB":
+        raise ValueError(
+            f"{where}: a template starts with U (features of a label) or B (features of a label "
+            f"transition), got {line!r}"
+        )
+    atoms = []
+    for name, offset, column in _MACRO.findall(line):
+        try:
+            if not is_context(name):
+                column_function(name)
+        except KeyError:
+            raise ValueError(
+                f"{where}: unknown function %{name} in {line!r}; known are {FUNCTION_NAMES}"
+            ) from None
+        atoms.append((name, int(column), int(offset)))
+    if "%" in _MACRO.sub("", line):
+        raise ValueError(f"{where}: malformed macro in {line!r}; expected %x[row,column]")
+    skeleton = _MACRO.sub(r"%\1", line)
+    return Template(line, line[0] == "B", skeleton, tuple(atoms))
+
+
+@dataclass(frozen=True)
+class Compound:
+    """Channels at fixed distances from the anchor; ``prefix`` is the compound of all but the last."""
+
+    prefix: int  # index of the compound, -1 if this one has a single atom
+    channel: int  # channel of the last atom
+    distance: int  # position of the last atom relative to the anchor
+    atoms: tuple  # ((channel, distance), ...), by distance
+    slots: tuple  # shifts (token minus anchor) of its templates, in the order of their rows
+
+
+@dataclass(frozen=True)
+class Group:
+    """Adjacent slots of a compound: rows ``slot ...`` speak of tokens ``anchor + lo ...``."""
+
+    compound: int
+    slot: int
+    lo: int
+    width: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Templates compiled; see the module."""
+
+    channels: tuple  # (function name, column)
+    nodes: tuple  # Compounds of U templates
+    edges: tuple  # Compounds of B templates that read the input
+    node_groups: tuple
+    edge_groups: tuple
+    bigram: bool  # whether a bare B makes the label bigram a feature
+    left: int  # positions read before the first token
+    right: int  # and after the last one
+    n_columns: int  # columns the data must have
+
+
+def _compile(templates, channels):
+    """Compounds and groups of the given templates; ``channels`` (a dict) is extended."""
+    compounds, index = [], {}  # atoms -> position in compounds, which holds mutable lists for now
+
+    def compound_of(atoms):
+        if atoms not in index:
+            prefix = compound_of(atoms[:-1]) if len(atoms) > 1 else -1
+            index[atoms] = len(compounds)
+            compounds.append([prefix, atoms[-1][0], atoms[-1][1], atoms, []])
+        return index[atoms]
+
+    uses = []  # (compound, shift, skeleton with the order of its atoms)
+    shared = {}  # skeleton -> compound: CRF++ lets equal identifiers share their features
+    for template in templates:
+        atoms = template.atoms or (("const", 0, 0),)
+        order = sorted(range(len(atoms)), key=lambda k: (atoms[k][2], atoms[k][:2], k))
+        anchor = atoms[order[0]][2]
+        placed = tuple(
+            (channels.setdefault(atoms[k][:2], len(channels)), atoms[k][2] - anchor) for k in order
+        )
+        compound = compound_of(placed)
+        identity = (template.skeleton, tuple(order))
+        if shared.setdefault(template.skeleton, (compound, identity)) != (compound, identity):
+            raise ValueError(
+                f"template {template.text!r} has the same identifier as another one that combines "
+                f"other columns or distances; give the two different identifiers"
+            )
+        uses.append((compound, -anchor, template.skeleton))
+
+    groups = []
+    for c, compound in enumerate(compounds):
+        own = sorted({(shift, skeleton) for k, shift, skeleton in uses if k == c})
+        rows = {}  # skeleton -> slot; templates with one identifier share their rows
+        for shift, skeleton in own:
+            if skeleton not in rows:
+                rows[skeleton] = len(compound[4])
+                compound[4].append(shift)
+        run = None
+        for shift, skeleton in own:
+            repeats = sum(1 for use in uses if use == (c, shift, skeleton))
+            slot = rows[skeleton]
+            if run is not None and (slot, shift) == (run[1] + run[3], run[2] + run[3]):
+                run[3] += 1
+            else:
+                run = [c, slot, shift, 1]
+                groups.append(run)
+            groups.extend([c, slot, shift, 1] for _ in range(repeats - 1))
+    return (
+        tuple(Compound(*fields[:4], tuple(fields[4])) for fields in compounds),
+        tuple(Group(*fields) for fields in groups),
+    )
+
+
+def _checked_lexicons(lexicons, templates):
+    """The lexicons by name, their entries distinct and sorted; those that templates name, no others."""
+    if lexicons is None:
+        lexicons = {}
+    elif not hasattr(lexicons, "items"):
+        raise TypeError(f"lexicons must be a mapping of names to lists, got {describe(lexicons)}")
+    lexicons = dict(lexicons.items())
+    read = {}  # name -> the first template that reads it
+    for template in templates:
+        for function, _, _ in template.atoms:
+            if lexicon_of(function) is not None:
+                read.setdefault(lexicon_of(function), template.text)
+    for name, text in read.items():
+        if name not in lexicons:
+            known = ", ".join(map(repr, lexicons)) or "none"
+            raise ValueError(
+                f"template {text!r} reads the lexicon {name!r}, which is not among those given: {known}"
+            )
+    for name in lexicons:
+        if name not in read:
+            raise ValueError(f"lexicons: no template reads %lex_{name}[...]")
+    return {name: as_entries(entries, f"lexicons[{name!r}]") for name, entries in lexicons.items()}
+
+
+class FeatureTemplates:
+    """A set of feature templates.
+
+    Parameters
+    ----------
+    templates : iterable of str
+        Lines in CRF++ syntax. A bare ``B`` makes the label bigram a feature.
+    lexicons : mapping of str to list, optional
+        Lists of strings by name; ``%lex_NAME[0,0]`` reads whether a token is part of one. An entry is a
+        str or a tuple of tokens. Where tokens are characters (over half of the training tokens have length
+        1) a str stands for its characters, else for its words. Matches are found from left to right, the
+        longest first; their tokens are marked ``B``, ``I``, ``E`` or ``S`` (a match of one token), others
+        ``O``.
+
+    Examples
+    --------
+    >>> templates = FeatureTemplates(["U00:%x[-1,0]", "U01:%x[0,0]", "U02:%x[-1,0]/%x[0,0]", "B"])
+    >>> len(templates), templates.offsets
+    (4, (-1, 0))
+    >>> FeatureTemplates(["U00:%lex_place[0,0]", "B"], lexicons={"place": ["New York", "Rome"]}).lexicons
+    {'place': ('New York', 'Rome')}
+    """
+
+    def __init__(self, templates, lexicons=None):
+        if isinstance(templates, str):
+            raise TypeError("templates must be a list of template strings, got a str")
+        parsed, seen = [], set()
+        for k, line in enumerate(templates):
+            template = parse_template(line, f"template {k}")
+            if template.edge and not template.atoms and "bare" in seen:
+                continue  # a second B adds nothing
+            if template.edge and not template.atoms:
+                seen.add("bare")
+            parsed.append(template)
+        if not parsed:
+            raise ValueError("at least one template is needed")
+        self.templates = tuple(parsed)
+        self.lexicons = _checked_lexicons(lexicons, parsed)
+
+    @classmethod
+    def from_file(cls, path, lexicons=None):
+        """Read a CRF++ template file; ``#`` starts a comment line. ``lexicons`` as of the constructor."""
+        lines = []
+        with open(path, encoding="utf-8-sig") as file:
+            for number, line in enumerate(file, 1):
+                line = line.strip()
+                if line and not line.startswith("#"):
+                    parse_template(line, f"{os.fspath(path)}:{number}")
+                    lines.append(line)
+        if not lines:
+            raise ValueError(f"{os.fspath(path)}: the file holds no template")
+        return cls(lines, lexicons)
+
+    @classmethod
+    def preset(cls, name):
+        """One of the built-in sets; ``skstruct.features.presets.PRESETS`` lists them."""
+        if name not in PRESETS:
+            raise ValueError(f"unknown preset {name!r}; known are {', '.join(sorted(PRESETS))}")
+        return cls(PRESETS[name])
+
+    def __len__(self):
+        return len(self.templates)
+
+    def __repr__(self):
+        sizes = {name: len(entries) for name, entries in self.lexicons.items()}
+        lexicons = f", lexicons with {sizes!r} entries" if sizes else ""
+        return f"FeatureTemplates({[t.text for t in self.templates]!r}{lexicons})"
+
+    def __eq__(self, other):
+        if not isinstance(other, FeatureTemplates):
+            return False
+        return self.lines == other.lines and self.lexicons == other.lexicons
+
+    def __hash__(self):
+        return hash(self.lines)
+
+    @property
+    def lines(self):
+        """The templates as written."""
+        return tuple(t.text for t in self.templates)
+
+    @property
+    def offsets(self):
+        """All positions that any template reads, sorted."""
+        return tuple(sorted({o for t in self.templates for o in t.offsets}))
+
+    @property
+    def n_columns(self):
+        """Number of columns that the data must have."""
+        return 1 + max((c for t in self.templates for _, c, _ in t.atoms), default=0)
+
+    def compile(self):
+        """The :class:`Plan` of these templates."""
+        channels = {}
+        nodes, node_groups = _compile([t for t in self.templates if not t.edge], channels)
+        conditioned = [t for t in self.templates if t.edge and t.atoms]
+        edges, edge_groups = _compile(conditioned, channels)
+        offsets = (0, *self.offsets)
+        return Plan(
+            channels=tuple(channels),
+            nodes=nodes,
+            edges=edges,
+            node_groups=node_groups,
+            edge_groups=edge_groups,
+            bigram=any(t.edge and not t.atoms for t in self.templates),
+            left=-min(offsets),
+            right=max(offsets),
+            n_columns=self.n_columns,
+        )

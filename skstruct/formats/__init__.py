@@ -1,0 +1,1 @@
+"""Corpus files: CoNLL columns, CoNLL-U and segmented text."""

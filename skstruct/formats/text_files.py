@@ -1,0 +1,88 @@
+"""What corpus readers and writers share: opening text, numbering lines, splitting cells.
+
+Idea: a file is a path or an open text file; lines end at line feeds only, so that a lone carriage
+return, or one of the rarer characters that Unicode calls a line break, never shifts a line number. A
+byte order mark at the start and carriage returns at line ends are dropped.
+
+Place on the ladder: below rung 1; `skstruct.formats.readers` and `skstruct.formats.writers` are its users.
+"""
+
+import os
+from contextlib import contextmanager
+
+#: Names of the ten CoNLL-U columns, in file order.
+CONLLU_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+
+#: The columns a dependency parser works with.
+TREE_FIELDS = ("form", "xpos", "head", "deprel")
+
+
+def check_fields(fields):
+    """Check names of CoNLL-U columns and return them as a tuple."""
+    fields = (fields,) if isinstance(fields, str) else tuple(fields)
+    for field in fields:
+        if field not in CONLLU_FIELDS:
+            raise ValueError(f"fields must be among {', '.join(CONLLU_FIELDS)}; got {field!r}")
+    if not fields or len(set(fields)) != len(fields):
+        raise ValueError(f"fields must name at least one column, and each once; got {fields!r}")
+    return fields
+
+
+def split_cells(line, separator):
+    """Split a line into columns; None stands for any run of spaces and tabs, and nothing else."""
+    if separator is not None:
+        return line.split(separator)
+    cells = line.replace("\t", " ").split(" ")
+    return [cell for cell in cells if cell] if "" in cells else cells
+
+
+@contextmanager
+def open_text(path_or_file, mode, encoding):
+    """Open a path, or hand an open file through and leave it open."""
+    if isinstance(path_or_file, str | os.PathLike):
+        # Line feeds only, both ways: a lone carriage return inside a line must not shift line numbers.
+        with open(path_or_file, mode, encoding=encoding, newline="\n") as file:
+            yield file
+    elif hasattr(path_or_file, "write" if mode == "w" else "readline"):
+        yield path_or_file
+    else:
+        raise TypeError(
+            f"path_or_file must be a path or an open text file; got {type(path_or_file).__name__}"
+        )
+
+
+@contextmanager
+def numbered_lines(path_or_file, encoding):
+    """Open for reading: (name of the file, iterator of (line number from 1, line without its end))."""
+    with open_text(path_or_file, "r", encoding) as file:
+        is_path = file is not path_or_file
+        name = os.fspath(path_or_file) if is_path else getattr(file, "name", None)
+        name = name if isinstance(name, str) else f"<{type(file).__name__}>"
+        yield name, _lines(file, name, path_or_file if is_path else None)
+
+
+def _lines(file, name, path):
+    number = 0
+    try:
+        for number, line in enumerate(file, start=1):
+            if number == 1:
+                if not isinstance(line, str):
+                    raise TypeError(f"{name}: expected a file opened in text mode, got one of bytes")
+                line = line.removeprefix("\ufeff")
+            yield number, line.rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        # The decoder works on blocks, ahead of the lines: look again for the line.
+        line = _undecodable_line(path, error.encoding) if path is not None else None
+        where = f"line {line}" if line else f"after line {number}"
+        raise ValueError(f"{name}, {where}: not valid {error.encoding}: {error.reason}") from error
+
+
+def _undecodable_line(path, encoding):
+    """Number of the first line that does not decode by itself; None if there is none."""
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                line.decode(encoding)
+            except UnicodeDecodeError:
+                return number
+    return None

@@ -1,0 +1,178 @@
+"""Corpus files written: the inverse of `skstruct.formats.readers`.
+
+Idea: what a reader could not read back the same is refused, with the sentence and the position of the
+token that is to blame. Files are written in place, line by line, so that sentences may come from a
+generator; after an error a partial file remains.
+
+Place on the ladder: rung 1, tokens, on the way out: predictions leave through here.
+"""
+
+from numbers import Integral
+
+from .text_files import CONLLU_FIELDS, TREE_FIELDS, check_fields, open_text, split_cells
+
+__all__ = ["write_columns", "write_conllu", "write_segmented"]
+
+
+def write_columns(sentences, path_or_file, *, separator=" ", encoding="utf-8"):
+    r"""Write sentences as columns: a token a line, a blank line after each sentence.
+
+    Parameters
+    ----------
+    sentences : iterable of sequences of tuples of str
+        All tuples of one length. Readers do not see empty sentences.
+    path_or_file : str, os.PathLike or text file
+        A path is overwritten; a file is left open.
+    separator : str, default=" "
+    encoding : str, default="utf-8"
+        Of a path; an open file has its own.
+
+    Raises
+    ------
+    ValueError
+        If a cell could not be read back (it is empty, or holds a line end or the separator), or a tuple
+        has another length. The message names sentence and position.
+    TypeError
+        If a token is no tuple or list, or a cell no string.
+
+    Examples
+    --------
+    >>> import sys
+    >>> write_columns([[("He", "PRP"), ("reckons", "VBZ")]], sys.stdout, separator="_")
+    He_PRP
+    reckons_VBZ
+    <BLANKLINE>
+    """
+    if not isinstance(separator, str) or not separator or "\n" in separator or "\r" in separator:
+        raise ValueError(f"separator must be a string without line ends and not empty; got {separator!r}")
+    expected = None
+    with open_text(path_or_file, "w", encoding) as file:
+        for i, sentence in enumerate(sentences):
+            for t, token in enumerate(sentence):
+                if not isinstance(token, tuple | list):
+                    raise TypeError(f"sentence {i}, position {t}: expected a tuple; got {token!r}")
+                if expected is None:
+                    expected = len(token)
+                if len(token) != expected:
+                    raise ValueError(
+                        f"sentence {i}, position {t}: expected {expected} columns; got {len(token)}"
+                    )
+                for cell in token:
+                    _check_cell(cell, i, t)
+                line = separator.join(token)
+                blank = not line.strip(" \t")
+                if blank or split_cells(line, None if separator == " " else separator) != list(token):
+                    raise ValueError(
+                        f"sentence {i}, position {t}: {token!r} could not be read back from the line "
+                        f"{line!r}: a cell is empty or holds the separator"
+                    )
+                file.write(line + "\n")
+            file.write("\n")
+
+
+def write_conllu(sentences, path_or_file, *, fields=TREE_FIELDS, encoding="utf-8"):
+    r"""Write sentences as CoNLL-U; what `fields` does not name is written as ``_``.
+
+    Parameters
+    ----------
+    sentences : iterable of sequences of tuples
+        One value per field. Readers do not see empty sentences.
+    path_or_file : str, os.PathLike or text file
+        A path is overwritten; a file is left open.
+    fields : sequence of str, default=("form", "xpos", "head", "deprel")
+        Which of `CONLLU_FIELDS` the tuples hold. Words are numbered 1, 2, 3, ... in any case.
+    encoding : str, default="utf-8"
+        Of a path; an open file has its own.
+
+    Raises
+    ------
+    ValueError
+        If a tuple has another length than `fields`, an id or head is no integer in its range, or a value
+        could not be read back. The message names sentence and position.
+    TypeError
+        If another value is no string.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.StringIO()
+    >>> write_conllu([[("Stop", 0)]], file, fields=["form", "head"])
+    >>> file.getvalue()
+    '1\tStop\t_\t_\t_\t_\t0\t_\t_\t_\n\n'
+    """
+    fields = check_fields(fields)
+    with open_text(path_or_file, "w", encoding) as file:
+        for i, sentence in enumerate(sentences):
+            for t, token in enumerate(sentence):
+                if not isinstance(token, tuple | list) or len(token) != len(fields):
+                    raise ValueError(
+                        f"sentence {i}, position {t}: expected a tuple of {len(fields)} values "
+                        f"({', '.join(fields)}); got {token!r}"
+                    )
+                row = dict(zip(fields, token))
+                for field, low, high in (("id", t + 1, t + 1), ("head", 0, len(sentence))):
+                    value = row.get(field, low)
+                    if not isinstance(value, Integral) or not low <= value <= high:
+                        raise ValueError(
+                            f"sentence {i}, position {t}: {field} must be an integer from {low} to {high}; "
+                            f"got {value!r}"
+                        )
+                    if field == "id" or field in row:
+                        row[field] = str(int(value))
+                if row.get("head") == row["id"]:
+                    raise ValueError(f"sentence {i}, position {t}: head {row['head']} is the word itself")
+                for cell in row.values():
+                    _check_cell(cell, i, t)
+                    if "\t" in cell or not cell:
+                        raise ValueError(f"sentence {i}, position {t}: {cell!r} is empty or holds a tab")
+                file.write("\t".join([row.get(field, "_") for field in CONLLU_FIELDS]) + "\n")
+            file.write("\n")
+
+
+def write_segmented(sentences, path_or_file, *, separator=" ", encoding="utf-8"):
+    """Write segmented text: a sentence a line.
+
+    Parameters
+    ----------
+    sentences : iterable of sequences of str
+        The words of each sentence. An empty sentence is a blank line, which readers skip.
+    path_or_file : str, os.PathLike or text file
+        A path is overwritten; a file is left open.
+    separator : str, default=" "
+        White space.
+    encoding : str, default="utf-8"
+        Of a path; an open file has its own.
+
+    Raises
+    ------
+    ValueError
+        If a word is empty or has white space in it. The message names sentence and position.
+    TypeError
+        If a sentence is a string, or a word is none.
+
+    Examples
+    --------
+    >>> import sys
+    >>> write_segmented([["我", "喜欢", "图书馆"]], sys.stdout)
+    我 喜欢 图书馆
+    """
+    if not isinstance(separator, str) or not separator.isspace() or "\n" in separator:
+        raise ValueError(f"separator must be white space within a line; got {separator!r}")
+    with open_text(path_or_file, "w", encoding) as file:
+        for i, words in enumerate(sentences):
+            if isinstance(words, str):
+                raise TypeError(f"sentence {i}: expected a list of words; got the string {words!r}")
+            for t, word in enumerate(words):
+                _check_cell(word, i, t)
+                if word.split() != [word]:
+                    raise ValueError(
+                        f"sentence {i}, position {t}: {word!r} is empty or has white space in it"
+                    )
+            file.write(separator.join(words) + "\n")
+
+
+def _check_cell(cell, i, t):
+    if not isinstance(cell, str):
+        raise TypeError(f"sentence {i}, position {t}: expected a string; got {cell!r}")
+    if "\n" in cell or "\r" in cell:
+        raise ValueError(f"sentence {i}, position {t}: {cell!r} holds a line end")

@@ -1,0 +1,1 @@
+"""One model from several: shuffle-and-average and parameter mixing."""

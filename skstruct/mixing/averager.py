@@ -1,0 +1,280 @@
+"""Shuffle-and-average: one model from many that saw the examples in different orders."""
+
+import os
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import HasMethods, Interval, Real, StrOptions, epoch_context, member_context, with_callbacks
+from ..chain.tagger import N_JOBS, POSITIVE
+from ..training.interrupt import DeferredInterrupt
+from .meta import MetaLearner
+
+
+class BaggingShuffleAverager(MetaLearner):
+    """Average the weights of taggers trained on shuffled or resampled examples.
+
+    The order of the examples decides much of what an online learner learns. Training several models
+    that differ only in the order and averaging their weights removes that part ([1]_, section 3.2).
+    The result is one model, as fast as each of its members; not a vote.
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        The tagger to train; None means ``StructuredPerceptron()``. Its ``random_state`` is overridden.
+    n_estimators : int, default=5
+        Members.
+    average : {"nonzero", "all"}, default="nonzero"
+        Divide a weight by the number of members in which it is not zero ([1]_, equation 8), or by
+        the number of members (equation 7).
+    bootstrap : bool, default=False
+        Draw each member's sequences with replacement; else each member sees a shuffled selection.
+    max_samples : float in (0, 1], default=1.0
+        Sequences drawn for each member, as a fraction.
+    keep_members : bool, default=False
+        Keep the fitted members as ``estimators_``.
+    checkpoint : str, path or None, default=None
+        Folder where the members keep their states, in place of their own ``checkpoint``. A fit that was
+        killed goes on with the members as they were; a finished one removes all files.
+    n_jobs : int or None, default=None
+        Threads, in training (over members) and prediction. Results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Determines all members.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The base estimator, fitted with the averaged weights.
+    classes_ : ndarray of shape (n_labels,)
+        If the estimator has labels.
+    n_iter_ : int
+        Most epochs that a member ran.
+    estimators_ : list of estimators
+        With ``keep_members`` only.
+
+    References
+    ----------
+    .. [1] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
+       word segmentation, POS tagging and parsing. EACL.
+
+    Examples
+    --------
+    >>> from skstruct import BaggingShuffleAverager, StructuredPerceptron
+    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> base = StructuredPerceptron(max_iter=5)
+    >>> averager = BaggingShuffleAverager(base, n_estimators=3, random_state=0).fit(X, y)
+    >>> averager.predict([["a", "dog", "sleeps"]])
+    [['D', 'N', 'V']]
+    """
+
+    _parameter_constraints = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "n_estimators": [POSITIVE],
+        "average": [StrOptions({"nonzero", "all"})],
+        "bootstrap": ["boolean"],
+        "max_samples": [Interval(Real, 0, 1, closed="right")],
+        "keep_members": ["boolean"],
+        "checkpoint": [str, os.PathLike, None],
+        "n_jobs": N_JOBS,
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        n_estimators=5,
+        *,
+        average="nonzero",
+        bootstrap=False,
+        max_samples=1.0,
+        keep_members=False,
+        checkpoint=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.average = average
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.keep_members = keep_members
+        self.checkpoint = checkpoint
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Train the members and average them.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As the estimator's ``fit`` takes them. The corpus is encoded once for all members.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is wrong, or the estimator's models cannot be averaged.
+        KeyboardInterrupt
+            After Ctrl-C, which stops all members; the estimator is then as it was before.
+        """
+        self._validate_params()
+        context = self._init_callback_context(max_subtasks=self.n_estimators, sequential_subtasks=False)
+        events = epoch_context(context, self, X, y)
+        events.begin_fit()
+        training = _Training(self, X, y, sample_weight, context)
+        fitted = self._averaged(training)
+        events.end_fit(fitted)
+        for name in ("classes_", "estimators_"):
+            vars(self).pop(name, None)
+        vars(self).update(fitted)
+        return self
+
+    def _averaged(self, training):
+        """The fitted attributes; trains the members."""
+        models = training.models(min(effective_n_jobs(self.n_jobs), self.n_estimators))
+        with DeferredInterrupt(at_once=True) as training.interrupt:
+            try:
+                model = training.shared.model_class.average(models, self.average == "nonzero")
+            except BaseException as error:
+                raise (training.failures or [error])[0] from None
+            if training.interrupt.count:
+                raise KeyboardInterrupt
+        for checkpoint in training.checkpoints:  # not before all are done: a fit that is killed finds them
+            checkpoint.remove()
+        members = [member for member, _, _ in training.members]
+        common = {"n_iter_": max(member.n_iter_ for member in members)}
+        if hasattr(members[0], "classes_"):
+            common["classes_"] = members[0].classes_
+        estimator = clone(self._template())
+        vars(estimator).update(common, _model=model)
+        kept = {"estimators_": members} if self.keep_members else {}
+        return {**common, **kept, "estimator_": estimator}
+
+    def _members(self, X, y, sample_weight):
+        """The run that all members have in common, and for each the estimator, its seed and its examples."""
+        template = self._trainable()
+        random = check_random_state(self.random_state)
+        prepared = clone(template).set_params(random_state=int(random.randint(2**31 - 1)))
+        prepared._validate_params()
+        shared = prepared._prepare(X, y, sample_weight)
+        nonempty = np.flatnonzero(np.diff(shared.task.token) > 0)
+        n_drawn = max(1, round(self.max_samples * nonempty.shape[0]))
+        members = []
+        for _ in range(self.n_estimators):
+            seed = int(random.randint(2**31 - 1))
+            drawn = nonempty
+            if self.bootstrap:
+                drawn = np.sort(random.choice(nonempty, n_drawn, replace=True))
+            elif n_drawn < nonempty.shape[0]:
+                drawn = np.sort(random.choice(nonempty, n_drawn, replace=False))
+            member = clone(template).set_params(random_state=seed)
+            if self.checkpoint is not None:
+                member.set_params(checkpoint=self.checkpoint)
+            members.append((member, seed, drawn))
+        return shared, members
+
+    def member_scores(self, X, y, sample_weight=None):
+        """Scores of the members alone, to set beside the score of their average.
+
+        Needs ``keep_members=True``.
+
+        Parameters
+        ----------
+        X, y
+            As of ``fit``; sequences that the members have not seen.
+        sample_weight : array-like of shape (n_sequences,), optional
+
+        Returns
+        -------
+        ndarray of shape (n_estimators,)
+            What each member's ``score`` gives, of taggers token accuracy; their spread is how much of a
+            result is luck.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If there are no members yet.
+        ValueError
+            If the members were not kept.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "estimators_"):
+            raise ValueError("member_scores needs a fit with keep_members=True")
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return np.array([member.score(X, y, **given) for member in self.estimators_])
+
+
+class _Training:
+    """The members of an averager, trained as their models are asked for.
+
+    Attributes
+    ----------
+    shared : Run
+        On the examples of all members.
+    members : list of (estimator, seed, examples)
+    interrupt : DeferredInterrupt
+        Stops all members.
+    checkpoints : list of Checkpoint
+        Of the members that are done.
+    failures : list of BaseException
+        Of the members, the first of which stopped the others.
+    """
+
+    def __init__(self, averager, X, y, sample_weight, context):
+        self.averager, self.X, self.y, self.context = averager, X, y, context
+        self.shared, self.members = averager._members(X, y, sample_weight)
+        self.interrupt, self.checkpoints, self.failures = None, [], []
+
+    def models(self, threads):
+        """The models of the members, in their order."""
+        numbers = range(len(self.members))
+        if threads == 1:
+            yield from map(self.train, numbers)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                waiting = deque()
+                for number in numbers:
+                    waiting.append(pool.submit(self.train, number))
+                    if len(waiting) == threads:  # no thread begins another one while its model waits
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            except BaseException:
+                self.interrupt.stop()
+                raise
+
+    def train(self, number):
+        """Train a member; nothing else holds the model that it returns, unless members are kept."""
+        member, seed, drawn = self.members[number]
+        keep = self.averager.keep_members
+        try:
+            if self.interrupt.count:
+                raise KeyboardInterrupt
+            run = self.shared.member(member, seed, drawn)
+            with member_context(self.context, self.averager, member, number, self.X, self.y):
+                _train(member, run, self.X, self.y, interrupt=self.interrupt, for_good=not keep)
+        except BaseException as error:
+            self.failures.append(error)
+            self.interrupt.stop()
+            raise
+        if run.checkpoint is not None:
+            self.checkpoints.append(run.checkpoint)
+        return member._model if keep else vars(member).pop("_model")
+
+
+@with_callbacks
+def _train(member, run, X, y, **options):
+    """A member's run under the callbacks of the member; the decorator lets go of them."""
+    run.train(X, y, member._callback_context(), keep_checkpoint=True, **options)

@@ -1,0 +1,237 @@
+"""Estimators that train another one several times and are, in the end, one model.
+
+Place on the ladder: rung 7. Shuffle-and-average and parameter mixing differ in how they come to their
+weights. Their result is the base estimator, fitted with these weights, and what can be asked of it
+can be asked of them.
+"""
+
+from copy import copy
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import CallbackSupportMixin
+from ..chain.perceptron import StructuredPerceptron
+from ..chain.tagger import sequence_tags
+from ..reranker.estimator import KBestReranker
+
+TRAINABLE = "_prepare"
+"""What an estimator must offer: ``_prepare(X, y, sample_weight)`` returns a :class:`.run.Run`."""
+
+
+def _base_has(name):
+    def check(meta):
+        getattr(meta._fitted_or_not(), name)  # its error says what is missing
+        return True
+
+    return available_if(check)
+
+
+class MetaLearner(CallbackSupportMixin, BaseEstimator):
+    """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
+
+    def __sklearn_tags__(self):
+        return sequence_tags(super().__sklearn_tags__())
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "estimator_")
+
+    def get_metadata_routing(self):
+        """Metadata routing of this object and its estimator; see scikit-learn's user guide."""
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(
+                estimator=self._template(),
+                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
+            )
+        )
+
+    def _template(self):
+        return StructuredPerceptron() if self.estimator is None else self.estimator
+
+    def _fitted_or_not(self):
+        """The estimator to ask what it can do."""
+        return getattr(self, "estimator_", self._template())
+
+    def _trainable(self):
+        """The base estimator, after a check that its weights can be combined."""
+        template = self._template()
+        if isinstance(template, type):
+            raise ValueError(f"estimator must be an instance, got the class {template.__name__}")
+        if isinstance(template, KBestReranker):
+            raise ValueError(
+                f"KBestReranker cannot be used by {type(self).__name__}: it is two models, and the weights "
+                f"of one are for what the other proposes; use {type(self).__name__} inside of its base"
+            )
+        if not isinstance(template, BaseEstimator) or not hasattr(template, TRAINABLE):
+            inner = getattr(template, "tagger", None)
+            hint = ""
+            if hasattr(inner, TRAINABLE) or inner is None and hasattr(template, "tagger"):
+                hint = f"; put it inside: {type(template).__name__}({type(self).__name__}(tagger))"
+            elif isinstance(template, MetaLearner):
+                hint = "; give it the estimator that is inside"
+            raise ValueError(
+                f"{type(template).__name__} cannot be used by {type(self).__name__}: it has no linear "
+                f"weights over features that several models could share{hint}"
+            )
+        return template
+
+    @property
+    def accepts_allowed(self):
+        """Whether ``predict`` takes ``allowed``, as that of taggers does."""
+        return getattr(self._fitted_or_not(), "accepts_allowed", False)
+
+    @property
+    def accepts_dictionary(self):
+        """Whether ``predict`` takes ``dictionary``, as that of segmenters does."""
+        return getattr(self._fitted_or_not(), "accepts_dictionary", False)
+
+    @property
+    def inputs(self):
+        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
+        check_is_fitted(self)
+        return self.estimator_.inputs
+
+    @property
+    def _model(self):
+        return self.estimator_._model
+
+    def _fitted(self):
+        """The fitted estimator with this object's ``n_jobs``: a copy, since its own is a parameter."""
+        check_is_fitted(self)
+        estimator = copy(self.estimator_)
+        if hasattr(estimator, "n_jobs"):
+            estimator.n_jobs = self.n_jobs
+        return estimator
+
+    @_base_has("predict")
+    def predict(self, X, **options):
+        """Predict with the one model; ``options`` are those of the estimator's ``predict``.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        list
+        """
+        return self._fitted().predict(X, **options)
+
+    @_base_has("decision_function")
+    def decision_function(self, X):
+        """Scores of what :meth:`predict` returns.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        ndarray of shape (n_sequences,)
+        """
+        return self._fitted().decision_function(X)
+
+    @_base_has("predict_kbest")
+    def predict_kbest(self, X, k=5, **options):
+        """The k best of each sequence, as the estimator's ``predict_kbest`` returns them.
+
+        Parameters
+        ----------
+        X : list of sequences
+        k : int, default=5
+
+        Returns
+        -------
+        list of lists of (prediction, score)
+        """
+        return self._fitted().predict_kbest(X, k, **options)
+
+    @_base_has("predict_marginals")
+    def predict_marginals(self, X):
+        """Marginal probabilities, where the estimator has them.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        list of ndarray of shape (n_tokens, n_labels)
+        """
+        return self._fitted().predict_marginals(X)
+
+    @_base_has("sequence_log_proba")
+    def sequence_log_proba(self, X, y):
+        """Log-probabilities of labellings, where the estimator has them.
+
+        Parameters
+        ----------
+        X, y : list of sequences
+
+        Returns
+        -------
+        ndarray of shape (n_sequences,)
+        """
+        return self._fitted().sequence_log_proba(X, y)
+
+    @_base_has("adapt")
+    def adapt(self, X):
+        """Count accessor varieties anew, on unlabelled text; see the estimator's ``adapt``.
+
+        Parameters
+        ----------
+        X : list of sequences, or None
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        self.estimator_.adapt(X)
+        return self
+
+    @_base_has("n_features")
+    def n_features(self):
+        """Number of features of the fitted model."""
+        return self._fitted().n_features()
+
+    def score(self, X, y, sample_weight=None):
+        """The estimator's score.
+
+        Parameters
+        ----------
+        X, y
+            As of ``fit``.
+        sample_weight : array-like of shape (n_sequences,), optional
+
+        Returns
+        -------
+        float
+        """
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._fitted().score(X, y, **given)
+
+    def save(self, path, training=True):
+        """Write the fitted estimator to one file, which :func:`skstruct.load` reads.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Written whole or not at all; what was there before is replaced.
+        training : bool, default=True
+            Keep what the members, if they were kept, need for further training.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If there is nothing to save.
+        TypeError
+            If a parameter is something that only running code could restore; the message names it.
+        """
+        from ..saving.registry import save
+
+        save(self, path, training)

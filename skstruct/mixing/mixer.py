@@ -1,0 +1,352 @@
+"""Parameter mixing: training on shards of the data, in threads or on a cluster."""
+
+import os
+
+import numpy as np
+from sklearn.base import clone
+
+from .._sklearn import HasMethods, StrOptions, epoch_context, with_callbacks
+from ..chain.learner import OnlineLearner
+from ..chain.segmenter import Segmenter
+from ..chain.tagger import N_JOBS, POSITIVE
+from ..cluster.joining import united
+from ..cluster.loading import Given, Job, learner_of, prepared
+from ..cluster.shards import Mixture, Shard, shard_key
+from ..cluster.weights import ERRORS, NONZERO, UNIFORM
+from ..cluster.workers import Cluster, Threads
+from ..data.inputs import describe, lengths_of
+from ..training.checkpoint import simple_parameters
+from ..training.run import new_key
+from .meta import MetaLearner
+from .rounds import Rounds
+
+
+class ParameterMixer(MetaLearner):
+    """Train an online learner on shards of the data, and mix the weights.
+
+    Every shard trains for an epoch from the mixed weights; the weights that come back are mixed, and
+    the next round begins [1]_. Shards train at the same time, in threads or on a Dask cluster, where each is
+    loaded and encoded by one worker, stays there, and only weights travel. The result is one model.
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        The learner: any that learns example by example, or a ``Segmenter`` around one. None means
+        ``StructuredPerceptron()``. Its ``max_iter`` is the number of rounds, its ``random_state`` is
+        overridden.
+    n_shards : int, default=2
+        Shards that ``fit`` deals the sequences to, in turn. ``fit_shards`` brings its own.
+    strategy : {"iterative", "once"}, default="iterative"
+        Mix after every epoch, which separates all data that can be separated ([1]_, theorem 3), or let each
+        shard train for ``max_iter`` epochs and mix once, which need not ([1]_, theorem 2).
+    mixing : {"uniform", "errors", "nonzero"}, default="uniform"
+        Shards count the same, or in proportion to their updates in the round. Or each weight is the mean over
+        the shards that changed it in the round: not in [1]_ and without its guarantee, but with many shards
+        much better, because features that few shards have keep their weight (`docs/scaling.md`).
+    n_jobs : int or None, default=None
+        Threads, in training (over shards) and prediction. Results do not depend on it.
+    checkpoint : str, path or None, default=None
+        Folder where the mixed weights are kept after each round, so that a fit that was killed goes on from
+        there; see the learner's parameter. Needs ``strategy="iterative"``.
+    client : str or None, default=None
+        Address of a Dask scheduler, or "auto" for the client that this process has; needs ``skstruct[dask]``.
+        Results do not depend on the workers, nor on how many of them are lost on the way.
+    random_state : int, RandomState instance or None, default=None
+        Determines orders and noise.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The estimator, fitted with the mixed weights.
+    classes_ : ndarray of shape (n_labels,)
+        If the estimator has labels.
+    n_iter_ : int
+        Epochs of each shard.
+    history_ : list of dict
+        For each round: ``updates`` and ``loss`` over all shards, ``sequence_error``, ``token_error``,
+        ``mixture`` (the shards' weights), ``bytes_sent`` to the shards and ``bytes_received`` from them (in
+        threads: what a cluster would have to send), and ``seconds``.
+    resumed_from_ : int
+        With ``checkpoint`` only: rounds that an earlier fit had completed, 0 if there was none.
+
+    Notes
+    -----
+    The average of the weights is mixed too. With ``w[i,n,t]`` the weights of shard i after step t of
+    round n, ``T[i,n]`` steps long, and the mixture ``μ[i,n]``, the averaged model is
+
+    .. code-block:: text
+
+        (1 / Σ_n T[n]) Σ_n T[n] Σ_i μ[i,n] (1 / T[i,n]) Σ_t w[i,n,t],    T[n] = round(Σ_i μ[i,n] T[i,n])
+
+    Under the cumulative L1 penalty the penalty received so far is mixed like the weights. Each shard
+    draws its own noise. One shard trains like the estimator itself, to the bit.
+
+    A step on one of S shards moves the mixed weights by 1/S, so that more shards need more rounds:
+    `docs/scaling.md` has measurements.
+
+    What a cluster adds to that: every shard numbers the features that it meets, and the numberings are
+    united in the order of the shards. Features that count accessor varieties are statistics of a whole text,
+    and work in ``fit`` without ``client`` only.
+
+    References
+    ----------
+    .. [1] R. McDonald, K. Hall, G. Mann (2010). Distributed training strategies for the structured
+       perceptron. NAACL.
+
+    Examples
+    --------
+    >>> from skstruct import ParameterMixer, StructuredPerceptron
+    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> mixer = ParameterMixer(StructuredPerceptron(max_iter=5), n_shards=3, random_state=0).fit(X, y)
+    >>> mixer.predict([["a", "dog", "sleeps"]])
+    [['D', 'N', 'V']]
+
+    Data that nobody holds as a whole: each callable runs where its shard is trained.
+
+    >>> shards = [lambda: (X[:2], y[:2]), lambda: (X[2:], y[2:])]
+    >>> mixer.fit_shards(shards).predict([["a", "dog", "sleeps"]])
+    [['D', 'N', 'V']]
+    """
+
+    _parameter_constraints = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "n_shards": [POSITIVE],
+        "strategy": [StrOptions({"iterative", "once"})],
+        "mixing": [StrOptions({UNIFORM, ERRORS, NONZERO})],
+        "n_jobs": N_JOBS,
+        "checkpoint": [str, os.PathLike, None],
+        "client": [str, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        n_shards=2,
+        *,
+        strategy="iterative",
+        mixing="uniform",
+        n_jobs=None,
+        checkpoint=None,
+        client=None,
+        random_state=None,
+    ):
+        self.estimator = estimator
+        self.n_shards = n_shards
+        self.strategy = strategy
+        self.mixing = mixing
+        self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+        self.client = client
+        self.random_state = random_state
+
+    # -- fitting -----------------------------------------------------------------------------------
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None):
+        """Deal the sequences to shards and train.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As the estimator's ``fit`` takes them.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is wrong, there are fewer sequences than shards, or the estimator cannot be mixed.
+        ImportError
+            If ``client`` is given and Dask is not installed.
+        KeyboardInterrupt
+            After Ctrl-C; the rounds completed are kept, and the model can be used.
+        """
+        self._validate_params()
+        estimator, learner = self._learner()
+        if self.client is not None:
+            return self._fit_jobs(estimator, learner, _dealt(X, y, sample_weight, self.n_shards), X, y)
+        learner.random_state = self.random_state  # not a copy: a RandomState moves on, as in the learner
+        run, fitted = prepared(estimator, learner, X, y, sample_weight)
+        n = run.visited.shape[0]
+        _check_shards(self.n_shards, n)
+        key = run.state.key
+        shards = []
+        for s in range(self.n_shards):
+            shard = run.member(learner, 0, run.visited[s :: self.n_shards])
+            shard.state.key = shard_key(key, s)
+            shards.append(Shard(shard, self.n_shards == 1))
+        mixed = Mixture(run.structure, run.fresh(key).model, run.state.rule, self.mixing == NONZERO)
+        crew = Threads(self.n_jobs, shards)
+        return self._rounds(crew, mixed, run, fitted, n, int(run.task.token[-1]), X, y)
+
+    @with_callbacks
+    def fit_shards(self, shards):
+        """Train on data that each shard loads itself.
+
+        Parameters
+        ----------
+        shards : list of callables
+            Called without arguments where the shard is trained, each returns its ``(X, y)``, or
+            ``(X, y, sample_weight)``. They may be called again: after a worker was lost. With ``client``
+            they are sent to the workers, so that they should hold names of files and not data.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a callable fails or returns what is wrong (the message names the shard), or the shards do not
+            go together.
+        RuntimeError
+            If one shard's workers are lost again and again.
+        """
+        self._validate_params()
+        estimator, learner = self._learner()
+        if not isinstance(shards, (list, tuple)) or not shards:
+            raise ValueError(f"shards must be a list of at least one callable, got {describe(shards)}")
+        for s, load in enumerate(shards):
+            if not callable(load):
+                raise ValueError(f"shard {s}: expected a callable that returns (X, y), got {describe(load)}")
+        return self._fit_jobs(estimator, learner, list(shards))
+
+    def _learner(self):
+        """The estimator, and a copy of the learner in it, after a check that it can be mixed."""
+        estimator = self._trainable()
+        learner = learner_of(estimator)
+        if self.checkpoint is not None and self.strategy == "once":
+            raise ValueError(
+                'checkpoint needs strategy="iterative": with "once" there is nothing to keep before the end'
+            )
+        for inner in (estimator, learner):
+            if getattr(inner, "_skl_callbacks", None):
+                raise ValueError(
+                    f"callbacks of {type(inner).__name__} do not go with ParameterMixer: its shards have no "
+                    f"fit of their own; set them on the ParameterMixer, which tells them of its rounds"
+                )
+        for name in ("early_stopping", "checkpoint"):
+            if getattr(learner, name, None):
+                raise ValueError(
+                    f"{name}={getattr(learner, name)!r} of {type(learner).__name__} does not go with "
+                    f"ParameterMixer: its shards train for max_iter rounds"
+                )
+        learner._validate_params()
+        return estimator, learner
+
+    def _trainable(self):
+        template = self._template()
+        inner = template._new_tagger() if isinstance(template, Segmenter) else template
+        if isinstance(inner, OnlineLearner):
+            return template
+        if hasattr(inner, "_prepare") or isinstance(template, Segmenter):
+            raise ValueError(
+                f"{type(inner).__name__} cannot be mixed: it does not learn example by example, so "
+                f"that there are no weights to mix after an epoch"
+            )
+        return super()._trainable()
+
+    def _fit_jobs(self, estimator, learner, loads, X=None, y=None):
+        """Train shards that know how to load their data."""
+        key = new_key(self.random_state)
+        alone = len(loads) == 1
+        shipped = clone(estimator)
+        jobs = [Job(s, load, shipped, key) for s, load in enumerate(loads)]
+        crew = Threads(self.n_jobs) if self.client is None else Cluster(self.client)
+        try:
+            opened = crew.open(jobs)
+            tagged = [shard.fitted.get("tagged_") for shard in opened]
+            if len(set(tagged)) > 1:
+                raise ValueError(
+                    f"shard {tagged.index(True)} has (word, tag) pairs, shard {tagged.index(False)} "
+                    f"words alone"
+                )
+            run, plans = united(opened[0].kind, [shard.vocabulary for shard in opened], learner, key)
+            crew.join(plans, alone)
+            mixed = Mixture(run.structure, run.fresh(key).model, run.state.rule, self.mixing == NONZERO)
+            n_examples = sum(shard.n_examples for shard in opened)
+            n_tokens = sum(shard.n_tokens for shard in opened)
+            return self._rounds(crew, mixed, run, opened[0].fitted, n_examples, n_tokens, X, y)
+        finally:
+            crew.close()
+
+    def _rounds(self, crew, mixed, run, fitted, n_examples, n_tokens, X, y):
+        """Train, mix, and become the result."""
+        learner = run.estimator
+        once = self.strategy == "once" and crew.n_shards > 1
+        n_rounds, n_epochs = (1, learner.max_iter) if once else (learner.max_iter, 1)
+        rounds = Rounds(crew, mixed, run, self.mixing, n_rounds, n_epochs, n_examples, n_tokens)
+        if self.checkpoint is not None:
+            rounds.keep_in(self.checkpoint, self._facts(learner, run))
+
+        def attributes():
+            return self._attributes(run.finished(rounds.model()), run, fitted, rounds, n_epochs)
+
+        context = self._init_callback_context(max_subtasks=n_rounds)
+        interrupted = rounds.train(epoch_context(context, self, X, y, "round"), attributes)
+        for name in ("classes_", "resumed_from_"):
+            vars(self).pop(name, None)
+        vars(self).update(attributes())
+        if interrupted:
+            raise KeyboardInterrupt
+        return self
+
+    def _facts(self, learner, run):
+        """What a fit depends on besides its shards, for the name of its checkpoint."""
+        parameters = simple_parameters(learner)
+        parameters.pop("random_state")
+        return {
+            "class": type(learner).__name__,
+            "parameters": parameters,
+            "mixing": self.mixing,
+            "key": None if self.random_state is None else run.state.key,
+        }
+
+    def _attributes(self, model, run, fitted, rounds, n_epochs):
+        """The fitted attributes."""
+        estimator = clone(self._template())
+        n_iter = len(rounds.history) * n_epochs
+        given = {"_model": model, "n_iter_": n_iter, **run.fitted()}
+        if isinstance(estimator, Segmenter):
+            tagger = estimator._new_tagger()
+            vars(tagger).update(given)
+            vars(estimator).update(fitted, tagger_=tagger)
+        else:
+            vars(estimator).update(given)
+        found = {"n_iter_": n_iter, "history_": list(rounds.history), "estimator_": estimator}
+        if "classes_" in given:
+            found["classes_"] = given["classes_"]
+        if self.checkpoint is not None:
+            found["resumed_from_"] = rounds.resumed_from
+        return found
+
+    @property
+    def _model(self):
+        return getattr(self.estimator_, "tagger_", self.estimator_)._model
+
+
+def _check_shards(n_shards, n):
+    if n_shards > n:
+        raise ValueError(f"n_shards={n_shards} is more than the {n} sequences that there are to learn from")
+
+
+def _dealt(X, y, sample_weight, n_shards):
+    """Callables that return every ``n_shards``-th sequence, of those that are not empty."""
+    X, y = list(X), list(y)
+    if len(X) != len(y):
+        raise ValueError(f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}")
+    lengths = lengths_of([x.split() if isinstance(x, str) else x for x in X])
+    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight)
+    if weight.shape != (len(X),):
+        raise ValueError(f"sample_weight must have shape ({len(X)},), got {weight.shape}")
+    visited = np.flatnonzero((lengths > 0) & (weight != 0.0))
+    _check_shards(n_shards, visited.shape[0])
+    loads = []
+    for s in range(n_shards):
+        mine = visited[s::n_shards].tolist()
+        data = mine, [X[i] for i in mine], [y[i] for i in mine]
+        loads.append(Given(*data) if sample_weight is None else Given(*data, weight[mine]))
+    return loads

@@ -1,0 +1,161 @@
+"""The rounds of parameter mixing: training, mixing, their record, and their state on disk.
+
+Place on the ladder: rung 7, between :mod:`.mixer` and what it is made of. After a round the mixed weights
+are all that the next one needs, so that they are what a checkpoint keeps, wherever the shards are. A shard
+that is alone is not mixed, and its own model takes their place.
+"""
+
+import time
+
+from ..cluster.weights import mixture
+from ..saving.container import ModelFileError
+from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, with_arrays
+from ..training.interrupt import DeferredInterrupt
+
+
+class Rounds:
+    """Rounds over the shards of a crew.
+
+    Parameters
+    ----------
+    crew : Threads or Cluster
+        With shards that are joined.
+    mixed : Mixture
+        Of zeros.
+    run : Run
+        Knows what a model amounts to; its state has the random key of the whole.
+    mixing : str
+        See :func:`cluster.weights.mixture`.
+    n_rounds, n_epochs : int
+        Rounds, and epochs of each.
+    n_examples, n_tokens : int
+        Of all shards.
+
+    Attributes
+    ----------
+    history : list of dict
+    resumed_from : int
+        Rounds that a checkpoint had to offer.
+    """
+
+    def __init__(self, crew, mixed, run, mixing, n_rounds, n_epochs, n_examples, n_tokens):
+        self.crew, self.mixed, self.run, self.mixing = crew, mixed, run, mixing
+        self.n_rounds, self.n_epochs = n_rounds, n_epochs
+        self.n_examples, self.n_tokens = n_examples, n_tokens
+        self.alone = crew.n_shards == 1
+        self.history, self.resumed_from, self.checkpoint = [], 0, None
+
+    def train(self, events, attributes):
+        """All rounds; returns whether an interrupt ended them early.
+
+        Parameters
+        ----------
+        events : epoch_context
+            Hears of the rounds, and may stop them.
+        attributes : callable
+            Returns the fitted attributes after the rounds so far.
+        """
+        complete = False
+        try:
+            with DeferredInterrupt() as interrupt:
+                events.begin_fit()
+                complete = len(self.history) == self.n_rounds
+                while not (complete or interrupt.count):
+                    events.begin()
+                    self._round()
+                    if self.checkpoint is not None and len(self.history) < self.n_rounds:
+                        self._keep()
+                    complete = events.end(attributes) or len(self.history) == self.n_rounds
+                if complete:
+                    events.end_fit(attributes)
+                return bool(interrupt.count)
+        except KeyboardInterrupt:  # a callback's
+            if not self.history:
+                raise
+            return True
+        finally:
+            if self.checkpoint is not None:
+                if complete:
+                    self.checkpoint.remove()
+                else:
+                    self.checkpoint.close()
+
+    def model(self):
+        """The structure's model after the rounds so far."""
+        return self.crew.model() if self.alone else self.mixed.result()
+
+    def _round(self):
+        crew, done = self.crew, len(self.history)
+        began, sent, received = time.perf_counter(), crew.sent, crew.received
+        # After a resumption the shards know nothing of the rounds before.
+        full = done == self.resumed_from
+        reports = crew.train(done, self.n_epochs, None if self.alone else self.mixed.start, full)
+        updates = [report.updates for report in reports]
+        share = mixture(self.mixing, updates)
+        if not self.alone:
+            self.mixed.mix(reports, share)
+        self.history.append(
+            {
+                "round": done + 1,
+                "updates": sum(updates),
+                "sequence_error": sum(updates) / (self.n_examples * self.n_epochs),
+                "token_error": sum(r.wrong_tokens for r in reports) / (self.n_tokens * self.n_epochs),
+                "loss": sum(report.loss for report in reports),
+                "mixture": share.tolist(),
+                "bytes_sent": crew.sent - sent,
+                "bytes_received": crew.received - received,
+                "seconds": time.perf_counter() - began,
+            }
+        )
+        if self.run.estimator.verbose:
+            record = self.history[-1]
+            megabytes = (record["bytes_sent"] + record["bytes_received"]) / 1e6
+            print(
+                f"round {done + 1}: {record['updates']} updates, token error "
+                f"{record['token_error']:.4f}, {megabytes:.1f} MB, {record['seconds']:.2f} s",
+                flush=True,
+            )
+
+    # -- checkpoints -------------------------------------------------------------------------------
+    def keep_in(self, folder, facts):
+        """Keep the state in a folder after each round, and go on from what it holds.
+
+        Parameters
+        ----------
+        folder : str or os.PathLike
+        facts : dict
+            What the outcome depends on, besides the shards and what the run knows.
+
+        Raises
+        ------
+        ModelFileError
+            If the file of this fit is damaged.
+        """
+        facts = {**facts, "rule": list(self.run.state.rule), "shards": self.crew.fingerprints()}
+        arrays = arrays_of(self.run.prior(), "fit")
+        self.checkpoint = Checkpoint(folder, "ParameterMixer", fingerprint(facts, arrays))
+        found = self.checkpoint.load()
+        if found is None:
+            return
+        header, arrays = found
+        try:
+            key, history, model = header["key"], header["history"], None
+            if self.alone:
+                model = with_arrays(self.run.fresh(key).model, "model", arrays)
+            else:
+                self.mixed.restore(header["steps"], arrays)
+            self.crew.resume(key, model, len(history) * self.n_epochs)
+        except (KeyError, TypeError, ModelFileError) as error:
+            raise self.checkpoint.refusal(error) from None
+        self.run.state.key = key
+        self.history, self.resumed_from = history, len(history)
+
+    def _keep(self):
+        """Write the state while the next round runs; the one before is on disk by then."""
+        header = {"key": self.run.state.key, "history": list(self.history)}
+        if self.alone:
+            arrays = arrays_of(self.crew.model(), "model")
+        else:
+            header["steps"], arrays = self.mixed.state()
+        self.checkpoint.finish()
+        self.checkpoint.offer(header, arrays)

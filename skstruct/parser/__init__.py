@@ -1,0 +1,1 @@
+"""Dependency parsing by shift-reduce beam search."""

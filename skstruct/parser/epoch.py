@@ -1,0 +1,291 @@
+"""Dependency parsing: predict trees, and learn from where the search went wrong.
+
+Place on the ladder: rung 4. The search (:mod:`.parse_search`) finds a tree without labels, a second set of
+features (:mod:`.parse_labels`) labels its arcs; both are learned together, example by example, from weights
+that share rule, noise and average.
+
+The search learns from a prefix of the actions: until the right state is lost (early update, Collins and
+Roark 2004), where it falls back most (max-violation, Huang, Fayong and Guo 2012), or from all of them. The
+right state is lost, too, when it is merged into a better one. Features of the prefix that right and
+predicted actions have in common cancel; they are never listed. The labels learn from all arcs of the right
+tree.
+
+References
+----------
+L. Huang and K. Sagae (2010). Dynamic programming for linear-time incremental parsing. ACL.
+K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron. EACL, section 6.1.3.
+"""
+
+import numpy as np
+
+from ..core.codes import DONE, L2, POOL_FULL, RESCALE, STANDARD, TABLE_FULL
+from ..core.compile import inline, kernel
+from ..core.hashing import MAX_LOAD, empty_table, grown, room
+from ..core.rules import apply, clear, room_for, squared_norm, step_size
+from ..core.store import SMALLEST_SCALE, grow_rows, new_clock, new_store, tick
+from .features import N_ACTIONS, ParseModel, emit_row, is_plain, load
+from .labels import emit_labels, label_tree
+from .search import prefix_to_learn, retrace, search, trace
+from .templates import tracked_fields
+from .trees import LEFT, SHIFT
+
+STORES = ("weights", "labels")
+TABLES = ("table", "entries", "seen", "label_table", "label_entries", "label_seen")
+
+FIRST_CAPACITY = 2**14
+"""Slots of the tables that training begins with."""
+
+FEW_LABELS = 16
+"""Up to here rows of label weights are full; else they hold the labels they were updated for."""
+
+
+@inline
+def attach(path, m, stack, head):
+    """The heads that m actions give, 1-based; 0 for words without one."""
+    depth = k = 0
+    for i in range(m):
+        if path[i] == SHIFT:
+            head[k] = 0
+            k += 1
+            stack[depth] = k
+            depth += 1
+            continue
+        a, b = stack[depth - 2], stack[depth - 1]
+        depth -= 1
+        if path[i] == LEFT:
+            head[a - 1] = b
+            stack[depth - 1] = b
+        else:
+            head[b - 1] = a
+    return k
+
+
+@inline
+def emit_actions(gold, m, model, noise, work):
+    """Emit the features of m right actions, against those of the predicted ones."""
+    path, step = work.path, model.clock.step[0]
+    begin = 0
+    while begin < m and gold[begin] == path[begin]:
+        begin += 1
+    if begin == m:
+        return
+    retrace(gold, m, model.tracked, work.stack, work.replay[0])
+    retrace(path, m, model.tracked, work.stack, work.replay[1])
+    for k in range(begin, m):
+        down = np.int64(path[k]) if k == begin else np.int64(-1)
+        emit_row(
+            model.templates, model.table, model.entries, work.replay[0, k], work.value, noise, step,
+            np.int64(gold[k]), down, work.look, work.difference,
+        )  # fmt: skip
+        if k > begin:
+            emit_row(
+                model.templates, model.table, model.entries, work.replay[1, k], work.value, noise, step,
+                np.int64(-1), np.int64(path[k]), work.look, work.difference,
+            )  # fmt: skip
+
+
+@inline
+def count_wrong(head, gold, n):
+    """Words that were given a head which is not theirs."""
+    wrong = 0
+    for k in range(n):
+        if head[k] != 0 and head[k] != gold[k]:
+            wrong += 1
+    return wrong
+
+
+@inline
+def lacks(table, entries, store, needed):
+    """Whether a table, or the rows that go with it, have no room for so many new features."""
+    rows = store.value.shape[0] // store.columns
+    if store.sparse:
+        rows = store.count.shape[0]
+    return room(table, entries) < needed or entries[0] + needed > rows
+
+
+@inline
+def note(difference, seen):
+    """Count the features whose weights an update changes."""
+    if seen.shape[0] > 0:
+        for entry in range(difference.size[0]):
+            if difference.amount[entry] != 0.0:
+                seen[difference.row[entry]] += 1
+
+
+@inline
+def visit(i, model, task, rule, noise, plain, work):
+    """Search example i and list what it teaches in the two differences.
+
+    Returns DONE, or TABLE_FULL or POOL_FULL if there is no room; then nothing has changed.
+    """
+    first, n = task.token[i], task.token[i + 1] - task.token[i]
+    K, K_arcs, L = model.templates.slot.shape[0], model.arcs.slot.shape[0], model.labels.columns
+    load(task.atoms, first, n, model.clock.step[0], noise, work.value)
+    gold = task.action[2 * first : 2 * first + 2 * n - 1]
+    heads = task.head[first : first + n]
+    if L > 0:
+        model.wanted[1] = n * K_arcs
+        if lacks(model.label_table, model.label_entries, model.labels, model.wanted[1]):
+            model.wanted[0] = 0
+            return TABLE_FULL
+    m, best = prefix_to_learn(gold, n, model, rule, noise, plain, work)
+    wrong = 0
+    if m > 0:
+        trace(work.states, best, m, work.stack, work.path)
+        model.wanted[0] = 2 * m * K
+        if lacks(model.table, model.entries, model.weights, model.wanted[0]):
+            return TABLE_FULL
+        emit_actions(gold, m, model, noise, work)
+        wrong = count_wrong(work.head, heads, attach(work.path, m, work.stack, work.head))
+    if L > 0:
+        wrong += emit_labels(
+            heads, task.label[first : first + n], n, model, rule, noise, plain, work
+        )  # fmt: skip
+        if not room_for(work.label_difference, model.labels):
+            clear(work.difference)
+            clear(work.label_difference)
+            return POOL_FULL
+    if work.difference.size[0] + work.label_difference.size[0] > 0:
+        work.stats[0] += 1.0
+        work.stats[1] += wrong
+        work.stats[2] += 1.0
+    return DONE
+
+
+@kernel
+def epoch(task, order, begin, end, model, rule, noise, work):
+    """Visit the sentences ``order[begin:end]`` in turn: search, step, tick.
+
+    Returns (code, k): DONE and ``end``, or why it stopped before sentence ``order[k]`` was learned:
+    TABLE_FULL or POOL_FULL (grow the model and call again from k) or RESCALE (rebase the stores).
+    """
+    plain = is_plain(model, rule, noise)
+    difference, label_difference = work.difference, work.label_difference
+    for k in range(begin, end):
+        i = order[k]
+        if model.clock.scale[0] < SMALLEST_SCALE:
+            return RESCALE, k
+        code = visit(i, model, task, rule, noise, plain, work)
+        if code != DONE:
+            return code, k
+        if rule.penalty == L2:  # Zhang, Su and Zhou 2014, equation 10: decay, then step
+            model.clock.scale[0] *= 1.0 - rule.alpha
+        if difference.size[0] > 0:
+            note(difference, model.seen)
+            tau = step_size(rule, 1.0, squared_norm(difference)) * task.weight[i]
+            apply(difference, model.weights, model.clock, rule, tau)
+            clear(difference)
+        if label_difference.size[0] > 0:
+            note(label_difference, model.label_seen)
+            tau = step_size(rule, 1.0, squared_norm(label_difference)) * task.weight[i]
+            apply(label_difference, model.labels, model.clock, rule, tau)
+            clear(label_difference)
+        tick(model.clock, rule)
+    return DONE, end
+
+
+@kernel
+def predict(task, begin, end, model, rule, noise, work, head, label, score):
+    """Parse the sentences ``begin <= i < end``.
+
+    Writes ``head`` and ``label`` (N,) int32 and ``score`` (n,) float64, that of the tree without labels.
+    """
+    plain = is_plain(model, rule, noise)
+    for i in range(begin, end):
+        first, n = task.token[i], task.token[i + 1] - task.token[i]
+        score[i] = 0.0
+        if n > 0:
+            load(task.atoms, first, n, model.clock.step[0], noise, work.value)
+            m, best, _ = search(
+                n, task.action[:0], np.int64(STANDARD), model, rule, noise, plain, work
+            )  # fmt: skip
+            trace(work.states, best, m, work.stack, work.path)
+            attach(work.path, m, work.stack, head[first:])
+            score[i] = work.states.score[best]
+            if model.labels.columns > 0:
+                label_tree(head[first:], n, model, rule, noise, plain, work, label[first:])
+
+
+# --------------------------------------------------------------------------------------------------
+# The same arrays seen from Python
+# --------------------------------------------------------------------------------------------------
+def rows_of(table):
+    """Rows of weights that go with a table: as many as it takes entries."""
+    return int(MAX_LOAD * table.shape[0])
+
+
+def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule):
+    """A model without features.
+
+    Parameters
+    ----------
+    templates, arcs : Templates
+        Of states, and of arcs.
+    n_labels : int
+        0: trees without labels.
+    beam, merge, update, min_count
+        See :class:`.parse_features.ParseModel`.
+    rule : Rule
+    """
+    table = empty_table(FIRST_CAPACITY)
+    label_table = empty_table(FIRST_CAPACITY if n_labels else 1)
+    rows, label_rows = rows_of(table), rows_of(label_table) if n_labels else 0
+    return ParseModel(
+        beam=int(beam),
+        merge=bool(merge),
+        update=int(update),
+        min_count=int(min_count),
+        tracked=tracked_fields(templates),
+        templates=templates,
+        arcs=arcs,
+        weights=new_store(rows, N_ACTIONS, rule, False),
+        table=table,
+        entries=np.zeros(1, np.int64),
+        seen=np.zeros(rows if min_count > 1 else 0, np.int32),
+        labels=new_store(label_rows, n_labels, rule, n_labels > FEW_LABELS),
+        label_table=label_table,
+        label_entries=np.zeros(1, np.int64),
+        label_seen=np.zeros(label_rows if min_count > 1 else 0, np.int32),
+        wanted=np.zeros(2, np.int64),
+        clock=new_clock(),
+    )
+
+
+def n_rows(store):
+    """Rows that a store has room for."""
+    if store.sparse:
+        return store.count.shape[0]
+    return store.value.shape[0] // store.columns if store.columns else 0
+
+
+def _longer(array, size):
+    out = np.zeros(size if array.shape[0] else 0, array.dtype)
+    out[: array.shape[0]] = array
+    return out
+
+
+def grow(model, rule):
+    """The model with room for the features that were wanted, and twice as many if it is more."""
+    wanted = model.wanted.tolist()
+    changed = {}
+    if _is_short(model.table, model.entries, wanted[0]):
+        table = grown(model.table, max(2 * rows_of(model.table), int(model.entries[0]) + wanted[0]))
+        rows = rows_of(table)
+        changed.update(
+            table=table, weights=grow_rows(model.weights, rows, rule), seen=_longer(model.seen, rows)
+        )
+    if model.labels.columns and _is_short(model.label_table, model.label_entries, wanted[1]):
+        table = grown(
+            model.label_table, max(2 * rows_of(model.label_table), int(model.label_entries[0]) + wanted[1])
+        )
+        rows = rows_of(table)
+        changed.update(
+            label_table=table,
+            labels=grow_rows(model.labels, rows, rule),
+            label_seen=_longer(model.label_seen, rows),
+        )
+    return model._replace(**changed)
+
+
+def _is_short(table, entries, wanted):
+    return rows_of(table) - int(entries[0]) < wanted

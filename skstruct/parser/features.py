@@ -1,0 +1,273 @@
+"""What the parser looks at: states, arcs, and the weights of their features.
+
+Place on the ladder: rung 4, below :mod:`.parse`. A state of the search, and an arc of a tree, is a row of
+small integers: places of words in the sentence, and numbers. Templates (``parser.templates``) say which
+atoms are read there. The search only looks features up; an update numbers those it meets for the first time
+(``core.hashing.intern``).
+
+A sentence of n words stands at the places 2 ... n + 1 of its array of atoms. Place 0 is what a stack has
+below its last tree, place 1 a child that is missing, and the places from n + 2 on are the end of the queue.
+An atom of -1 (a form that is not known, or that dropout hides) takes the features along that read it.
+
+Letters: n words, K templates, A atoms, C columns, B beam.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.codes import L1, L1_CUMULATIVE, NO_NOISE
+from ..core.compile import inline
+from ..core.hashing import EMPTY, home_of, intern, mix64
+from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
+from ..core.rules import Difference, emit
+from ..core.store import Clock, Store, debt_of, remaining
+from .templates import DISTANCE, LC, LC2, N_FIELDS, RC, RC2, S0, S1, S2, VL, VR, H, I, J, Templates
+from .trees import LEFT, SHIFT
+
+STACK_END, NO_CHILD, FIRST_WORD = 0, 1, 2
+"""Places."""
+
+SPECIAL = 3
+"""Ids of atoms of words start here: 0, 1 and 2 are the stack's end, no child and the queue's end."""
+
+AHEAD = 3
+"""Places behind the last word."""
+
+N_ACTIONS = 3
+
+MOST_CHILDREN = 7
+"""Numbers of children count up to here."""
+
+_LOW = 0xFFFFFFFF
+_BLANK = np.array([0, 0] + 2 * [STACK_END, 1, 1, 1, 1, 0, 0] + [STACK_END], np.int32)
+
+
+class ParseModel(NamedTuple):
+    """Everything that scores; R rows of the search's table, R' of the labels', L labels."""
+
+    beam: int
+    merge: bool  # equivalent states are one
+    update: int  # EARLY, MAX_VIOLATION or STANDARD
+    min_count: int  # features of fewer updates do not count
+    tracked: np.ndarray  # (N_FIELDS,) bool: fields that distinguish states
+    templates: Templates  # of states
+    arcs: Templates  # of arcs
+    weights: Store  # (R, N_ACTIONS)
+    table: np.ndarray  # (capacity, 2) int64: features of states, see core.hashing
+    entries: np.ndarray  # (1,) int64
+    seen: np.ndarray  # (R,) int32: changes of each feature's weights; empty without a cut-off
+    labels: Store  # (R', L); no columns without labels
+    label_table: np.ndarray  # (capacity', 2) int64: features of arcs
+    label_entries: np.ndarray  # (1,) int64
+    label_seen: np.ndarray  # (R',) int32
+    wanted: np.ndarray  # (2,) int64: entries that the two tables lacked when an example was put off
+    clock: Clock
+
+
+class Lookup(NamedTuple):
+    """Scratch for the features of one row; K templates, A atoms."""
+
+    atom: np.ndarray  # (A + 1,) int64
+    key: np.ndarray  # (K,) int64
+    compound: np.ndarray  # (K,) int64
+    slot: np.ndarray  # (K,) int64: of the table; -1: no such feature
+    entry: np.ndarray  # (K,) int64: what the table holds there
+
+
+def new_lookup(templates):
+    """Scratch for these templates."""
+    K, A = templates.slot.shape[0], templates.field.shape[0]
+    return Lookup(np.zeros(A + 1, np.int64), *np.zeros((4, K), np.int64))
+
+
+@inline
+def is_plain(model, rule, noise):
+    """Whether a score is nothing but a sum of values: no L1 penalty, no noise on features, no cut-off."""
+    return (
+        rule.penalty != L1
+        and rule.penalty != L1_CUMULATIVE
+        and noise.feature == NO_NOISE
+        and noise.edge == NO_NOISE
+        and model.min_count <= 1
+    )
+
+
+@inline
+def load(atoms, first, n, step, noise, value):
+    """The atoms of a sentence with what surrounds it; input dropout hides forms, never tags."""
+    for a in range(atoms.shape[0]):
+        value[a, STACK_END], value[a, NO_CHILD] = 0, 1
+        for k in range(n):
+            value[a, FIRST_WORD + k] = atoms[a, first + k]
+        for k in range(AHEAD):
+            value[a, FIRST_WORD + n + k] = 2
+    if noise.token_below > np.uint64(0):
+        for k in range(n):
+            if token_masked(noise, step, k, 0):
+                for a in range(1, atoms.shape[0]):
+                    value[a, FIRST_WORD + k] = -1
+
+
+# --------------------------------------------------------------------------------------------------
+# States
+# --------------------------------------------------------------------------------------------------
+@inline
+def bucket(distance):
+    """1 ... 5 as they are, 6 ... 10 as 6, more as 7."""
+    if distance <= 5:
+        return distance
+    return 6 if distance <= 10 else 7
+
+
+@inline
+def start_state(row):
+    """The state before the first word."""
+    for f in range(N_FIELDS):
+        row[f] = _BLANK[f]
+    row[I] = row[J] = FIRST_WORD
+    row[DISTANCE] = 0
+
+
+@inline
+def successor(action, p, q, tracked, row):
+    """The state that an action leads to.
+
+    After SHIFT ``q`` is the state before, ``p`` is not read. After a reduction ``q`` is the state before, and
+    what is below its first tree comes from ``p``, the state before the first word of that tree was read: q
+    may have been merged with states that have another one below.
+    """
+    if action == SHIFT:
+        row[I] = q[J]
+        row[J] = q[J] + 1
+        row[S2] = q[S1 + H]
+        for f in range(7):
+            row[S1 + f] = q[S0 + f]
+            row[S0 + f] = _BLANK[S0 + f]
+        row[S0 + H] = q[J]
+    else:
+        row[I] = p[I]
+        row[J] = q[J]
+        row[S2] = p[S2]
+        for f in range(7):
+            row[S1 + f] = p[S1 + f]
+        if action == LEFT:
+            for f in range(7):
+                row[S0 + f] = q[S0 + f]
+            row[S0 + LC] = p[S0 + H]
+            row[S0 + LC2] = q[S0 + LC]
+            row[S0 + VL] = min(q[S0 + VL] + 1, MOST_CHILDREN)
+        else:
+            for f in range(7):
+                row[S0 + f] = p[S0 + f]
+            row[S0 + RC] = q[S0 + H]
+            row[S0 + RC2] = p[S0 + RC]
+            row[S0 + VR] = min(p[S0 + VR] + 1, MOST_CHILDREN)
+    for f in range(N_FIELDS):
+        if not tracked[f]:
+            row[f] = _BLANK[f]
+    row[DISTANCE] = bucket(row[S0 + H] - row[S1 + H]) if row[S1 + H] != STACK_END else 0
+
+
+# --------------------------------------------------------------------------------------------------
+# Features of a row
+# --------------------------------------------------------------------------------------------------
+@inline
+def list_keys(templates, row, value, look):
+    """The keys of a row's features; ``look.slot`` is -1 where there is none, else 0."""
+    atom, slot = look.atom, templates.slot
+    A = templates.field.shape[0]
+    for a in range(A):
+        place = row[templates.field[a]] + templates.offset[a]
+        attribute = templates.attribute[a]
+        atom[a] = place if attribute < 0 else value[attribute, place]
+    atom[A] = 0
+    for k in range(slot.shape[0]):
+        a, b = atom[slot[k, 0]], atom[slot[k, 1]]
+        c, d = atom[slot[k, 2]], atom[slot[k, 3]]
+        e, f = atom[slot[k, 4]], atom[slot[k, 5]]
+        look.key[k] = (((a << 15) | b) << 32) | (c << 15) | d
+        look.compound[k] = k | (e << 7) | (f << 19)
+        look.slot[k] = -1 if (a | b | c | d | e | f) < 0 else 0
+
+
+@inline
+def find_rows(table, look):
+    """Replace ``look.entry`` by the rows of the listed features, -1 for unknown ones.
+
+    All first slots are read before any is compared: a table is far larger than the caches, and the reads
+    then overlap.
+    """
+    mask = table.shape[0] - 1
+    K = look.slot.shape[0]
+    for k in range(K):
+        look.entry[k] = EMPTY
+        if look.slot[k] >= 0:
+            s = home_of(table, look.compound[k], look.key[k])
+            look.slot[k] = s
+            look.entry[k] = table[s, 1]
+    for k in range(K):
+        entry, s = look.entry[k], look.slot[k]
+        while entry != EMPTY and (entry >> 32 != look.compound[k] or table[s, 0] != look.key[k]):
+            s = (s + 1) & mask
+            entry = table[s, 1]
+        look.entry[k] = entry if entry == EMPTY else entry & _LOW
+
+
+@inline
+def noise_of(edge, noise, step, compound, key):
+    """The factor of a feature; those that look at decisions before count as transition features."""
+    code = noise.edge if edge else noise.feature
+    if code == NO_NOISE:
+        return 1.0
+    item = mix64(np.uint64(key) + np.uint64(compound) * np.uint64(0x9E3779B97F4A7C15))
+    return factor(noise, code, EDGE_STREAM if edge else NODE_STREAM, step, np.int64(item))
+
+
+@inline
+def score_row(templates, store, table, seen, least, row, value, rule, noise, step, plain, look, total):
+    """``total[a] = Σ_k x_k w[k, a]`` over the features of a row, in units of stored values."""
+    C = store.columns
+    for a in range(C):
+        total[a] = 0.0
+    list_keys(templates, row, value, look)
+    find_rows(table, look)
+    if plain and not store.sparse:
+        for k in range(look.entry.shape[0]):
+            if look.entry[k] >= 0:
+                place = look.entry[k] * C
+                for a in range(C):
+                    total[a] += store.value[place + a]
+        return
+    lazy = rule.penalty == L1 or rule.penalty == L1_CUMULATIVE
+    for k in range(look.entry.shape[0]):
+        r = look.entry[k]
+        if r < 0 or (seen.shape[0] > 0 and seen[r] < least):
+            continue
+        x = 1.0
+        if not plain:
+            x = noise_of(templates.edge[k], noise, step, look.compound[k], look.key[k])
+        begin = store.first[r] if store.sparse else r * C
+        end = begin + (store.count[r] if store.sparse else C)
+        for place in range(begin, end):
+            w = store.value[place]
+            if lazy:
+                w = remaining(w, debt_of(store, rule, r, place, step))
+            total[store.column[place] if store.sparse else place - begin] += x * w
+
+
+@inline
+def emit_row(templates, table, entries, row, value, noise, step, up, down, look, difference: Difference):
+    """Emit the features of a row for column ``up``, and against column ``down``; -1 for none."""
+    list_keys(templates, row, value, look)
+    for k in range(look.slot.shape[0]):
+        if look.slot[k] < 0:
+            continue
+        key, compound = look.key[k], look.compound[k]
+        x = noise_of(templates.edge[k], noise, step, compound, key)
+        if x != 0.0:
+            r = intern(table, entries, compound, key >> 32, key & _LOW)
+            if up >= 0:
+                emit(difference, r, up, x)
+            if down >= 0:
+                emit(difference, r, down, -x)

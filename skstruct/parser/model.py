@@ -1,0 +1,292 @@
+"""A dependency parser without scikit-learn around it: vocabulary, weights, prediction, states of training.
+
+Place on the ladder: rung 7, below :mod:`.shift_reduce_parser`.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..chain.model import READ_ONLY, lend, map_chunks
+from ..core.averaging import entries as weights_of
+from ..core.averaging import sparse_store
+from ..core.codes import L1_CUMULATIVE, STANDARD
+from ..core.feature_table import TableAverage
+from ..core.hashing import keys_of
+from ..core.noise import QUIET
+from ..core.store import Store, made_sparse, new_clock, new_store, remap_columns, weights
+from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
+from ..data.labels import Labels
+from ..training.epochs import snapshot
+from ..training.run import TrainingState
+from . import epoch as structure
+from .atoms import AtomEncoder, check_words
+from .epoch import FEW_LABELS, n_rows
+from .features import ParseModel
+from .search import ParseTask, new_work
+from .template_sets import ARC_LINES
+from .templates import (
+    ARC_PLACES,
+    ATTRIBUTES,
+    STATE_PLACES,
+    attributes_of,
+    compile_templates,
+    decode_keys,
+    tracked_fields,
+)
+
+
+def attributes_read(lines, labeled):
+    """The attributes that a parser with these templates reads, in order."""
+    read = set(attributes_of(lines, STATE_PLACES))
+    if labeled:
+        read |= set(attributes_of(ARC_LINES, ARC_PLACES))
+    return [name for name in ATTRIBUTES if name in read]
+
+
+def compiled(lines, attributes, labeled):
+    """The two sets of templates: of states, and of arcs (none without labels)."""
+    return (
+        compile_templates(lines, STATE_PLACES, attributes),
+        compile_templates(ARC_LINES if labeled else [], ARC_PLACES, attributes),
+    )
+
+
+def make_task(atoms, token, actions=None, heads=None, labels=None, weight=None):
+    """The arrays that the kernels read; without trees, those of prediction."""
+    return ParseTask(
+        token=token,
+        atoms=atoms,
+        action=np.zeros(0, np.int8) if actions is None else actions,
+        head=np.zeros(0, np.int32) if heads is None else heads,
+        label=np.zeros(0, np.int32) if labels is None else labels,
+        weight=np.ones(token.shape[0] - 1) if weight is None else weight,
+    )
+
+
+@dataclass
+class ParserModel:
+    """What prediction needs.
+
+    Attributes
+    ----------
+    lines : list of str
+        Templates of states.
+    encoder : AtomEncoder
+    labels : Labels
+        Empty without labels.
+    beam : int
+    merge : bool
+    weights : Store
+        Final weights of actions; row r belongs to the r-th feature.
+    table : ndarray of shape (capacity, 2), int64
+    entries : int
+    label_weights : Store
+    label_table : ndarray of shape (capacity', 2), int64
+    label_entries : int
+    """
+
+    lines: list
+    encoder: AtomEncoder
+    labels: Labels
+    beam: int
+    merge: bool
+    weights: Store
+    table: np.ndarray
+    entries: int
+    label_weights: Store
+    label_table: np.ndarray
+    label_entries: int
+
+    @property
+    def inputs(self):
+        """See :class:`..data.inputs.Inputs`."""
+        return Inputs(TREES, tuple, 2)
+
+    def scorer(self):
+        """The arrays that kernels search under."""
+        templates, arcs = compiled(self.lines, self.encoder.attributes, len(self.labels) > 0)
+        return lend(
+            ParseModel(
+                beam=self.beam,
+                merge=self.merge,
+                update=STANDARD,
+                min_count=1,
+                tracked=tracked_fields(templates),
+                templates=templates,
+                arcs=arcs,
+                weights=self.weights,
+                table=self.table,
+                entries=np.array([self.entries], np.int64),
+                seen=np.zeros(0, np.int32),
+                labels=self.label_weights,
+                label_table=self.label_table,
+                label_entries=np.array([self.label_entries], np.int64),
+                label_seen=np.zeros(0, np.int32),
+                wanted=np.zeros(2, np.int64),
+                clock=new_clock(),
+            )
+        )
+
+    def predict(self, sentences, n_jobs=None):
+        """Best trees.
+
+        Parameters
+        ----------
+        sentences : list of sequences of (form, tag)
+        n_jobs : int, optional
+            Threads.
+
+        Returns
+        -------
+        trees : list of lists
+            (head, label) pairs, or heads alone without labels.
+        scores : ndarray of shape (n,)
+        """
+        token = offsets_of(lengths_of(sentences))
+        forms, tags = check_words(sentences, token)
+        scorer = self.scorer()
+
+        def work(bounds):
+            first, last, begin, end = bounds
+            atoms = self.encoder.encode(forms[begin:end], tags[begin:end])
+            task = make_task(atoms, token[first : last + 1] - begin)
+            heads, labels = np.zeros((2, end - begin), np.int32)
+            scores = np.empty(last - first)
+            scratch = new_work(task, scorer, training=False)
+            structure.predict(
+                task, 0, last - first, scorer, READ_ONLY, QUIET, scratch, heads, labels, scores
+            )  # fmt: skip
+            return self._trees(heads, labels, task.token.tolist()), scores
+
+        parts = list(map_chunks(work, sentences, n_jobs))
+        return [tree for trees, _ in parts for tree in trees], np.concatenate([s for _, s in parts])
+
+    def _trees(self, heads, labels, bounds):
+        flat = heads.tolist()
+        if len(self.labels):
+            flat = list(zip(flat, map(self.labels.values.__getitem__, labels.tolist())))
+        return [flat[a:b] for a, b in zip(bounds, bounds[1:])]
+
+    def features(self, rows=(slice(None), slice(None))):
+        """The features of rows, of states and of arcs, in words.
+
+        Parameters
+        ----------
+        rows : pair of slices or of int arrays, optional
+            Which ones, of states and of arcs; all by default.
+
+        Returns
+        -------
+        features, label_features : lists of (line, values)
+            The template's line, and the values of its atoms in the order of the line: strings (``<s>`` for
+            what is below the stack, ``NONE`` for a missing child, ``</s>`` behind the sentence) or numbers.
+        """
+        labeled = len(self.labels) > 0
+        strings = [["<s>", "NONE", "</s>", *alphabet.strings()] for alphabet in self.encoder.alphabets]
+        return tuple(
+            decode_keys(keys_of(table, entries)[some], lines, places, self.encoder.attributes, strings)
+            for some, table, entries, lines, places in (
+                (rows[0], self.table, self.entries, self.lines, STATE_PLACES),
+                (rows[1], self.label_table, self.label_entries, ARC_LINES if labeled else [], ARC_PLACES),
+            )
+        )
+
+    @classmethod
+    def average(cls, models, nonzero):
+        """The average of models that share a vocabulary, taken one at a time; see ``core.averaging``."""
+        first, totals = None, (TableAverage(nonzero), TableAverage(nonzero))
+        for model in models:
+            if first is None:
+                nothing = dict.fromkeys(("weights", "table", "label_weights", "label_table"))
+                first = replace(model, **nothing)
+            totals[0].add(model.weights, model.table, model.entries)
+            totals[1].add(model.label_weights, model.label_table, model.label_entries)
+            del model  # the next one is trained when it is asked for
+        weights, table, entries = totals[0].result()
+        label_weights, label_table, label_entries = totals[1].result()
+        return replace(
+            first,
+            weights=weights,
+            table=table,
+            entries=entries,
+            label_weights=label_weights,
+            label_table=label_table,
+            label_entries=label_entries,
+        )
+
+
+# --------------------------------------------------------------------------------------------------
+# Training
+# --------------------------------------------------------------------------------------------------
+def fresh_state(lines, encoder, labels, settings, rule, key):
+    """No features, no weights.
+
+    Parameters
+    ----------
+    settings : dict
+        ``beam``, ``merge``, ``update`` and ``min_count``.
+    """
+    templates, arcs = compiled(lines, encoder.attributes, len(labels) > 0)
+    return TrainingState(structure.new_model(templates, arcs, len(labels), rule=rule, **settings), rule, key)
+
+
+def continued_state(before, old_labels, labels, settings, rule, stream):
+    """A copy of an earlier state; see :func:`.online_state.continued_state` for what becomes of averages."""
+    model = snapshot(structure, before.model)._replace(**settings)
+    if before.rule != rule or (stream and not before.stream):
+        model = model._replace(
+            weights=_anew(model.weights, model.clock, before.rule, rule),
+            labels=_anew(model.labels, model.clock, before.rule, rule),
+            clock=new_clock(),
+        )
+    if labels.values != old_labels.values:
+        new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
+        store = made_sparse(model.labels) if len(labels) > FEW_LABELS else model.labels
+        model = model._replace(labels=remap_columns(store, new_of_old, len(labels)))
+    return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])
+
+
+def _anew(store, clock, old, new):
+    """Go on from the weights that ``old`` amounts to, under the bookkeeping of ``new``."""
+    fresh = new_store(n_rows(store), store.columns, new, store.sparse)
+    places = store.value.shape[0]
+    return store._replace(
+        value=weights(store, clock, old).copy(),
+        moment=np.zeros(places if new.average else 0),
+        received=np.zeros(places if new.penalty == L1_CUMULATIVE else 0),
+        last=fresh.last,
+    )
+
+
+def final_model(model, rule, lines, encoder, labels, reuse=False):
+    """The :class:`ParserModel` that training so far amounts to, without bookkeeping.
+
+    ``reuse``: training ends here, and the model may be made of its arrays.
+    """
+    parts = []
+    for store, table, entries, seen in (
+        (model.weights, model.table, model.entries, model.seen),
+        (model.labels, model.label_table, model.label_entries, model.label_seen),
+    ):
+        R = int(entries[0])
+        rare = seen[:R] < model.min_count if seen.shape[0] else None
+        value = weights(store, model.clock, rule, reuse)
+        parts += [_final_store(store, value, R, rare, reuse), table if reuse else table.copy(), R]
+    return ParserModel(lines, encoder, labels, model.beam, model.merge, *parts)
+
+
+def _final_store(store, value, R, rare, reuse):
+    """A store for prediction: R rows, without the weights of ``rare`` ones."""
+    C = store.columns
+    like = new_store(0, C, READ_ONLY, store.sparse)
+    if not store.sparse:
+        value = value[: R * C] if reuse else value[: R * C].copy()
+        if rare is not None:
+            value.reshape(R, C)[rare] = 0.0
+        return like._replace(value=value)
+    keys, values = weights_of(store._replace(value=value, first=store.first[:R], count=store.count[:R]))
+    if rare is not None:
+        common = ~rare[keys // C]
+        keys, values = keys[common], values[common]
+    return sparse_store(like._replace(first=np.zeros(R, np.int64)), keys, values)

@@ -1,0 +1,294 @@
+"""Dependency trees: what a training tree must be, projectivity, and the actions that build a tree.
+
+Place on the ladder: rung 1 to 3. A tree of n words is its heads, 1-based, 0 at the root: exactly one word
+has head 0, and every word leads to it.
+
+The parser builds projective trees only. Other trees are *lifted*: the shortest arc that is not projective
+moves its dependent one step up, to its head's head, until none is left. It is the first half of the
+pseudo-projective method (Nivre and Nilsson 2005), without marking lifted arcs in the labels.
+"""
+
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+
+from ..data.inputs import PlaceError, describe, flatten, place
+
+SHIFT, LEFT, RIGHT = 0, 1, 2
+"""Actions: SHIFT reads a word; LEFT makes the second tree on the stack a child of the first, RIGHT the first
+a child of the second."""
+
+ACTION_NAMES = ("SHIFT", "LEFT", "RIGHT")
+
+
+def split_arcs(y):
+    """(heads, labels) of sentences of (head, label) pairs, each as lists of lists.
+
+    Raises
+    ------
+    ValueError
+        If something is not a pair; the message names sentence and position.
+    """
+    heads, labels = [], []
+    for i, sentence in enumerate(y):
+        for t, arc in enumerate(sentence):
+            if not isinstance(arc, (tuple, list)) or len(arc) != 2:
+                hint = "" if isinstance(arc, (tuple, list)) else "; for heads alone, labeled=False"
+                raise PlaceError(i, t, f"expected a pair (head, label), got {describe(arc)}{hint}", "y")
+        heads.append([arc[0] for arc in sentence])
+        labels.append([arc[1] for arc in sentence])
+    return heads, labels
+
+
+def heads_alone(y):
+    """The heads of sentences of heads, or of (head, label) pairs.
+
+    Raises
+    ------
+    ValueError
+        If a tuple or list is not a pair; the message names sentence and position.
+    """
+    heads = []
+    for i, sentence in enumerate(y):
+        heads.append([])
+        for t, arc in enumerate(sentence):
+            if isinstance(arc, (tuple, list)):
+                if len(arc) != 2:
+                    raise PlaceError(
+                        i, t, f"expected a head or a pair (head, label), got {describe(arc)}", "y"
+                    )
+                arc = arc[0]
+            heads[-1].append(arc)
+    return heads
+
+
+def check_trees(heads, token):
+    """The heads as a flat array.
+
+    Parameters
+    ----------
+    heads : list of lists
+    token : ndarray of shape (n + 1,), int64
+        Where each sentence starts.
+
+    Returns
+    -------
+    ndarray of shape (N,), int32
+
+    Raises
+    ------
+    ValueError
+        If a head is no int, out of range or the word itself, if there is not exactly one root, or if there
+        is a cycle; the message names sentence and position.
+    """
+    flat = flatten(heads)
+    for k, head in enumerate(flat):
+        if type(head) is not int and (isinstance(head, bool) or not isinstance(head, (int, np.integer))):
+            i, t = place(token, k)
+            raise PlaceError(i, t, f"a head must be an int, 0 at the root, got {describe(head)}", "y")
+    lengths = np.diff(token)
+    n_of = np.repeat(lengths, lengths)
+    first = np.repeat(token[:-1], lengths)
+    at = np.arange(len(flat)) - first
+    for k, head in enumerate(flat):  # before they become int64: a head may be as large as it likes
+        if not 0 <= head <= n_of[k]:
+            i, t = place(token, k)
+            raise PlaceError(i, t, f"a head must be in 0 ... {n_of[k]}, got {int(head)}", "y")
+    array = np.array(flat, np.int64)
+    loops = np.flatnonzero(array == at + 1)
+    if loops.size:
+        i, t = place(token, int(loops[0]))
+        raise PlaceError(i, t, "the word is its own head", "y")
+    n_roots = np.bincount(np.repeat(np.arange(lengths.shape[0]), lengths)[array == 0], minlength=len(heads))
+    wrong = np.flatnonzero((n_roots != 1) & (lengths > 0))
+    if wrong.size:
+        i = int(wrong[0])
+        roots = [t for t, head in enumerate(heads[i]) if head == 0]
+        what = f"positions {roots[0]} and {roots[1]} both have head 0" if roots else "no word has head 0"
+        raise PlaceError(i, None, f"a tree has exactly one root; {what}", "y")
+    up = np.where(array == 0, np.arange(array.shape[0]), first + array - 1)
+    for _ in range(int(lengths.max(initial=1)).bit_length()):
+        up = up[up]  # twice as many steps towards the root
+    stuck = np.flatnonzero(array[up] != 0) if array.shape[0] else np.zeros(0)
+    if stuck.size:
+        i, t = place(token, int(up[stuck[0]]))  # after that many steps we are on the cycle
+        raise PlaceError(i, t, "the heads from here on form a cycle", "y")
+    return array.astype(np.int32)
+
+
+def actions_of(heads):
+    """The actions that build a tree, or None if it is not projective.
+
+    Left children are attached first, from the inside out; then right children, each when it is complete.
+
+    Parameters
+    ----------
+    heads : list of int
+
+    Returns
+    -------
+    list of int
+        2 n - 1 of SHIFT, LEFT and RIGHT.
+
+    Examples
+    --------
+    >>> actions_of([2, 0, 2])
+    [0, 0, 1, 0, 2]
+    """
+    n = len(heads)
+    need = [0] * (n + 1)
+    for head in heads:
+        need[head] += 1
+    stack, out = [], []
+    for k in range(1, n + 1):
+        out.append(SHIFT)
+        stack.append(k)
+        while len(stack) >= 2:
+            a, b = stack[-2], stack[-1]
+            if heads[a - 1] == b:
+                out.append(LEFT)
+                need[b] -= 1
+                del stack[-2]
+            elif heads[b - 1] == a and need[b] == 0:
+                out.append(RIGHT)
+                need[a] -= 1
+                stack.pop()
+            else:
+                break
+    return out if len(out) == max(2 * n - 1, 0) else None
+
+
+def heads_of(actions):
+    """The tree that actions build: the heads; what undoes :func:`actions_of`."""
+    heads, stack = [], []
+    for action in actions:
+        if action == SHIFT:
+            heads.append(0)
+            stack.append(len(heads))
+        elif action == LEFT:
+            heads[stack[-2] - 1] = stack[-1]
+            del stack[-2]
+        else:
+            heads[stack[-1] - 1] = stack[-2]
+            stack.pop()
+    return heads
+
+
+def _preorder(heads):
+    """(first, last): numbers in a walk from the root; d descends from h if first[h] <= first[d] <= last[h]
+
+    (h included); index 0 is the root's head.
+    """
+    n = len(heads)
+    children = [[] for _ in range(n + 1)]
+    for k, head in enumerate(heads, 1):
+        children[head].append(k)
+    first, last, count = [0] * (n + 1), [0] * (n + 1), 0
+    pending = [(0, False)]
+    while pending:
+        k, done = pending.pop()
+        if done:
+            last[k] = count - 1
+            continue
+        first[k] = count
+        count += 1
+        pending.append((k, True))
+        pending.extend((c, False) for c in children[k])
+    return np.array(first), np.array(last)
+
+
+def lift(heads):
+    """The tree made projective.
+
+    While an arc is not projective, that is, while a word strictly between head and dependent does not
+    descend from the head, the shortest such arc (ties: the leftmost dependent) is attached to its head's
+    head. Every lift shortens a way to the root.
+
+    Parameters
+    ----------
+    heads : list of int
+
+    Returns
+    -------
+    list of int
+
+    Examples
+    --------
+    >>> lift([0, 4, 1, 1])
+    [0, 1, 1, 1]
+    """
+    # A lift takes descendants from the old head alone. So arcs that are not projective stay so until they are
+    # lifted, and of the others only those of the old head, and the new arc, have to be looked at again.
+    heads = list(heads)
+    first, last = _preorder(heads)
+    children = [[] for _ in range(len(heads) + 1)]
+    waiting = []  # (length, dependent, head) of arcs that are not projective; those lifted since are stale
+    for d, h in enumerate(heads, 1):
+        children[h].append(d)
+        between = first[min(d, h) + 1 : max(d, h)]
+        if h > 0 and between.size and (between.min() < first[h] or between.max() > last[h]):
+            waiting.append((abs(h - d), d, h))
+    heapify(waiting)
+    while waiting:
+        _, d, h = heappop(waiting)
+        if heads[d - 1] != h:
+            continue
+        g = heads[d - 1] = heads[h - 1]
+        children[h].remove(d)
+        children[g].append(d)
+        looked_at = [(h, children[h])]
+        if heads[g - 1] > 0:  # below the root everything descends from it
+            looked_at.append((g, [d]))
+        for head, dependents in looked_at:
+            below = _descendants(head, children) if dependents else ()
+            for x in dependents:
+                if not all(k in below for k in range(min(x, head) + 1, max(x, head))):
+                    heappush(waiting, (abs(x - head), x, head))
+    return heads
+
+
+def _descendants(head, children):
+    """The words that descend from a head."""
+    found, pending = set(), [head]
+    while pending:
+        new = children[pending.pop()]
+        found.update(new)
+        pending += new
+    return found
+
+
+def encode_trees(heads, token, lifting):
+    """Actions for all sentences, and the trees they build.
+
+    Parameters
+    ----------
+    heads : ndarray of shape (N,), int32
+        From :func:`check_trees`.
+    token : ndarray of shape (n + 1,), int64
+    lifting : bool
+        Lift trees that are not projective; else they have no actions.
+
+    Returns
+    -------
+    actions : ndarray of shape (2 N,), int8
+        Those of a sentence start at twice its first token; -1 where there are none.
+    heads : ndarray of shape (N,), int32
+    skipped : list of int
+        Sentences without actions.
+    """
+    actions, heads = np.full(2 * heads.shape[0], -1, np.int8), heads.copy()
+    skipped = []
+    for i, (a, b) in enumerate(zip(token[:-1].tolist(), token[1:].tolist())):
+        if a == b:
+            continue
+        tree = heads[a:b].tolist()
+        found = actions_of(tree)
+        if found is None and lifting:
+            tree = lift(tree)
+            found = actions_of(tree)
+            heads[a:b] = tree
+        if found is None:
+            skipped.append(i)
+        else:
+            actions[2 * a : 2 * a + len(found)] = found
+    return actions, heads, skipped

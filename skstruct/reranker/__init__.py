@@ -1,0 +1,1 @@
+"""Reranking the k best labellings of a tagger."""

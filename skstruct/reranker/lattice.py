@@ -1,0 +1,260 @@
+"""From the k best analyses of a base model to lattices of nodes, and back to what the base predicts.
+
+Place on the ladder: rung 7, below :mod:`.reranker`. A *view* says what the base's sequences are made of:
+a :class:`TextView` of words of a text (base: ``Segmenter``), a :class:`TokenView` of tokens with labels
+(base: a tagger). Both turn sequences into *candidates*: for each sequence a list of (score, items), best
+first, where an item is (begin, end, word, tag) in characters, or tokens. :func:`make_task` makes lattices.
+"""
+
+from math import log
+
+import numpy as np
+
+from ..chain.tagger import check_X_y, take
+from ..data.inputs import as_sequences, describe, lengths_of, offsets_of, renumbered
+from ..data.segmented import as_pieces, as_words, cut
+from ..metrics import token_accuracy_score
+from ..metrics.words import word_f1_score
+from .epoch import ABSENT, HALF, LatticeTask, find_targets
+
+BLOCK = 500
+"""Sequences whose candidates are listed at a time: bounds memory."""
+
+RIGHT, RIGHT_SPAN = 3, 1
+"""How right a node is: span and tag, or the span alone."""
+
+BUCKETS = 2.0
+"""Buckets of margins for each factor of e."""
+
+
+def bucket(margin):
+    """⌊2 ln(2 m + 1)⌋: the bucket of a margin m >= 0.
+
+    Differs from the re-ranker that is followed, which has half as many.
+    """
+    return min(int(BUCKETS * log(2.0 * max(margin, 0.0) + 1.0)), HALF - 2)
+
+
+# --------------------------------------------------------------------------------------------------
+# Views
+# --------------------------------------------------------------------------------------------------
+class TextView:
+    """Texts of words, or of words with tags; the base is a ``Segmenter``."""
+
+    def check(self, X, y):
+        """(X, y) as lists, y as lists of words or of (word, tag)."""
+        pieces = as_pieces(X)
+        words, tags = as_words(pieces, y)
+        gold = words if tags is None else [list(zip(w, t)) for w, t in zip(words, tags)]
+        if not any(pieces):
+            raise ValueError(
+                "X holds no character: at least one text that is not empty is needed"
+                if pieces
+                else "X is empty: at least one text is needed"
+            )
+        return [" ".join(parts) for parts in pieces], [list(items) for items in gold]
+
+    def check_X(self, X):
+        """X as a list of texts."""
+        return [" ".join(parts) for parts in as_pieces(X)]
+
+    def lengths(self, X):
+        """Characters of each text, without white space."""
+        return np.array([sum(map(len, text.split())) for text in X], np.int64)
+
+    def gold(self, X, y):
+        """The right items of each text."""
+        return [_spelled(items, bool(items) and not isinstance(items[0], str)) for items in y]
+
+    def candidates(self, base, X, k):
+        """The k best segmentations of texts that are not empty."""
+        pieces, tagger = as_pieces(X), base.tagger_
+        options = base._constraints(pieces)
+        ranked = tagger.predict_kbest([list("".join(parts)) for parts in pieces], k, **options)
+        repeated = [parts for parts, best in zip(pieces, ranked) for _ in best]
+        labels = [list(labels) for best in ranked for labels, _ in best]
+        found = iter(cut(repeated, labels, base.scheme, base.tagged_))
+        return [[(score, _spelled(next(found), base.tagged_)) for _, score in best] for best in ranked]
+
+    def decode(self, base, items):
+        """What the base predicts for a path."""
+        return [(word, tag) if base.tagged_ else word for _, _, word, tag in items]
+
+    def score(self, y, predicted, sample_weight):
+        """F1 of the words; of words with their tags if both sides have tags."""
+        return word_f1_score(y, predicted, sample_weight=sample_weight)
+
+
+class TokenView:
+    """Sequences of tokens with a label each; the base is a tagger."""
+
+    def check(self, X, y):
+        """(X, y) as lists."""
+        X, y, _ = check_X_y(X, y)
+        return X, list(y)
+
+    def check_X(self, X):
+        """X as a list of sequences."""
+        return as_sequences(X)
+
+    def lengths(self, X):
+        """Tokens of each sequence."""
+        return lengths_of(X)
+
+    def gold(self, X, y):
+        """The right items of each sequence; their tag is None where no label is given."""
+        return [_labelled(sequence, labels) for sequence, labels in zip(X, y)]
+
+    def candidates(self, base, X, k):
+        """The k best labellings of sequences that have tokens."""
+        return [
+            [(score, _labelled(sequence, labels)) for labels, score in best]
+            for sequence, best in zip(X, base.predict_kbest(X, k))
+        ]
+
+    def decode(self, base, items):
+        """What the base predicts for a path."""
+        return [tag for _, _, _, tag in items]
+
+    def score(self, y, predicted, sample_weight):
+        """Token accuracy, over the tokens whose label is given."""
+        given = [[t for t, label in enumerate(labels) if label is not None] for labels in y]
+        true = [take(labels, keep) for labels, keep in zip(y, given)]
+        return token_accuracy_score(
+            true, [take(labels, keep) for labels, keep in zip(predicted, given)], sample_weight
+        )
+
+
+def _spelled(words, tagged):
+    """Items of a text from its words."""
+    items, begin = [], 0
+    for word in words:
+        word, tag = word if tagged else (word, "")
+        items.append((begin, begin + len(word), word, tag))
+        begin += len(word)
+    return items
+
+
+def _labelled(sequence, labels):
+    """Items of a sequence of tokens; the word of a token is its first column, of a bag of features none."""
+    words = [t if isinstance(t, str) else t[0] if isinstance(t, tuple) else None for t in sequence]
+    return [(t, t + 1, word, label) for t, (word, label) in enumerate(zip(words, labels))]
+
+
+def view_of(base):
+    """The view that suits a base estimator.
+
+    Raises
+    ------
+    ValueError
+        If the base is nothing that has k best analyses.
+    """
+    if hasattr(base, "predict_kbest"):
+        return TokenView()
+    if hasattr(base, "tagger") and hasattr(base, "scheme"):
+        tagger = base._new_tagger()
+        if hasattr(tagger, "predict_kbest"):
+            return TextView()
+        raise ValueError(
+            f"base: the tagger of the {type(base).__name__}, a {type(tagger).__name__}, has no predict_kbest"
+        )
+    raise ValueError(f"base must be a Segmenter or a tagger with predict_kbest, got {describe(base)}")
+
+
+# --------------------------------------------------------------------------------------------------
+# Lattices
+# --------------------------------------------------------------------------------------------------
+def lattice(candidates):
+    """The nodes of one sequence: (begin, end, word, tag, margin), sorted by begin, then by rank."""
+    nodes = {}
+    for score, items in candidates:
+        for item in items:
+            if item not in nodes:
+                nodes[item] = candidates[0][0] - score
+    return sorted(((*item, margin) for item, margin in nodes.items()), key=lambda node: node[0])
+
+
+def lattices_of(view, base, X, k):
+    """The lattice of each sequence; [] for an empty one."""
+    filled = np.flatnonzero(view.lengths(X)).tolist()
+    found = [[] for _ in X]
+    for start in range(0, len(filled), BLOCK):
+        block = filled[start : start + BLOCK]
+        with renumbered(block):
+            ranked = view.candidates(base, take(X, block), k)
+        for i, candidates in zip(block, ranked):
+            found[i] = lattice(candidates)
+    return found
+
+
+def _ids(values, known, grow):
+    """Ids from 1 on; new values are numbered if ``grow``, else -1. None has no id."""
+    if grow:
+        for value in values:
+            if value is not None and value not in known:
+                known[value] = len(known) + 1
+    return np.array([known.get(value, -1) for value in values], np.int32)
+
+
+def make_task(lattices, lengths, words, tags, gold=None, weight=None):
+    """The arrays that kernels read; with ``gold``, words and tags grow, and targets are found.
+
+    Parameters
+    ----------
+    lattices : list of lists of nodes
+    lengths : ndarray of shape (n,)
+        Tokens or characters of each sequence.
+    words, tags : dict
+        Ids by value.
+    gold : list of lists of items, optional
+    weight : ndarray of shape (n,), optional
+    """
+    left, into, arc = [], [0], [0]
+    for nodes in lattices:
+        ending = {0: [(0.0, -1)]}
+        for j, (begin, end, _, _, margin) in enumerate(nodes):
+            left += [p for _, p in sorted(ending[begin])]  # nodes that end where this one begins
+            into.append(len(left))
+            ending.setdefault(end, []).append((margin, j))
+        arc.append(len(left))
+    flat = [node for nodes in lattices for node in nodes]
+    begin, end, word, tag, margin = zip(*flat) if flat else ((),) * 5
+    M = len(flat)
+    grow = gold is not None
+    task = LatticeTask(
+        token=offsets_of(np.asarray(lengths)),
+        node=offsets_of(lengths_of(lattices)),
+        arc=np.array(arc, np.int64),
+        begin=np.array(begin, np.int32),
+        end=np.array(end, np.int32),
+        word=_ids(word, words, grow),
+        tag=_ids(tag, tags, grow),
+        margin=np.array([bucket(m) for m in margin], np.int32),
+        right=np.zeros(M, np.int32),
+        left=np.array(left, np.int32),
+        into=np.array(into, np.int64),
+        weight=np.ones(len(lattices)) if weight is None else weight,
+        target=np.full(M, ABSENT, np.int32),
+    )
+    if grow:
+        if len(tags) >= HALF - 1:
+            raise ValueError(f"y: at most {HALF - 2} different tags can be re-ranked, got {len(tags)}")
+        task.right[:] = [r for nodes, items in zip(lattices, gold) for r in _rightness(nodes, items)]
+        find_targets(task, np.empty(M, np.int64), np.empty(M, np.int64))
+    return task
+
+
+def _rightness(nodes, items):
+    tags = {(begin, end): tag for begin, end, _, tag in items}
+    for begin, end, _, tag, _ in nodes:
+        if (begin, end) not in tags:
+            yield 0
+        else:
+            true = tags[begin, end]
+            yield RIGHT if true is None or true == tag else RIGHT_SPAN
+
+
+def paths(lattices, chosen):
+    """The items (begin, end, word, tag) of the nodes chosen, sequence by sequence."""
+    flags = iter(chosen.tolist())
+    return [[node[:4] for node in nodes if next(flags)] for nodes in lattices]

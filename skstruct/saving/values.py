@@ -1,0 +1,332 @@
+"""Python values as JSON with references to arrays, and back.
+
+Idea: what JSON can say is written as it is. What it cannot say (tuples, sets, infinities, arrays, ...)
+becomes an object with one member whose name starts with ``$`` and says how to read it; the table is in
+``docs/file-format.md``. Reading builds only the types in that table: no file can name a class or a
+function that is then looked up.
+Place: over ``container``, which stores the JSON and the arrays; below the states of models.
+"""
+
+import json
+import math
+import os
+import pathlib
+
+import numpy as np
+
+from ..data.inputs import describe
+from ..features.templates import FeatureTemplates
+from .container import ModelFileError, pack_strings, unpack_strings
+
+LONG = 1000
+"""Collections longer than this become an array of their JSON text: the header of a file is limited."""
+
+_ARRAYS = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
+_SCALARS = {name: np.dtype(name).type for name in (*_ARRAYS, "float16")} | {"str": np.str_}
+
+
+def require(condition, reason):
+    """Raise a ModelFileError with the reason unless the condition holds."""
+    if not condition:
+        raise ModelFileError(f"malformed: {reason}")
+
+
+def within(array, low, high):
+    """Whether all elements are in [low, high)."""
+    return not array.size or (int(array.min()) >= low and int(array.max()) < high)
+
+
+def name_of(value, names):
+    """The key of a value; what :meth:`Reader.choice` undoes."""
+    return next(name for name, other in names.items() if other == value)
+
+
+class Writer:
+    """Turns values into JSON and collects the arrays.
+
+    Parameters
+    ----------
+    training : bool
+        Whether estimators store what only further training needs.
+    encode_estimator : callable
+        ``(value, writer, name) -> dict``, or None for what is no estimator of this package.
+
+    Attributes
+    ----------
+    arrays : dict of str to ndarray
+    """
+
+    def __init__(self, training, encode_estimator):
+        self.arrays = {}
+        self.training = training
+        self._encode_estimator = encode_estimator
+
+    def array(self, name, array):
+        """Store an array; returns the reference to it."""
+        unique, number = name, 2
+        while unique in self.arrays:
+            unique, number = f"{name}~{number}", number + 1
+        self.arrays[unique] = array
+        return {"$array": unique}
+
+    def strings(self, name, strings):
+        """Store many strings; returns the reference to them."""
+        data, offsets = pack_strings(strings)
+        return {
+            "bytes": self.array(f"{name}.bytes", data),
+            "offsets": self.array(f"{name}.offsets", offsets),
+        }
+
+    def value(self, value, name):
+        """The JSON of any value; ``name`` starts the names of arrays.
+
+        Raises
+        ------
+        TypeError
+            If the value is, or holds, something that no file can give back.
+        """
+        kind = type(value)
+        if value is None or kind in (bool, int, str):
+            return value
+        if kind is float:
+            return value if math.isfinite(value) else {"$float": str(value)}
+        if kind is list:
+            return self._items(value, name)
+        if kind is tuple:
+            return {"$tuple": self._items(value, name)}
+        if kind in (set, frozenset):
+            items = sorted((self.value(v, name) for v in value), key=json.dumps)
+            return {f"${kind.__name__}": self._long(items, name)}
+        if kind is dict:
+            if len(value) <= LONG and all(type(k) is str and k[:1] != "$" for k in value):
+                return {k: self.value(v, f"{name}.{k}") for k, v in value.items()}
+            return {"$dict": self._items([list(item) for item in value.items()], name)}
+        if kind is np.ndarray:
+            return self._any_array(value, name)
+        if kind in _SCALARS.values():
+            dtype = "str" if kind is np.str_ else value.dtype.name
+            return {"$numpy": [dtype, self.value(value.item(), name)]}
+        if kind is np.random.RandomState:
+            return self._random_state(value, name)
+        if kind is FeatureTemplates:
+            return {"$templates": self.templates(value, name)}
+        if isinstance(value, os.PathLike) and type(os.fspath(value)) is str:
+            return {"$path": os.fspath(value)}
+        estimator = self._encode_estimator(value, self, name)
+        if estimator is None:
+            raise TypeError(f"a value of type {kind.__name__} cannot be saved, got {describe(value)}")
+        return {"$estimator": estimator}
+
+    def templates(self, templates, name):
+        """The JSON of a :class:`FeatureTemplates`: its lines; with lexicons, an object that has both."""
+        if not templates.lexicons:
+            return list(templates.lines)
+        lexicons = {key: list(entries) for key, entries in templates.lexicons.items()}
+        return {
+            "lines": list(templates.lines),
+            "lexicons": [[key, self.value(entries, f"{name}.{key}")] for key, entries in lexicons.items()],
+        }
+
+    def _items(self, values, name):
+        return self._long([self.value(value, name) for value in values], name)
+
+    def _long(self, items, name):
+        if len(items) <= LONG:
+            return items
+        text = json.dumps(items, separators=(",", ":")).encode("ascii")
+        return {"$json": self.array(name, np.frombuffer(text, np.uint8))}
+
+    def _any_array(self, array, name):
+        if array.dtype.name in _ARRAYS and array.dtype.isnative:
+            return self.array(name, array)
+        tag = {"U": "$text", "O": "$objects"}.get(array.dtype.kind)
+        if tag is None:
+            raise TypeError(f"an array of dtype {array.dtype} cannot be saved")
+        return {tag: {"shape": list(array.shape), "items": self._items(array.ravel().tolist(), name)}}
+
+    def _random_state(self, random, name):
+        state = random.get_state(legacy=False)
+        if state["bit_generator"] != "MT19937":
+            raise TypeError(
+                f"a RandomState over {state['bit_generator']} cannot be saved, only one over MT19937"
+            )
+        return {
+            "$random_state": {
+                "key": self.array(name, state["state"]["key"]),
+                "position": int(state["state"]["pos"]),
+                "has_gauss": int(state["has_gauss"]),
+                "gauss": float(state["gauss"]),
+            }
+        }
+
+
+class Reader:
+    """Turns the JSON of a :class:`Writer` back into values; trusts nothing.
+
+    Parameters
+    ----------
+    arrays : dict of str to ndarray
+        Each is handed out once, so that nothing shares memory.
+    decode_estimator : callable
+        ``(node, reader, where) -> estimator``
+    """
+
+    def __init__(self, arrays, decode_estimator):
+        self._arrays = dict(arrays)
+        self._decode_estimator = decode_estimator
+
+    # -- what has to be there ----------------------------------------------------------------------
+    def members(self, node, where, names):
+        """The members of a JSON object, in the order of ``names``; others are left alone."""
+        require(isinstance(node, dict), f"{where} must be a JSON object")
+        missing = [name for name in names.split() if name not in node]
+        require(not missing, f"{where} lacks {', '.join(missing)}")
+        return [node[name] for name in names.split()]
+
+    def list(self, node, where):
+        """A JSON list, its elements not yet decoded."""
+        if isinstance(node, dict) and "$json" in node:
+            text = self.array(node["$json"], where, np.uint8, (None,)).tobytes()
+            try:
+                node = json.loads(text)
+            except ValueError as error:  # UnicodeDecodeError is one
+                raise ModelFileError(f"malformed: {where}: {error}") from None
+        require(isinstance(node, list), f"{where} must be a list")
+        return node
+
+    def integer(self, node, where, low, high=2**62):
+        """An int from ``low`` up to, not including, ``high``."""
+        require(type(node) is int and low <= node < high, f"{where} must be an int from {low} on")
+        return node
+
+    def number(self, node, where, low, high):
+        """A float between ``low`` and ``high``."""
+        require(type(node) is float and low <= node <= high, f"{where} must be a float from {low} on")
+        return node
+
+    def flag(self, node, where):
+        """A bool."""
+        require(type(node) is bool, f"{where} must be true or false")
+        return node
+
+    def choice(self, node, where, choices):
+        """What a name, or null, stands for."""
+        require(node is None or isinstance(node, str), f"{where} must be a string or null")
+        require(node in choices, f"{where} must be one of {list(choices)}, got {node!r:.40}")
+        return choices[node]
+
+    def array(self, node, where, dtype=None, shape=None):
+        """An array that the caller owns; None in ``shape`` is any length."""
+        require(isinstance(node, dict) and isinstance(node.get("$array"), str), f"{where}: no array")
+        array = self._arrays.pop(node["$array"], None)
+        require(array is not None, f"{where}: array {node['$array']!r} is absent or used twice")
+        require(dtype is None or array.dtype == dtype, f"{where} must be {np.dtype(dtype)}")
+        if shape is not None:
+            fits = len(shape) == array.ndim and all(n is None or n == m for n, m in zip(shape, array.shape))
+            require(fits, f"{where} must have the shape {shape}, got {array.shape}")
+        return array
+
+    def strings(self, node, where):
+        """The list of strings that :meth:`Writer.strings` stored."""
+        data, offsets = self.members(node, where, "bytes offsets")
+        return unpack_strings(self.array(data, where), self.array(offsets, where))
+
+    # -- any value ---------------------------------------------------------------------------------
+    def value(self, node, where):
+        """The value that :meth:`Writer.value` was given.
+
+        Raises
+        ------
+        ModelFileError
+            If the JSON does not describe one.
+        """
+        if isinstance(node, list):
+            return self._items(node, where)
+        if not isinstance(node, dict):
+            return node
+        if not any(name.startswith("$") for name in node):
+            return {k: self.value(v, f"{where}.{k}") for k, v in node.items()}
+        tag = next(iter(node))
+        require(len(node) == 1 and tag in _DECODERS, f"{where}: unknown form {sorted(node)}")
+        try:
+            return _DECODERS[tag](self, node[tag], where)
+        except (TypeError, ValueError, OverflowError) as error:
+            if isinstance(error, ModelFileError):
+                raise
+            raise ModelFileError(f"malformed: {where}: {error}") from error
+
+    def _items(self, node, where):
+        return [self.value(item, where) for item in self.list(node, where)]
+
+    def _shaped(self, node, where, dtype):
+        shape, items = self.members(node, where, "shape items")
+        items = self._items(items, where)
+        ok = isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape)
+        require(ok and math.prod(shape) == len(items), f"{where}: shape and items disagree")
+        if dtype is str:
+            require(all(type(v) is str for v in items), f"{where} must hold strings")
+            return np.array(items, dtype=str).reshape(shape)
+        array = np.empty(len(items), dtype=object)
+        for i, item in enumerate(items):  # not array[:], which would take apart items of equal lengths
+            array[i] = item
+        return array.reshape(shape)
+
+    def _numpy(self, node, where):
+        require(isinstance(node, list) and len(node) == 2, f"{where}: a numpy scalar has two parts")
+        require(isinstance(node[0], str) and node[0] in _SCALARS, f"{where}: unknown dtype")
+        return _SCALARS[node[0]](self.value(node[1], where))
+
+    def _random_state(self, node, where):
+        key, position, has_gauss, gauss = self.members(node, where, "key position has_gauss gauss")
+        state = {
+            "bit_generator": "MT19937",
+            "state": {
+                "key": self.array(key, where, np.uint32, (624,)),
+                "pos": self.integer(position, where, 0, 625),  # numpy does not check it
+            },
+            "has_gauss": self.integer(has_gauss, where, 0, 2),
+            "gauss": self.number(gauss, where, -1e300, 1e300),
+        }
+        random = np.random.RandomState(0)
+        random.set_state(state)
+        return random
+
+    def _float(self, node, where):
+        return self.choice(node, where, {s: float(s) for s in ("nan", "inf", "-inf")})
+
+    def _templates(self, node, where):
+        lexicons = None
+        if isinstance(node, dict):
+            node, parts = self.members(node, where, "lines lexicons")
+            ok = isinstance(parts, list) and all(isinstance(p, list) and len(p) == 2 for p in parts)
+            require(ok and all(type(p[0]) is str for p in parts), f"{where}.lexicons must be pairs")
+            require(len({p[0] for p in parts}) == len(parts), f"{where}: a lexicon occurs twice")
+            lexicons = {key: self.value(entries, f"{where}.{key}") for key, entries in parts}
+        require(isinstance(node, list), f"{where} must be a list")
+        require(all(isinstance(line, str) for line in node), f"{where} must hold strings")
+        return FeatureTemplates(node, lexicons)
+
+    def _path(self, node, where):
+        require(isinstance(node, str), f"{where} must be a string")
+        return pathlib.Path(node)
+
+    def _estimator(self, node, where):
+        return self._decode_estimator(node, self, where)
+
+
+_DECODERS = {
+    "$array": lambda self, node, where: self.array({"$array": node}, where),
+    "$dict": lambda self, node, where: dict(self._items(node, where)),
+    "$estimator": Reader._estimator,
+    "$float": Reader._float,
+    "$frozenset": lambda self, node, where: frozenset(self._items(node, where)),
+    "$json": lambda self, node, where: self._items({"$json": node}, where),
+    "$numpy": Reader._numpy,
+    "$objects": lambda self, node, where: self._shaped(node, where, object),
+    "$path": Reader._path,
+    "$random_state": Reader._random_state,
+    "$set": lambda self, node, where: set(self._items(node, where)),
+    "$templates": Reader._templates,
+    "$text": lambda self, node, where: self._shaped(node, where, str),
+    "$tuple": lambda self, node, where: tuple(self._items(node, where)),
+}

@@ -1,1 +1,0 @@
-"""Structures: how to decode one task item, and what feature difference it teaches. One file each."""

@@ -1,0 +1,342 @@
+"""One training run of an online learner: epochs, their record, and the fitted attributes at its end.
+
+Place on the ladder: rung 7 over rung 6. ``OnlineLearner._prepare`` checks and encodes everything and
+returns a :class:`Run`, which only has to train. A structure adds a subclass that says what its fitted
+model is; chain, word segmenter and parser share the rest: orders, early stopping, callbacks,
+interrupts, checkpoints.
+"""
+
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._sklearn import epoch_context
+from ..core.store import Rule
+from ..saving.container import ModelFileError
+from .checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters, with_arrays
+from .epochs import epoch_order, epochs, snapshot
+from .interrupt import DeferredInterrupt
+
+
+@dataclass
+class TrainingState:
+    """What it takes to go on training.
+
+    Attributes
+    ----------
+    model : NamedTuple
+        Weights with their bookkeeping, as the structure's kernels take them.
+    rule : Rule
+    key : int
+        Drawn from ``random_state`` once; orders and noise are functions of it.
+    epoch : int
+        Epochs run since the weights were zero.
+    closed : bool
+        Whether ``partial_fit`` fixed the label set.
+    stream : bool
+        Whether the average is one over calls of ``partial_fit``; else it belongs to a ``fit``.
+    history : list of dict
+    """
+
+    model: NamedTuple
+    rule: Rule
+    key: int
+    epoch: int = 0
+    closed: bool = False
+    stream: bool = False
+    history: list = field(default_factory=list)
+
+
+def new_key(random_state):
+    """The integer that stands for a ``random_state`` from now on."""
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+class Run:
+    """Epochs of an estimator on an encoded corpus.
+
+    Parameters
+    ----------
+    estimator : OnlineLearner
+        Its parameters are read, and it is fitted at the end; until then it stays as it was.
+    state : TrainingState
+        Where to start; taken over.
+    task : NamedTuple
+        The encoded corpus; has ``token`` (n + 1,), where each example starts.
+    held_out : tuple of (X, y), optional
+        Judges the epochs, for early stopping.
+    """
+
+    structure = None
+    """The structure module; see ``training.epochs``."""
+
+    model_class = None
+    """What a finished run leads to; has ``average``."""
+
+    score_name = "accuracy"
+    """What :meth:`held_out_score` measures."""
+
+    def __init__(self, estimator, state, task, held_out=None):
+        self.estimator = estimator
+        self.state = state
+        self.task = task
+        self.held_out = held_out
+        self.visited = np.flatnonzero(np.diff(task.token) > 0)
+        self.history = []
+        self.n_iter = 0
+
+    # -- what a structure says ---------------------------------------------------------------------
+    def finished(self, model, reuse=False):
+        """What prediction would use after the training so far.
+
+        With ``reuse`` it may be made of the arrays of ``model``, which is not used any more.
+        """
+        raise NotImplementedError
+
+    def fitted(self):
+        """Fitted attributes besides the model and the record of the epochs."""
+        return {}
+
+    def scratch(self):
+        """Working memory of the epoch kernel."""
+        raise NotImplementedError
+
+    def held_out_score(self, model):
+        """How good a finished model is on the held-out part; more is better."""
+        raise NotImplementedError
+
+    def at_rest(self, model):
+        """``model`` without what the next training would bring along itself."""
+        return model
+
+    def fresh(self, key):
+        """A :class:`TrainingState` with zero weights for the same task."""
+        raise NotImplementedError
+
+    # -- training ----------------------------------------------------------------------------------
+    def member(self, estimator, seed, drawn):
+        """A run of another estimator on the same task: its own weights, orders and examples."""
+        run = object.__new__(type(self))
+        vars(run).update(vars(self))
+        run.estimator, run.state, run.visited = estimator, self.fresh(new_key(seed)), drawn
+        run.history, run.n_iter = [], 0
+        return run
+
+    def order(self, epoch):
+        """The examples to visit in an epoch, in order."""
+        n = self.visited.shape[0]
+        return self.visited[epoch_order(self.state.key, epoch, n, self.estimator.shuffle)]
+
+    def train(
+        self, X, y, context=None, n_epochs=None, keep_checkpoint=False, interrupt=None, for_good=False
+    ):
+        """Run the epochs; returns the estimator, fitted.
+
+        Parameters
+        ----------
+        X, y
+            Shown to callbacks.
+        context : optional
+            Of the callbacks.
+        n_epochs : int, optional
+            Instead of ``max_iter``; such a run writes no checkpoint.
+        keep_checkpoint : bool
+            Leave the file of a finished run: the caller removes it (``self.checkpoint.remove()``).
+        interrupt : DeferredInterrupt, optional
+            That of the caller, if it is the caller who hears Ctrl-C.
+        for_good : bool
+            The estimator will not be trained further: it gets no training state, whose arrays are let go of.
+        """
+        estimator, state = self.estimator, self.state
+        self.watch = None if self.held_out is None else _Watch(self)
+        self.current, self.done, self.resumed_from = state.model, 0, 0
+        stopped, self.checkpoint, self.unsaved = False, None, False
+        if n_epochs is None:
+            n_epochs = estimator.max_iter
+            if getattr(estimator, "checkpoint", None) is not None:
+                self.checkpoint = self._open_checkpoint()
+                stopped = self._resume()
+        begin = n_epochs if stopped else self.done
+        orders = (self.order(state.epoch + e) for e in range(begin, n_epochs))
+        events = epoch_context(context, estimator, X, y)
+        started = self.done > 0
+        with DeferredInterrupt() if interrupt is None else nullcontext(interrupt) as interrupt:
+            try:
+                events.begin_fit()
+                if begin < n_epochs:
+                    events.begin()
+                for model, stats, complete in epochs(
+                    self.structure, self.task, orders, np.diff(self.task.token), self.current,
+                    state.rule, estimator._noise(state.key), self.scratch(), interrupt,
+                ):  # fmt: skip
+                    self.current, started = model, True
+                    if stats is not None:
+                        self._record(stats, complete)
+                    if not complete:
+                        continue
+                    stop = self.watch is not None and self.watch.look(model)
+                    self.unsaved = self.checkpoint is not None
+                    self._report()
+                    if keep_checkpoint or not (stop or self.done == n_epochs):
+                        self._keep(stop, wait=keep_checkpoint)
+                    stop = events.end(self.attributes) or stop
+                    if stop or self.done == n_epochs:
+                        break
+                    events.begin()
+                events.end_fit(self.attributes)
+            except BaseException as error:
+                if started and isinstance(error, KeyboardInterrupt) and not interrupt.at_once:
+                    self._commit()
+                if self.checkpoint is not None:
+                    self.checkpoint.close()  # what was being written; then what was not
+                    if self.unsaved:
+                        self._keep(False)
+                        self.checkpoint.close()
+                raise
+            model = None  # nobody else holds the arrays now
+            self._commit(for_good)
+        if self.checkpoint is not None:
+            if keep_checkpoint:
+                self.checkpoint.close()
+            else:
+                self.checkpoint.remove()
+        return estimator
+
+    # -- checkpoints -------------------------------------------------------------------------------
+    def _open_checkpoint(self):
+        estimator, state = self.estimator, self.state
+        facts = {
+            "class": type(estimator).__name__,
+            "parameters": simple_parameters(estimator),
+            "key": None if estimator.random_state is None else state.key,
+            "epoch": state.epoch,
+            "rule": list(state.rule),
+            "held_out": self.held_out,
+        }
+        arrays = arrays_of((self.task, self.visited, self.prior()), "fit")
+        return Checkpoint(estimator.checkpoint, type(estimator).__name__, fingerprint(facts, arrays))
+
+    def prior(self):
+        """What the outcome depends on besides simple parameters and examples; arrays in tuples.
+
+        Of a model without weights that is all that training leaves alone: constraints, costs, templates.
+        """
+        model, structure = self.state.model, self.structure
+        learned = {"clock", *structure.STORES, *getattr(structure, "TABLES", ())}
+        given = [part for name, part in zip(model._fields, model) if name not in learned]
+        return _as_arrays(tuple(given)), model if self.state.epoch else ()
+
+    def _resume(self):
+        """Go on from the file, if there is one; whether early stopping had stopped."""
+        found = self.checkpoint.load()
+        if found is None:
+            return False
+        header, arrays = found
+        try:
+            self.current = with_arrays(self.state.model, "model", arrays)
+            self.done = self.resumed_from = header["done"]
+            self.state.key = header["key"]
+            self.history = header["history"]
+            if self.watch is not None:
+                self.watch.best_score, self.watch.wait = header["best_score"], header["wait"]
+                self.watch.best = with_arrays(self.state.model, "best", arrays)
+        except (KeyError, ModelFileError) as error:
+            raise self.checkpoint.refusal(error) from None
+        return header["stopped"]
+
+    def _keep(self, stopped, wait=False):
+        """Offer the state to the checkpoint; ``unsaved`` then says whether it was too busy to take it."""
+        if self.checkpoint is None:
+            return
+        if wait:
+            self.checkpoint.finish()
+        header = {
+            "done": self.done,
+            "key": self.state.key,
+            "history": list(self.history),
+            "stopped": bool(stopped),
+        }
+        arrays = arrays_of(self.current, "model")
+        if self.watch is not None:
+            header.update(best_score=self.watch.best_score, wait=self.watch.wait)
+            arrays.update(arrays_of(self.watch.best, "best"))
+        self.unsaved = not self.checkpoint.offer(header, arrays)
+
+    def _record(self, stats, complete):
+        self.done += complete
+        self.unsaved = False
+        self.history.append(
+            {
+                "epoch": self.state.epoch + self.done + (not complete),
+                "updates": stats.updates,
+                "sequence_error": stats.updates / self.visited.shape[0],
+                "token_error": stats.wrong_tokens / int(self.task.token[-1]),
+                "loss": stats.loss,
+                "seconds": stats.seconds,
+                "complete": complete,
+            }
+        )
+
+    def _report(self):
+        if self.estimator.verbose:
+            record = self.history[-1]
+            line = (
+                f"epoch {record['epoch']}: {record['updates']} updates, "
+                f"token error {record['token_error']:.4f}, {record['seconds']:.2f} s"
+            )
+            if "validation_score" in record:
+                line += f", held-out {self.score_name} {record['validation_score']:.4f}"
+            print(line, flush=True)
+
+    def _best(self):
+        """The weights to keep: those of the best epoch if early stopping watches, else the last."""
+        best = None if self.watch is None else self.watch.best
+        return self.current if best is None else best
+
+    def attributes(self, reuse=False):
+        """The fitted attributes as they stand; for ``reuse`` see :meth:`finished`."""
+        resumed = {} if self.checkpoint is None else {"resumed_from_": self.resumed_from}
+        return {
+            **resumed,
+            "_model": self.finished(self._best(), reuse),
+            "n_iter_": self.n_iter + self.done,
+            "history_": self.history,
+            **self.fitted(),
+        }
+
+    def _commit(self, for_good=False):
+        fitted, state = self.attributes(reuse=for_good), self.state
+        if for_good:
+            self.state = self.current = self.watch = None
+        else:
+            state.model = self.at_rest(self._best())
+            state.epoch += self.done
+            state.history = self.history
+            fitted["_training"] = state
+        vars(self.estimator).update(fitted)
+
+
+def _as_arrays(value):
+    """Numbers and flags in nested tuples as arrays, so that fingerprints see them."""
+    return tuple(map(_as_arrays, value)) if isinstance(value, tuple) else np.asarray(value)
+
+
+class _Watch:
+    """Early stopping by the score on the held-out part; keeps the best epoch."""
+
+    def __init__(self, run):
+        self.run = run
+        self.best_score, self.wait, self.best = -np.inf, 0, None
+
+    def look(self, model):
+        """Score an epoch; whether to stop."""
+        run, estimator = self.run, self.run.estimator
+        score = run.held_out_score(run.finished(model))
+        run.history[-1]["validation_score"] = score
+        self.wait = 0 if score > self.best_score + estimator.tol else self.wait + 1
+        if score > self.best_score:
+            self.best_score, self.best = score, snapshot(run.structure, model)
+        return self.wait >= estimator.n_iter_no_change

@@ -1,0 +1,1 @@
+"""Word segmentation by beam search over words."""

@@ -1,0 +1,172 @@
+"""Segmentations as decisions: at each character a word starts, or goes on, or nothing is known.
+
+Idea: words, white space, a user's dictionary and flags per character all say the same kind of thing; here
+they become one array over the characters of a corpus that are not white space. Flags are given for every
+character of a text: True (a word starts here), False (it goes on) or None (not known); white space needs a
+flag to be counted, which is not looked at.
+
+Place on the ladder: rung 1, beside `skstruct.data.segmented`.
+"""
+
+import numpy as np
+
+from ..core.codes import FREE, INSIDE, START
+from ..data.inputs import PLACE, PlaceError, as_sequences, describe, flatten, lengths_of, offsets_of
+from ..data.segmented import as_words, find_words
+
+_FLAG_TYPES = (bool, np.bool_, type(None))
+
+
+def texts_of(X):
+    """The texts of a container that `skstruct.data.segmented.as_pieces` has accepted."""
+    convert = getattr(X, "to_list", None) or getattr(X, "tolist", None)
+    return convert() if convert else list(X)
+
+
+def offsets_of_texts(pieces):
+    """Where each text starts, white space left out: (n + 1,) int64."""
+    return offsets_of(np.fromiter((sum(map(len, parts)) for parts in pieces), np.int64, len(pieces)))
+
+
+def white_space_limits(pieces):
+    """START after white space and at the start of a text, else FREE: (N,) int8."""
+    sizes = offsets_of(lengths_of(flatten(pieces)))
+    limit = np.full(int(sizes[-1]), FREE, np.int8)
+    limit[sizes[:-1]] = START
+    return limit
+
+
+def decisions_of_words(words):
+    """The decisions of segmented texts, one behind the other: (N,) int8."""
+    sizes = offsets_of(lengths_of(flatten(words)))
+    out = np.full(int(sizes[-1]), INSIDE, np.int8)
+    out[sizes[:-1]] = START
+    return out
+
+
+def as_gold(X, pieces, y):
+    """What is known of the segmentation of each text.
+
+    Parameters
+    ----------
+    X : container of str
+    pieces : list of lists of str
+        From `as_pieces`.
+    y : list of lists of words, or of flags (see the module), in any mixture
+
+    Returns
+    -------
+    gold : list of ndarray, int8
+        Per text its decisions.
+    words : list of lists of str
+        Words of the texts that have them; None for a text with flags.
+
+    Raises
+    ------
+    ValueError
+        If ``y`` is not as described or contradicts the texts; the message names the place.
+    """
+    if y is None:
+        raise ValueError("y must be a list of lists of words, got None")
+    y = as_sequences(y, "y", "word")
+    flagged = [i for i, items in enumerate(y) if len(items) and isinstance(items[0], _FLAG_TYPES)]
+    checked = list(y)
+    for i in flagged:
+        checked[i] = pieces[i] if i < len(pieces) else ()  # words that pass; if X is shorter, none do
+    words, tags = as_words(pieces, checked)
+    if tags is not None:
+        i = next(i for i, items in enumerate(checked) if len(items) and i not in set(flagged))
+        raise PlaceError(
+            i, 0, f"expected a word, a str, got {describe(checked[i][0])}; WordSegmenter learns no tags", "y"
+        )
+    gold = [decisions_of_words([items]) for items in words]
+    texts = texts_of(X)
+    for i in flagged:
+        gold[i] = _decisions_of_flags("y", i, texts[i], y[i])
+        words[i] = None
+    return gold, words
+
+
+def as_limits(X, pieces, boundaries=None, dictionary=None):
+    """Decisions that prediction must take, from white space, flags and a dictionary: (N,) int8.
+
+    Parameters
+    ----------
+    X : container of str
+    pieces : list of lists of str
+        From `as_pieces`.
+    boundaries : list of (None or flags), optional
+        See the module.
+    dictionary : list of str, optional
+        From `as_dictionary`. A match that contradicts the flags does not count.
+
+    Raises
+    ------
+    ValueError
+        If ``boundaries`` is not as described or contradicts the texts; the message names the place.
+    """
+    limit = white_space_limits(pieces)
+    if boundaries is not None:
+        boundaries = _as_boundaries(boundaries, len(pieces))
+        texts, offsets = texts_of(X), offsets_of_texts(pieces)
+        for i, flags in enumerate(boundaries):
+            if flags is not None:
+                limit[offsets[i] : offsets[i + 1]] = _decisions_of_flags("boundaries", i, texts[i], flags)
+    if dictionary:
+        _add_matches(limit, find_words(pieces, dictionary))
+    return limit
+
+
+def _as_boundaries(boundaries, n):
+    if isinstance(boundaries, (str, dict)) or not hasattr(boundaries, "__len__"):
+        raise ValueError(f"boundaries must be a list with flags for each text, got {describe(boundaries)}")
+    boundaries = list(boundaries)
+    if len(boundaries) != n:
+        raise ValueError(f"boundaries must hold as many items as X, got {len(boundaries)} and {n}")
+    for i, flags in enumerate(boundaries):
+        if flags is not None and not isinstance(flags, (list, tuple, np.ndarray)):
+            raise PlaceError(
+                i, None, f"{PLACE} must be None or a list of flags, got {describe(flags)}", "boundaries"
+            )
+    return boundaries
+
+
+def _decisions_of_flags(name, i, text, flags):
+    """The decisions of one text; START where white space, or the start of the text, says so."""
+    if len(flags) != len(text):
+        raise PlaceError(
+            i,
+            None,
+            f"expected one flag for each of the {len(text)} characters of the text, got {len(flags)}",
+            name,
+        )
+    out, after_space = [], True
+    for t, (character, flag) in enumerate(zip(text, flags)):
+        if not isinstance(flag, _FLAG_TYPES):
+            raise PlaceError(i, t, f"a flag must be True, False or None, got {describe(flag)}", name)
+        if character.isspace():
+            after_space = True
+            continue
+        if after_space and flag is not None and not flag:
+            raise PlaceError(
+                i, t, "False, but a word starts at the start of a text and after white space", name
+            )
+        known = START if after_space or flag else INSIDE
+        out.append(known if after_space or flag is not None else FREE)
+        after_space = False
+    return np.array(out, np.int8)
+
+
+def _add_matches(limit, marks):
+    """Make words of the matches of a dictionary; ``marks`` (N,) as `find_words` returns them."""
+    begins = np.flatnonzero((marks == 1) | (marks == 4))
+    ends = np.flatnonzero((marks == 3) | (marks == 4)) + 1  # behind the last character
+    wanted = np.full(limit.shape[0] + 1, FREE, np.int8)
+    wanted[:-1][(marks == 2) | (marks == 3)] = INSIDE
+    wanted[begins] = wanted[ends] = START
+    given = np.append(limit, START)
+    clash = np.append(0, np.cumsum((given != FREE) & (wanted != FREE) & (given != wanted)))
+    for begin, end in zip(begins.tolist(), ends.tolist()):
+        if clash[end + 1] == clash[begin]:
+            given[begin : end + 1] = [START] + [INSIDE] * (end - begin - 1) + [START]
+    limit[:] = given[:-1]

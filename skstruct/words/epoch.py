@@ -1,0 +1,232 @@
+"""Word segmentation: scores of words in a text, and the difference that an example teaches.
+
+Place on the ladder: rung 4. A segmentation of n characters is a decision at each of 0 ... n: a word starts
+there (START; the first and the last are given) or goes on (INSIDE). The search (:mod:`.segment_search`)
+reads the characters from left to right; a state before the decision at i is the length ℓ of the word in
+progress and the length ℓ' of the word before. All features are functions of (i, ℓ, ℓ') and the decision,
+so states that agree in these are merged without loss. Of those that remain the B best are kept; with all
+of them the search is exact, and cubic in n.
+
+* ZSZ18 (Zhang, Sun and Zhou 2012; Zhang, Su and Zhou 2014, section 6) scores decisions.
+* ZC14 (Zhang and Clark 2007) scores pairs of adjacent words. Their decoder compares prefixes as if the
+  word in progress ended here, and so does this one.
+
+Learning uses the prefix up to which the search went wrong: until the right state is lost (early update,
+Collins and Roark 2004), where it falls back most (max-violation, Huang, Fayong and Guo 2012), or all of it.
+
+Letters: n characters, i the place of a decision, m decisions of a prefix, ℓ and ℓ' lengths.
+"""
+
+import numpy as np
+
+from ..core.codes import DONE, FREE, INSIDE, L2, MAX_VIOLATION, RESCALE, STANDARD, START, TABLE_FULL, ZC14
+from ..core.compile import inline, kernel
+from ..core.hashing import MAX_LOAD, empty_table, grown, room
+from ..core.rules import apply, clear, squared_norm, step_size
+from ..core.store import SMALLEST_SCALE, grow_rows, new_clock, new_store, tick
+from .features import (
+    CONTEXT,
+    N_NUMBERS,
+    PAIR,
+    ROWS_EACH,
+    Scorer,
+    emit_keys,
+    emit_word,
+    intern_word,
+    is_plain,
+    list_context,
+    list_pair,
+    list_state,
+    list_words,
+    load,
+    previous,
+)
+from .search import search
+
+STORES = ("weights",)
+TABLES = ("table", "entries", "seen")
+
+FIRST_CAPACITY = 2**14
+"""Slots of the table that training begins with."""
+
+
+@inline
+def count_differing(target, path, m):
+    """Decisions before m at which the states, or what is decided there, differ."""
+    differing = 0
+    a_word = b_word = a_last = b_last = 0  # where the word in progress, and the one before, begin
+    for i in range(1, m):
+        if a_word != b_word or a_last != b_last or target[i] != path[i]:
+            differing += 1
+        if target[i] == START:
+            a_last, a_word = a_word, i
+        if path[i] == START:
+            b_last, b_word = b_word, i
+    return differing
+
+
+@inline
+def emit_path(model, noise, work, path, other, m, amount):
+    """Emit the features of the first m decisions of ``path``, without those that ``other`` has too."""
+    c, hidden, keys, difference = work.char, work.hidden, work.keys, work.difference
+    table, entries = model.table, model.entries
+    n = path.shape[0] - 1
+    words = model.templates == ZC14
+    word = last = other_word = other_last = 0  # where the word in progress, and the one before, begin
+    zero = np.int64(0)  # variables: a literal would have helpers compiled for it alone
+    for i in range(1, min(m, n) + 1 if words else m):
+        decision, theirs = zero + path[i], zero + other[i]
+        if i == m:  # the word in progress counts as if it ended here
+            decision = theirs = zero + START
+        differs = decision != theirs
+        if words and decision == INSIDE:
+            if differs:
+                list_pair(c, hidden, i, keys)
+                emit_keys(model, noise, keys, zero + PAIR, zero + PAIR + 1, zero, zero, amount, difference)
+        elif differs or word != other_word or last != other_last:
+            length, before = i - word, word - last
+            node_before = intern_word(table, entries, c, last, word)
+            node = intern_word(table, entries, c, word, i)
+            column, context, begin = zero, zero, zero + 1
+            if words:
+                list_words(c, hidden, i, length, before, node, node_before, keys)
+            else:
+                list_context(c, hidden, i, keys)
+                list_state(c, hidden, i, length, before, node, node_before, keys)
+                column, context, begin = decision, zero + previous(length, before)[0], zero + CONTEXT - 1
+            emit_word(model, noise, node, column, amount, difference)
+            for part in range(1 if words else 2):  # 1: what looks at the decision before
+                emit_keys(
+                    model, noise, keys, zero + 1 if part else begin, begin if part else zero + N_NUMBERS,
+                    context if part else zero, column, amount, difference,
+                )  # fmt: skip
+        if decision == START:
+            last, word = word, i
+        if theirs == START:
+            other_last, other_word = other_word, i
+
+
+@inline
+def has_room(model, differing, m):
+    """Whether table and rows take the features of an update; checked before anything changes."""
+    rows = model.weights.value.shape[0] // model.weights.columns
+    needed = 2 * (ROWS_EACH * differing + m)  # and the words, prefix by prefix
+    return room(model.table, model.entries) >= needed and model.entries[0] + needed <= rows
+
+
+@kernel
+def epoch(task, order, begin, end, model, rule, noise, work):
+    """Visit the texts ``order[begin:end]`` in turn: search, step, tick.
+
+    Returns (code, k): DONE and ``end``, or why it stopped before text ``order[k]`` was learned: TABLE_FULL
+    (grow the model and call again from k) or RESCALE (rebase the store).
+    """
+    plain = is_plain(model, rule, noise)
+    path, target, difference = work.path, work.target, work.difference
+    for k in range(begin, end):
+        i = order[k]
+        if model.clock.scale[0] < SMALLEST_SCALE:
+            return RESCALE, k
+        first, stop = task.token[i], task.token[i + 1]
+        n = stop - first
+        gold, limit = task.gold[first:stop], task.limit[first:stop]
+        load(task.char[first:stop], n, model.clock.step[0], noise, work.char, work.hidden)
+        partly = False
+        for t in range(n):
+            target[t] = gold[t]
+            work.forced[t] = gold[t] if gold[t] != FREE else limit[t]
+            partly = partly or gold[t] == FREE
+        target[n] = START
+        # With all decisions known, a state that is lost is lost to a better one. The best completion of
+        # a text known in part may have been lost to a worse: its search had the beam for itself.
+        shadow = partly or model.update == MAX_VIOLATION
+        m, gap = n, 0.0
+        for final in range(0 if partly else 1, 2):  # first the best completion of what is known
+            m, _, gap = search(
+                limit if final else work.forced[:n],
+                gold if final else gold[:0],
+                shadow and final == 1,
+                model.update, model, rule, noise, plain, work,
+                path[: n + 1] if final else target[: n + 1],
+            )  # fmt: skip
+        mistakes = 0
+        for t in range(min(m, n)):
+            if gold[t] != FREE and gold[t] != path[t]:
+                mistakes += 1
+        if mistakes > 0 and (gap >= 0.0 or model.update == STANDARD):
+            if not has_room(model, count_differing(target, path, min(m + 1, n + 1)), m):
+                return TABLE_FULL, k
+            emit_path(model, noise, work, target[: n + 1], path[: n + 1], m, 1.0)
+            emit_path(model, noise, work, path[: n + 1], target[: n + 1], m, -1.0)
+            for entry in range(difference.size[0] if model.seen.shape[0] > 0 else 0):
+                if difference.amount[entry] != 0.0:
+                    place = difference.row[entry] * model.weights.columns + difference.column[entry]
+                    model.seen[place] += 1
+            work.stats[0] += 1.0
+            work.stats[1] += mistakes
+            work.stats[2] += 1.0
+        if rule.penalty == L2:  # Zhang, Su and Zhou 2014, equation 10: decay, then step
+            model.clock.scale[0] *= 1.0 - rule.alpha
+        if difference.size[0] > 0:
+            tau = step_size(rule, 1.0, squared_norm(difference)) * task.weight[i]
+            apply(difference, model.weights, model.clock, rule, tau)
+            clear(difference)
+        tick(model.clock, rule)
+    return DONE, end
+
+
+@kernel
+def predict(task, begin, end, model, rule, noise, work, out, score):
+    """Segment the texts ``begin <= i < end``.
+
+    Writes ``out`` (N,) int8, the decision at each character, and ``score`` (n,) float64.
+    """
+    plain = is_plain(model, rule, noise)
+    for i in range(begin, end):
+        first, stop = task.token[i], task.token[i + 1]
+        n = stop - first
+        score[i] = 0.0
+        if n > 0:
+            load(task.char[first:stop], n, model.clock.step[0], noise, work.char, work.hidden)
+            nothing = task.gold[:0]
+            _, score[i], _ = search(
+                task.limit[first:stop], nothing, nothing.shape[0] > 0, model.update, model, rule, noise,
+                plain, work, work.path[: n + 1],
+            )  # fmt: skip
+            for t in range(n):
+                out[first + t] = work.path[t]
+
+
+# --------------------------------------------------------------------------------------------------
+# The same arrays seen from Python
+# --------------------------------------------------------------------------------------------------
+def rows_of(table):
+    """Rows of weights that go with a table: as many as it takes entries."""
+    return int(MAX_LOAD * table.shape[0])
+
+
+def new_model(templates, beam, update, min_count, rule):
+    """A model without features."""
+    columns = 1 if templates == ZC14 else 2
+    table = empty_table(FIRST_CAPACITY)
+    rows = rows_of(table)
+    return Scorer(
+        templates=templates,
+        beam=beam,
+        update=update,
+        min_count=min_count,
+        weights=new_store(rows, columns, rule, False),
+        table=table,
+        entries=np.zeros(1, np.int64),
+        seen=np.zeros(rows * columns if min_count > 1 else 0, np.int32),
+        clock=new_clock(),
+    )
+
+
+def grow(model, rule):
+    """The model with room for twice as many features."""
+    table = grown(model.table, 2 * rows_of(model.table))
+    rows = rows_of(table)
+    seen = np.zeros(rows * model.weights.columns if model.min_count > 1 else 0, np.int32)
+    seen[: model.seen.shape[0]] = model.seen
+    return model._replace(weights=grow_rows(model.weights, rows, rule), table=table, seen=seen)

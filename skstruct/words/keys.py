@@ -1,0 +1,118 @@
+"""The features of word segmenters as keys: by row, and into a table.
+
+Place on the ladder: rung 4, beside :mod:`.segment`. A row's key is (compound, left, right), see
+:mod:`.segment_features`. Rows are numbered as features are met, so models that saw texts in other orders
+number them differently; and words stand in keys as nodes, which are rows too. Every word is numbered
+before the features that hold it, and after its prefixes. So going through rows in order, each key can be
+said in the numbers of another table.
+"""
+
+import numpy as np
+
+from ..core.codes import ZSZ18
+from ..core.compile import kernel
+from ..core.hashing import empty_table, grown, intern
+from .features import CONTEXT, N_NUMBERS, WORD
+
+# Whether the left, and the right, half of a number's key is the node of a word; rows: ZSZ18, ZC14.
+_IS_NODE = np.zeros((2, N_NUMBERS, 2), np.bool_)
+_IS_NODE[:, WORD, 0] = True
+_IS_NODE[0, [16, 17], 0] = True
+_IS_NODE[1, [2, 9, 13], 0] = True
+_IS_NODE[1, [2, 10, 14], 1] = True
+
+
+@kernel
+def _intern_rows(keys, table, entries):
+    """Number features in a table that has room for them."""
+    for r in range(keys.shape[0]):
+        intern(table, entries, keys[r, 0], keys[r, 1], keys[r, 2])
+
+
+def in_order(templates, keys):
+    """Whether keys stand in an order in which they can have been numbered: words before their uses."""
+    number = keys[:, 0] >> 2
+    ok = ((number >= 0) & (number < N_NUMBERS)).all() and (keys >= 0).all()
+    if not ok or (keys >= 2**31).any():
+        return False
+    row = np.arange(keys.shape[0])
+    is_word = keys[:, 0] == WORD
+    for half in (0, 1):
+        node = keys[:, 1 + half]
+        held = _IS_NODE[templates, number, half] & (node > 0)
+        if (node[held] > row[held]).any() or not is_word[node[held] - 1].all():
+            return False
+    return True
+
+
+def features(templates, keys):
+    """The features of all rows as tuples that mean the same in every model.
+
+    Returns
+    -------
+    list of (number, decision, left, right)
+        A half is a str if it is a word, else an int: a length, or the code point of a character plus 1.
+    """
+    out, words = [], [""]  # words[node]
+    for compound, left, right in keys.tolist():
+        number = compound >> 2
+        halves = [left, right]
+        for half in (0, 1):
+            if _IS_NODE[templates, number, half]:
+                halves[half] = words[halves[half]]
+        out.append((number, compound & 3, *halves))
+        words.append(halves[0] + chr(right - 1) if number == WORD else None)
+    return out
+
+
+# The atoms of each number, in the docstring of segment_features; of 1 ... 7 of ZSZ18 also the decision.
+_ATOMS = (
+    (
+        "w", "c-1", "c0", "c-2", "c-1 c0", "c-2 c-1", "c0 c1", "c-3 c-2", "c-1 c0", "len(w)",
+        "first(w) len(w)", "last(w) len(w)", "first(w) last(w)", "last(w') last(w)", "first(w) c0",
+        "b-1 b-2", "w len(w')", "w' len(w)",
+    ),
+    (
+        "w", "", "w' w", "first(w)", "first(w) len(w)", "last(w) len(w)", "last(w') first(w)", "c-1 c0",
+        "first(w) last(w)", "w' first(w)", "last(w') w", "first(w') first(w)", "last(w') last(w)",
+        "w' len(w)", "len(w') w",
+    ),
+)  # fmt: skip
+_DECISIONS = ("start", "inside", "none")
+
+
+def _atom(name, value):
+    """One half of a feature in words; # is the boundary of the text."""
+    if name.startswith("b"):
+        value = _DECISIONS[value]
+    elif isinstance(value, int) and not name.startswith("len"):
+        value = chr(value - 1) if value else "#"
+    return f"{name}={value}"
+
+
+def feature_names(templates, features):
+    """The names of :func:`features`, such as ``"c-1=图 b-1=start"``, ``"w=图书 len(w')=1"``."""
+    out = []
+    for number, decision, left, right in features:
+        if number == WORD:
+            out.append(f"w={left}{chr(right - 1)}")
+            continue
+        atoms = _ATOMS[templates][number].split()
+        name = " ".join(map(_atom, atoms, (left, right)))
+        if templates == ZSZ18 and number < CONTEXT - 1:
+            name += f" b-1={_DECISIONS[decision]}"
+        out.append(name)
+    return out
+
+
+def feature_labels(templates):
+    """What the columns of weights are for: decisions, or the pair of words."""
+    return list(_DECISIONS[:2]) if templates == ZSZ18 else ["word"]
+
+
+def table_from_keys(keys):
+    """The table with the given keys, and whether no key occurs twice."""
+    table = grown(empty_table(), keys.shape[0])
+    entries = np.zeros(1, np.int64)
+    _intern_rows(keys, table, entries)
+    return table, int(entries[0]) == keys.shape[0]

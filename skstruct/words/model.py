@@ -1,0 +1,191 @@
+"""A word segmenter without scikit-learn around it: features, weights, prediction.
+
+Place on the ladder: rung 7, below :mod:`.word_segmenter`. Features carry their meaning in their keys (see
+``words.features``), so that there is no vocabulary beside the table.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..chain.model import READ_ONLY, lend, map_chunks
+from ..core.codes import STANDARD, START
+from ..core.feature_table import TableAverage
+from ..core.hashing import keys_of
+from ..core.noise import QUIET
+from ..core.store import new_clock, new_store, weights
+from ..data.inputs import WORDS, Inputs, lengths_of, offsets_of
+from ..data.segmented import words_at
+from ..training.epochs import snapshot
+from ..training.run import TrainingState
+from . import epoch as structure
+from .boundaries import white_space_limits
+from .features import Scorer
+from .keys import _IS_NODE, features
+from .search import SegmentTask, new_work
+
+
+def make_task(texts, limit, gold=None, weight=None):
+    """The arrays that the kernels read.
+
+    Parameters
+    ----------
+    texts : list of str
+        Without white space.
+    limit : ndarray of shape (N,), int8
+        Decisions that must be taken, or FREE; START at the first character of each text.
+    gold : ndarray of shape (N,), int8, optional
+    weight : ndarray of shape (n,), optional
+    """
+    char = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.int32) + np.int32(1)
+    return SegmentTask(
+        token=offsets_of(lengths_of(texts)),
+        char=char,
+        limit=limit,
+        gold=np.zeros(0, np.int8) if gold is None else gold,
+        weight=np.ones(len(texts)) if weight is None else weight,
+    )
+
+
+@dataclass
+class WordModel:
+    """What prediction needs.
+
+    Attributes
+    ----------
+    templates : int
+        ZSZ18 or ZC14.
+    beam : int
+        States kept in training; 0: all.
+    weights : Store
+        Final weights; no bookkeeping of the training.
+    table : ndarray of shape (capacity, 2), int64
+    entries : int
+        Features; row r of the weights belongs to the r-th.
+    """
+
+    templates: int
+    beam: int
+    weights: object
+    table: np.ndarray
+    entries: int
+
+    @classmethod
+    def average(cls, models, nonzero):
+        """The average of models with the same templates, taken one at a time; see ``core.averaging``."""
+        first = None
+        for model in models:
+            if first is None:
+                first = replace(model, weights=None, table=None)
+                total = TableAverage(nonzero, _IS_NODE[model.templates])
+            total.add(model.weights, model.table, model.entries)
+            del model  # the next one is trained when it is asked for
+        weights, table, entries = total.result()
+        return replace(first, weights=weights, table=table, entries=entries)
+
+    @property
+    def inputs(self):
+        """See :class:`..data.inputs.Inputs`."""
+        return Inputs(WORDS, str, 1)
+
+    def scorer(self, beam):
+        """The arrays that kernels search under."""
+        return lend(
+            Scorer(
+                templates=self.templates,
+                beam=beam,
+                update=STANDARD,
+                min_count=1,
+                weights=self.weights,
+                table=self.table,
+                entries=np.array([self.entries], np.int64),
+                seen=np.zeros(0, np.int32),
+                clock=new_clock(),
+            )
+        )
+
+    def predict(self, pieces, limit=None, n_jobs=None, beam=None):
+        """Best segmentations.
+
+        Parameters
+        ----------
+        pieces : list of lists of str
+            Texts cut at white space.
+        limit : ndarray of shape (N,), int8, optional
+            Decisions that must be taken; by default those at white space.
+        n_jobs : int, optional
+            Threads.
+        beam : int, optional
+            States kept; by default as many as in training.
+
+        Returns
+        -------
+        words : list of lists of str
+        scores : ndarray of shape (n,)
+        """
+        texts = ["".join(parts) for parts in pieces]
+        limit = white_space_limits(pieces) if limit is None else limit
+        beam = self.beam if beam is None else beam
+        scorer = self.scorer(beam)
+
+        def work(bounds):
+            first, last, begin, end = bounds
+            task = make_task(texts[first:last], limit[begin:end])
+            out, scores = np.empty(end - begin, np.int8), np.empty(last - first)
+            scratch = new_work(task, beam, training=False)
+            structure.predict(task, 0, last - first, scorer, READ_ONLY, QUIET, scratch, out, scores)
+            words = [[] for _ in range(first, last)]
+            filled = np.flatnonzero(np.diff(task.token))
+            if filled.shape[0]:
+                offsets = np.append(task.token[filled], task.token[-1])
+                found = words_at("".join(texts[first:last]), out == START, offsets)
+                for i, items in zip(filled.tolist(), found):
+                    words[i] = items
+            return words, scores
+
+        parts = list(map_chunks(work, texts, n_jobs))
+        return [w for words, _ in parts for w in words], np.concatenate([s for _, s in parts])
+
+    def keys(self):
+        """The key of each row, (R, 3) int64; see ``words.keys``."""
+        return keys_of(self.table, self.entries)
+
+    def features(self):
+        """The feature of each row, as a tuple that means the same in every model."""
+        return features(self.templates, self.keys())
+
+
+# --------------------------------------------------------------------------------------------------
+# Training
+# --------------------------------------------------------------------------------------------------
+def fresh_state(templates, beam, update, min_count, rule, key):
+    """No features, no weights."""
+    return TrainingState(structure.new_model(templates, beam, update, min_count, rule), rule, key)
+
+
+def continued_state(before, beam, update, rule, stream):
+    """A copy of an earlier state; see :func:`.online_state.continued_state` for what becomes of averages."""
+    model = snapshot(structure, before.model)._replace(beam=beam, update=update)
+    if before.rule != rule or (stream and not before.stream):
+        store = model.weights
+        rows = store.value.shape[0] // store.columns
+        fresh = new_store(rows, store.columns, rule, False)
+        value = weights(store, model.clock, before.rule)
+        model = model._replace(weights=fresh._replace(value=value.copy()), clock=new_clock())
+    return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])
+
+
+def final_model(scorer, rule, reuse=False):
+    """The :class:`WordModel` that training so far amounts to, without bookkeeping.
+
+    ``reuse``: training ends here, and the model may be made of its arrays.
+    """
+    R = int(scorer.entries[0])
+    places = R * scorer.weights.columns
+    value, table = weights(scorer.weights, scorer.clock, rule, reuse)[:places], scorer.table
+    if not reuse:  # training goes on to write into the scorer's table
+        value, table = value.copy(), table.copy()
+    if scorer.min_count > 1:
+        value[scorer.seen[:places] < scorer.min_count] = 0.0
+    store = new_store(0, scorer.weights.columns, READ_ONLY, False)._replace(value=value)
+    return WordModel(scorer.templates, scorer.beam, store, table, R)

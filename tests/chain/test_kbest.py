@@ -1,0 +1,88 @@
+"""The k best labellings against enumeration, in both orders."""
+
+import numpy as np
+import pytest
+import weights_view
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import oracles
+from skstruct import StructuredPerceptron
+from skstruct.chain import model as chain_model
+from skstruct.chain.model import constraint_arrays
+
+LINES = {False: ["U0:%x[0,0]", "B"], True: ["U0:%x[0,0]", "B", "B1:%x[0,0]"]}
+
+
+def tagger_with_random_weights(seed, order, L, integers, lines, barriers):
+    """A tagger whose weights are drawn; small integers make ties."""
+    generator = np.random.default_rng(seed)
+    labels = list("ABC"[:L])
+    X = [list("ab"), list("cab"), list("bca")]
+    y = [[str(generator.choice(labels)) for _ in s] for s in X]
+    y[0], y[1][0] = list(labels[:2]) + ["A"] * (2 - min(L, 2)), labels[-1]
+    pairs = [(p, q) for p in labels for q in labels if generator.random() >= barriers]
+    pairs += [(None, p) for p in labels if generator.random() >= barriers]
+    tagger = StructuredPerceptron(lines, order=order, max_iter=1, random_state=0).fit(X, y)
+    for name in tagger._model.structure.STORES:
+        value = getattr(tagger._model, name).value
+        value[:] = generator.integers(-1, 2, value.shape) if integers else generator.normal(size=value.shape)
+    if barriers:
+        tagger._model.constraints = constraint_arrays(pairs, tagger._model.labels)
+    starts = frozenset(q for p, q in pairs if p is None) or frozenset(labels)
+    free = oracles.Constraints(starts, frozenset(pairs)) if barriers else oracles.FREE
+    return tagger, X, labels, free
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    order=st.sampled_from([1, 2]),
+    L=st.integers(1, 3),
+    T=st.integers(1, 5),
+    k=st.sampled_from([1, 2, 3, 7, 20, 300]),
+    integers=st.booleans(),
+    conditioned=st.booleans(),
+    barriers=st.sampled_from([0.0, 0.3]),
+)
+def test_k_best_are_those_of_enumeration(seed, order, L, T, k, integers, conditioned, barriers):
+    lines = LINES[conditioned]
+    tagger, X, labels, constraints = tagger_with_random_weights(seed, order, L, integers, lines, barriers)
+    generator = np.random.default_rng(seed)
+    sequence = [str(c) for c in generator.choice(list("abc"), T)]
+    features = oracles.template_features(lines, sequence)
+    features.order = order
+    weights = weights_view.weights_of(tagger, X)
+    expected = oracles.k_best(features, weights, tagger.classes_.tolist(), k, constraints)
+    if not expected:
+        with pytest.raises(ValueError, match="sequence 1: the constraints"):
+            tagger.predict_kbest([[], sequence], k)
+        return
+    empty, ranked = tagger.predict_kbest([[], sequence], k)
+    assert empty == [([], 0.0)]
+    assert [score for _, score in ranked] == pytest.approx([score for score, _ in expected], abs=1e-9)
+    assert len({tuple(z) for z, _ in ranked}) == len(expected)  # as many as there are, all distinct
+    assert all(a >= b for (_, a), (_, b) in zip(ranked, ranked[1:]))
+    for z, score in ranked:
+        assert oracles.score(features, z, weights) == pytest.approx(score, abs=1e-9)
+        assert constraints.permit(z)
+    assert ranked[0][0] == tagger.predict([sequence])[0]
+    if not integers:
+        assert [tuple(z) for z, _ in ranked] == [z for _, z in expected]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_fewer_are_the_first_of_more_and_pieces_do_not_matter(monkeypatch, order):
+    tagger, *_ = tagger_with_random_weights(0, order, 3, True, LINES[False], 0.0)
+    generator = np.random.default_rng(0)
+    X = [[str(c) for c in generator.choice(list("abc"), n)] for n in [0, 1, 1, 2, 9, 30, 14]]
+    many = tagger.predict_kbest(X, 50)
+    for k in (1, 2, 13):
+        fewer = tagger.predict_kbest(X, k)
+        assert fewer == [ranked[:k] for ranked in many]
+    allowed = [[None if t % 3 else ["A", "C"] for t in range(len(s))] for s in X]
+    some = tagger.predict_kbest(X, 5, allowed)
+    monkeypatch.setattr(chain_model, "PIECE_TOKENS", 50)
+    tagger.n_jobs = 3
+    assert tagger.predict_kbest(X, 50) == many
+    assert tagger.predict_kbest(X, 5, allowed) == some

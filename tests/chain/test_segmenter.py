@@ -1,0 +1,525 @@
+"""The segmenter: text in, words out, over any tagger."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import get_tags
+
+from skstruct import PassiveAggressiveTagger, StructuredPerceptron
+from skstruct.chain.segmenter import Segmenter
+from skstruct.chain.tagger import Sequences
+from skstruct.data.schemes import labels_to_words, words_to_labels
+from skstruct.data.segmented import WORD_SCHEMES, as_pieces, cut
+from skstruct.datasets import load_sample, load_segmentation
+from skstruct.metrics import word_f1_score, word_f1_scorer
+from skstruct.saving import registry as persistence
+
+X, Y = load_segmentation()
+SAMPLE = load_sample("zh")
+PAIRS = [list(zip(words, tags)) for words, tags in zip(SAMPLE.words, SAMPLE.tags)]
+TEXTS = ["我喜欢图书馆", "他来北京"]
+WORDS = [["我", "喜欢", "图书馆"], ["他", "来", "北京"]]
+
+
+def new_tagger(**parameters):
+    return StructuredPerceptron(**{"features": "char", "random_state": 0, "max_iter": 5, **parameters})
+
+
+class Recorder(BaseEstimator):
+    """Remembers what it was given; says the first label of training for every character."""
+
+    def __init__(self, wrong_length=0, weighted=False):
+        self.wrong_length = wrong_length
+        self.weighted = weighted
+
+    def fit(self, X, y, sample_weight=None):
+        self.seen_, self.labels_, self.weight_ = X, y, sample_weight
+        self.says_ = y[0][0]
+        return self
+
+    def predict(self, X):
+        self.asked_ = X
+        return [[self.says_] * (len(x) + self.wrong_length) for x in X]
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return Segmenter(new_tagger()).fit(X[:120], Y[:120])
+
+
+@pytest.fixture(scope="module")
+def joint():
+    return Segmenter(new_tagger()).fit(X[:120], PAIRS[:120])
+
+
+# -- words ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize("scheme", WORD_SCHEMES)
+@pytest.mark.parametrize("tagger", [StructuredPerceptron, PassiveAggressiveTagger])
+def test_learns_every_scheme(scheme, tagger):
+    segmenter = Segmenter(tagger(features="char", random_state=0), scheme=scheme).fit(X, Y)
+    predicted = segmenter.predict(X)
+    assert type(predicted) is Sequences and type(predicted[0]) is list and type(predicted[0][0]) is str
+    assert ["".join(words) for words in predicted] == X
+    score = segmenter.score(X, Y)
+    assert type(score) is float and score > 0.98
+    assert score == pytest.approx(word_f1_score(Y, predicted), abs=1e-12)
+    assert segmenter.tagged_ is False
+
+
+def test_default_tagger():
+    segmenter = Segmenter().fit(X, Y)
+    assert segmenter.tagger is None
+    assert type(segmenter.tagger_) is StructuredPerceptron
+    assert segmenter.tagger_.features == "char" and segmenter.tagger_.constraints is None
+    assert segmenter.score(X, Y) > 0.98
+
+
+def test_does_better_than_characters_on_unseen_text(plain):
+    characters = word_f1_score(Y[120:], [list(text) for text in X[120:]])
+    assert plain.score(X[120:], Y[120:]) > max(0.7, characters + 0.1)
+
+
+def test_constraints_of_the_tagger_hold():
+    segmenter = Segmenter(new_tagger(constraints="BMES")).fit(X, Y)
+    assert segmenter.score(X, Y) > 0.98
+
+
+def test_tags_come_back_as_pairs(joint):
+    predicted = joint.predict(X)
+    assert joint.tagged_ is True
+    assert all(type(item) is tuple and len(item) == 2 for item in predicted[0])
+    assert type(predicted[0][0][1]) is str
+    assert ["".join(word for word, _ in items) for items in predicted] == X
+    assert joint.score(X[:120], PAIRS[:120]) > 0.95
+    expected = word_f1_score(PAIRS, predicted, tagged=True)
+    assert joint.score(X, PAIRS) == pytest.approx(expected, abs=1e-12)
+    # Against plain words only the boundaries count.
+    assert joint.score(X, Y) == pytest.approx(word_f1_score(Y, predicted), abs=1e-12)
+    assert joint.score(X, Y) >= joint.score(X, PAIRS)
+    assert joint.predict([""]) == [[]]
+
+
+def test_tags_with_hyphens_and_pairs_as_lists():
+    y = [[["我", "A-B"], ["喜欢", "C"], ["图书馆", "A-B"]], [["他", "A-B"], ["来", "C"], ["北京", "-"]]]
+    segmenter = Segmenter(new_tagger(max_iter=20)).fit(TEXTS, y)
+    assert segmenter.predict(TEXTS) == [[tuple(pair) for pair in pairs] for pairs in y]
+
+
+# -- white space ---------------------------------------------------------------------------------
+def test_tagger_sees_no_white_space():
+    segmenter = Segmenter(Recorder()).fit(
+        ["", " 我 喜欢\u3000图书馆\n", "\t ", "他来"], [[], WORDS[0], [], ["他", "来"]], [1, 2, 3, 4]
+    )
+    assert segmenter.tagger_.seen_ == [list("我喜欢图书馆"), list("他来")]
+    assert segmenter.tagger_.labels_ == [list("SBEBME"), list("SS")]
+    assert segmenter.tagger_.weight_.tolist() == [2.0, 4.0]
+    segmenter.predict(["好 的", " ", ""])
+    assert segmenter.tagger_.asked_ == [["好", "的"]]
+
+
+def test_white_space_always_cuts():
+    # A tagger that says M everywhere, and knows nothing of `allowed`.
+    segmenter = Segmenter(Recorder(), scheme="BMES").fit(["我们的"], [["我们的"]])
+    segmenter.tagger_.says_ = "M"
+    assert segmenter.predict([" 一二 三\u3000四五六\n", "一二三", " \t", ""]) == [
+        ["一二", "三", "四五六"], ["一二三"], [], [],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", WORD_SCHEMES)
+@pytest.mark.parametrize("y", [Y, PAIRS], ids=["words", "pairs"])
+@given(cuts=st.lists(st.integers(1, 200), max_size=8))
+def test_white_space_is_a_boundary(scheme, y, cuts):
+    key = (scheme, y is PAIRS)
+    if key not in FITTED:
+        FITTED[key] = Segmenter(new_tagger(), scheme=scheme).fit(X, y)
+    text = "".join(X[:8])
+    marks = sorted({min(c, len(text)) for c in cuts})
+    parts = [text[a:b] for a, b in zip([0, *marks], [*marks, len(text)]) if a < b]
+    found = FITTED[key].predict([" ".join(parts)])[0]
+    words = [item[0] for item in found] if y is PAIRS else found
+    assert "".join(words) == text
+    stops = set(np.cumsum([len(word) for word in words]))
+    assert stops.issuperset(np.cumsum([len(part) for part in parts]))
+
+
+FITTED = {}
+
+
+def test_white_space_is_searched_not_only_cut():
+    """The labels that the tagger finds already have the boundary."""
+    segmenter = Segmenter(new_tagger()).fit(X, Y)
+    pieces = as_pieces(["图书 馆看书。", "图书馆"])
+    labels = segmenter._labels(pieces)
+    assert labels[0][1] in "ES" and labels[0][2] in "BS"
+    assert labels[1] == segmenter.tagger_.predict([list("图书馆")])[0]
+
+
+def test_white_space_without_single_character_words():
+    """The label S is unknown; a lone character between white space is a word all the same."""
+    segmenter = Segmenter(new_tagger(constraints="BMES")).fit(["喜欢图书馆"], [["喜欢", "图书馆"]])
+    assert segmenter.predict(["喜 欢图书馆"])[0][0] == "喜"
+
+
+def test_english_with_spaces_round_trip():
+    texts = ["the cat sat", "a  dog barks loudly "]
+    words = [text.split() for text in texts]
+    assert Segmenter().fit(texts, words).predict(texts) == words
+
+
+# -- any labels ----------------------------------------------------------------------------------
+PREFIXES = {"BMES": "BMESO", "BI": "BI", "B2B3MES": ("B", "B2", "B3", "M", "E", "S")}
+
+
+@st.composite
+def labelled(draw):
+    scheme = draw(st.sampled_from(WORD_SCHEMES))
+    kinds = draw(st.sampled_from([[""], ["-X", "-Y"], ["-X-Y", "-Z"]]))
+    labels = st.sampled_from([p if p == "O" else p + kind for p in PREFIXES[scheme] for kind in kinds])
+    letters = st.characters(exclude_categories=("Zs", "Cc")).filter(lambda c: not c.isspace())
+    texts = draw(st.lists(st.text(letters, min_size=1, max_size=12), min_size=1, max_size=5))
+    return scheme, texts, [draw(st.lists(labels, min_size=len(t), max_size=len(t))) for t in texts]
+
+
+@given(labelled())
+def test_cut_equals_labels_to_words(drawn):
+    scheme, texts, labels = drawn
+    for tagged in (False, True):
+        found = cut([[text] for text in texts], labels, scheme, tagged)
+        for text, row, words in zip(texts, labels, found):
+            expected = labels_to_words(text, row, scheme)
+            if expected and isinstance(expected[0], tuple):
+                assert words == (expected if tagged else [word for word, _ in expected])
+            else:  # no label has a type
+                assert words == ([(word, "") for word in expected] if tagged else expected)
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=("Zs", "Cc")), min_size=1), min_size=1))
+def test_cut_reads_what_words_to_labels_wrote(words):
+    words = [word for word in ("".join(word.split()) for word in words) if word] or ["a"]
+    for scheme in WORD_SCHEMES:
+        labels = words_to_labels(words, scheme)
+        assert cut([["".join(words)]], [labels], scheme, False) == [words]
+
+
+def test_characters_beyond_the_basic_plane_and_surrogates():
+    texts = ["𠮷野家\ud800", "𝒳"]
+    words = [["𠮷", "野家\ud800"], ["𝒳"]]
+    assert Segmenter(new_tagger(max_iter=20)).fit(texts, words).predict(texts) == words
+
+
+def test_tagger_that_miscounts_is_refused():
+    segmenter = Segmenter(Recorder(wrong_length=1)).fit(TEXTS, WORDS)
+    with pytest.raises(ValueError, match="one label for each character"):
+        segmenter.predict(TEXTS)
+
+
+# -- bad input -----------------------------------------------------------------------------------
+P = [[("我", "PN"), ("喜欢", "VV")]]
+BAD = {
+    "text alone": ("我", [["我"]], r"X must be a list of texts, got the str '我'; use \[text\]"),
+    "number": (3, [["我"]], "X must be a list of texts, got int 3"),
+    "generator": ((t for t in TEXTS), WORDS, "a generator can be read only once"),
+    "frame": (pd.DataFrame({"text": TEXTS}), WORDS, "X must be a list of texts"),
+    "characters": ([list("我们")], [["我们"]], "sequence 0 .*Segmenter takes text.*''.join"),
+    "text is None": (["我", None], [["我"], ["我"]], "X: sequence 1 must be a text.*None"),
+    "text is bytes": ([b"abc"], [["abc"]], "X: sequence 0 must be a text.*bytes"),
+    "no y": (TEXTS, None, "y must be a list of lists of words, got None"),
+    "y too short": (TEXTS, WORDS[:1], "same number of sequences, got 2 and 1"),
+    "y is text": (["我们"], ["我们"], "y: sequence 0 is the str '我们'"),
+    "y is no list": (["我们"], [3], "y: sequence 0 must be a list of words"),
+    "other word": (TEXTS, [WORDS[0], ["他", "去", "北京"]],
+                   "y: sequence 1, position 1: .*goes on with '来北京', got '去'"),
+    "too few": (TEXTS, [WORDS[0][:2], WORDS[1]],
+                "y: sequence 0, position 2: .*goes on with '图书馆' after"),
+    "too many": (TEXTS, [[*WORDS[0], "好"], WORDS[1]],
+                 "y: sequence 0, position 3: .*has ended, got '好'"),
+    "words of an empty text": (["", "好"], [["好"], ["好"]], "sequence 0, position 0: .*has ended"),
+    "empty word": (TEXTS, [["我", "", "喜欢", "图书馆"], WORDS[1]],
+                   "sequence 0, position 1: .*not be empty"),
+    "word with space": (["我 们"], [["我 们"]],
+                        "sequence 0, position 0: a word must not hold white space"),
+    "word over space": (["好", "我们 的书"], [["好"], ["我", "们的", "书"]],
+                        "sequence 1, position 1: the text has white space inside of the word '们的'"),
+    "word is None": (TEXTS, [["我", None, "图书馆"], WORDS[1]],
+                     "sequence 0, position 1: expected a word.*None"),
+    "first is a number": (["我"], [[3]], "sequence 0, position 0: expected a word, a str, got int 3"),
+    "pair after words": (TEXTS, [WORDS[0], [("他", "PN"), "来", "北京"]],
+                         "sequence 1, position 0: expected a word, a str, as before, got tuple"),
+    "word after pairs": (["我喜欢"], [[("我", "PN"), "喜欢"]],
+                         r"sequence 0, position 1: expected a \(word, tag\) pair as before, got str"),
+    "no tag": (["我喜欢"], [[("我", "PN"), ("喜欢",)]],
+               "sequence 0, position 1: expected a .word, tag. pair"),
+    "three": (["我"], [[("我", "PN", "x")]], "sequence 0, position 0: expected a .word, tag. pair"),
+    "tag is None": (["我喜欢"], [[("我", "PN"), ("喜欢", None)]],
+                    "sequence 0, position 1: the tag must be a str"),
+    "tag is a number": (["我"], [[("我", 3)]], "sequence 0, position 0: the tag must be a str"),
+    "tag is empty": (["我"], [[("我", "")]], "sequence 0, position 0: the tag must not be empty"),
+    "tagged word is None": (["我"], [[(None, "PN")]], "sequence 0, position 0: the word must be a str"),
+    "tagged word is empty": (["我"], [[("", "PN"), ("我", "PN")]],
+                             "position 0: a word must not be empty"),
+    "no text": ([], [], "X is empty"),
+    "no character": (["", " "], [[], []], "X holds no character"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+@pytest.mark.parametrize("x, y, message", list(BAD.values()), ids=list(BAD))
+def test_bad_training_data(x, y, message, method):
+    if hasattr(x, "__next__"):
+        x = (t for t in TEXTS)
+    segmenter = Segmenter(new_tagger())
+    with pytest.raises(ValueError, match=message):
+        getattr(segmenter, method)(x, y)
+    assert list(vars(segmenter)) == ["tagger", "scheme"]
+    # Nor does it spoil a segmenter that was fitted before.
+    segmenter.fit(TEXTS, WORDS)
+    before = pickle.dumps(segmenter)
+    with pytest.raises(ValueError):
+        getattr(segmenter, method)(x, y)
+    assert pickle.dumps(segmenter) == before
+
+
+@pytest.mark.parametrize("x", [["我", 3], "我", [list("我")]])
+def test_bad_texts_in_prediction(plain, x):
+    with pytest.raises(ValueError, match="X"):
+        plain.predict(x)
+
+
+def test_unfitted_comes_before_bad_input():
+    for call in (lambda s: s.predict(3), lambda s: s.score(3, 4)):
+        with pytest.raises(NotFittedError):
+            call(Segmenter())
+
+
+@pytest.mark.parametrize("parameters", [{"scheme": "BIO"}, {"scheme": None}, {"tagger": 3}])
+def test_bad_parameters(parameters):
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        Segmenter(**parameters).fit(TEXTS, WORDS)
+
+
+def test_bad_weights():
+    for weight in ([1.0], [1.0, -1.0], [0.0, 0.0], [1.0, np.nan]):
+        with pytest.raises(ValueError):
+            Segmenter().fit(TEXTS, WORDS, weight)
+
+
+def test_score_refuses_words_that_do_not_spell_the_text(plain):
+    with pytest.raises(ValueError, match="sequence 1, position 0"):
+        plain.score(TEXTS, [WORDS[0], ["我"]])
+
+
+# -- weights -------------------------------------------------------------------------------------
+def test_sample_weight_zero_is_as_good_as_absent(plain):
+    weight = np.r_[np.ones(120), np.zeros(len(X) - 120)]
+    weighted = Segmenter(new_tagger()).fit(X, Y, sample_weight=weight)
+    assert weighted.predict(X) == plain.predict(X)
+    assert weighted.score(X, Y, weight) == pytest.approx(plain.score(X[:120], Y[:120]))
+    assert weighted.score(X, Y, 2 * weight) == pytest.approx(plain.score(X[:120], Y[:120]))
+    doubled = plain.score(X[110:130] + X[120:130], Y[110:130] + Y[120:130])
+    weight = np.r_[np.ones(10), 2 * np.ones(10)]
+    assert plain.score(X[110:130], Y[110:130], weight) == pytest.approx(doubled)
+
+
+def test_metadata_routing():
+    weight = np.ones(len(TEXTS))
+    with sklearn.config_context(enable_metadata_routing=True):
+        with pytest.raises(UnsetMetadataPassedError):
+            Segmenter(new_tagger()).fit(TEXTS, WORDS, sample_weight=weight)
+        tagger = Recorder().set_fit_request(sample_weight=True)
+        segmenter = Segmenter(tagger).set_fit_request(sample_weight=True)
+        segmenter.set_score_request(sample_weight=True)
+        assert segmenter.fit(TEXTS, WORDS, sample_weight=weight).tagger_.weight_ is not None
+        assert Segmenter(tagger).fit(TEXTS, WORDS).tagger_.weight_ is None
+        refuses = Segmenter(Recorder().set_fit_request(sample_weight=False))
+        assert refuses.fit(TEXTS, WORDS, sample_weight=weight).tagger_.weight_ is None
+        result = cross_validate(
+            segmenter, X[:20], Y[:20], params={"sample_weight": np.ones(20)}, cv=2, return_estimator=True
+        )
+        assert all(len(fold.tagger_.weight_) == 10 for fold in result["estimator"])
+
+
+# -- going on ------------------------------------------------------------------------------------
+def test_partial_fit():
+    segmenter = Segmenter(new_tagger())
+    for _ in range(8):
+        assert segmenter.partial_fit(X[:60], Y[:60]) is segmenter
+    tagger = segmenter.tagger_
+    for _ in range(8):
+        segmenter.partial_fit(X[60:], Y[60:])
+    assert segmenter.tagger_ is tagger
+    assert segmenter.score(X, Y) > 0.9
+    with pytest.raises(ValueError, match="expected words as in earlier calls"):
+        segmenter.partial_fit(X, PAIRS)
+    with pytest.raises(ValueError, match=r"expected \(word, tag\) pairs as in earlier calls"):
+        Segmenter().partial_fit(X, PAIRS).partial_fit(X, Y)
+    assert segmenter.fit(X, PAIRS).tagged_  # a new fit may change it
+
+
+def test_partial_fit_is_there_if_the_tagger_has_it():
+    assert hasattr(Segmenter(), "partial_fit")
+    assert hasattr(Segmenter(new_tagger()), "partial_fit")
+    assert not hasattr(Segmenter(Recorder()), "partial_fit")
+
+
+def test_interrupt_keeps_what_the_tagger_kept():
+    class Interrupted(Recorder):
+        def fit(self, X, y, sample_weight=None):
+            if self.wrong_length == 0:
+                super().fit(X, y)
+            raise KeyboardInterrupt
+
+    usable, useless = Segmenter(Interrupted()), Segmenter(Interrupted(wrong_length=1))
+    for segmenter in (usable, useless):
+        with pytest.raises(KeyboardInterrupt):
+            segmenter.fit(TEXTS, WORDS)
+    assert "".join(usable.predict(TEXTS)[0]) == TEXTS[0]
+    assert not hasattr(useless, "tagger_")
+
+
+# -- inside scikit-learn ---------------------------------------------------------------------------
+def test_clone_parameters_tags_repr(plain):
+    copy = clone(plain.set_params(tagger__max_iter=4))
+    plain.set_params(tagger__max_iter=5)
+    assert copy.tagger.max_iter == 4 and not hasattr(copy, "tagger_")
+    assert copy.get_params()["tagger__features"] == "char"
+    tags = get_tags(plain)
+    assert tags.estimator_type is None and tags.target_tags.required and tags.requires_fit
+    assert tags.input_tags.string and tags.input_tags.one_d_array and not tags.input_tags.two_d_array
+    assert repr(Segmenter()) == "Segmenter()"
+    assert "Segmenter" in plain._repr_html_()
+
+
+def test_fit_leaves_parameters_alone():
+    tagger = new_tagger()
+    segmenter = Segmenter(tagger).fit(X, Y)
+    assert segmenter.tagger is tagger and segmenter.tagger_ is not tagger
+    assert not hasattr(tagger, "classes_")
+
+
+def test_pickle(plain, joint):
+    for segmenter in (plain, joint):
+        copy = pickle.loads(pickle.dumps(segmenter))
+        assert copy.predict(X) == segmenter.predict(X)
+
+
+def test_save_and_load(tmp_path, plain, joint):
+    for segmenter in (plain, joint):
+        segmenter.save(tmp_path / "model")
+        copy = persistence.load(tmp_path / "model")
+        assert copy.predict(X) == segmenter.predict(X) and copy.tagged_ == segmenter.tagged_
+        assert repr(copy) == repr(segmenter)
+
+
+@pytest.mark.parametrize("y", [Y, PAIRS], ids=["words", "pairs"])
+def test_cross_val_predict(y):
+    predicted = cross_val_predict(Segmenter(new_tagger()), X[:60], y[:60], cv=3)
+    assert predicted.shape == (60,) and predicted.dtype == object
+    assert word_f1_score(y[:60], predicted) > 0.3
+    # Folds whose texts have equally many words do not turn into a matrix.
+    assert cross_val_predict(Segmenter(new_tagger()), ["好"] * 4, [["好"]] * 4, cv=2).shape == (4,)
+
+
+@pytest.mark.parametrize("scoring", [None, word_f1_scorer])
+def test_grid_search_in_a_pipeline(scoring):
+    strip = FunctionTransformer(lambda X: [text.strip() for text in X])
+    model = make_pipeline(strip, Segmenter(new_tagger()))
+    grid = {"segmenter__scheme": ["BMES", "BI"], "segmenter__tagger__max_iter": [1, 5]}
+    search = GridSearchCV(model, grid, cv=3, scoring=scoring, error_score="raise")
+    search.fit([f" {text} " for text in X], Y)
+    assert 0.5 < search.best_score_ < 1.0
+    assert search.best_params_["segmenter__tagger__max_iter"] == 5
+    assert ["".join(words) for words in search.predict(X)] == X
+
+
+def test_tagger_may_be_a_search():
+    search = GridSearchCV(new_tagger(), {"average": [True, False]}, cv=2)
+    segmenter = Segmenter(search).fit(X, Y)
+    assert "".join(segmenter.predict(["我 喜欢"])[0]) == "我喜欢"
+    assert segmenter.score(X, Y) > 0.95
+
+
+CONTAINERS = {
+    "tuple": tuple,
+    "object array": lambda texts: np.array(texts, dtype=object),
+    "str array": np.array,
+    "pandas": lambda texts: pd.Series(texts, index=range(5, 5 + len(texts))),
+    "polars": pl.Series,
+}
+
+
+@pytest.mark.parametrize("container", list(CONTAINERS.values()), ids=list(CONTAINERS))
+def test_containers(plain, container):
+    assert plain.predict(container(X)) == plain.predict(X)
+    assert plain.predict(container(X))[0][0].__class__ is str
+    assert plain.score(container(X), tuple(map(tuple, Y))) == plain.score(X, Y)
+    refitted = clone(plain).fit(container(X[:120]), Sequences(Y[:120]).__array__())
+    assert refitted.predict(X) == plain.predict(X)
+
+
+def test_words_may_be_numpy_strings():
+    segmenter = Segmenter().fit(np.array(TEXTS), [[np.str_(w) for w in words] for words in WORDS])
+    assert all(type(w) is str for words in segmenter.predict(TEXTS) for w in words)
+
+
+def test_callbacks_reach_the_tagger():
+    callback = pytest.importorskip("sklearn.callback")
+    if not hasattr(callback, "ScoringMonitor"):
+        pytest.skip("this scikit-learn has no ScoringMonitor")
+    calls = []
+
+    class Watch:
+        """Counts what it is told of."""
+
+        max_propagation_depth = None
+
+        def setup(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context):
+            calls.append((type(estimator).__name__, context.task_name))
+
+        def on_fit_task_end(self, estimator, context):
+            pass
+
+        def teardown(self, estimator, context):
+            calls.append("teardown")
+
+    segmenter = Segmenter(new_tagger(max_iter=3)).set_callbacks(Watch())
+    segmenter.fit(TEXTS, WORDS)
+    assert calls[0] == ("Segmenter", "fit")
+    assert calls.count(("StructuredPerceptron", "epoch")) == 3
+    assert calls[-1] == "teardown"
+    assert not hasattr(segmenter.tagger_, "_parent_callback_ctx")
+
+
+# -- a corpus --------------------------------------------------------------------------------------
+@pytest.mark.slow
+@pytest.mark.corpus
+def test_sxu(corpus_path):
+    from skstruct.datasets import read_segmented
+
+    train, test = (read_segmented(corpus_path(f"sxu/{part}.txt")) for part in ("train", "test"))
+    segmenter = Segmenter(new_tagger(max_iter=10)).fit(["".join(words) for words in train], train)
+    assert segmenter.score(["".join(words) for words in test], test) > 0.946
+
+
+def test_errors_of_the_tagger_name_the_text_empty_ones_counted():
+    tagger = StructuredPerceptron("char", constraints="BMES", max_iter=1)
+    segmenter = Segmenter(tagger).fit(["", "看书"], [[], ["看书"]])  # no word of one character is known
+    with pytest.raises(ValueError, match="^sequence 2: the constraints"):
+        segmenter.predict(["", "看书", "看"])
+    picky = Segmenter(clone(tagger).set_params(constraints=[("B", "E")]))
+    with pytest.raises(ValueError, match="sequence 2"):
+        picky.fit(["", "看书", "看书看"], [[], ["看书"], ["看书", "看"]])

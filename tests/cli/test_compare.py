@@ -1,0 +1,132 @@
+"""compare: the same features on both sides, and a table."""
+
+import argparse
+import importlib.util
+import json
+import sys
+
+import pytest
+from cli.test_files import columns, run
+
+from skstruct import FeatureTemplates, StructuredPerceptron
+from skstruct.cli import compare, contest
+from skstruct.cli.feature_strings import FeatureStrings
+from skstruct.datasets import load_chunking, load_segmentation
+from skstruct.features.presets import PRESETS
+from skstruct.inspection import features_of
+
+needs_crfsuite = pytest.mark.skipif(
+    importlib.util.find_spec("sklearn_crfsuite") is None, reason="sklearn-crfsuite is not installed"
+)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("compare")
+    X, y = load_chunking()
+    (folder / "train.conll").write_text(columns(X[:60], y[:60]), encoding="utf-8")
+    (folder / "test.conll").write_text(columns(X[60:80], y[60:80]), encoding="utf-8")
+    _, words = load_segmentation()
+    segmented = [" ".join(w) + "\n" for w in words]
+    (folder / "train.seg").write_text("".join(segmented[:60]), encoding="utf-8")
+    (folder / "test.seg").write_text("".join(segmented[60:80]), encoding="utf-8")
+    return folder
+
+
+PLAIN = [name for name, lines in PRESETS.items() if "%av" not in "".join(lines)]
+
+
+@pytest.mark.parametrize("name", [*PLAIN, "odd"])
+def test_strings_are_what_the_encoder_means(name):
+    templates = PRESETS.get(name) or [
+        "U:%x[-3,0]", "U1:100%%shape[0,0]/%lower[2,1]|%type[-1,0]", "U2", "B", "B1:%x[0,0]",
+    ]  # fmt: skip
+    templates = FeatureTemplates([t.replace("100%%", "100%") for t in templates])
+    X, y = load_chunking()
+    if templates.n_columns == 1:
+        X = [[form for form, _ in sentence] for sentence in X]
+    X, y = [X[0][:1], *X[:5]], [y[0][:1], *y[:5]]
+    tagger = StructuredPerceptron(templates, max_iter=1).fit(X, y)
+    strings = FeatureStrings(templates)
+    for sentence in X:  # all seen in training, so that the tagger knows every feature
+        expected = [sorted(set(token)) for token in features_of(tagger, sentence)]
+        assert [sorted(set(token)) for token in strings(sentence)] == expected
+    assert strings.left_out == [t for t in templates.lines if t.startswith("B") and "%" in t]
+    assert strings([]) == []
+
+
+def test_templates_that_look_further_are_refused():
+    templates = FeatureTemplates(["U1:%av2[0,0]", "B"])
+    with pytest.raises(ValueError, match="%av2 in 'U1:%av2.*' has no expansion"):
+        FeatureStrings(templates)
+
+
+@needs_crfsuite
+def test_table(files, capsys, recwarn):
+    arguments = files / "train.conll", files / "test.conll", "--epochs", 3, "--no-memory"
+    code, out, err = run(capsys, "compare", *arguments, "-a", "ap", "-a", "lbfgs", "--iterations", 5)
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0].startswith("train ") and "60 sentences" in lines[0] and "20 sentences" in lines[1]
+    names = [line[:40].split("  ")[0] for line in lines[5:]]
+    assert names[:2] == ["sklearn-crfsuite ap", "skstruct StructuredPerceptron"]
+    assert "sklearn-crfsuite lbfgs" in names
+    assert "fit 1 of 1" in err
+    assert not [w for w in recwarn if "max_iter=1 " in str(w.message)]  # warming up is no fit
+
+
+@needs_crfsuite
+@pytest.mark.parametrize("c1, c2", [(1.0, 0.0), (0.0, 1.0)])
+def test_lbfgs_has_one_objective_on_both_sides(files, c1, c2):
+    """Both sides learn the same weights, so that what they minimise has the same least value."""
+    arguments = argparse.Namespace(
+        format=None, tokens=None, label=None, separator=None, comment=None, encoding="utf-8"
+    )
+    corpus = contest.Corpus(str(files / "train.conll"), arguments)
+    options = {"epochs": 10, "c1": c1, "c2": c2, "iterations": None}
+    templates = contest.templates_for(corpus, "auto")
+    theirs, ours = (side("lbfgs", templates, options) for side in (contest.Crfsuite, contest.Ours))
+    for side in (theirs, ours):
+        side.fit(corpus.X, corpus.y)
+    least = theirs.model.training_log_.last_iteration["loss"]
+    assert ours.model.objective_ == pytest.approx(least, rel=2e-3)
+
+
+@needs_crfsuite
+def test_json_scores_are_close(files, capsys):
+    arguments = files / "train.seg", files / "test.seg", "--epochs", 5, "--no-memory", "--json", "--repeat", 2
+    code, out, _ = run(capsys, "compare", *arguments)
+    about = json.loads(out)
+    assert code == 0 and about["repeat"] == 2 and about["templates"] == PRESETS["char"]
+    rows = about["rows"]
+    assert [row["name"].split()[0] for row in rows] == ["sklearn-crfsuite", "skstruct"] * 2
+    for theirs, ours in zip(rows[::2], rows[1::2]):
+        assert abs(theirs["f1"] - ours["f1"]) < 0.1 and theirs["f1"] > 0.4
+        assert theirs["feature_seconds"] <= theirs["fit_seconds"] and ours["feature_seconds"] is None
+        assert theirs["tokens_per_second"] > 0 and theirs["fit_megabytes"] is None
+
+
+@needs_crfsuite
+def test_memory_is_measured_in_a_child(files, capsys, monkeypatch):
+    monkeypatch.setattr(compare, "_measure", lambda sides, *_: [
+        dict.fromkeys((key for key, *_ in compare._COLUMNS), 1.0) | {"name": side.name} for side in sides[:1]
+    ])  # fmt: skip
+    arguments = files / "train.conll", files / "test.conll", "--epochs", 1, "-a", "ap", "--json"
+    code, out, _ = run(capsys, "compare", *arguments)
+    assert code == 0 and json.loads(out)["rows"][0]["fit_megabytes"] >= 0
+    assert contest.peak_megabytes() is None or contest.peak_megabytes() > 20
+
+
+def test_without_crfsuite(files, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn_crfsuite", None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    code, out, err = run(capsys, "compare", files / "train.conll", files / "test.conll")
+    assert (code, out) == (1, "") and "sklearn-crfsuite, which is not installed; pip install" in err
+
+
+@needs_crfsuite
+def test_wrong_files(files, capsys):
+    code, _, err = run(capsys, "compare", files / "train.conll", files / "test.seg", "--no-memory")
+    assert code == 1 and "is columns" in err and "is segmented" in err
+    assert run(capsys, "compare", "-", files / "test.seg")[0] == 2
+    assert run(capsys, "compare", files / "train.conll", files / "test.conll", "--c1", "-1")[0] == 2

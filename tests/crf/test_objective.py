@@ -1,0 +1,169 @@
+"""The CRF objective: gradients, screening, threads, partial labels, costs, conditioned transitions."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from skstruct.chain.bigram import ChainTask
+from skstruct.chain.features import Bag, Grid
+from skstruct.crf import objective as crf_objective
+from skstruct.crf.objective import CRFObjective, View
+
+L = 3
+
+
+def no_grid():
+    none = np.zeros(0, np.int32)
+    return Grid(np.zeros((0, 0), np.int32), none, none, np.zeros(1, np.int32), none, none)
+
+
+def make_task(seed=0, n=8, R=6, edges=False, partial=False, valued=True, longest=4, n_labels=L):
+    """A corpus of bags of features, with transitions that look at the input if wanted."""
+    rng = np.random.RandomState(seed)
+    lengths = rng.randint(1, longest + 1, n)
+    token = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    N = int(token[-1])
+    counts = rng.randint(1, 4, N)
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    row = rng.randint(0, R, start[-1]).astype(np.int32)
+    value = rng.rand(start[-1]) + 0.5 if valued else np.zeros(0)
+    gold = rng.randint(0, n_labels, N).astype(np.int32)
+    if partial:
+        gold[rng.rand(N) < 0.3] = -1
+    grid = no_grid()
+    if edges:
+        one = np.ones(1, np.int32)
+        zero = np.zeros(1, np.int32)
+        rows = rng.randint(-1, 3, (1, N)).astype(np.int32)
+        rows[rows == 0] = 1  # combination 0 is the label bigram
+        grid = Grid(rows, zero, one, np.array([0, 1], np.int32), zero, zero)
+    none = np.zeros(0, np.uint8)
+    return ChainTask(
+        token=token, anchor=token, left=0, n_columns=1, nodes=no_grid(), edges=grid,
+        bag=Bag(start, row, value), gold=gold, weight=rng.rand(n) + 0.5, node_alive=none,
+        edge_alive=none, option=np.zeros((0, 0), np.bool_),
+    )  # fmt: skip
+
+
+def enumerated(task, o, weights):
+    """The smooth part, by listing all labellings."""
+    table = {}
+    for k in range(o.n_pairs):
+        table[o.pair_row[k], o.pair_label[k]] = weights[k]
+    step = np.zeros((L, L))
+    Q = o.pair.shape[0]
+    step[o.pair[:, 0], o.pair[:, 1]] = weights[o.n_pairs : o.n_pairs + Q]
+    step = step + o.potentials.transition
+    edge = {tuple(p): w for p, w in zip(o.edge_pair.tolist(), weights[o.n_pairs + Q :])}
+    total = o.c2 * float(weights @ weights)
+    for i in range(task.weight.shape[0]):
+        a, b = task.token[i], task.token[i + 1]
+        free, clamped = [], []
+        for y in product(range(L), repeat=int(b - a)):
+            s, margin = o.potentials.start[y[0]] + o.potentials.end[y[-1]], 0.0
+            for t, label in enumerate(y):
+                for e in range(task.bag.start[a + t], task.bag.start[a + t + 1]):
+                    x = task.bag.value[e] if task.bag.value.size else 1.0
+                    s += x * table.get((task.bag.row[e], label), 0.0)
+                if t:
+                    s += step[y[t - 1], label]
+                    if task.edges.row.shape[0] and task.edges.row[0, a + t] >= 0:
+                        s += edge.get((int(task.edges.row[0, a + t]), y[t - 1], label), 0.0)
+                g = task.gold[a + t]
+                if g >= 0 and g != label:
+                    margin += o.potentials.cost[g]
+            free.append(s + margin)
+            if all(g < 0 or g == label for g, label in zip(task.gold[a:b], y)):
+                clamped.append(s)
+        total += task.weight[i] * (np.logaddexp.reduce(free) - np.logaddexp.reduce(clamped))
+    return total
+
+
+@pytest.fixture(params=[2, 6])
+def many(request, monkeypatch):
+    """Some features have their weights in one place, or none: there are three labels."""
+    monkeypatch.setattr(crf_objective, "MANY", request.param)
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize("edges", [False, True])
+@pytest.mark.parametrize("partial", [False, True])
+@pytest.mark.parametrize("cost", [None, np.array([0.5, 0.0, 1.5])])
+@pytest.mark.parametrize("all_pairs", [False, True])
+def test_value_and_gradient(edges, partial, cost, all_pairs):
+    task = make_task(edges=edges, partial=partial)
+    o = CRFObjective(task, L, 6, 3 if edges else 1, c1=0.0, c2=0.1, all_pairs=all_pairs, cost=cost)
+    view = o.everything()
+    rng = np.random.RandomState(1)
+    w = rng.randn(o.size)
+    value, gradient = o.evaluate(view, w, keep=True)
+    assert value == pytest.approx(enumerated(task, o, w), rel=1e-10)
+    for k in rng.permutation(o.size)[:12]:
+        e = np.zeros(o.size)
+        e[k] = 1e-5
+        slope = (o.evaluate(view, w + e)[0] - o.evaluate(view, w - e)[0]) / 2e-5
+        assert gradient[k] == pytest.approx(slope, abs=1e-5)
+    o.evaluate(view, w, keep=True)
+    np.testing.assert_allclose(o.gradient_of_pairs(w[: o.n_pairs]), gradient[: o.n_pairs], atol=1e-10)
+
+
+def test_constraints():
+    task = make_task()
+    task.gold[:] = 0
+    allowed = np.zeros((L, L))
+    allowed[1, 2] = -np.inf
+    end = np.array([0.0, 0.0, -np.inf])
+    o = CRFObjective(task, L, 6, c1=0.0, allowed=allowed, end=end)
+    assert not ((o.pair[:, 0] == 1) & (o.pair[:, 1] == 2)).any()
+    w = np.random.RandomState(0).randn(o.size)
+    assert o.evaluate(o.everything(), w)[0] == pytest.approx(enumerated(task, o, w))
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize("partial", [False, True])
+def test_a_view_is_the_same_with_the_other_weights_zero(partial):
+    o = CRFObjective(make_task(n=20, partial=partial), L, 6, c1=0.0)
+    rng = np.random.RandomState(0)
+    view = View(o, np.sort(rng.permutation(o.n_pairs)[:7]))
+    assert view.corpus.run.shape[0] > 0 or crf_objective.MANY > L
+    w = rng.randn(view.size)
+    full = np.zeros(o.size)
+    full[view.where] = w
+    value, gradient = o.evaluate(view, w)
+    want, all_of_it = o.evaluate(o.everything(), full)
+    assert value == pytest.approx(want)
+    np.testing.assert_allclose(gradient, all_of_it[view.where], atol=1e-10)
+
+
+@pytest.mark.parametrize("valued", [False, True])
+@pytest.mark.parametrize("partial", [False, True])
+def test_screening_leaves_out_only_what_cannot_move(valued, partial):
+    """At any weights, the gradient of a pair left out stays within [-c1, c1]."""
+    task = make_task(n=20, R=40, valued=valued, partial=partial)
+    task.weight[:] = 1.0
+    everything = CRFObjective(task, L, 40, c1=0.0)
+    screened = CRFObjective(task, L, 40, c1=2.0)
+    assert 0 < screened.n_pairs < everything.n_pairs
+    kept = set(zip(screened.pair_row.tolist(), screened.pair_label.tolist()))
+    out = [k for k, p in enumerate(zip(everything.pair_row, everything.pair_label)) if tuple(p) not in kept]
+    view = everything.everything()
+    for seed in range(10):
+        w = 5 * np.random.RandomState(seed).randn(everything.size)
+        _, gradient = everything.evaluate(view, w)
+        assert np.abs(gradient[out]).max() <= 2.0 + 1e-9
+
+
+def test_threads_change_nothing():
+    task = make_task(n=300, longest=12, R=30)
+    w = None
+    results = []
+    for n_threads in (1, 2, 5):
+        o = CRFObjective(task, L, 30, c1=0.5, n_threads=n_threads)
+        w = np.random.RandomState(0).randn(o.size)
+        value, gradient = o.evaluate(o.everything(), w, keep=True)
+        results.append((value, gradient, o.gradient_of_pairs(w[: o.n_pairs])))
+        o.close()
+    for value, gradient, pairs in results[1:]:
+        assert value == results[0][0]
+        assert np.array_equal(gradient, results[0][1]) and np.array_equal(pairs, results[0][2])

@@ -1,0 +1,111 @@
+"""Accessor variety against its definition: sets of neighbours, string by string."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skstruct.data.inputs import flatten, lengths_of, offsets_of
+from skstruct.features.accessor import LONGEST, N_BUCKETS, AccessorVariety
+from skstruct.features.alphabet import Alphabet
+
+TEXTS = st.lists(st.text("abc", max_size=7), max_size=20)
+
+
+def definition(X):
+    """AV(s) = min(L_av(s), R_av(s)) of all strings, equation 16."""
+    left, right = {}, {}
+    for sentence in set(map(tuple, X)):
+        for n in range(1, LONGEST + 1):
+            for p in range(len(sentence) - n + 1):
+                s, q = sentence[p : p + n], p + n
+                left.setdefault(s, set()).add(sentence[p - 1] if p else ("begins", sentence))
+                right.setdefault(s, set()).add(sentence[q] if q < len(sentence) else ("ends", sentence))
+    return {s: min(len(left[s]), len(right[s])) for s in left}
+
+
+def flat(X):
+    return flatten([list(x) for x in X]), offsets_of(lengths_of(X))
+
+
+@given(X=TEXTS, minimum=st.integers(1, 3))
+def test_is_equation_16(X, minimum):
+    statistics = AccessorVariety(minimum).fit(X)
+    expected = definition(X)
+    for s, value in expected.items():
+        assert statistics.of("".join(s)) == statistics.of(s) == (value if value >= minimum else 0)
+    for s in ("abca", "cccc", "bb", "d", "ad", "dab"):
+        if tuple(s) not in expected:
+            assert statistics.of(s) == 0
+
+
+@given(X=TEXTS, Z=TEXTS, minimum=st.integers(1, 2))
+def test_buckets_are_those_of_the_most_varied_strings(X, Z, minimum):
+    statistics, value_of = AccessorVariety(minimum).fit(X), definition(X)
+    found = statistics.buckets(*flat(Z))
+    assert len(found) == LONGEST
+    for n, parts in enumerate(found, 1):
+        expected = []
+        for z in map(tuple, Z):
+            at = [value_of.get(z[p : p + n], 0) for p in range(len(z) - n + 1)]
+            at = [0] * n + [int(np.log2(v)) if v else 0 for v in at] + [0] * n
+            for t in range(len(z)):
+                inside = at[n + t - n + 2 : n + t]
+                expected.append([at[n + t], max(inside, default=0), at[n + t - n + 1]])
+        assert parts.dtype == np.uint8
+        assert parts.T.tolist() == expected
+
+
+def test_a_repeated_sentence_counts_once():
+    once, often = AccessorVariety().fit(["ab", "cab"]), AccessorVariety().fit(["ab", "cab", "ab", "ab"])
+    assert [once.of(s) for s in ("a", "b", "ab")] == [often.of(s) for s in ("a", "b", "ab")] == [1, 1, 2]
+
+
+def test_words_are_tokens_too():
+    statistics = AccessorVariety().fit([["New", "York", "is", "big"], ("in", "New", "York"), ["York"]])
+    assert statistics.of(("New", "York")) == 2
+    assert statistics.of(["York"]) == 2 and statistics.of(["Yo"]) == 0
+
+
+def test_the_last_bucket_takes_all():
+    counts = [0, 1, 2, 3, 4, 2**15 - 1, 2**15, 2**31 - 1]
+    nothing = np.zeros((0, 2), np.int32)
+    varieties = [np.array(counts, np.int32), *[np.zeros(0, np.int32)] * 3]
+    statistics = AccessorVariety().set(Alphabet("abcdefgh"), [nothing] * 3, varieties)
+    assert [statistics.of(c) for c in "abcdefgh"] == counts
+    first = statistics.buckets(list("abcdefgh"), np.array([0, 8]))[0][0]
+    assert first.tolist() == [0, 0, 1, 1, 2, N_BUCKETS - 2, N_BUCKETS - 1, N_BUCKETS - 1]
+
+
+def test_lone_surrogates_and_an_empty_text():
+    assert AccessorVariety().fit(["\ud800b", "a\ud800b"]).of("\ud800b") == 2
+    statistics = AccessorVariety().fit([])
+    assert statistics.of("a") == 0
+    assert [b.shape for b in statistics.buckets([], np.zeros(1, np.int64))] == [(3, 0)] * LONGEST
+
+
+@pytest.mark.parametrize("string", ["", "abcde"])
+def test_strings_that_are_not_counted(string):
+    with pytest.raises(ValueError, match=f"1 to 4 tokens, got {len(string)}"):
+        AccessorVariety().fit(["abcde"]).of(string)
+
+
+@pytest.mark.parametrize("X", ["abc", [1, 2], None])
+def test_what_is_no_text(X):
+    with pytest.raises(ValueError, match="X"):
+        AccessorVariety().fit(X)
+
+
+@pytest.mark.slow
+@pytest.mark.corpus
+def test_sxu_takes_seconds(corpus_path):
+    from skstruct.datasets import read_segmented
+
+    X = ["".join(words) for words in read_segmented(corpus_path("sxu/train.txt"))]
+    AccessorVariety().fit(X[:10])
+    begin = time.process_time()
+    statistics = AccessorVariety().fit(X)
+    assert time.process_time() - begin < 10
+    assert statistics.of("北京") > statistics.of("京大")

@@ -1,0 +1,223 @@
+"""Bags of features, as sklearn-crfsuite understands them."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracles
+from skstruct import StructuredPerceptron
+from skstruct.data.inputs import flatten, lengths_of, offsets_of
+from skstruct.features import bags
+from skstruct.features.bags import BagEncoder
+
+NAME = st.sampled_from(["a", "b", "a:b", "c", ":", ""])
+NUMBER = st.one_of(
+    st.booleans(),
+    st.integers(-3, 3),
+    st.floats(-4, 4, allow_nan=False),
+    st.sampled_from([np.float32(0.5), np.int64(2), np.bool_(True), np.bool_(False), 0.0, -0.0]),
+)
+FLAT = st.dictionaries(NAME, st.one_of(NAME, NUMBER), max_size=4)
+NESTED = st.recursive(
+    st.one_of(NAME, NUMBER),
+    lambda inner: st.one_of(
+        st.dictionaries(NAME, inner, max_size=3),
+        st.lists(NAME, max_size=3),
+        st.frozensets(NAME, max_size=3),
+        st.lists(NAME, max_size=3).map(tuple),
+    ),
+    max_leaves=6,
+)
+DEEP = st.dictionaries(NAME, NESTED, max_size=4)
+LIST = st.lists(NAME, max_size=5)
+
+
+def corpora(token):
+    return st.lists(st.lists(token, max_size=4), min_size=1, max_size=3).filter(lambda X: any(map(len, X)))
+
+
+def encode(encoder, X, grow):
+    start, row, value = encoder.encode(flatten(X), offsets_of(lengths_of(X)), grow)
+    value = value if value.shape[0] else np.ones(row.shape[0])
+    assert start[0] == 0 and start[-1] == row.shape[0] == value.shape[0]
+    names = {int(encoder.row_of[k]): name for name, k in encoder.ids.items() if encoder.row_of[k] >= 0}
+    assert len(names) == np.count_nonzero(encoder.row_of >= 0)  # no row has two names
+    found = []
+    for a, b in zip(start, start[1:]):
+        token = Counter()
+        for k in range(a, b):
+            if row[k] >= 0:
+                token[names[int(row[k])]] += value[k]
+        found.append(token)
+    return found
+
+
+def expected(X, keep=None):
+    found = []
+    for token in flatten(X):
+        counter = Counter()
+        for name, value in oracles.bag_items(plain(token)):
+            if value and (keep is None or name in keep):
+                counter[name] += value
+        found.append(counter)
+    return found
+
+
+def plain(value):
+    """numpy's scalars as Python's."""
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def same(found, wanted):
+    assert len(found) == len(wanted)
+    for a, b in zip(found, wanted):
+        for name in {*a, *b}:
+            assert math.isclose(a[name], b[name], abs_tol=1e-12), name
+
+
+@pytest.mark.parametrize("token", [FLAT, DEEP, LIST], ids=["flat", "nested", "list"])
+@given(data=st.data())
+def test_bags_are_read_as_crfsuite_reads_them(token, data):
+    train, test = data.draw(corpora(token)), data.draw(corpora(token))
+    encoder = BagEncoder()
+    same(encode(encoder, train, True), expected(train))
+    known = {name for token in flatten(train) for name, value in oracles.bag_items(plain(token)) if value}
+    assert encoder.n_features == len(known)
+    same(encode(encoder, test, False), expected(test, known))
+    assert encoder.n_features == len(known)
+    same(encode(encoder, train, False), expected(train))
+
+
+@pytest.mark.parametrize("token", [FLAT, DEEP, LIST], ids=["flat", "nested", "list"])
+@given(data=st.data())
+def test_growth_keeps_rows(token, data):
+    encoder = BagEncoder()
+    encode(encoder, data.draw(corpora(token)), True)
+    before = {name: int(encoder.row_of[k]) for name, k in encoder.ids.items()}
+    encode(encoder, data.draw(corpora(token)), True)
+    after = {name: int(encoder.row_of[k]) for name, k in encoder.ids.items()}
+    assert before.items() <= after.items()
+
+
+@pytest.mark.parametrize("token", [FLAT, DEEP, LIST], ids=["flat", "nested", "list"])
+@given(data=st.data(), min_count=st.integers(2, 3))
+def test_min_count_is_exact(token, data, min_count):
+    encoder, seen = BagEncoder(min_count), []
+    for _ in range(2):
+        part = data.draw(corpora(token))
+        seen += part
+        encode(encoder, part, True)
+        counts, _ = oracles.bag_occurrences([[plain(t) for t in s] for s in seen])
+        keep = {name for name, n in counts.items() if n >= min_count}
+        same(encode(encoder, seen, False), expected(seen, keep))
+        assert encoder.n_features == len(keep)
+
+
+def test_chunks_do_not_show(monkeypatch):
+    generator = np.random.default_rng(0)
+    X = [
+        [
+            {"w": str(generator.integers(9)), "x": float(generator.normal()), "n": ["p", "q"]}
+            for _ in range(10)
+        ]
+        for _ in range(5)
+    ]
+    whole, pieces = BagEncoder(), BagEncoder()
+    expected_ = encode(whole, X, True)
+    monkeypatch.setattr(bags, "CHUNK", 7)
+    monkeypatch.setattr(bags, "MOST_NUMBERS", 3)
+    same(encode(pieces, X, True), expected_)
+    same(encode(pieces, X, False), expected_)
+
+
+def test_spellings_of_the_same_feature():
+    """``{"a": "b"}``, ``{"a:b": True}``, ``{"a": ["b"]}`` and ``["a:b"]`` are one feature."""
+    encoder = BagEncoder()
+    X = [[{"a": "b"}, {"a:b": True}, {"a": ["b"]}, {"a": {"b": 1}}, {"a:b": 1.0}]]
+    same(encode(encoder, X, True), [Counter({"a:b": 1.0})] * 5)
+    assert encoder.n_features == 1
+
+
+def test_repeated_features_count_repeatedly():
+    same(encode(BagEncoder(), [[["a", "a", "b"]]], True), [Counter({"a": 2.0, "b": 1.0})])
+    same(encode(BagEncoder(), [[{"a": ["b", "b"], "a:b": 2.5}]], True), [Counter({"a:b": 4.5})])
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"a": math.nan},
+        {"a": math.inf},
+        {"a": np.float32("-inf")},
+        {"a": None},
+        {"a": b"bytes"},
+        {"a": 1j},
+        {"a": {"b": None}},
+        {"a": {"b": math.nan}},
+        {"a": ["b", 3]},
+        {"a": ["b", ["c"]]},
+        {3: "a"},
+        {None: 1.0},
+        {3: ["a"]},
+        {3: {"a": 1.0}},
+        {"a": {3: 1.0}},
+        {"a": {1, "b"}},
+        {"a": 10**400},
+        "a",
+        ["a"],
+        3,
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("growing", [True, False])
+def test_bad_features_are_refused_by_name(bad, growing):
+    X = [[{"a": "b"}], [{"a": 1.0}, bad]]
+    encoder = BagEncoder()
+    encode(encoder, X[:1], True)
+    with pytest.raises(ValueError, match="sequence 1, position 1"):
+        encoder.encode(flatten(X), offsets_of(lengths_of(X)), grow=growing)
+
+
+@pytest.mark.parametrize("bad", [["a", 3], [None], "a", {"a": 1}, [["a"]]], ids=str)
+def test_bad_lists_are_refused_by_name(bad):
+    X = [[["a"]], [["b"], bad]]
+    for growing in (True, False):
+        with pytest.raises(ValueError, match="sequence 1, position 1"):
+            BagEncoder().encode(flatten(X), offsets_of(lengths_of(X)), grow=growing)
+
+
+@pytest.mark.parametrize(
+    "good, bad",
+    [
+        ([[{"a": 1.0}]], [[{"n1": 1.0, "n2": "x", "n3": 2.0}, {"b": math.nan}]]),
+        ([[["a"]]], [[["n1", "n2", "n3"], [3]]]),
+        ([[{"a": ["b"]}]], [[{"n1": ["b"], "n2": "x"}, {"b": {"c": math.nan}}]]),
+    ],
+)
+def test_a_failed_call_leaves_a_usable_model(good, bad):
+    tagger = StructuredPerceptron(random_state=0).fit(good, [["X"]])
+    with pytest.raises(ValueError, match="sequence 0, position 1"):
+        tagger.partial_fit(bad, [["X", "Y"]])
+    assert list(tagger.classes_) == ["X"]
+    assert list(tagger.predict([bad[0][:1], good[0]])) == [["X"], ["X"]]
+    tagger.partial_fit(good, [["Y"]])
+    assert list(tagger.classes_) == ["X", "Y"]
+    assert tagger.n_features() == 1  # names of the failed call are not features
+
+
+def test_kinds_of_tokens_do_not_mix():
+    with pytest.raises(ValueError, match="sequence 1, position 0"):
+        StructuredPerceptron().fit([[{"a": 1}], [["a"]]], [["X"], ["X"]])
+    with pytest.raises(ValueError, match="sequence 1, position 0"):
+        StructuredPerceptron().fit([[["a"]], ["a"]], [["X"], ["X"]])
+
+
+def test_templates_need_tokens_not_bags():
+    with pytest.raises(ValueError, match="features must be 'auto'"):
+        StructuredPerceptron(["U0:%x[0,0]"]).fit([[{"a": 1}]], [["X"]])

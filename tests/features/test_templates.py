@@ -1,0 +1,235 @@
+"""Templates: parsing, errors, CRF++ template files, presets."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracles
+from skstruct import FeatureTemplates, StructuredPerceptron
+from skstruct.features.presets import PRESETS, columns_preset
+from skstruct.features.templates import parse_template
+
+
+def test_parsing_a_feature():
+    template = parse_template("U05:%x[-1,0]/%x[ +2 , 11 ]/%suffix3[0,1]")
+    assert not template.edge
+    assert template.atoms == (("x", 0, -1), ("x", 11, 2), ("suffix3", 1, 0))
+    assert template.offsets == (-1, 2, 0)
+
+
+def test_parsing_transitions():
+    assert parse_template(" B ").edge and parse_template("B").atoms == ()
+    template = parse_template("B01:%x[0,1]")
+    assert template.edge and template.atoms == (("x", 1, 0),)
+
+
+def test_a_bias_reads_nothing():
+    template = parse_template("U99")
+    assert not template.edge and template.atoms == ()
+    assert FeatureTemplates(["U99"]).offsets == ()
+    assert FeatureTemplates(["U99"]).n_columns == 1
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["x", "lower", "prefix2", "suffix12", "type"]),
+            st.integers(-9, 9),
+            st.integers(0, 12),
+        ),
+        max_size=4,
+    ),
+    st.sampled_from("UB"),
+    st.from_regex(r"[A-Za-z0-9_:+-]{0,5}", fullmatch=True),
+)
+def test_what_is_written_is_read(atoms, letter, name):
+    line = f"{letter}{name}" + "/".join(f"%{f}[{o},{c}]" for f, o, c in atoms)
+    template = parse_template(line)
+    assert template.edge == (letter == "B")
+    assert template.atoms == tuple((f, c, o) for f, o, c in atoms)
+    assert template.text == line
+    assert [(f, int(o), int(c)) for f, o, c in oracles.MACRO.findall(line)] == atoms
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("", "starts with U"),
+        ("x05:%x[0,0]", "starts with U"),
+        ("u05:%x[0,0]", "starts with U"),
+        ("%x[0,0]", "starts with U"),
+        ("# comment", "starts with U"),
+        ("U05:%y[0,0]", "unknown function %y"),
+        ("U05:%suffix[0,0]", "unknown function %suffix"),
+        ("U05:%suffix0[0,0]", "unknown function %suffix0"),
+        ("U05:%x[0]", "malformed macro"),
+        ("U05:%x[0,0", "malformed macro"),
+        ("U05:%x[0,-1]", "malformed macro"),
+        ("U05:%x[a,0]", "malformed macro"),
+        ("U05:%x[0.5,0]", "malformed macro"),
+        ("U05:%x[0,0]/%x[]", "malformed macro"),
+        ("U05:%x [0,0]", "malformed macro"),
+        ("U05:%[0,0]", "malformed macro"),
+        ("B05:%x[0,0,0]", "malformed macro"),
+    ],
+)
+def test_what_is_no_template(line, message):
+    with pytest.raises(ValueError, match=f"^somewhere: .*{re.escape(message)}"):
+        parse_template(line, "somewhere")
+    with pytest.raises(ValueError, match="template 1"):
+        FeatureTemplates(["U00:%x[0,0]", line])
+
+
+@pytest.mark.parametrize("line", ["U05:%x0,0]", "U05:%x", "U05:100%"])
+def test_a_percent_sign_begins_a_macro(line):
+    """As in CRF++, where any other use is a format error; here it would silently be a bias."""
+    with pytest.raises(ValueError, match="malformed macro"):
+        parse_template(line)
+
+
+def test_sets():
+    lines = ["U00:%x[-2,0]", "U01:%x[0,2]/%x[1,1]", "B", "B"]
+    templates = FeatureTemplates(lines)
+    assert templates.lines == ("U00:%x[-2,0]", "U01:%x[0,2]/%x[1,1]", "B")
+    assert len(templates) == 3
+    assert templates.offsets == (-2, 0, 1)
+    assert templates.n_columns == 3
+    assert templates == FeatureTemplates(lines[:3]) and hash(templates) == hash(FeatureTemplates(lines[:3]))
+    assert templates != FeatureTemplates(["B"])
+    assert eval(repr(templates)) == templates
+
+
+def test_what_is_no_set():
+    with pytest.raises(TypeError, match="list of template strings"):
+        FeatureTemplates("U00:%x[0,0]")
+    with pytest.raises(ValueError, match="at least one template"):
+        FeatureTemplates([])
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["U:%x[0,0]", "U:%x[0,1]"],
+        ["U:%x[0,0]/%x[1,0]", "U:%x[0,0]/%x[2,0]"],
+        ["U:%x[0,0]/%x[1,0]", "U:%x[1,0]/%x[0,0]"],
+        ["B:%x[0,0]", "B:%x[0,1]"],
+    ],
+)
+def test_one_identifier_for_different_combinations(lines):
+    with pytest.raises(ValueError, match="different identifiers"):
+        FeatureTemplates(lines).compile()
+
+
+def test_equal_identifiers_at_several_places():
+    FeatureTemplates(["U:%x[-1,0]", "U:%x[0,0]", "U:%x[2,0]"]).compile()
+    FeatureTemplates(["U:%x[0,0]", "B:%x[0,1]"]).compile()
+
+
+def test_plan():
+    plan = FeatureTemplates(["U0:%x[-2,0]/%x[1,1]", "U1:%x[3,0]", "B"]).compile()
+    assert (plan.left, plan.right, plan.n_columns, plan.bigram) == (2, 3, 2, True)
+    assert not FeatureTemplates(["U0:%x[0,0]", "B1:%x[0,0]"]).compile().bigram
+
+
+CRFPP = """\ufeff# Unigram
+U00:%x[-2,0]
+U01:%x[-1,0]
+
+   # indented comment
+U02:%x[0,0]/%x[0,1]
+U03:%x[0,0]#not a comment
+# Bigram
+B
+"""
+
+
+def test_reading_a_file(tmp_path):
+    path = tmp_path / "template"
+    path.write_text(CRFPP, encoding="utf-8")
+    expected = ("U00:%x[-2,0]", "U01:%x[-1,0]", "U02:%x[0,0]/%x[0,1]", "U03:%x[0,0]#not a comment", "B")
+    assert FeatureTemplates.from_file(path).lines == expected
+    assert FeatureTemplates.from_file(str(path)).lines == expected
+    path.write_bytes(CRFPP.replace("\n", "\r\n").encode())
+    assert FeatureTemplates.from_file(path).lines == expected
+
+
+def test_errors_in_a_file_name_the_line(tmp_path):
+    path = tmp_path / "template"
+    path.write_text("# a\n\nU00:%x[0,0]\nU01:%x[0]\n")
+    with pytest.raises(ValueError, match=re.escape(f"{path}:4: malformed")):
+        FeatureTemplates.from_file(path)
+    path.write_text("# nothing\n\n")
+    with pytest.raises(ValueError, match="holds no template"):
+        FeatureTemplates.from_file(path)
+    with pytest.raises(FileNotFoundError):
+        FeatureTemplates.from_file(tmp_path / "absent")
+
+
+def test_an_estimator_reads_the_file(tmp_path):
+    path = tmp_path / "template"
+    path.write_text("# words\nU00:%x[0,0]\nB\n")
+    X, y = [["a", "b"], ["b", "a"]], [["X", "Y"], ["Y", "X"]]
+    for features in (path, str(path), ["U00:%x[0,0]", "B"], FeatureTemplates(["U00:%x[0,0]", "B"])):
+        tagger = StructuredPerceptron(features, random_state=0).fit(X, y)
+        assert tagger._model.encoder.templates.lines == ("U00:%x[0,0]", "B")
+        assert list(tagger.predict(X)) == y
+    with pytest.raises(ValueError, match="neither a preset"):
+        StructuredPerceptron("no such file").fit(X, y)
+
+
+def values(lines, sequence, t):
+    """The features of a token as tuples of values, without the templates' names."""
+    found = oracles.template_features(lines, sequence).nodes[t]
+    return sorted(tuple(re.findall(r"'([^']*)'", name)) for name in found.elements())
+
+
+def test_presets_are_valid():
+    for name, lines in PRESETS.items():
+        templates = FeatureTemplates.preset(name)
+        assert templates.lines == tuple(lines)
+        templates.compile()
+        assert len({re.sub(r":.*", "", line) for line in lines}) == len(lines)
+    with pytest.raises(ValueError, match="unknown preset"):
+        FeatureTemplates.preset("letters")
+
+
+def test_char_is_table_1_of_the_paper():
+    """Characters at -1, 0, 1 and pairs from (-2, -1) to (1, 2)."""
+    lines = [line for line in PRESETS["char"] if line[0] == "U"]
+    assert len(lines) == 7
+    one = [("=b",), ("=c",), ("=d",)]
+    two = [("=a", "=b"), ("=b", "=c"), ("=c", "=d"), ("=d", "=e")]
+    assert values(lines, list("abcde"), 2) == sorted(one + two)
+
+
+def test_chunk_is_crfsuites_tutorial():
+    """19 templates: words at -2 to 2, two word pairs, the same for tags with more pairs, three triples."""
+    lines = [line for line in PRESETS["chunk"] if line[0] == "U"]
+    assert len(lines) == 19
+    w, p = [f"=w{k}" for k in range(5)], [f"=p{k}" for k in range(5)]
+    expected = [(v,) for v in w + p] + [(w[1], w[2]), (w[2], w[3])]
+    expected += [tuple(p[k : k + 2]) for k in range(4)] + [tuple(p[k : k + 3]) for k in range(3)]
+    sequence = [(a[1:], b[1:]) for a, b in zip(w, p)]
+    assert values(lines, sequence, 2) == sorted(expected)
+
+
+def test_word_has_sixteen():
+    lines = [line for line in PRESETS["word"] if line[0] == "U"]
+    assert len(lines) == 16
+    words = ["The", "old", "McDonald99", "had", "one"]
+    w = [f"={word}" for word in words]
+    expected = [(v,) for v in w] + [(w[1], w[2]), (w[2], w[3]), ("=XxXxx99",)]
+    expected += [("=McDonald99"[: 1 + n],) for n in range(1, 5)] + [
+        ("=" + "McDonald99"[-n:],) for n in range(1, 5)
+    ]
+    assert values(lines, words, 2) == sorted(expected)
+
+
+def test_columns_preset():
+    for n in (1, 2, 3, 5):
+        templates = FeatureTemplates(columns_preset(n))
+        templates.compile()
+        assert templates.n_columns == n
+        assert templates.lines[-1] == "B"

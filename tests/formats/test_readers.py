@@ -1,0 +1,353 @@
+"""Corpus files: formats as they come, round trips, and errors that name file and line."""
+
+import gzip
+import io
+import itertools
+import pathlib
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from skstruct.formats.readers import (
+    CONLLU_FIELDS,
+    iter_columns,
+    iter_conllu,
+    iter_segmented,
+    read_columns,
+    read_conllu,
+    read_segmented,
+    write_columns,
+    write_conllu,
+    write_segmented,
+)
+
+COLUMNS = "He PRP B-NP\nreckons  VBZ\tB-VP \n\n \t\n\nYes UH O\n"
+SENTENCES = [[("He", "PRP", "B-NP"), ("reckons", "VBZ", "B-VP")], [("Yes", "UH", "O")]]
+
+CONLLU = """\
+# sent_id = 1
+# text = vámonos al mar
+1-2\tvámonos\t_\t_\t_\t_\t_\t_\t_\t_
+1\tvamos\tir\tVERB\tV\t_\t0\troot\t_\t_
+2\tnos\tnosotros\tPRON\tP\t_\t1\tobj\t_\t_
+2.1\tsaw\t_\t_\t_\t_\t_\t_\t_\t_
+3\ta b\tmar\tNOUN\tN\t_\t1\tobl:arg\t_\tSpaceAfter=No
+
+# sent_id = 2
+1\tsí\tsí\tINTJ\tI\t_\t0\troot\t_\t_
+"""
+TREES = [
+    [("vamos", "V", 0, "root"), ("nos", "P", 1, "obj"), ("a b", "N", 1, "obl:arg")],
+    [("sí", "I", 0, "root")],
+]
+SEGMENTED = "我  喜欢　图书馆\n\n \t \n好\t。"
+WORDS = [["我", "喜欢", "图书馆"], ["好", "。"]]
+
+FORMATS = [
+    pytest.param(read_columns, iter_columns, COLUMNS, SENTENCES, id="columns"),
+    pytest.param(read_conllu, iter_conllu, CONLLU, TREES, id="conllu"),
+    pytest.param(read_segmented, iter_segmented, SEGMENTED, WORDS, id="segmented"),
+]
+
+
+def conllu(*rows):
+    """Rows of (id, head) as a file."""
+    return "".join(f"{i}\tw\t_\t_\t_\t_\t{head}\t_\t_\t_\n" for i, head in rows)
+
+
+# --------------------------------------------------------------------------------- ways to come in
+@pytest.mark.parametrize("read, iterate, text, expected", FORMATS)
+def test_sources(read, iterate, text, expected, tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_text(text, encoding="utf-8", newline="\n")
+    assert read(path) == read(str(path)) == read(io.StringIO(text)) == expected
+    with open(path, encoding="utf-8") as file:
+        assert read(file) == expected
+        assert not file.closed
+    with gzip.open(tmp_path / "corpus.gz", "wt", encoding="utf-8") as file:
+        file.write(text)
+    with gzip.open(tmp_path / "corpus.gz", "rt", encoding="utf-8") as file:
+        assert read(file) == expected
+
+
+@pytest.mark.parametrize("read, iterate, text, expected", FORMATS)
+@pytest.mark.parametrize("bom", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("tail", ["", "\n\n\n"])
+def test_marks_and_line_ends(read, iterate, text, expected, bom, end, tail, tmp_path):
+    text = bom + (text.rstrip("\n") + tail).replace("\n", end)
+    path = tmp_path / "corpus.txt"
+    path.write_bytes(text.encode())
+    assert read(path) == expected
+    assert read(io.StringIO(text)) == expected
+
+
+@pytest.mark.parametrize("read, iterate, text, expected", FORMATS)
+def test_other_encodings(read, iterate, text, expected, tmp_path):
+    for encoding in ("utf-16", "gb18030"):
+        (tmp_path / encoding).write_bytes(text.encode(encoding))
+        assert read(tmp_path / encoding, encoding=encoding) == expected
+
+
+@pytest.mark.parametrize("read, iterate, text, expected", FORMATS)
+def test_empty_files(read, iterate, text, expected):
+    assert read(io.StringIO("")) == read(io.StringIO("\n \n\n")) == []
+
+
+@pytest.mark.parametrize("read, iterate, text, expected", FORMATS)
+def test_iterators_stream(read, iterate, text, expected):
+    class Endless(io.StringIO):
+        lines = itertools.cycle((text + "\n\n").splitlines(keepends=True))
+
+        def __next__(self):
+            return next(self.lines)
+
+    sentences = iterate(Endless())
+    assert list(itertools.islice(sentences, 2 * len(expected))) == 2 * expected
+
+
+# ----------------------------------------------------------------------------------------- columns
+def test_columns_options():
+    assert read_columns(io.StringIO(COLUMNS), columns=[-1, 0])[1] == [("O", "Yes")]
+    text = "# a comment\na\tb c\t\n-DOCSTART- x\t\t\n#\t\t\n"
+    assert read_columns(io.StringIO(text), separator="\t", comment="# ") == [
+        [("a", "b c", ""), ("-DOCSTART- x", "", ""), ("#", "", "")]
+    ]
+    assert read_columns(io.StringIO("-DOCSTART- x\n\na b\n"), comment="-DOCSTART-") == [[("a", "b")]]
+
+
+def test_columns_split_at_spaces_and_tabs_only():
+    assert read_columns(io.StringIO("\u3000 S\n10\xa0000 S\na\x85b S\n")) == [
+        [("\u3000", "S"), ("10\xa0000", "S"), ("a\x85b", "S")]
+    ]
+
+
+def test_ragged_columns(tmp_path):
+    path = tmp_path / "ragged.txt"
+    path.write_text("a b c\n\nd e f\ng h\n")
+    with pytest.raises(ValueError, match=r"ragged\.txt, line 4: expected 3 columns, as on line 1; found 2"):
+        read_columns(path)
+    sentences = iter_columns(path)
+    assert next(sentences) == [("a", "b", "c")]  # what came before the error is usable
+
+
+def test_missing_column(tmp_path):
+    path = tmp_path / "two.txt"
+    path.write_text("\na b\n")
+    for columns in ([2], [0, -3]):
+        with pytest.raises(ValueError, match=rf"two\.txt, line 2: .* {columns[-1]}; found 2 columns"):
+            read_columns(path, columns=columns)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"columns": "a"},
+        {"columns": []},
+        {"columns": [0.5]},
+        {"columns": 1},
+        {"separator": ""},
+        {"comment": ""},
+    ],
+)
+def test_columns_bad_options(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        iter_columns("nowhere", **options)  # at once, not when the first sentence is asked for
+
+
+# ----------------------------------------------------------------------------------------- CoNLL-U
+def test_conllu_fields():
+    (first, second) = read_conllu(io.StringIO(CONLLU), fields=["head", "id", "misc"])
+    assert first == [(0, 1, "_"), (1, 2, "_"), (1, 3, "SpaceAfter=No")]
+    assert type(second[0][0]) is type(second[0][1]) is int
+    assert read_conllu(io.StringIO(CONLLU), fields="upos")[1] == [("INTJ",)]
+    assert len(read_conllu(io.StringIO(CONLLU), fields=CONLLU_FIELDS)[0][0]) == 10
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (conllu((1, 0), (2, 3)), "line 2: expected a head between 0 and 2; found 3"),
+        (conllu((1, 0), (2, 2)), "line 2: expected a head between 0 and 2; found the word itself"),
+        (conllu((1, 0), (2, "_")), "line 2: expected a head, .* found '_'"),
+        (conllu((1, 0), (2, -1)), "line 2: expected a head, .* found '-1'"),
+        ("# c\n" + conllu((1, 0), (3, 1)), "line 3: expected the id 2; found '3'"),
+        (conllu((2, 0)), "line 1: expected the id 1; found '2'"),
+        (conllu((1, 0)) + "\n" + conllu(("x-y", 0)), "line 3: expected the id 1; found 'x-y'"),
+        ("1\tw\t_\n", "line 1: expected 10 columns separated by tabs; found 3"),
+        (conllu((1, 9)) + "\n" + conllu((1, 0)), "line 1: expected a head between 0 and 1; found 9"),
+    ],
+)
+def test_conllu_errors(text, message, tmp_path):
+    path = tmp_path / "tree.conllu"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"tree\.conllu, " + message):
+        read_conllu(path)
+
+
+def test_conllu_heads_matter_only_if_asked_for():
+    assert read_conllu(io.StringIO(conllu((1, "_"), (2, 7))), fields=["form"]) == [[("w",), ("w",)]]
+
+
+@pytest.mark.parametrize("fields", [["word"], [], ["form", "form"], "heads"])
+def test_conllu_bad_fields(fields):
+    with pytest.raises(ValueError, match="fields"):
+        iter_conllu("nowhere", fields=fields)
+    with pytest.raises(ValueError, match="fields"):
+        write_conllu([], io.StringIO(), fields=fields)
+
+
+# -------------------------------------------------------------------------------- errors of all
+@pytest.mark.parametrize("read", [read_columns, read_conllu, read_segmented])
+def test_undecodable_bytes(read, tmp_path):
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"# a\n" * 5 + b"caf\xe9\n")
+    with pytest.raises(ValueError, match=r"latin\.txt, line 6: not valid utf-8"):
+        read(path)
+    with open(path, encoding="utf-8") as file, pytest.raises(ValueError, match=r"latin\.txt, after line"):
+        read(file)
+
+
+@pytest.mark.parametrize("read", [read_columns, read_conllu, read_segmented])
+def test_files_that_are_none(read, tmp_path):
+    with pytest.raises(TypeError, match="text mode"):
+        read(io.BytesIO(b"a b\n"))
+    with pytest.raises(TypeError, match="path_or_file must be a path or an open text file; got list"):
+        read(["a b"])
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "nowhere")
+
+
+def test_errors_name_an_open_file():
+    file = io.StringIO("a b\nc\n")
+    with pytest.raises(ValueError, match="<StringIO>, line 2"):
+        read_columns(file)
+    file = io.StringIO("a b\nc\n")
+    file.name = "<stdin>"
+    with pytest.raises(ValueError, match="<stdin>, line 2"):
+        read_columns(file)
+
+
+# ----------------------------------------------------------------------------------------- writers
+# A byte order mark is dropped at the start of a file, and surrogates have no encoding.
+CHARACTERS = st.characters(exclude_characters="\ufeff\n\r", exclude_categories=["Cs"])
+TEXT = st.text(CHARACTERS, min_size=1, max_size=4)
+PLAIN = TEXT.filter(lambda word: " " not in word and "\t" not in word)
+NO_TAB = TEXT.filter(lambda word: "\t" not in word)
+WORD = TEXT.filter(lambda word: word.split() == [word])
+
+
+def sentences(token):
+    return st.lists(st.lists(token, min_size=1, max_size=4), max_size=4)
+
+
+def written(write, *args, **options):
+    file = io.StringIO()
+    write(*args, file, **options)
+    file.seek(0)
+    return file
+
+
+@given(sentences(st.tuples(PLAIN, PLAIN)), st.sampled_from([" ", "\t"]))
+def test_columns_round_trip(y, separator):
+    assert read_columns(written(write_columns, y, separator=separator)) == y
+
+
+@given(sentences(st.tuples(NO_TAB, NO_TAB.filter(str.strip))))
+def test_columns_round_trip_with_tabs(y):
+    assert read_columns(written(write_columns, y, separator="\t"), separator="\t") == y
+
+
+@given(sentences(WORD))
+def test_segmented_round_trip(y):
+    assert read_segmented(written(write_segmented, y)) == y
+    assert read_segmented(written(write_segmented, y, separator="\u3000")) == y
+
+
+@given(st.data())
+def test_conllu_round_trip(data):
+    y = data.draw(sentences(st.tuples(NO_TAB, NO_TAB, NO_TAB)))
+    y = [
+        [
+            (form, tag, data.draw(st.sampled_from(sorted({*range(len(s) + 1)} - {t + 1}))), label)
+            for t, (form, tag, label) in enumerate(s)
+        ]
+        for s in y
+    ]
+    assert read_conllu(written(write_conllu, y)) == y
+    with_id = [[(t + 1, *token) for t, token in enumerate(s)] for s in y]
+    fields = ["id", "form", "upos", "head", "misc"]
+    assert read_conllu(written(write_conllu, with_id, fields=fields), fields=fields) == with_id
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@given(sentences(st.tuples(PLAIN, PLAIN)), st.sampled_from(["utf-8", "utf-16", "gb18030"]))
+def test_round_trip_on_disk(tmp_path, y, encoding):
+    path = pathlib.Path(tmp_path) / "out.txt"
+    write_columns(iter(y), path, encoding=encoding)
+    assert read_columns(str(path), encoding=encoding) == y
+
+
+@pytest.mark.parametrize(
+    "y, error, message",
+    [
+        ([[("a", "b")], [("a", "b"), ("a b", "c")]], ValueError, "sentence 1, position 1"),
+        ([[("a", "")]], ValueError, "sentence 0, position 0"),
+        ([[("a", "b\nc")]], ValueError, "sentence 0, position 0: .* line end"),
+        ([[("a", "b"), ("a",)]], ValueError, "sentence 0, position 1: expected 2 columns; got 1"),
+        ([[("a", 1)]], TypeError, "sentence 0, position 0: expected a string; got 1"),
+        ([["ab"]], TypeError, "sentence 0, position 0: expected a tuple; got 'ab'"),
+    ],
+)
+def test_write_columns_errors(y, error, message):
+    with pytest.raises(error, match=message):
+        write_columns(y, io.StringIO())
+
+
+def test_write_columns_refuses_what_would_read_as_blank():
+    with pytest.raises(ValueError, match="position 0"):
+        write_columns([[(" ", " ")]], io.StringIO(), separator="\t")
+    with pytest.raises(ValueError, match="separator"):
+        write_columns([], io.StringIO(), separator="")
+
+
+@pytest.mark.parametrize(
+    "token, error, message",
+    [
+        (("w", "X", 2, "l"), ValueError, "head must be an integer from 0 to 1; got 2"),
+        (("w", "X", "0", "l"), ValueError, "head must be an integer"),
+        (("w", "X", 1, "l"), ValueError, "head 1 is the word itself"),
+        (("w", "X", 0), ValueError, "expected a tuple of 4 values"),
+        (("w\tv", "X", 0, "l"), ValueError, "holds a tab"),
+        (("", "X", 0, "l"), ValueError, "is empty"),
+        ((None, "X", 0, "l"), TypeError, "expected a string"),
+    ],
+)
+def test_write_conllu_errors(token, error, message):
+    with pytest.raises(error, match="sentence 0, position 0: .*" + message):
+        write_conllu([[token]], io.StringIO())
+
+
+def test_write_conllu_numbers_words_itself():
+    with pytest.raises(ValueError, match="id must be an integer from 1 to 1; got 2"):
+        write_conllu([[(2,)]], io.StringIO(), fields=["id"])
+
+
+def test_write_segmented_errors():
+    for word in ("a b", "", "a\u3000", "a\n"):
+        with pytest.raises(ValueError, match="sentence 1, position 1"):
+            write_segmented([["a"], ["b", word]], io.StringIO())
+    with pytest.raises(TypeError, match="sentence 0: .* the string 'ab'"):
+        write_segmented(["ab"], io.StringIO())
+    with pytest.raises(ValueError, match="separator"):
+        write_segmented([], io.StringIO(), separator="/")
+
+
+def test_writers_leave_files_open_and_refuse_others(tmp_path):
+    file = io.StringIO()
+    write_segmented([["a"]], file)
+    write_segmented([["b"]], file)
+    assert file.getvalue() == "a\nb\n"
+    with pytest.raises(TypeError, match="path_or_file"):
+        write_columns([], None)

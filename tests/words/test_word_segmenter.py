@@ -1,0 +1,369 @@
+"""The word-based segmenter as an estimator."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.utils import get_tags
+
+import skstruct
+from skstruct import Segmenter, StructuredPerceptron, WordSegmenter
+from skstruct.chain.tagger import Sequences
+from skstruct.datasets import load_segmentation
+from skstruct.metrics import word_f1_score
+from skstruct.saving.container import ModelFileError, read_container, write_container
+from skstruct.training.run import Run
+
+X, Y = load_segmentation()
+TEXTS = ["我喜欢图书馆", "他来北京"]
+WORDS = [["我", "喜欢", "图书馆"], ["他", "来", "北京"]]
+
+
+def new(**parameters):
+    return WordSegmenter(**{"random_state": 0, "max_iter": 5, **parameters})
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return new().fit(X[:120], Y[:120])
+
+
+def same(a, b):
+    assert a.predict(X) == b.predict(X)
+    np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
+
+
+# -- words -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("templates", ["zsz18", "zc14"])
+@pytest.mark.parametrize("update", ["early", "max-violation", "standard"])
+def test_overfits(templates, update):
+    segmenter = new(templates=templates, update=update, max_iter=30).fit(X, Y)
+    predicted = segmenter.predict(X)
+    assert type(predicted) is Sequences and type(predicted[0]) is list and type(predicted[0][0]) is str
+    assert ["".join(words) for words in predicted] == X
+    score = segmenter.score(X, Y)
+    assert type(score) is float and score >= 0.999
+    assert score == pytest.approx(word_f1_score(Y, predicted), abs=1e-12)
+
+
+def test_does_better_than_characters_on_unseen_text(fitted):
+    characters = word_f1_score(Y[120:], [list(text) for text in X[120:]])
+    assert fitted.score(X[120:], Y[120:]) > max(0.7, characters + 0.1)
+
+
+def test_exact_search_scores_best(fitted):
+    exact = clone(fitted).set_params(beam_size=None)
+    exact.fit(X[:40], Y[:40])
+    scores = {b: exact.set_params(beam_size=b).decision_function(X[:60]) for b in (1, 2, 8, None)}
+    assert all((scores[b] <= scores[None] + 1e-9).all() for b in scores)
+    assert scores[8].sum() > scores[1].sum()
+
+
+def test_white_space(fitted):
+    text = "".join(X[:4])
+    parts = [text[:3], text[3:10], text[10:11], text[11:]]
+    words = fitted.predict(["  " + " \u3000".join(parts) + "\n"])[0]
+    assert "".join(words) == text
+    assert set(np.cumsum(list(map(len, words)))) >= {3, 10, 11}
+    assert fitted.predict(["", " \t", "好"]) == [[], [], ["好"]]
+    np.testing.assert_array_equal(fitted.decision_function(["", " \t"]), 0.0)
+    texts = ["the cat sat", "a  dog barks loudly "]
+    split = [t.split() for t in texts]
+    assert new().fit(texts, split).predict(texts) == split
+
+
+def test_odd_characters():
+    texts = ["\x00#\ud800𝒳", "a\x00b"]
+    words = [["\x00#", "\ud800𝒳"], ["a\x00", "b"]]
+    segmenter = new(max_iter=20).fit(texts, words)
+    assert segmenter.predict(texts) == words
+
+
+# -- constraints -----------------------------------------------------------------------------------
+def test_boundaries(fitted):
+    free = fitted.predict(X[120:])
+    for text, words in zip(X[120:], free):
+        starts = set(np.cumsum([0] + [len(w) for w in words]).tolist())
+        everything = [k in starts for k in range(len(text))]
+        assert fitted.predict([text], boundaries=[everything]) == [words]
+        assert fitted.predict([text], boundaries=[[None] * len(text)]) == [words]
+        opposite = [True] + [not flag for flag in everything[1:]]
+        found = fitted.predict([text], boundaries=[np.array(opposite)])[0]
+        assert "".join(found) == text
+        stops = set(np.cumsum([0] + [len(w) for w in found]).tolist()) - {len(text)}
+        assert stops == {k for k, flag in enumerate(opposite) if flag}
+    assert fitted.predict(X[120:], boundaries=[None] * len(X[120:])) == free
+    assert fitted.predict(["好 的"], boundaries=[[None, False, None]]) == [["好", "的"]]
+
+
+def test_dictionary(fitted):
+    text = "他在北京大学图书馆看书。"
+    assert "北京大学图书馆" in fitted.predict([text], dictionary=["北京大学图书馆"])[0]
+    found = fitted.predict([text], dictionary={"北京大", "京大学", "。"})[0]
+    assert "北京大" in found and found[-1] == "。" and "".join(found) == text
+    assert fitted.predict([text], dictionary=[]) == fitted.predict([text])
+    # White space and flags come first.
+    assert fitted.predict(["北京 大学"], dictionary=["北京大学"])[0][0] != "北京大学"
+    split = [None] * 4 + [True] + [None] * 7
+    found = fitted.predict([text], dictionary=["北京大学", "看书"], boundaries=[split])[0]
+    assert "看书" in found and 4 in np.cumsum([len(w) for w in found])
+    single = fitted.predict([text], dictionary=list(text))[0]
+    assert single == list(text)
+
+
+def test_partial_annotation():
+    flags = [[True, True, False, True, None, False], [None, True, True, None]]
+    segmenter = new(max_iter=10).fit(TEXTS, flags)
+    found = segmenter.predict(TEXTS)
+    assert found[0][:2] == ["我", "喜欢"] and found[1][:2] == ["他", "来"]
+    # All known is the same as words.
+    full = [[k in np.cumsum([0] + [len(w) for w in words]) for k in range(len(t))] for t, words in zip(X, Y)]
+    same(new().fit(X[:60], full[:60]), new().fit(X[:60], Y[:60]))
+    same(new().fit(X[:60], full[:30] + Y[30:60]), new().fit(X[:60], Y[:60]))
+    # Half of the flags still teach.
+    generator = np.random.default_rng(0)
+    some = [[f if generator.random() < 0.5 else None for f in flags] for flags in full]
+    assert new(max_iter=10).fit(X[:120], some[:120]).score(X[120:], Y[120:]) > 0.6
+    # White space needs a flag, which says nothing.
+    segmenter = new().fit(["我 喜欢", " 他来"], [[None, False, True, False], [False, True, None]])
+    assert segmenter.predict(["我 喜欢"]) == [["我", "喜欢"]]
+
+
+# -- bad input -------------------------------------------------------------------------------------
+BAD = [
+    ("abc", [["abc"]], r"got the str|must be a list of texts"),
+    ([["我"]], [["我"]], r"X: sequence 0 must be a text"),
+    (TEXTS, None, "must be a list of lists of words"),
+    (TEXTS, WORDS[:1], "same number of sequences, got 2 and 1"),
+    (TEXTS[:1], [[True], [None]], "same number of sequences, got 1 and 2"),
+    (TEXTS, [WORDS[0], ["他", "去", "北京"]], r"sequence 1, position 1: the words must spell the text"),
+    (TEXTS, [WORDS[0], ["他", "来", "北"]], r"sequence 1, position 3: the words must spell"),
+    (TEXTS, [WORDS[0], ["他", "", "来", "北京"]], r"sequence 1, position 1: a word must not be empty"),
+    (TEXTS, [WORDS[0], ["他", 3, "北京"]], r"sequence 1, position 1: expected a word"),
+    (TEXTS, [WORDS[0], ["他", "来 北", "京"]], r"sequence 1, position 1: a word must not hold white space"),
+    (["我喜 欢"], [["我", "喜欢"]], r"sequence 0, position 1: the text has white space inside"),
+    (TEXTS, [[(w, "N") for w in words] for words in WORDS], "position 0: expected a word"),
+    (TEXTS, [WORDS[0], [True, None, True]], "sequence 1: expected one flag for each of the 4"),
+    (TEXTS, [WORDS[0], [None, "来", None, None]], "sequence 1, position 1: a flag must be"),
+    (TEXTS, [WORDS[0], [False, None, None, None]], "sequence 1, position 0: False, but a word starts"),
+    (["我 喜"], [[None, None, False]], "sequence 0, position 2: False, but a word starts"),
+    (["", " "], [[], []], "X holds no character"),
+    ([], [], "X is empty"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("x, y, message", BAD)
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_bad_input(fitted, method, x, y, message):
+    segmenter = clone(fitted).fit(TEXTS, WORDS)
+    before, model = vars(segmenter).copy(), pickle.dumps(segmenter._training)
+    with pytest.raises(ValueError, match=message):
+        getattr(segmenter, method)(x, y)
+    assert vars(segmenter) == before and pickle.dumps(segmenter._training) == model
+
+
+def test_bad_options(fitted):
+    for flags, message in [
+        ([], "as many items as X, got 0 and 1"),
+        ([[True]], "sequence 0: expected one flag for each of the 2"),
+        ([[1, None]], "sequence 0, position 0: a flag must be"),
+        (["ab"], "sequence 0 must be None or a list of flags"),
+        ([[False, None]], "sequence 0, position 0: False"),
+        ("ab", "must be a list with flags"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            fitted.predict(["你好"], boundaries=flags)
+    with pytest.raises(ValueError, match="dictionary"):
+        fitted.predict(["你好"], dictionary=["a b"])
+    with pytest.raises(ValueError, match="knows no tags"):
+        fitted.score(TEXTS, [[(w, "N") for w in words] for words in WORDS])
+    with pytest.raises(NotFittedError):
+        WordSegmenter().predict(["你好"])
+    for parameter, value in [
+        ("templates", "other"), ("beam_size", 0), ("update", "late"), ("dropout", 1.0), ("min_count", 0)
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=parameter):
+            WordSegmenter(**{parameter: value}).fit(TEXTS, WORDS)
+    with pytest.raises(ValueError, match="positive sample_weight are empty"):
+        WordSegmenter().fit(["", "好"], [[], ["好"]], sample_weight=[1, 0])
+
+
+# -- training --------------------------------------------------------------------------------------
+def test_no_dropout_is_the_default():
+    same(new(dropout=0.0).fit(X[:60], Y[:60]), new().fit(X[:60], Y[:60]))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"dropout": 0.1},
+        {"penalty": "l2", "alpha": 1e-3},
+        {"penalty": "l1", "alpha": 1e-3},
+        {"penalty": "l1-cumulative", "alpha": 1e-4},
+        {"feature_noise": "dropout", "edge_noise": "same"},
+        {"feature_noise": "zipf"},
+        {"edge_noise": "dropout"},
+        {"average": False},
+        {"min_count": 2},
+        {"shuffle": False},
+    ],
+)
+def test_parameters_matter(parameters):
+    plain, other, again = (new(**p).fit(X[:120], Y[:120]) for p in ({}, parameters, parameters))
+    assert not np.array_equal(plain.decision_function(X), other.decision_function(X))
+    same(other, again)
+    assert other.score(X[120:], Y[120:]) > 0.65
+
+
+def test_seeds_matter():
+    one, two = (new(random_state=seed).fit(X[:60], Y[:60]) for seed in (1, 2))
+    assert not np.array_equal(one.decision_function(X), two.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    "parameters", [{}, {"penalty": "l2", "alpha": 1e-3}, {"min_count": 2, "dropout": 0.1}]
+)
+def test_warm_start_goes_on(parameters):
+    whole = new(max_iter=6, **parameters).fit(X[:80], Y[:80])
+    halves = new(max_iter=3, warm_start=True, **parameters).fit(X[:80], Y[:80]).fit(X[:80], Y[:80])
+    same(whole, halves)
+    assert [h["epoch"] for h in halves.history_] == [4, 5, 6]
+    with pytest.raises(ValueError, match="templates='zc14' differs"):
+        halves.set_params(templates="zc14").fit(X, Y)
+
+
+def test_partial_fit():
+    segmenter = new()
+    for _ in range(6):
+        assert segmenter.partial_fit(X[:60], Y[:60]) is segmenter
+    before = segmenter.predict(X)
+    copy = pickle.loads(pickle.dumps(segmenter))
+    for _ in range(6):
+        segmenter.partial_fit(X[60:], Y[60:])
+    assert copy.predict(X) == before
+    assert segmenter.score(X, Y) > 0.85 and segmenter.n_iter_ == 12
+
+
+def test_sample_weight():
+    weight = np.ones(60)
+    weight[:20] = 0.0
+    left_out = new().fit(X[:60], Y[:60], sample_weight=weight)
+    same(left_out, new().fit(X[20:60], Y[20:60]))
+    twice = new().fit(X[:60], Y[:60], sample_weight=np.full(60, 2.0))  # the perceptron knows no scale
+    np.testing.assert_allclose(
+        twice.decision_function(X), 2 * new().fit(X[:60], Y[:60]).decision_function(X), rtol=1e-9
+    )
+    weight[20:40] = 3.0
+    other = new().fit(X[:60], Y[:60], sample_weight=weight)
+    assert not np.array_equal(other.decision_function(X), left_out.decision_function(X))
+    assert left_out.score(X[:2], Y[:2], [1, 0]) == left_out.score(X[:1], Y[:1])
+
+
+def test_early_stopping(capsys):
+    segmenter = new(early_stopping=True, max_iter=30, n_iter_no_change=2, verbose=1).fit(X, Y)
+    assert segmenter.n_iter_ < 30
+    assert all(0 < h["validation_score"] <= 1 for h in segmenter.history_)
+    assert "held-out word F1" in capsys.readouterr().out
+    flags = [[True] + [None] * (len(t) - 1) for t in X[:5]]
+    assert new(early_stopping=True).fit(X[:10], flags + Y[5:10]).n_iter_ > 0
+
+
+def test_interrupted_fit_resumes(tmp_path, monkeypatch):
+    class Stop(Exception):
+        pass
+
+    whole = new(penalty="l1", alpha=1e-3, min_count=2).fit(X[:60], Y[:60])
+    report = Run._report
+
+    def stop(run):
+        report(run)
+        if run.done == 2:
+            raise Stop
+
+    segmenter = clone(whole).set_params(checkpoint=str(tmp_path))
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "_report", stop)
+        with pytest.raises(Stop):
+            segmenter.fit(X[:60], Y[:60])
+    assert not hasattr(segmenter, "_model")
+    segmenter.fit(X[:60], Y[:60])
+    assert segmenter.resumed_from_ == 2
+    same(whole, segmenter)
+
+
+# -- files, copies, scikit-learn -------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"templates": "zc14", "beam_size": None}, {"min_count": 2}, {"penalty": "l1", "alpha": 1e-3}],
+)
+def test_save_and_load(tmp_path, parameters):
+    path = tmp_path / "model"
+    segmenter = new(**parameters).fit(X[:60], Y[:60])
+    segmenter.save(path)
+    loaded = skstruct.load(path)
+    assert repr(loaded) == repr(segmenter) and loaded.history_ == segmenter.history_
+    same(segmenter, loaded)
+    going_on = [s.set_params(warm_start=True).fit(X[60:], Y[60:]) for s in (loaded, skstruct.load(path))]
+    same(*going_on)
+    same(going_on[0], segmenter.set_params(warm_start=True).fit(X[60:], Y[60:]))
+    segmenter.save(path, training=False)
+    same(segmenter, skstruct.load(path))
+    if segmenter.min_count == 1:  # a file without training does not know what is rare
+        same(skstruct.load(path).partial_fit(X[:60], Y[:60]), segmenter.partial_fit(X[:60], Y[:60]))
+
+
+def test_damaged_files_are_refused(tmp_path):
+    path = tmp_path / "model"
+    new().fit(X[:20], Y[:20]).save(path)
+    for spoil, message in [
+        (lambda keys: keys[::-1].copy(), "keys are no features"),
+        (lambda keys: np.concatenate([keys[:-1], keys[:1]]), "occurs twice"),
+        (lambda keys: keys[:-1].copy(), "weights"),
+        (lambda keys: -keys - 1, "keys are no features"),
+    ]:
+        header, arrays = read_container(path, kind="model")
+        name = next(n for n in arrays if n.endswith("keys"))
+        write_container(tmp_path / "bad", header, {**arrays, name: spoil(arrays[name])})
+        with pytest.raises(ModelFileError, match=message):
+            skstruct.load(tmp_path / "bad")
+
+
+def test_scikit_learn(fitted):
+    same(fitted, pickle.loads(pickle.dumps(fitted)))
+    copy = clone(fitted)
+    assert not hasattr(copy, "_model") and repr(copy) == repr(fitted)
+    tags = get_tags(fitted)
+    assert tags.estimator_type is None and tags.input_tags.string and tags.requires_fit
+    assert "WordSegmenter" in fitted._repr_html_()
+    predicted = cross_val_predict(new(), X[:60], Y[:60], cv=3)
+    assert predicted.shape == (60,) and predicted.dtype == object
+    search = GridSearchCV(new(), {"max_iter": [1, 5]}, cv=2, error_score="raise").fit(X, Y)
+    assert search.best_params_["max_iter"] == 5
+    assert fitted.n_features() == len(set(fitted._model.features())) > 0
+    for container in (tuple, np.array, pd.Series):
+        assert fitted.predict(container(X)) == fitted.predict(X)
+
+
+def test_threads_change_nothing(fitted):
+    copy = pickle.loads(pickle.dumps(fitted)).set_params(n_jobs=3)
+    same(fitted, copy)
+
+
+# -- a corpus --------------------------------------------------------------------------------------
+@pytest.mark.slow
+@pytest.mark.corpus
+def test_gsd(corpus_path):
+    from skstruct.datasets import read_conllu
+
+    parts = [
+        [[word for (word,) in s] for s in read_conllu(corpus_path(f"gsd-zh/{p}.conllu"), fields=("form",))]
+        for p in ("train", "test")
+    ]
+    (train, y), (test, y_test) = [(["".join(words) for words in part], part) for part in parts]
+    score = WordSegmenter(random_state=0).fit(train, y).score(test, y_test)
+    characters = Segmenter(StructuredPerceptron("char", random_state=0)).fit(train, y)
+    assert score > 0.927 and score > characters.score(test, y_test)
