@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from . import metrics
+from ._version import __version__ as __version__
 from .chain.passive_aggressive import PassiveAggressiveTagger
 from .chain.perceptron import StructuredPerceptron
 from .chain.segmenter import Segmenter
@@ -19,8 +20,6 @@ from .words.estimator import WordSegmenter
 
 if TYPE_CHECKING:
     from . import datasets, inspection
-
-__version__ = "0.1.0"
 
 __all__ = [
     "BaggingShuffleAverager",

@@ -143,3 +143,21 @@ def propagate_callbacks(context, estimator):
     if context is None:
         return contextlib.nullcontext()
     return context.propagate_callback_context(estimator)
+
+
+def sequence_tags(tags):
+    """scikit-learn's tags, as estimators over sequences have them."""
+    tags.estimator_type = None
+    tags.target_tags.required = True
+    tags.requires_fit = True
+    tags.input_tags.two_d_array = False
+    tags.input_tags.one_d_array = True
+    tags.input_tags.string = True
+    tags.input_tags.dict = True
+    return tags
+
+
+N_JOBS = [Integral, None]
+
+
+POSITIVE = Interval(Integral, 1, None, closed="left")

@@ -23,13 +23,12 @@ from .._sklearn import (
     sample_weights,
     with_callbacks,
 )
-from ..data.inputs import WORDS, Inputs, renumbered
+from ..data.inputs import WORDS, Inputs, Sequences, renumbered, take
 from ..data.schemes import words_to_labels
 from ..data.segmented import WORD_SCHEMES, as_dictionary, as_pieces, as_words, cut, find_words, label_options
 from ..metrics.checks import f1
 from ..metrics.words import _word_spans
 from .perceptron import StructuredPerceptron
-from .tagger import Sequences, take
 
 
 def _tagger_has(name):

@@ -7,83 +7,19 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import Integral, Interval, sample_weights
+from .._sklearn import Integral, sample_weights, sequence_tags
 from ..data.inputs import (
     PlaceError,
+    Sequences,
     as_sequences,
     check_same_lengths,
+    check_X_y,
     describe,
     flatten,
     lengths_of,
     offsets_of,
     place,
 )
-
-
-class Sequences(list):
-    """A list of per-sequence results that numpy turns into a one-dimensional object array.
-
-    It is a list in every way. scikit-learn concatenates the predictions of folds, and numpy would
-    otherwise build a matrix whenever the sequences happen to have equal lengths.
-    """
-
-    def __array__(self, dtype=None, copy=None):
-        array = np.empty(len(self), dtype=object)
-        for i, sequence in enumerate(self):
-            array[i] = sequence
-        return array
-
-    def __getitem__(self, index):
-        found = super().__getitem__(index)
-        return Sequences(found) if isinstance(index, slice) else found
-
-    def __reduce__(self):
-        return Sequences, (list(self),)
-
-
-def check_X_y(X, y, names=("X", "y")):
-    """The sequences of X and y, and where each starts in the flat corpus; errors use ``names``.
-
-    Returns
-    -------
-    X, y : list of sequences
-    token : ndarray of shape (n + 1,), int64
-
-    Raises
-    ------
-    ValueError
-        Naming the sequence, if something is not a sequence or lengths differ.
-    """
-    if y is None:
-        raise ValueError(f"{names[1]} must be a list of label sequences, got None")
-    X = as_sequences(X, names[0], "token")
-    y = as_sequences(y, names[1], "label")
-    lengths = lengths_of(X)
-    check_same_lengths(lengths, lengths_of(y), names)
-    if lengths.sum() == 0:
-        raise ValueError(
-            f"{names[0]} holds no token: at least one sequence with at least one token is needed"
-            if len(X)
-            else f"{names[0]} is empty: at least one sequence is needed"
-        )
-    return X, y, offsets_of(lengths)
-
-
-def take(sequences, keep):
-    """The sequences at the positions in ``keep``."""
-    return [sequences[i] for i in keep]
-
-
-def sequence_tags(tags):
-    """scikit-learn's tags, as estimators over sequences have them."""
-    tags.estimator_type = None
-    tags.target_tags.required = True
-    tags.requires_fit = True
-    tags.input_tags.two_d_array = False
-    tags.input_tags.one_d_array = True
-    tags.input_tags.string = True
-    tags.input_tags.dict = True
-    return tags
 
 
 class SequenceTagger(BaseEstimator):
@@ -318,7 +254,3 @@ def _option(choice, labels):
     if not row.any():
         raise ValueError("no label is allowed")
     return row
-
-
-N_JOBS = [Integral, None]
-POSITIVE = Interval(Integral, 1, None, closed="left")

@@ -15,7 +15,7 @@ import contextlib
 import os
 import sys
 
-from .. import __version__
+from .._version import __version__
 from . import compare, demo, evaluate, show, tag, train
 from .common import CommandError, tell
 

@@ -15,8 +15,10 @@ import time
 from importlib import metadata
 from typing import NamedTuple
 
-from .. import PassiveAggressiveTagger, StructuredPerceptron, __version__
+from .._version import __version__
 from ..chain import bigram as chain
+from ..chain.passive_aggressive import PassiveAggressiveTagger
+from ..chain.perceptron import StructuredPerceptron
 from ..chain.segmenter import Segmenter
 from ..datasets import load_chunking, load_entities, load_sample
 from ..metrics import segment_f1_score, segmentation_report, word_f1_score

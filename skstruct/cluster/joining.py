@@ -1,7 +1,6 @@
 """Shards that were encoded apart, brought to one vocabulary.
 
-Place on the ladder: rung 7 over ``features.union``. Each shard's run says what it met (``vocabulary``). From that
-of all, ``united`` makes a run without examples, whose model is that of the whole, and for each shard a plan,
+Each shard's run says what it met (``vocabulary``). From that of all, ``united`` makes a run without examples, whose model is that of the whole, and for each shard a plan,
 by which ``adopt`` translates the shard's run, once.
 """
 

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .codes import EACH_EPOCH, EACH_STEP, L1, L1_CUMULATIVE, NO_AVERAGE
+from .codes import EACH_EPOCH, EACH_STEP, L1, L1_CUMULATIVE, NO_AVERAGE, NO_PENALTY, PERCEPTRON
 from .compile import inline, kernel
 
 SMALLEST_SCALE = 1e-6
@@ -405,3 +405,7 @@ def weights(store, clock, rule, reuse=False):
         return np.multiply(store.value, clock.scale[0], out=out)
     _average(store.value, store.moment, clock.scale[1], clock.step[1], out)
     return out
+
+
+READ_ONLY = Rule(PERCEPTRON, 0.0, False, NO_PENALTY, 0.0, NO_AVERAGE)
+"""The rule of a model that is not being trained."""

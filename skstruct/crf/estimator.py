@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import (
+    POSITIVE,
     CallbackSupportMixin,
     Integral,
     Interval,
@@ -22,7 +23,6 @@ from ..chain.bigram import new_work
 from ..chain.learner import TAGGER_CONSTRAINTS, class_costs
 from ..chain.marginals import marginals
 from ..chain.model import (
-    READ_ONLY,
     ChainModel,
     check_gold,
     check_same_features,
@@ -30,19 +30,29 @@ from ..chain.model import (
     first_token,
     has_bigram,
     make_task,
-    map_chunks,
     n_edge_combinations,
     n_node_rows,
     new_encoder,
 )
 from ..chain.state import FEW_LABELS, is_sparse
-from ..chain.tagger import POSITIVE, Sequences, SequenceTagger, check_X_y
+from ..chain.tagger import SequenceTagger
 from ..core.averaging import entries, sparse_store
 from ..core.noise import QUIET
-from ..core.store import new_store
-from ..data.inputs import PlaceError, as_sequences, flatten, lengths_of, offsets_of, place, renumbered
+from ..core.store import READ_ONLY, new_store
+from ..data.inputs import (
+    PlaceError,
+    Sequences,
+    as_sequences,
+    check_X_y,
+    flatten,
+    lengths_of,
+    offsets_of,
+    place,
+    renumbered,
+)
 from ..data.labels import Labels, encode_known, encode_labels, some_of
 from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
+from ..training.chunks import map_chunks
 from ..training.interrupt import DeferredInterrupt
 from .objective import CRFObjective
 from .solve import Table, train_crf

@@ -208,3 +208,57 @@ def check_same_lengths(token_lengths, label_lengths, names=("X", "y")):
             f"and {label_lengths[i]} labels",
             None if names == ("X", "y") else " and ".join(names),
         )
+
+
+class Sequences(list):
+    """A list of per-sequence results that numpy turns into a one-dimensional object array.
+
+    It is a list in every way. scikit-learn concatenates the predictions of folds, and numpy would
+    otherwise build a matrix whenever the sequences happen to have equal lengths.
+    """
+
+    def __array__(self, dtype=None, copy=None):
+        array = np.empty(len(self), dtype=object)
+        for i, sequence in enumerate(self):
+            array[i] = sequence
+        return array
+
+    def __getitem__(self, index):
+        found = super().__getitem__(index)
+        return Sequences(found) if isinstance(index, slice) else found
+
+    def __reduce__(self):
+        return Sequences, (list(self),)
+
+
+def check_X_y(X, y, names=("X", "y")):
+    """The sequences of X and y, and where each starts in the flat corpus; errors use ``names``.
+
+    Returns
+    -------
+    X, y : list of sequences
+    token : ndarray of shape (n + 1,), int64
+
+    Raises
+    ------
+    ValueError
+        Naming the sequence, if something is not a sequence or lengths differ.
+    """
+    if y is None:
+        raise ValueError(f"{names[1]} must be a list of label sequences, got None")
+    X = as_sequences(X, names[0], "token")
+    y = as_sequences(y, names[1], "label")
+    lengths = lengths_of(X)
+    check_same_lengths(lengths, lengths_of(y), names)
+    if lengths.sum() == 0:
+        raise ValueError(
+            f"{names[0]} holds no token: at least one sequence with at least one token is needed"
+            if len(X)
+            else f"{names[0]} is empty: at least one sequence is needed"
+        )
+    return X, y, offsets_of(lengths)
+
+
+def take(sequences, keep):
+    """The sequences at the positions in ``keep``."""
+    return [sequences[i] for i in keep]

@@ -13,9 +13,9 @@ from itertools import accumulate, chain, count
 
 import numpy as np
 
-from ..features.lexicon import Trie
 from .inputs import PLACE, PlaceError, as_sequences, describe, flatten, lengths_of, offsets_of, place
 from .scheme_rules import SPELLINGS, LabelTable
+from .trie import Trie
 
 WORD_SCHEMES = ("BMES", "BI", "B2B3MES")
 """Schemes of words: every character belongs to one."""

@@ -17,6 +17,8 @@ import urllib.error
 import urllib.request
 import zlib
 
+from .._version import __version__
+
 __all__ = ["DownloadError", "fetch_file", "get_data_home"]
 
 _CHUNK = 1 << 16
@@ -166,8 +168,6 @@ def _created(path):
 
 def _download(url, file, timeout):
     """Download to an open file; returns the SHA-256. Raises OSError if less came than was promised."""
-    from .. import __version__
-
     request = urllib.request.Request(url, headers={"User-Agent": f"skstruct/{__version__}"})
     digest, received = hashlib.sha256(), 0
     with urllib.request.urlopen(request, timeout=timeout) as response:

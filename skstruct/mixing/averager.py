@@ -10,8 +10,17 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import HasMethods, Interval, Real, StrOptions, epoch_context, member_context, with_callbacks
-from ..chain.tagger import N_JOBS, POSITIVE
+from .._sklearn import (
+    N_JOBS,
+    POSITIVE,
+    HasMethods,
+    Interval,
+    Real,
+    StrOptions,
+    epoch_context,
+    member_context,
+    with_callbacks,
+)
 from ..training.interrupt import DeferredInterrupt
 from .meta import MetaLearner
 

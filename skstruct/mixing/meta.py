@@ -12,9 +12,8 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import CallbackSupportMixin
+from .._sklearn import CallbackSupportMixin, sequence_tags
 from ..chain.perceptron import StructuredPerceptron
-from ..chain.tagger import sequence_tags
 from ..reranker.estimator import KBestReranker
 
 TRAINABLE = "_prepare"

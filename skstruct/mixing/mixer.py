@@ -5,10 +5,8 @@ import os
 import numpy as np
 from sklearn.base import clone
 
-from .._sklearn import HasMethods, StrOptions, epoch_context, with_callbacks
-from ..chain.learner import OnlineLearner
+from .._sklearn import N_JOBS, POSITIVE, HasMethods, StrOptions, epoch_context, with_callbacks
 from ..chain.segmenter import Segmenter
-from ..chain.tagger import N_JOBS, POSITIVE
 from ..cluster.joining import united
 from ..cluster.loading import Given, Job, learner_of, prepared
 from ..cluster.shards import Mixture, Shard, shard_key
@@ -16,6 +14,7 @@ from ..cluster.weights import ERRORS, NONZERO, UNIFORM
 from ..cluster.workers import Cluster, Threads
 from ..data.inputs import describe, lengths_of
 from ..training.checkpoint import simple_parameters
+from ..training.learner import OnlineLearner
 from ..training.run import new_key
 from .meta import MetaLearner
 from .rounds import Rounds

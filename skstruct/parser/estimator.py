@@ -9,14 +9,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import StrOptions, sample_weights, with_callbacks
-from ..chain.learner import SHARED_CONSTRAINTS, OnlineLearner
-from ..chain.tagger import POSITIVE, Sequences, check_X_y, sequence_tags, take
+from .._sklearn import POSITIVE, StrOptions, sample_weights, sequence_tags, with_callbacks
 from ..core.codes import AVERAGES, PERCEPTRON, UPDATES
 from ..core.store import Rule
-from ..data.inputs import as_sequences
+from ..data.inputs import Sequences, as_sequences, check_X_y, take
 from ..data.labels import Labels, encode_labels
 from ..metrics.trees import split_heads
+from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
 from ..training.run import Run, new_key
 from . import epoch as structure
 from .atoms import AtomEncoder, check_words

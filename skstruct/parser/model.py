@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..chain.model import READ_ONLY, lend, map_chunks
 from ..core.averaging import entries as weights_of
 from ..core.averaging import sparse_store
 from ..core.codes import L1_CUMULATIVE, STANDARD
 from ..core.feature_table import TableAverage
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
-from ..core.store import Store, made_sparse, new_clock, new_store, remap_columns, weights
+from ..core.store import READ_ONLY, Store, made_sparse, new_clock, new_store, remap_columns, weights
 from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
+from ..training.chunks import lend, map_chunks
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
 from . import epoch as structure

@@ -6,8 +6,14 @@ of rows; the tables are built anew. Keys are checked: no feature occurs twice, a
 
 import numpy as np
 
-from ..chain.model import READ_ONLY
-from ..chain.saved import (
+from ..core.codes import STANDARD
+from ..core.feature_table import united
+from ..core.hashing import keys_of
+from ..core.store import READ_ONLY, grow_rows, new_clock
+from ..data.labels import Labels
+from ..features.alphabet import Alphabet
+from ..features.saved import labels_from_state, labels_state
+from ..saving.stores import (
     _clock_from_state,
     _full,
     _rule_from_state,
@@ -15,13 +21,6 @@ from ..chain.saved import (
     _store_from_state,
     _store_state,
 )
-from ..core.codes import STANDARD
-from ..core.feature_table import united
-from ..core.hashing import keys_of
-from ..core.store import grow_rows, new_clock
-from ..data.labels import Labels
-from ..features.alphabet import Alphabet
-from ..features.saved import labels_from_state, labels_state
 from ..saving.values import require, within
 from ..training.run import TrainingState
 from .atoms import AtomEncoder

@@ -12,16 +12,16 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import HasMethods, Integral, Interval, sample_weights, with_callbacks
-from ..chain.learner import SHARED_CONSTRAINTS, CostsOfAll, OnlineLearner
-from ..chain.model import READ_ONLY, lend, map_chunks
+from .._sklearn import POSITIVE, HasMethods, Integral, Interval, sample_weights, sequence_tags, with_callbacks
+from ..chain.learner import CostsOfAll
 from ..chain.segmenter import Segmenter
-from ..chain.tagger import POSITIVE, Sequences, sequence_tags, take
 from ..core.codes import AVERAGES, PERCEPTRON
 from ..core.noise import QUIET
-from ..core.store import Rule, new_clock, new_store, weights
-from ..data.inputs import renumbered
+from ..core.store import READ_ONLY, Rule, new_clock, new_store, weights
+from ..data.inputs import Sequences, renumbered, take
+from ..training.chunks import lend, map_chunks
 from ..training.epochs import epoch_order, snapshot
+from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
 from ..training.run import Run, TrainingState, new_key
 from . import epoch as structure
 from .lattice import RIGHT, lattices_of, make_task, paths, view_of

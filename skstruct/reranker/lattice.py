@@ -10,8 +10,7 @@ from math import log
 
 import numpy as np
 
-from ..chain.tagger import check_X_y, take
-from ..data.inputs import as_sequences, describe, lengths_of, offsets_of, renumbered
+from ..data.inputs import as_sequences, check_X_y, describe, lengths_of, offsets_of, renumbered, take
 from ..data.segmented import as_pieces, as_words, cut
 from ..metrics import token_accuracy_score
 from ..metrics.words import word_f1_score

@@ -6,10 +6,9 @@ of rows; the table is built anew. The base is a fitted attribute, an estimator o
 
 import numpy as np
 
-from ..chain.model import READ_ONLY
-from ..chain.saved import _clock_from_state, _rule_from_state, _steps_state, _store_from_state, _store_state
 from ..core.hashing import keys_of
-from ..core.store import grow_rows, new_clock
+from ..core.store import READ_ONLY, grow_rows, new_clock
+from ..saving.stores import _clock_from_state, _rule_from_state, _steps_state, _store_from_state, _store_state
 from ..saving.values import require
 from ..training.run import TrainingState
 from .epoch import HALF, N_TEMPLATES, Reranker, rows_of, table_from_keys

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._version import __version__
 from ..chain.passive_aggressive import PassiveAggressiveTagger
 from ..chain.perceptron import StructuredPerceptron
 from ..chain.saved import model_from_state, model_state, training_from_state, training_state
@@ -104,8 +105,6 @@ def save(estimator, path, training=True):
     Stored are parameters, fitted attributes and the model. Settings of a session (callbacks, requests
     for metadata routing, attributes that a user added) are not.
     """
-    from .. import __version__
-
     entry = _REGISTRY.get(type(estimator).__name__)
     if entry is None or entry.cls is not type(estimator):
         raise TypeError(

@@ -7,13 +7,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import StrOptions, sample_weights, with_callbacks
-from ..chain.learner import SHARED_CONSTRAINTS, OnlineLearner
-from ..chain.tagger import POSITIVE, Sequences, take
+from .._sklearn import POSITIVE, StrOptions, sample_weights, with_callbacks
 from ..core.codes import AVERAGES, PERCEPTRON, UPDATES, WORD_TEMPLATES
 from ..core.store import Rule
+from ..data.inputs import Sequences, take
 from ..data.segmented import as_dictionary, as_pieces, as_words
 from ..metrics.words import word_f1_score
+from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
 from ..training.run import Run, new_key
 from . import epoch as structure
 from .boundaries import as_gold, as_limits, white_space_limits

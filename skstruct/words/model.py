@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..chain.model import READ_ONLY, lend, map_chunks
 from ..core.codes import STANDARD, START
 from ..core.feature_table import TableAverage
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
-from ..core.store import new_clock, new_store, weights
+from ..core.store import READ_ONLY, new_clock, new_store, weights
 from ..data.inputs import WORDS, Inputs, lengths_of, offsets_of
 from ..data.segmented import words_at
+from ..training.chunks import lend, map_chunks
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
 from . import epoch as structure

@@ -6,10 +6,9 @@ of rows; the table is built anew. Keys are checked: words stand before what hold
 
 import numpy as np
 
-from ..chain.model import READ_ONLY
-from ..chain.saved import _clock_from_state, _rule_from_state, _steps_state, _store_from_state, _store_state
 from ..core.codes import STANDARD, WORD_TEMPLATES, ZC14
-from ..core.store import grow_rows, new_clock
+from ..core.store import READ_ONLY, grow_rows, new_clock
+from ..saving.stores import _clock_from_state, _rule_from_state, _steps_state, _store_from_state, _store_state
 from ..saving.values import name_of, require
 from ..training.run import TrainingState
 from .epoch import rows_of

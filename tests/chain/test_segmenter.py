@@ -18,7 +18,7 @@ from sklearn.utils import get_tags
 
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
 from skstruct.chain.segmenter import Segmenter
-from skstruct.chain.tagger import Sequences
+from skstruct.data.inputs import Sequences
 from skstruct.data.schemes import labels_to_words, words_to_labels
 from skstruct.data.segmented import WORD_SCHEMES, as_pieces, cut
 from skstruct.datasets import load_sample, load_segmentation

@@ -16,7 +16,7 @@ import pytest
 
 import skstruct
 from skstruct.core import compile as under_test
-from skstruct.features.lexicon import Trie, _plant
+from skstruct.data.trie import Trie, _plant
 
 SOURCES = {
     "__init__.py": "",

@@ -16,8 +16,8 @@ from skstruct import (
     WordSegmenter,
     load,
 )
-from skstruct.chain.model import READ_ONLY
 from skstruct.core.noise import QUIET
+from skstruct.core.store import READ_ONLY
 from skstruct.datasets import load_segmentation
 from skstruct.metrics import word_f1_score
 from skstruct.reranker import epoch as structure

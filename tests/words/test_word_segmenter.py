@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 
 import skstruct
 from skstruct import Segmenter, StructuredPerceptron, WordSegmenter
-from skstruct.chain.tagger import Sequences
+from skstruct.data.inputs import Sequences
 from skstruct.datasets import load_segmentation
 from skstruct.metrics import word_f1_score
 from skstruct.saving.container import ModelFileError, read_container, write_container

@@ -1,0 +1,85 @@
+"""Pieces of a corpus on threads, and arrays lent to kernels."""
+
+import gc
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from skstruct.data.inputs import (
+    lengths_of,
+    offsets_of,
+    renumbered,
+)
+
+PIECE_TOKENS = 262_144
+"""Tokens predicted at a time: bounds the memory of the encoding."""
+
+
+class _Lent:
+    """Hands an array's memory to numpy as writeable."""
+
+    def __init__(self, array):
+        self.array = array  # kept alive by the arrays made from this object
+        self.__array_interface__ = {
+            **array.__array_interface__,
+            "data": (array.__array_interface__["data"][0], False),
+        }
+
+
+def lend(value):
+    """``value`` with arrays that kernels accept without being compiled anew.
+
+    A model may live in a read-only memory map. Numba treats read-only arrays as another type; since
+    prediction never writes to weights, it sees them as ordinary ones.
+    """
+    if isinstance(value, np.ndarray):
+        if value.flags.writeable and value.flags.aligned and type(value) is np.ndarray:
+            return value
+        if not value.flags.aligned or not value.flags.c_contiguous:
+            return np.array(value)
+        return np.asarray(_Lent(value)) if value.size else np.array(value)
+    if isinstance(value, tuple):
+        parts = [lend(part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value
+
+
+@contextmanager
+def no_collection():
+    """Keep Python's cyclic collector from walking, again and again, over many lists in the making.
+
+    Twenty labellings of 3,654 sentences are 73,000 lists: half of the time went there.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def map_chunks(work, sequences, n_jobs, piece_tokens=PIECE_TOKENS):
+    """``work((first, last, first token, last token))`` over pieces of a corpus, on threads.
+
+    The pieces depend on ``n_jobs``, results must not. An error that ``work`` raises counts the sequences of
+    its piece; here it learns where they are in the corpus.
+    """
+
+    def placed(piece):
+        with renumbered(range(piece[0], piece[1])):
+            return work(piece)
+
+    n_threads = effective_n_jobs(n_jobs)
+    n = len(sequences)
+    token = offsets_of(lengths_of(sequences))
+    n_pieces = max(4 * n_threads if n_threads > 1 else 1, -(-int(token[-1]) // piece_tokens))
+    marks = np.linspace(0, token[-1], n_pieces + 1)[1:-1]
+    cuts = np.unique([0, *np.searchsorted(token, marks).tolist(), n]).tolist() if n else [0, 0]
+    bounds = [(a, b, int(token[a]), int(token[b])) for a, b in zip(cuts, cuts[1:])]
+    if n_threads == 1 or len(bounds) == 1:
+        return [placed(piece) for piece in bounds]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(placed, bounds))

@@ -1,0 +1,155 @@
+"""The structure of the package: which folder may import which, and what a file may hold.
+
+Folders stand on floors. A file imports from its own folder and from lower floors; folders on the same floor
+do not know each other. `docs/architecture.md` draws the same table.
+"""
+
+import ast
+import pathlib
+
+import pytest
+
+import skstruct
+
+PACKAGE = pathlib.Path(skstruct.__file__).resolve().parent
+
+FLOORS = (
+    ("_version", "core"),
+    ("data",),
+    ("_sklearn",),
+    ("formats",),
+    ("saving", "metrics"),
+    ("features",),
+    ("training",),
+    ("cluster",),
+    ("chain", "words", "parser"),
+    ("crf", "reranker"),
+    ("mixing",),
+    ("calibration", "inspection", "interchange"),
+    ("datasets",),
+    ("cli",),
+)
+"""Folders and top-level modules from the ground up."""
+
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def module_name(file):
+    """``("skstruct", "core", "store")`` of a file; a package is named by its folder."""
+    parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def imported(file):
+    """(line, module) of every import of the package's own modules, those inside functions too."""
+    name = module_name(file)
+    package = name if file.name == "__init__.py" else name[:-1]
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "skstruct":
+                    yield node.lineno, tuple(alias.name.split("."))
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            target = base + tuple(node.module.split(".") if node.module else ())
+            if target[:1] == ("skstruct",):
+                for alias in node.names:
+                    longer = (*target, alias.name)
+                    yield node.lineno, longer if is_module(longer) else target
+
+
+def is_module(name):
+    path = PACKAGE.parent.joinpath(*name)
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
+def room_of(name):
+    """The folder, or the top-level module, that a module belongs to; None for the package itself."""
+    return name[1] if len(name) > 1 else None
+
+
+def test_imports_run_down():
+    wrong = []
+    for file in FILES:
+        room = room_of(module_name(file))
+        if room in (None, "__main__"):
+            continue  # the front door opens every room
+        for line, target in imported(file):
+            other = room_of(target)
+            if other != room and (other is None or FLOOR_OF[other] >= FLOOR_OF[room]):
+                wrong.append(f"{file.relative_to(PACKAGE)}:{line} imports {'.'.join(target)}")
+    assert wrong == []
+
+
+def test_there_is_no_circle():
+    files = {module_name(file): file for file in FILES}
+    graph = {
+        name: {target for _, target in imported(file) if target in files and target != name}
+        for name, file in files.items()
+    }
+    done, path = set(), []
+
+    def visit(name):
+        if name in path:
+            pytest.fail("circle: " + " -> ".join(".".join(n) for n in [*path[path.index(name) :], name]))
+        if name in done:
+            return
+        path.append(name)
+        for target in sorted(graph[name]):
+            visit(target)
+        path.pop()
+        done.add(name)
+
+    for name in sorted(graph):
+        visit(name)
+
+
+def test_every_file_stays_short():
+    long = {
+        str(file.relative_to(PACKAGE)): n
+        for file in FILES
+        if (n := len(file.read_text(encoding="utf-8").splitlines())) > 400
+    }
+    assert long == {}
+
+
+def function_bodies():
+    for file in FILES:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                body = node.body
+                if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+                    body = body[1:]
+                if body:
+                    yield file, node, body[-1].end_lineno - body[0].lineno + 1
+
+
+def test_every_function_stays_short():
+    long = [
+        f"{file.relative_to(PACKAGE)}:{node.lineno} {node.name} {n}"
+        for file, node, n in function_bodies()
+        if n > 60
+    ]
+    assert long == []
+
+
+def test_private_names_stay_at_home():
+    """A name with an underscore in front is imported by files of its own folder at most."""
+    wrong = []
+    for file in FILES:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module != "__future__":
+                for alias in node.names:
+                    private = alias.name.startswith("_") and not alias.name.startswith("__")
+                    if private and (node.level or (node.module or "").startswith("skstruct")):
+                        if alias.name not in FLOOR_OF:
+                            wrong.append(f"{file.relative_to(PACKAGE)}:{node.lineno} {alias.name}")
+    assert wrong == []
+
+
+def test_a_module_does_not_bear_the_name_of_an_exported_function():
+    modules = {module_name(file)[-1] for file in FILES}
+    exported = {name for name in skstruct.__all__ if callable(getattr(skstruct, name))}
+    assert modules & exported == set()
