@@ -11,9 +11,9 @@ from skstruct.metrics import attachment_scores
 GENRES = ("answers", "email", "newsgroup", "reviews", "weblog")
 
 
-def load_ewt(part):
+def load_ewt(part, genres=GENRES):
     """Sentences of (form, PTB tag), and trees whose labels have no subtypes."""
-    rows = [s for genre in GENRES for s in read_conllu(corpus(f"ewt/{part}/{genre}.conllu"))]
+    rows = [s for genre in genres for s in read_conllu(corpus(f"ewt/{part}/{genre}.conllu"))]
     return (
         [[(form, tag) for form, tag, _, _ in s] for s in rows],
         [[(head, label.partition(":")[0]) for _, _, head, label in s] for s in rows],

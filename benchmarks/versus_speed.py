@@ -1,0 +1,112 @@
+"""Times and memory by which two commits are compared; one figure a process.
+
+``python -m benchmarks.versus_speed FIGURE SEQUENCES FOLDER`` prints ``{name: {unit: value}}`` as JSON.
+SEQUENCES limits the data: 50 are enough to compile everything, 0 means all. FOLDER is where the package has
+to come from. Small data is fitted first, so that loading compiled kernels is not counted.
+"""
+
+import functools
+import json
+import sys
+import time
+import warnings
+
+from benchmarks.common import CORPORA, load_gsd
+from benchmarks.memory import peak
+from benchmarks.parser import load_ewt
+from benchmarks.versus_results import check_place
+from skstruct import L1CRF, ShiftReduceParser, StructuredPerceptron, WordSegmenter
+
+REPEAT = 3
+PASSES = 25
+"""Of L1CRF, on both sides: the same work, and not the same end."""
+
+
+def timed(function, *args, repeat=REPEAT):
+    """The least CPU time and the least wall time of several calls."""
+    cpu, wall = [], []
+    for _ in range(repeat):
+        began, clock = time.process_time(), time.perf_counter()
+        function(*args)
+        cpu.append(time.process_time() - began)
+        wall.append(time.perf_counter() - clock)
+    return {"s CPU": min(cpu), "s": min(wall)}
+
+
+def cut(data, limit):
+    """The first sequences of (X, y)."""
+    X, y = data
+    return X[:limit], y[:limit]
+
+
+def perceptron(limit, corpus):
+    """Fit and tag with the perceptron; memory of the first fit above a process that has read the corpus."""
+    load, _, preset = CORPORA[corpus]
+    X, y = cut(load("train"), limit)
+    X_test, _ = cut(load("test"), limit)
+    before = peak()
+    tagger = StructuredPerceptron(preset, random_state=0).fit(X, y)
+    memory = peak() - before
+    tagger.predict(X_test[:20])
+    return {
+        f"{corpus}: fit": timed(tagger.fit, X, y),
+        f"{corpus}: tag": timed(tagger.predict, X_test, repeat=10),
+        f"{corpus}: memory of the fit": {"MB": memory},
+    }
+
+
+def crf(limit, corpus):
+    """Fit L1CRF for a number of passes, on one thread."""
+    load, _, preset = CORPORA[corpus]
+    X, y = cut(load("train"), limit)
+    model = L1CRF(preset, all_pairs=False, max_iter=PASSES, random_state=0)
+    model.fit(X[:50], y[:50])
+    return {f"{corpus}: L1CRF, {PASSES} passes": timed(model.fit, X, y, repeat=1)}
+
+
+def parser(limit):
+    """Fit and parse with a part of EWT."""
+    X, y = cut(load_ewt("train", ("answers",)), limit or 1000)
+    X_test, _ = cut(load_ewt("dev", ("answers",)), limit)
+    model = ShiftReduceParser(max_iter=3, random_state=0)
+    model.fit(X[:20], y[:20]).predict(X[:20])
+    return {
+        "parser: fit": timed(model.fit, X, y, repeat=1),
+        "parser: parse": timed(model.predict, X_test, repeat=10),
+    }
+
+
+def words(limit):
+    """Fit and segment with a part of GSD."""
+    X, y = cut(load_gsd("train"), limit or 1500)
+    X_test, _ = cut(load_gsd("dev"), limit)
+    y = [[word for word, _ in s] for s in y]
+    model = WordSegmenter(random_state=0)
+    model.fit(X[:20], y[:20]).predict(X[:20])
+    return {
+        "word segmenter: fit": timed(model.fit, X, y),
+        "word segmenter: segment": timed(model.predict, X_test, repeat=10),
+    }
+
+
+def start(limit):
+    """The first fit of a process, on a few words: loads the kernels, or compiles them."""
+    X, y = [["the", "dog", "barks"], ["a", "cat", "sleeps"]] * 10, [["D", "N", "V"]] * 20
+    return {"first fit": timed(StructuredPerceptron(random_state=0).fit, X, y, repeat=1)}
+
+
+FIGURES = {
+    "sxu": functools.partial(perceptron, corpus="sxu"),
+    "conll2000": functools.partial(perceptron, corpus="conll2000"),
+    "sxu-crf": functools.partial(crf, corpus="sxu"),
+    "conll2000-crf": functools.partial(crf, corpus="conll2000"),
+    "parser": parser,
+    "words": words,
+    "start": start,
+}
+
+if __name__ == "__main__":
+    figure, sequences, folder = sys.argv[1:]
+    check_place(folder)
+    warnings.simplefilter("ignore")
+    print(json.dumps(FIGURES[figure](int(sequences) or None)))
