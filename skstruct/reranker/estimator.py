@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, HasMethods, Integral, Interval, sample_weights, sequence_tags, with_callbacks
-from ..chain.learner import CostsOfAll
 from ..chain.segmenter import Segmenter
 from ..core.codes import AVERAGES, PERCEPTRON
 from ..core.noise import QUIET
@@ -284,9 +283,6 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     def _fitted_base(self, X, y, weight, keep):
         """A clone of the base, trained on some of the sequences."""
         base, given = self._new_base(), {} if weight is None else {"sample_weight": weight[keep]}
-        if len(keep) < len(X):  # a label may be in the part left out alone
-            costs = {name: v for name, v in base.get_params().items() if name.endswith("class_weight")}
-            base.set_params(**{name: CostsOfAll(v) for name, v in costs.items() if isinstance(v, dict)})
         with renumbered(keep):
             return base.fit(take(X, keep), take(y, keep), **given)
 
