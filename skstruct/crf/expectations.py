@@ -352,9 +352,7 @@ def _settle(corpus, q, n_lanes, steps, lattice, T, W, P, bad):
 
 
 @kernel
-def expect(
-    corpus, begin, end, weight, steps, clamped, square, lattice, gradient, step, whole, of_pairs, bad
-):
+def expect(corpus, begin, end, weight, steps, clamped, square, lattice, gradient, step, whole, of_pairs, bad):
     """Add up log Z and expectations over the groups ``begin <= k < end``.
 
     Parameters

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-import skstruct.crf.estimator as module
+import skstruct.crf.run as module
 from skstruct import L1CRF, StructuredPerceptron, regularization_path
 from skstruct.crf import sgd as sgd_l1
 from skstruct.datasets import make_hmm_sequences
