@@ -19,7 +19,8 @@ from ..training.checkpoint import arrays_of, fingerprint
 from ..training.epochs import run_epoch
 from ..words import epoch as segment
 from ..words.keys import _IS_NODE
-from .weights import Piece, Steps, Weights, differences, mixed_steps, set_clock, steps_of, take_over
+from .messages import Piece, differences, take_over
+from .weights import Steps, Weights, mixed_steps, set_clock, steps_of
 
 
 class Part(NamedTuple):

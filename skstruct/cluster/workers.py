@@ -18,8 +18,8 @@ from typing import NamedTuple
 from joblib import effective_n_jobs
 
 from .loading import Job, joined_shard, open_shard
+from .messages import n_bytes
 from .shards import Shard, shard_key
-from .weights import n_bytes
 
 MOST_LOSSES = 5
 """Workers that may be lost with one shard before it is given up."""

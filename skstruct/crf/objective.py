@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..chain.marginals import LAST, Corpus, Occurrences, expect_exactly, new_log_lattice
+from ..chain.marginals import LAST, Corpus, ExpectedCounts, Occurrences, expect_exactly, new_log_lattice
 from ..core.compile import kernel
 from .choose_pairs import (
     LabelledSequences,
@@ -25,7 +25,8 @@ from .choose_pairs import (
     choose_state_weights,
     select,
 )
-from .expectations import expect, form_groups, make_steps, new_lattice
+from .exp_transitions import exp_transitions
+from .expectations import expect, form_groups, new_lattice
 from .quasi_newton import dot
 
 N_BLOCKS = 8
@@ -214,7 +215,7 @@ class CRFObjective:
         transition = self.potentials.transition.copy()
         transition[self.pair[:, 0], self.pair[:, 1]] += step
         potentials = self.potentials._replace(transition=transition)
-        steps, matrix = make_steps(transition, self.pair, potentials.start, potentials.end, potentials.cost)
+        sparse, matrix = exp_transitions(transition, self.pair, *potentials[1:])
         block = self._split(corpus.token, corpus.group)
         n_blocks = block.shape[0] - 1
         n_parts = n_blocks if whole is None else min(N_PARTS, n_blocks)
@@ -227,19 +228,21 @@ class CRFObjective:
 
         def work(k, lattices, of_pairs):
             first, stop = corpus.group[block[k]], corpus.group[block[k + 1]]
+            counts = ExpectedCounts(
+                gradient[k, :K], gradient[k, K : K + Q], edge_gradient[k], whole, of_pairs
+            )
             total = 0.0
             if conditioned:
                 bad[first:stop] = True
             else:
                 total = expect(
-                    corpus, block[k], block[k + 1], node, steps, clamped, square, lattices[0],
-                    gradient[k, :K], gradient[k, K : K + Q], whole, of_pairs, bad,
-                )  # fmt: skip
+                    corpus, block[k], block[k + 1], node, sparse, clamped, square, lattices[0], counts, bad
+                )
             which = first + np.flatnonzero(bad[first:stop])
             if which.size:
                 total += expect_exactly(
                     corpus, edges, which, node, edge, potentials, clamped, square, lattices[1],
-                    gradient[k, :K], everywhere[k], edge_gradient[k], whole, of_pairs,
+                    counts._replace(transition=everywhere[k]),
                 )  # fmt: skip
             return total
 
