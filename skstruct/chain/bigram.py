@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import DONE, L1, L1_CUMULATIVE, L2, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
+from ..core.codes import DONE, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
 from ..core.compile import inline, kernel
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
-from ..core.rules import Difference, apply, clear, emit, new_difference, room_for, squared_norm, step_size
-from ..core.store import SMALLEST_SCALE, Clock, Store, tick
+from ..core.penalties import is_lazy
+from ..core.rules import Difference, clear, emit, finish_visit, new_difference, room_for
+from ..core.store import SMALLEST_SCALE, Clock, Store
 from .features import (
     Bag,
     Grid,
@@ -118,11 +119,10 @@ def new_work(task, n_labels, training=True):
 # --------------------------------------------------------------------------------------------------
 @inline
 def is_plain(task, chain, rule, noise):
-    """Whether emissions are nothing but sums of rows: dense weights, no L1 penalty, no noise."""
+    """Whether emissions are nothing but sums of rows: dense weights, no lazy penalty, no noise."""
     return (
         not chain.nodes.sparse
-        and rule.penalty != L1
-        and rule.penalty != L1_CUMULATIVE
+        and not is_lazy(rule)
         and noise.feature == NO_NOISE
         and noise.token_below == np.uint64(0)
     )
@@ -417,16 +417,10 @@ def epoch(task, order, begin, end, chain, rule, noise, work):
             work.stats[0] += 1.0
             work.stats[1] += mistakes
             work.stats[2] += loss
-        if rule.penalty == L2:  # equation 10: decay, then step
-            chain.clock.scale[0] *= 1.0 - rule.alpha
-        if work.node_difference.size[0] + work.edge_difference.size[0] > 0:
-            norm2 = squared_norm(work.node_difference) + squared_norm(work.edge_difference)
-            tau = step_size(rule, loss, norm2) * task.weight[i]
-            apply(work.node_difference, chain.nodes, chain.clock, rule, tau)
-            apply(work.edge_difference, chain.edges, chain.clock, rule, tau)
-            clear(work.node_difference)
-            clear(work.edge_difference)
-        tick(chain.clock, rule)
+        finish_visit(
+            (work.node_difference, work.edge_difference), (chain.nodes, chain.edges), chain.clock,
+            rule, loss, task.weight[i],
+        )  # fmt: skip
     return DONE, end
 
 

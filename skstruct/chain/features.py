@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import L1, L1_CUMULATIVE, NO_NOISE
+from ..core.codes import NO_NOISE
 from ..core.compile import inline
 from ..core.noise import factor, token_masked
+from ..core.penalties import is_lazy, read_weight
 from ..core.rules import emit
-from ..core.store import debt_of, remaining
 
 
 class Grid(NamedTuple):
@@ -194,7 +194,7 @@ def sum_rows(store, rule, step, runs, n, rows_each, stride, scale, out):
     features (stride C * C).
     """
     C = store.columns
-    if not store.sparse and rule.penalty != L1 and rule.penalty != L1_CUMULATIVE:
+    if not store.sparse and not is_lazy(rule):
         weight = store.value
         for k in range(n):
             # Unsigned: numba then omits the check for negative indices, and the loop vectorises.
@@ -211,11 +211,8 @@ def sum_rows(store, rule, step, runs, n, rows_each, stride, scale, out):
             place = store.first[row] if store.sparse else row * C
             count = store.count[row] if store.sparse else C
             for j in range(place, place + count):
-                w = store.value[j]
-                if rule.penalty == L1 or rule.penalty == L1_CUMULATIVE:
-                    w = remaining(w, debt_of(store, rule, row, j, step))
                 column = store.column[j] if store.sparse else j - place
-                out[start + column] += x * w
+                out[start + column] += x * read_weight(store, rule, row, j, step)
             start += C
 
 

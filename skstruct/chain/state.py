@@ -1,21 +1,21 @@
 """The state of online training between calls: fresh, grown, re-booked, and the model it amounts to.
 
-Place on the ladder: rung 7 over rung 6. ``partial_fit`` and ``warm_start`` go on from a
-:class:`.run.TrainingState`; features and labels may have grown since.
+``partial_fit`` and ``warm_start`` go on from a :class:`.run.TrainingState`; features and labels may have grown since.
 """
 
 import numpy as np
 
-from ..core.codes import L1_CUMULATIVE
 from ..core.store import (
     Clock,
     Store,
     grow_rows,
     in_use,
     made_sparse,
+    n_rows,
     new_clock,
     new_store,
     remap_columns,
+    restart_average,
     weights,
 )
 from ..training.run import TrainingState
@@ -121,24 +121,20 @@ def final_model(chain, rule, encoder, labels, constraints, reuse=False):
     return ChainModel(encoder=encoder, labels=labels, constraints=constraints, **stores)
 
 
-def _n_rows(store):
-    return store.first.shape[0] if store.sparse else store.value.shape[0] // store.columns
-
-
 def _spread_rows(store, old_size, new_of_old, size):
     """Weights whose rows e * old_size + p become e * size + new_of_old[p]."""
-    E = _n_rows(store) // old_size
+    E = n_rows(store) // old_size
     rows = np.arange(E)[:, None] * size + new_of_old[None, :]
     return _move_rows(store, rows.ravel(), E * size)
 
 
-def _move_rows(store, rows, n_rows):
-    """``store`` with ``n_rows`` rows, in which old row r is row ``rows[r]``."""
+def _move_rows(store, rows, size):
+    """``store`` with ``size`` rows, in which old row r is row ``rows[r]``."""
 
     def spread(array, width=1):
         if array.shape[0] == 0:
             return array
-        out = np.zeros((n_rows, width), array.dtype)
+        out = np.zeros((size, width), array.dtype)
         out[rows] = array.reshape(-1, width)
         return out.ravel()
 
@@ -151,16 +147,8 @@ def _move_rows(store, rows, n_rows):
 
 def _start_average_anew(chain, old, new):
     """Go on from the weights that ``old`` amounts to, under the bookkeeping of ``new``."""
-
-    def convert(store):
-        fresh = new_store(_n_rows(store), store.columns, new, store.sparse)
-        places = store.value.shape[0]
-        return store._replace(
-            value=weights(store, chain.clock, old),
-            moment=np.zeros(places if new.average else 0),
-            received=np.zeros(places if new.penalty == L1_CUMULATIVE else 0),
-            last=fresh.last,
-        )
-
-    stores = {name: convert(getattr(chain, name)) for name in STRUCTURES[order_of(chain)].STORES}
+    stores = {
+        name: restart_average(getattr(chain, name), chain.clock, old, new)
+        for name in STRUCTURES[order_of(chain)].STORES
+    }
     return chain._replace(**stores, clock=new_clock())

@@ -17,11 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import DONE, L2, NO_NOISE, NO_PENALTY, PERCEPTRON, POOL_FULL, RESCALE
+from ..core.codes import DONE, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
 from ..core.compile import inline, kernel
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
-from ..core.rules import Difference, apply, clear, emit, new_difference, room_for, squared_norm, step_size
-from ..core.store import SMALLEST_SCALE, Clock, Store, tick
+from ..core.penalties import is_free
+from ..core.rules import Difference, clear, emit, finish_visit, new_difference, room_for
+from ..core.store import SMALLEST_SCALE, Clock, Store
 from .bigram import add_costs, emit_bigrams, forbid, is_plain, path_score, score_sequence
 from .bigram import new_work as new_chain_work
 from .features import Runs, emit_edges, emit_nodes, list_runs, sum_rows
@@ -120,7 +121,7 @@ def _item(k, L):
 @inline
 def is_steady(rule, noise):
     """Whether the scores of trigrams change with their weights only, not with every step."""
-    return rule.penalty == NO_PENALTY and noise.edge == NO_NOISE
+    return is_free(rule) and noise.edge == NO_NOISE
 
 
 @inline
@@ -364,24 +365,15 @@ def epoch(task, order, begin, end, chain, rule, noise, work):
             work.stats[0] += 1.0
             work.stats[1] += mistakes
             work.stats[2] += loss
-        if rule.penalty == L2:  # equation 10: decay, then step
-            chain.clock.scale[0] *= 1.0 - rule.alpha
         changed = work.trigram_difference.size[0]
-        if work.node_difference.size[0] + work.edge_difference.size[0] + changed > 0:
-            norm2 = squared_norm(work.node_difference) + squared_norm(work.edge_difference)
-            norm2 += squared_norm(work.trigram_difference)
-            tau = step_size(rule, loss, norm2) * task.weight[i]
-            apply(work.node_difference, chain.nodes, chain.clock, rule, tau)
-            apply(work.edge_difference, chain.edges, chain.clock, rule, tau)
-            apply(work.trigram_difference, chain.trigrams, chain.clock, rule, tau)
-            if steady:
-                for entry in range(changed):
-                    row = work.trigram_difference.row[entry]
-                    _refresh(chain, rule, noise, chain.clock.scale[0], row, one, work)
-            clear(work.node_difference)
-            clear(work.edge_difference)
-            clear(work.trigram_difference)
-        tick(chain.clock, rule)
+        finish_visit(
+            (work.node_difference, work.edge_difference, work.trigram_difference),
+            (chain.nodes, chain.edges, chain.trigrams), chain.clock, rule, loss, task.weight[i],
+        )  # fmt: skip
+        if steady:
+            for entry in range(changed):  # an empty difference still holds the rows it had
+                row = work.trigram_difference.row[entry]
+                _refresh(chain, rule, noise, chain.clock.scale[0], row, one, work)
     return DONE, end
 
 

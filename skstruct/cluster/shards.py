@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import L1, L1_CUMULATIVE
 from ..core.feature_table import extended
 from ..core.hashing import MAX_LOAD, empty_table, grown, keys_of
+from ..core.penalties import sums_plainly
 from ..core.store import grow_rows, settle
 from ..training.checkpoint import arrays_of, fingerprint
 from ..training.epochs import run_epoch
@@ -204,7 +204,7 @@ class Mixture:
     def __init__(self, structure, model, rule, nonzero=False):
         self.model, self.rule, self.parts = model, rule, parts_of(structure)
         self.nonzero = nonzero
-        self.lazy = rule.penalty in (L1, L1_CUMULATIVE)
+        self.lazy = sums_plainly(rule)
         self.halves = _IS_NODE[model.templates] if structure is segment else None
         self.weights = [
             Weights(store, moments=bool(rule.average))

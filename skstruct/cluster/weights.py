@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.averaging import sparse_store
-from ..core.codes import L1, L1_CUMULATIVE
+from ..core.store import sizes
 from .messages import Piece, locate, make_piece
 
 UNIFORM, ERRORS, NONZERO = "uniform", "errors", "nonzero"
@@ -264,8 +264,7 @@ class Weights:
 
     def store(self, like, rows, rule, step):
         """A store of ``rows`` rows with the mixed weights and their moments; ``like`` says its kind."""
-        lazy = rule.penalty in (L1, L1_CUMULATIVE)
-        last = np.full(rows if lazy else 0, step, np.int64)
+        last = np.full(sizes(rule, rows, 0)["last"], step, np.int64)
         if self.keys is None:
             self._resize(max(rows * self.columns, self.value.shape[0]))
             return like._replace(value=self.value, moment=self.moment, received=self.received, last=last)
