@@ -5,6 +5,7 @@ read off the encoding of a corpus. A row with two names, or a name with two rows
 """
 
 import numpy as np
+from inside import model_of
 
 import oracles
 from skstruct.core.compile import kernel
@@ -91,7 +92,7 @@ def table(store):
 
 def weights_of(estimator, X):
     """The model's weights that are not zero, by the oracles' keys; ``X`` holds the training sequences."""
-    model = estimator._model
+    model = model_of(estimator)
     labels, L = model.labels.values, len(model.labels)
     nodes, edges = table(model.nodes), table(model.edges).reshape(-1, L, L)
     names = {(edge, row): name for (edge, name), row in rows_by_name(model.encoder, X).items()}

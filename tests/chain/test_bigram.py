@@ -8,6 +8,7 @@ import pytest
 import weights_view
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import model_of
 
 import oracles
 from skstruct.chain import bigram as structure
@@ -225,8 +226,8 @@ class World:
 
         rows = weights_view.rows_by_name(self.encoder, self.X)
         L, found = len(self.names), {}
-        nodes = weights_view.table(Fitted._model.nodes)
-        edges = weights_view.table(Fitted._model.edges).reshape(-1, L, L)
+        nodes = weights_view.table(model_of(Fitted).nodes)
+        edges = weights_view.table(model_of(Fitted).edges).reshape(-1, L, L)
         for (edge, name), row in rows.items():
             for y, label in enumerate(self.names):
                 if not edge:

@@ -5,6 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from inside import model_of
 from sklearn.base import clone
 
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
@@ -26,7 +27,7 @@ def corpus(n=40, seed=0, **options):
 
 
 def weights(tagger):
-    return [tagger._model.nodes.value, tagger._model.edges.value]
+    return [model_of(tagger).nodes.value, model_of(tagger).edges.value]
 
 
 def same_weights(a, b):
@@ -236,7 +237,7 @@ def test_going_on_leaves_older_copies_alone(method):
     """History, weights and label arrays that the user has kept do not change later."""
     X, y = corpus()
     tagger = StructuredPerceptron(TEMPLATES, random_state=0, warm_start=True).fit(X[:20], y[:20])
-    kept = tagger.history_, tagger.classes_, tagger._model.nodes.value
+    kept = tagger.history_, tagger.classes_, model_of(tagger).nodes.value
     copies = list(kept[0]), kept[1].copy(), kept[2].copy()
     getattr(tagger, method)(X, [["A" if v == "L3" else v for v in s] for s in y])
     assert kept[0] == copies[0]
@@ -344,7 +345,7 @@ def test_full_rows_become_sparse_without_a_trace(Tagger, average, penalty, alpha
         for X, y in batches(12):
             tagger.partial_fit(X, y)
             seen.append((tagger.predict(X), tagger.decision_function(X).tolist()))
-            layouts.append(tagger._model.nodes.sparse)
+            layouts.append(model_of(tagger).nodes.sparse)
         return seen, tagger.set_params(max_iter=2, warm_start=True).fit(X, y).predict(X)
 
     layouts = []

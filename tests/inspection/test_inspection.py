@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from inside import model_of
 from sklearn.exceptions import NotFittedError
 
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
@@ -113,7 +114,7 @@ def test_parts_sum_to_the_score_with_templates(estimator, min_count):
 def test_parts_sum_to_the_score_with_sparse_storage(store_sparsely):
     X, y = corpus()
     tagger = StructuredPerceptron(TEMPLATES, max_iter=5, random_state=0).fit(X[:15], y[:15])
-    assert tagger._model.nodes.sparse and tagger._model.edges.sparse
+    assert model_of(tagger).nodes.sparse and model_of(tagger).edges.sparse
     check_sums(tagger, X)
 
 

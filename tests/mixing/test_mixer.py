@@ -9,6 +9,7 @@ import textwrap
 import numpy as np
 import pytest
 import sklearn
+from inside import before_each_round, model_of
 from sklearn.base import clone
 from training_cases import corpus
 
@@ -57,7 +58,7 @@ def seeded(estimator, seed):
 
 
 def stores(estimator):
-    model = getattr(estimator, "tagger_", estimator)._model
+    model = model_of(getattr(estimator, "tagger_", estimator))
     return {n: v.value for n, v in vars(model).items() if hasattr(v, "columns")}
 
 
@@ -263,15 +264,14 @@ def killed_after(monkeypatch):
     """Let a fit end without warning after so many rounds."""
 
     def arm(n):
-        round_, rounds = rounds_module.Rounds._round, []
+        rounds = []
 
-        def counted(self):
+        def counting():
             if len(rounds) == n:
                 raise Killed
             rounds.append(1)
-            round_(self)
 
-        monkeypatch.setattr(rounds_module.Rounds, "_round", counted)
+        before_each_round(monkeypatch, counting)
 
     yield arm
 

@@ -11,6 +11,7 @@ import struct
 
 import numpy as np
 import pytest
+from inside import model_of
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Perceptron
 from sklearn.pipeline import make_pipeline
@@ -130,7 +131,7 @@ def test_labels_of_unknown_types(path):
 
 def test_weights_that_are_not_finite(path):
     model = templates_model()
-    model._model.nodes.value[0] = np.nan
+    model_of(model).nodes.value[0] = np.nan
     with pytest.raises(ValueError, match=r"weights \(model.nodes\) that are not finite"):
         model.save(path)
 
