@@ -6,10 +6,10 @@ Files that are damaged or lie about their content are the business of ``test_per
 import math
 import pathlib
 import pickle
-import time
 
 import numpy as np
 import pytest
+from counting import calls, needs_compiled
 from inside import contents_of, copy_registry, has_training, model_of, pairs_of, rehash, training_of
 from sklearn.base import BaseEstimator, clone
 
@@ -538,19 +538,20 @@ def test_segmenter(reload):
 # --------------------------------------------------------------------------------------------------
 # Speed
 # --------------------------------------------------------------------------------------------------
-@pytest.mark.slow
-def test_large_model_loads_fast(path):
-    """700 thousand rows of four labels; the limit leaves a slow machine room."""
-    rng = np.random.default_rng(0)
-    words = np.minimum(rng.zipf(1.3, size=(9500, 30)), 200_000).tolist()
-    X = [[f"w{k}" for k in row] for row in words]
-    y = [["BMES"[k % 4] for k in row] for row in words]
+@needs_compiled
+def test_loading_does_not_go_through_the_rows(path):
+    """As many calls for a large model as for a small one with the same words."""
+    words = [f"w{k}" for k in range(60)]
     templates = [f"U{a}{b}:%x[{a},0]/%x[{b},0]" for a in range(-2, 1) for b in range(a, 3)]
-    tagger = StructuredPerceptron([*templates, "B"], max_iter=1, random_state=0).fit(X, y)
-    assert model_of(tagger).encoder.nodes.n_rows > 700_000
-    tagger.save(path)
-    skstruct.load(path)
-    began = time.perf_counter()
-    loaded = skstruct.load(path)
-    assert time.perf_counter() - began < 5.0
-    assert_same(tagger.decision_function(X[:500]), loaded.decision_function(X[:500]))
+    generator, counts, rows = np.random.default_rng(0), [], []
+    for n in (2, 2, 600):  # the first one compiles
+        X = [words, *(generator.choice(words, 60).tolist() for _ in range(n))]
+        y = [["BMES"[len(w) % 4] for w in s] for s in X]
+        tagger = StructuredPerceptron([*templates, "B"], max_iter=1, random_state=0).fit(X, y)
+        tagger.save(path)
+        count, loaded = calls(lambda: skstruct.load(path))
+        assert_same(tagger.decision_function(X[:50]), loaded.decision_function(X[:50]))
+        counts.append(count)
+        rows.append(model_of(tagger).encoder.nodes.n_rows)
+    assert rows[2] > 5 * rows[1]
+    assert counts[2] < 1.5 * counts[1]
