@@ -3,7 +3,7 @@
 import numpy as np
 
 from skstruct.chain.bigram import ChainTask
-from skstruct.chain.features import Bag, Grid
+from skstruct.features.encoded import Bag, Grid
 
 L = 3
 

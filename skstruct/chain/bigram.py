@@ -19,9 +19,8 @@ from ..core.compile import inline, kernel
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
 from ..core.rules import Difference, apply, clear, emit, new_difference, room_for, squared_norm, step_size
 from ..core.store import SMALLEST_SCALE, Clock, Store, tick
+from ..features.encoded import Bag, Grid
 from .features import (
-    Bag,
-    Grid,
     Runs,
     emit_edges,
     emit_nodes,
@@ -33,9 +32,7 @@ from .features import (
     sum_rows,
 )
 
-UNLABELLED = -1
-
-FEW_LABELS = 8
+ONE_BY_ONE = 8
 """Up to here Viterbi looks at one label after the other instead of at all of them at once."""
 
 STORES = ("nodes", "edges")
@@ -226,7 +223,7 @@ def path_score(emission, transition, stride, start, end, path, T, L):
 @inline
 def _advance(score, before, transition, at, emission, now, L):
     """``score[now + y] = emission[now + y] + max_p score[before + p] + transition[at + p L + y]``."""
-    if L <= FEW_LABELS:  # one label at a time: its maximum stays in a register
+    if L <= ONE_BY_ONE:  # one label at a time: its maximum stays in a register
         for y in range(L):
             best = -np.inf
             for p in range(L):

@@ -1,6 +1,6 @@
-"""Online learning: what all learners share that learn example by example, and the chain taggers.
+"""Chain taggers that learn example by example.
 
-Place on the ladder: rung 7 over rung 6. ``fit`` validates and encodes, then a run (:mod:`.run`) goes
+``fit`` validates and encodes, then a run (:mod:`.run`) goes
 through the epochs; the fitted attributes are set in one go at the end, so that a failed fit leaves the
 estimator as it was.
 """
@@ -9,28 +9,17 @@ import os
 
 import numpy as np
 
-from .._sklearn import (
-    Integral,
-    Options,
-    Real,
-    StrOptions,
-    with_callbacks,
-)
+from .._sklearn import Integral, Options, StrOptions, with_callbacks
 from ..core.noise import MOST_COLUMNS
 from ..data.inputs import flatten, lengths_of, offsets_of, renumbered, take
 from ..data.labels import Labels, encode_labels, some_of
+from ..features.choose import check_same_features, new_encoder
 from ..features.templates import FeatureTemplates
 from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
 from ..training.run import Run, new_key
-from .model import (
-    STRUCTURES,
-    ChainModel,
-    check_gold,
-    check_same_features,
-    constraint_arrays,
-    make_task,
-    new_encoder,
-)
+from .constraints import check_gold, constraint_arrays
+from .costs import class_costs
+from .model import STRUCTURES, ChainModel, make_task
 from .state import continued_state, final_model, fresh_state, order_of
 from .tagger import SequenceTagger
 
@@ -159,39 +148,6 @@ class OnlineTagger(OnlineLearner, SequenceTagger):
             state = fresh_state(encoder, labels, rule, constraints, cost, key, self.order)
         state.closed, state.stream = closed, stream
         return ChainRun(self, state, task, encoder, labels, constraints, held_out)
-
-
-class CostsOfAll(dict):
-    """A ``class_weight`` for parts of a corpus, which as a whole has all its labels."""
-
-
-def class_costs(class_weight, gold, labels, otherwise, complete=True):
-    """(L,) cost of missing a token of each label; ``otherwise`` where ``class_weight`` says nothing.
-
-    ``complete``: a label that is not among ``labels`` is a mistake, and not one that may come later.
-    """
-    costs = np.full(len(labels), float(otherwise))
-    if class_weight is None:
-        return costs
-    if class_weight == "balanced":
-        return balanced_costs(np.bincount(gold[gold >= 0], minlength=len(labels)), otherwise)
-    for label, cost in class_weight.items():
-        if not isinstance(cost, Real) or not 0 <= cost < np.inf:
-            raise ValueError(f"class_weight[{label!r}] must be a number of at least 0, got {cost!r}")
-        if label in labels.ids:
-            costs[labels.ids[label]] = float(cost)
-        elif complete and not isinstance(class_weight, CostsOfAll):
-            raise ValueError(
-                f"class_weight: {label!r} is no label of y; the labels are {some_of(labels.values)}"
-            )
-    return costs
-
-
-def balanced_costs(counts, otherwise):
-    """Costs in inverse proportion to how often labels occur, (L,) int; ``otherwise`` for others."""
-    costs, seen = np.full(counts.shape[0], float(otherwise)), counts > 0
-    costs[seen] = counts.sum() / (np.count_nonzero(seen) * counts[seen])
-    return costs
 
 
 def _closed_labels(classes, before, labels):

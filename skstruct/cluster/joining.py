@@ -8,14 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..chain.learner import ChainRun, balanced_costs, class_costs
-from ..chain.model import constraint_arrays, make_task, n_edge_combinations, n_node_rows, new_chain
-from ..chain.state import fresh_state, is_sparse, store_rows
+from ..chain.constraints import constraint_arrays
+from ..chain.costs import balanced_costs, class_costs
+from ..chain.learner import ChainRun
+from ..chain.model import make_task, new_chain
+from ..chain.state import fresh_state, store_rows
 from ..core.codes import UPDATES, WORD_TEMPLATES
-from ..core.store import new_clock, new_store
+from ..core.store import is_sparse, new_clock, new_store
 from ..data.inputs import describe
 from ..data.labels import UNLABELLED, Labels
-from ..features.union import count_rows, unite, unite_atoms
+from ..features.encoded import count_rows
+from ..features.merging import merge_atoms, merge_encoders
 from ..parser import model as parser_model
 from ..parser.atoms import MOST_SMALL, SPECIAL
 from ..parser.estimator import ParseRun
@@ -59,7 +62,7 @@ class _Chain:
     def vocabulary(run, min_count):
         counts, gold = None, run.task.gold
         if min_count > 1:
-            counts = count_rows(run.task, n_node_rows(run.encoder), n_edge_combinations(run.encoder))
+            counts = count_rows(run.encoder, run.task)
         label_counts = np.bincount(gold[gold >= 0], minlength=len(run.labels))
         return Vocabulary(run.encoder, run.labels, counts, label_counts)
 
@@ -68,7 +71,7 @@ class _Chain:
         rule = learner._rule()
         labels, label_maps = _united_labels(vocabularies)
         counts = [vocabulary.counts for vocabulary in vocabularies]
-        encoder, row_maps = unite([v.encoder for v in vocabularies], counts, learner.min_count)
+        encoder, row_maps = merge_encoders([v.encoder for v in vocabularies], counts, learner.min_count)
         constraints = constraint_arrays(learner.constraints, labels)
         if learner.class_weight == "balanced":
             total = np.zeros(len(labels), np.int64)
@@ -159,7 +162,7 @@ class _Parser:
         labels, label_maps = Labels(), [np.full(1, UNLABELLED, np.int32) for _ in vocabularies]
         if learner.labeled:
             labels, label_maps = _united_labels(vocabularies)
-        encoder, atom_maps = unite_atoms([vocabulary.encoder for vocabulary in vocabularies])
+        encoder, atom_maps = merge_atoms([vocabulary.encoder for vocabulary in vocabularies])
         n_tags = len(encoder.alphabets[0])
         if n_tags > MOST_SMALL - SPECIAL:
             raise ValueError(f"at most {MOST_SMALL - SPECIAL} distinct tags are possible, got {n_tags}")

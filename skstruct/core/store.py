@@ -39,6 +39,12 @@ SMALLEST_SCALE = 1e-6
 FIRST_ROOM = 4
 """Columns a sparse row has room for at its first update."""
 
+DENSE_WEIGHTS = 2**24
+"""Largest number of weights that are stored as full rows when there are many labels."""
+
+FEW_LABELS = 16
+"""Up to here rows are always full: a row is then two cache lines at most."""
+
 
 class Clock(NamedTuple):
     """What the stores of one model have in common."""
@@ -290,6 +296,11 @@ def grow_pool(store, rule, places):
         received=_longer(store.received, size if rule.penalty == L1_CUMULATIVE else 0),
         column=_longer(store.column, size),
     )
+
+
+def is_sparse(rows, columns):
+    """Whether a table of this size is stored sparsely."""
+    return columns > FEW_LABELS and rows * columns > DENSE_WEIGHTS
 
 
 def made_sparse(store):

@@ -20,25 +20,15 @@ from .._sklearn import (
     with_callbacks,
 )
 from ..chain.bigram import new_work
-from ..chain.learner import TAGGER_CONSTRAINTS, class_costs
+from ..chain.constraints import check_gold, constraint_arrays
+from ..chain.costs import class_costs
+from ..chain.learner import TAGGER_CONSTRAINTS
 from ..chain.marginals import marginals
-from ..chain.model import (
-    ChainModel,
-    check_gold,
-    check_same_features,
-    constraint_arrays,
-    first_token,
-    has_bigram,
-    make_task,
-    n_edge_combinations,
-    n_node_rows,
-    new_encoder,
-)
-from ..chain.state import FEW_LABELS, is_sparse
+from ..chain.model import ChainModel, first_token, make_task
 from ..chain.tagger import SequenceTagger
 from ..core.averaging import entries, sparse_store
 from ..core.noise import QUIET
-from ..core.store import READ_ONLY, new_store
+from ..core.store import FEW_LABELS, READ_ONLY, is_sparse, new_store
 from ..data.inputs import (
     PlaceError,
     Sequences,
@@ -51,6 +41,7 @@ from ..data.inputs import (
     renumbered,
 )
 from ..data.labels import Labels, encode_known, encode_labels, some_of
+from ..features.choose import check_same_features, new_encoder
 from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
 from ..training.chunks import map_chunks
 from ..training.interrupt import DeferredInterrupt
@@ -483,7 +474,7 @@ class _Run:
 
     def rows(self):
         """(weight rows of features, combinations of transition features)."""
-        return n_node_rows(self.encoder), n_edge_combinations(self.encoder)
+        return self.encoder.n_node_rows, self.encoder.n_edge_rows
 
     def seed(self):
         """Of the order of the sequences."""
@@ -544,7 +535,7 @@ class _Run:
         """The objective; lets go of the corpus, which is spelled anew in it."""
         e, (start, allowed, end) = self.estimator, self.constraints
         objective = CRFObjective(
-            self.task, len(self.labels), *self.rows(), c1, e.c2, e.all_pairs, has_bigram(self.encoder),
+            self.task, len(self.labels), *self.rows(), c1, e.c2, e.all_pairs, self.encoder.has_bigram,
             start, allowed, end, self.cost, effective_n_jobs(e.n_jobs),
         )  # fmt: skip
         self.task = None
@@ -562,7 +553,7 @@ class _Run:
         facts = {
             "class": type(e).__name__,
             "parameters": simple_parameters(e),
-            "bigram": has_bigram(self.encoder),
+            "bigram": self.encoder.has_bigram,
         }
         arrays = arrays_of((self.task, self.constraints, self.cost, warm, self.validation), "fit")
         return Checkpoint(e.checkpoint, type(e).__name__, fingerprint(facts, arrays))
@@ -572,12 +563,12 @@ class _Run:
         old, L = self.before, len(self.labels)
         column = np.array([self.labels.ids[v] for v in old.labels.values], np.int64)
         tables = []
-        for store, n_rows in ((old.nodes, n_node_rows(self.encoder)), (old.edges, None)):
+        for store, n_rows in ((old.nodes, self.encoder.n_node_rows), (old.edges, None)):
             keys, values = _entries(store)
             rows, y = keys // len(column), keys % len(column)
             if n_rows is None:
                 rows = rows // len(column) * L + column[rows % len(column)]
-                n_rows = n_edge_combinations(self.encoder) * L
+                n_rows = self.encoder.n_edge_rows * L
             tables.append(Table.of((n_rows, L), rows * L + column[y], values))
         return tuple(tables)
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, HasMethods, Integral, Interval, sample_weights, sequence_tags, with_callbacks
-from ..chain.learner import CostsOfAll
+from ..chain.costs import CostsOfAll
 from ..chain.segmenter import Segmenter
 from ..core.codes import AVERAGES, PERCEPTRON
 from ..core.noise import QUIET

@@ -13,7 +13,8 @@ from inside import model_of
 import oracles
 from skstruct.chain import bigram as structure
 from skstruct.chain.bigram import new_work, path_score, viterbi, viterbi_wrong
-from skstruct.chain.model import constraint_arrays, make_task
+from skstruct.chain.constraints import constraint_arrays
+from skstruct.chain.model import make_task
 from skstruct.chain.state import final_model, fresh_state
 from skstruct.core.codes import AVERAGES, DONE, PERCEPTRON, VARIANTS
 from skstruct.core.compile import kernel

@@ -10,7 +10,7 @@ from inside import model_of
 import oracles
 from skstruct import StructuredPerceptron
 from skstruct.chain import model as chain_model
-from skstruct.chain.model import constraint_arrays
+from skstruct.chain.constraints import constraint_arrays
 
 LINES = {False: ["U0:%x[0,0]", "B"], True: ["U0:%x[0,0]", "B", "B1:%x[0,0]"]}
 

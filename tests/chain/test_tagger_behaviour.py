@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct import FeatureTemplates, PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.chain import state as online_state
+from skstruct.core import store as store_module
 from skstruct.datasets import make_hmm_sequences
 from skstruct.training import epochs as loops
 
@@ -632,8 +632,8 @@ def test_sparse_storage_predicts_the_same(Tagger, penalty, monkeypatch):
     options = {"features": TEMPLATES, "max_iter": 5, "penalty": penalty, "alpha": 1e-3}
     options["random_state"] = 0
     dense = Tagger(**options).fit(X[:40], y[:40])
-    monkeypatch.setattr(online_state, "DENSE_WEIGHTS", 0)
-    monkeypatch.setattr(online_state, "FEW_LABELS", 0)
+    monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 0)
+    monkeypatch.setattr(store_module, "FEW_LABELS", 0)
     sparse = Tagger(**options).fit(X[:40], y[:40])
     assert model_of(sparse).nodes.sparse and not model_of(dense).nodes.sparse
     assert sparse.predict(X) == dense.predict(X)

@@ -11,7 +11,7 @@ from training_cases import EPOCHS, PAIRS, PENALTIES, compare, corpus, features_o
 
 import oracles
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.chain import state as online_state
+from skstruct.core import store as store_module
 from skstruct.core.noise import make_noise
 
 PLAIN = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%x[1,0]", "B"]
@@ -121,8 +121,8 @@ def test_sparse_storage_changes_nothing(monkeypatch, seed, penalty, alpha):
 
     kinds = [("str", EDGES), ("dict", None)]
     dense = [weights(*kind) for kind in kinds]
-    monkeypatch.setattr(online_state, "FEW_LABELS", 0)
-    monkeypatch.setattr(online_state, "DENSE_WEIGHTS", 0)
+    monkeypatch.setattr(store_module, "FEW_LABELS", 0)
+    monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 0)
     for (expected, was_sparse), kind in zip(dense, kinds):
         found, is_sparse = weights(*kind)
         assert is_sparse and not was_sparse

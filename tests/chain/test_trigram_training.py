@@ -12,6 +12,7 @@ from training_cases import EPOCHS, PENALTIES, compare, corpus, orders_of
 import oracles
 from skstruct import BaggingShuffleAverager, PassiveAggressiveTagger, StructuredPerceptron, load
 from skstruct.chain import state as online_state
+from skstruct.core import store as store_module
 from skstruct.core.averaging import Average
 from skstruct.core.noise import make_noise
 from skstruct.inspection import explain, transition_weights
@@ -149,8 +150,8 @@ def test_sparse_storage_changes_nothing(monkeypatch, penalty, alpha):
         return tagger, weights_view.weights_of(tagger, X)
 
     dense, expected = fitted()
-    monkeypatch.setattr(online_state, "FEW_LABELS", 0)
-    monkeypatch.setattr(online_state, "DENSE_WEIGHTS", 0)
+    monkeypatch.setattr(store_module, "FEW_LABELS", 0)
+    monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 0)
     sparse, found = fitted()
     assert model_of(sparse).trigrams.sparse and not model_of(dense).trigrams.sparse
     weights_view.assert_same_weights(found, expected)

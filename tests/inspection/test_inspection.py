@@ -9,7 +9,7 @@ from inside import model_of
 from sklearn.exceptions import NotFittedError
 
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.chain import state as online_state
+from skstruct.core import store as store_module
 from skstruct.datasets import make_hmm_sequences
 from skstruct.features.columns import column_function
 from skstruct.inspection import explain, feature_weights, features_of, transition_weights
@@ -85,8 +85,8 @@ def bags(X):
 
 @pytest.fixture
 def store_sparsely(monkeypatch):
-    monkeypatch.setattr(online_state, "DENSE_WEIGHTS", 0)
-    monkeypatch.setattr(online_state, "FEW_LABELS", 0)
+    monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 0)
+    monkeypatch.setattr(store_module, "FEW_LABELS", 0)
 
 
 def check_sums(tagger, X):

@@ -25,7 +25,7 @@ from skstruct import (
     WordSegmenter,
 )
 from skstruct.chain import bigram as chain
-from skstruct.chain import state as online_state
+from skstruct.core import store as store_module
 from skstruct.core.averaging import entries
 from skstruct.datasets import make_hmm_sequences
 from skstruct.training import epochs as loops
@@ -65,7 +65,7 @@ def enumerate_values(value):
 def test_is_equation_7_or_8(average, bootstrap, many_labels, monkeypatch):
     y = Y
     if many_labels:
-        monkeypatch.setattr(online_state, "DENSE_WEIGHTS", 0)
+        monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 0)
         y = [[f"{label}-{word}" for label, word in zip(*pair)] for pair in zip(Y, X)]
     fitted = averager(average=average, bootstrap=bootstrap, keep_members=True).fit(X, y)
     assert bool(model_of(fitted).nodes.sparse) == many_labels

@@ -24,6 +24,7 @@ from skstruct import (
     WordSegmenter,
 )
 from skstruct.cluster import shards
+from skstruct.core import store as store_module
 from skstruct.datasets import load_segmentation
 from skstruct.mixing import rounds as rounds_module
 from skstruct.saving.container import ModelFileError
@@ -121,17 +122,15 @@ def test_threads_change_nothing(estimator, X, y):
 
 
 def test_sparse_rows_change_nothing(monkeypatch):
-    from skstruct.chain import state as online_state
-    from skstruct.cluster import joining
+    monkeypatch.setattr(store_module, "FEW_LABELS", 0)
 
-    def weights(sparse):
-        for module in (online_state, joining):
-            monkeypatch.setattr(module, "is_sparse", lambda rows, columns: sparse)
+    def weights(most_dense):
+        monkeypatch.setattr(store_module, "DENSE_WEIGHTS", most_dense)
         base = StructuredPerceptron(max_iter=4, penalty="l2", alpha=1e-3)
         mixer = ParameterMixer(base, n_shards=3, random_state=0)
         return [mixer.fit(X, Y).decision_function(X), mixer.fit_shards(dealt(X, Y, 3)).decision_function(X)]
 
-    np.testing.assert_array_equal(weights(True), weights(False))
+    np.testing.assert_array_equal(weights(0), weights(2**24))
 
 
 @pytest.mark.parametrize("estimator, X, y", [LEARNERS[0], LEARNERS[5], LEARNERS[6], LEARNERS[8]])

@@ -23,7 +23,7 @@ from skstruct import (
     StructuredPerceptron,
     cli,
 )
-from skstruct.chain import state as online_state
+from skstruct.core import store as store_module
 from skstruct.saving.container import read_container, write_container
 
 FOLDER = pathlib.Path(__file__).parent / "data_files"
@@ -38,7 +38,7 @@ def trained(name, n_labels, storage="as chosen"):
     """An estimator and its data; tables of more than 16 columns are all sparse if ``storage`` says so."""
     with pytest.MonkeyPatch.context() as patch:
         if storage == "sparse":
-            patch.setattr(online_state, "DENSE_WEIGHTS", 0)
+            patch.setattr(store_module, "DENSE_WEIGHTS", 0)
         return fitted(name, n_labels)
 
 

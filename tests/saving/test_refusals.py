@@ -18,8 +18,8 @@ from sklearn.pipeline import make_pipeline
 
 import skstruct
 from skstruct import FeatureTemplates, PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.chain import state as online_state
 from skstruct.chain.segmenter import Segmenter
+from skstruct.core import store as store_module
 from skstruct.saving.container import ModelFileError, read_container, write_container
 from skstruct.saving.registry import save
 
@@ -50,8 +50,8 @@ def bag_model():
 
 def sparse_model():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(online_state, "DENSE_WEIGHTS", 0)
-        patch.setattr(online_state, "FEW_LABELS", 0)
+        patch.setattr(store_module, "DENSE_WEIGHTS", 0)
+        patch.setattr(store_module, "FEW_LABELS", 0)
         return StructuredPerceptron(TEMPLATES, max_iter=2, random_state=0).fit(X, Y)
 
 

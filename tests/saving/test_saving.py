@@ -21,7 +21,7 @@ from skstruct import (
     Segmenter,
     StructuredPerceptron,
 )
-from skstruct.chain import state as online_state
+from skstruct.core import store as store_module
 from skstruct.core.hashing import empty_table
 from skstruct.core.store import Store
 from skstruct.features.bags import BagEncoder
@@ -234,8 +234,8 @@ def test_averages(average, reload):
 
 @pytest.mark.parametrize("penalty", [None, "l2", "l1", "l1-cumulative"])
 def test_sparse_storage(penalty, reload, monkeypatch):
-    monkeypatch.setattr(online_state, "DENSE_WEIGHTS", 0)
-    monkeypatch.setattr(online_state, "FEW_LABELS", 2)
+    monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 0)
+    monkeypatch.setattr(store_module, "FEW_LABELS", 2)
     monkeypatch.setitem(LABELS, "many", [f"L{k}" for k in range(20)])
     X, y = corpus("tuple", "many")
     tagger = StructuredPerceptron(
@@ -255,8 +255,8 @@ def test_sparse_storage(penalty, reload, monkeypatch):
 
 
 def test_sparse_storage_that_holds_nothing(reload, monkeypatch):
-    monkeypatch.setattr(online_state, "DENSE_WEIGHTS", 0)
-    monkeypatch.setattr(online_state, "FEW_LABELS", 0)
+    monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 0)
+    monkeypatch.setattr(store_module, "FEW_LABELS", 0)
     tagger = StructuredPerceptron(max_iter=1, random_state=0).fit([["a", "b"]], [["A", "A"]])
     assert model_of(tagger).nodes.value.size == 0
     assert_same(tagger, reload(tagger))
