@@ -18,7 +18,7 @@ from skstruct.words import keys
 
 CONLL2000 = corpora._CONLL2000
 CONLL2002 = corpora._CONLL2002
-IS_NODE = keys._IS_NODE
+IS_NODE = keys.IS_NODE
 Part = corpora._Part
 pay = sgd._pay
 plant = trie._plant
@@ -119,7 +119,7 @@ def after_each_submission(patch, act):
 
     def submitting(cluster, shard, arguments):
         task = submit(cluster, shard, arguments)
-        if arguments[0] == "_train":
+        if arguments[0] is workers._train:
             act(cluster, shard, arguments[3])
         return task
 

@@ -3,8 +3,6 @@
 Idea: a segmented text is one label per character (N. Xue, "Chinese word segmentation as character
 tagging", 2003), so a segmenter is a tagger of characters with strings at both ends. What happens to the
 strings is in `skstruct.data.segmented`.
-
-Place on the ladder: rung 7, around another estimator.
 """
 
 import numpy as np
@@ -237,6 +235,20 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
             **routed,
         }
         return data, {"tagged_": tags is not None}
+
+    # -- as an estimator around a learner; see ``training.learner.OnlineLearner`` ---------------------
+    def _learner(self):
+        return self._new_tagger()
+
+    def _prepare_with(self, learner, X, y, sample_weight):
+        data, known = self._training_data("fit", X, y, sample_weight)
+        with renumbered(data["positions"]):
+            return learner._prepare(data["X"], data["y"], data.get("sample_weight")), known
+
+    def _become(self, learned, known):
+        tagger = self._new_tagger()
+        vars(tagger).update(learned)
+        vars(self).update(known, tagger_=tagger)
 
     def _run(self, tagger, train, data, fitted):
         """Train, then set the fitted attributes; also after an interrupt that left a usable tagger."""

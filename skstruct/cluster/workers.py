@@ -1,6 +1,6 @@
 """Where the shards of parameter mixing live: in threads here, or in the processes of a Dask cluster.
 
-Place on the ladder: rung 7, below :mod:`.mixer`. Both kinds of crew open shards, join them to one vocabulary
+Both kinds of crew open shards, join them to one vocabulary
 and train them, and return results in the order of the shards, so that it does not matter who was first.
 
 On a cluster a shard is loaded and encoded once, by the worker that is its home, and stays in that process: a
@@ -109,20 +109,6 @@ class Again(NamedTuple):
     rounds: list  # (epoch, epochs) that a shard alone has to repeat
 
 
-def _guarded(function):
-    """Results and errors of ours as values, so that what Dask reports as errors is trouble of the cluster."""
-
-    def call(*arguments):
-        try:
-            return "done", function(*arguments)
-        except _Missing:
-            return MISSING, None
-        except Exception as error:
-            return "failed", error
-
-    return call
-
-
 class _Missing(Exception):
     """This process does not hold the shard."""
 
@@ -183,8 +169,14 @@ def _forget(fit):
             del held[key]
 
 
-def _call(name, *arguments):
-    return _guarded(globals()[name])(*arguments)
+def _call(function, *arguments):
+    """Results and errors of ours as values, so that what Dask reports as errors is trouble of the cluster."""
+    try:
+        return "done", function(*arguments)
+    except _Missing:
+        return MISSING, None
+    except Exception as error:
+        return "failed", error
 
 
 # --------------------------------------------------------------------------------------------------
@@ -259,7 +251,7 @@ class Cluster:
         self.home = [workers[s % len(workers)] for s in range(len(jobs))]
 
         def arguments(s, lost):
-            return "_open", self.fit, jobs[s]
+            return _open, self.fit, jobs[s]
 
         return self._run(arguments)
 
@@ -268,7 +260,7 @@ class Cluster:
         self.plans, self.alone = plans, alone
 
         def arguments(s, lost):
-            return "_join", self.fit, s, plans[s], alone, self.jobs[s] if lost else None
+            return _join, self.fit, s, plans[s], alone, self.jobs[s] if lost else None
 
         self._run(arguments)
 
@@ -281,7 +273,7 @@ class Cluster:
         """See :class:`Threads`."""
 
         def arguments(s, lost):
-            return "_fingerprint", self.fit, s, self._again(s) if lost else None
+            return _fingerprint, self.fit, s, self._again(s) if lost else None
 
         return self._run(arguments)
 
@@ -290,7 +282,7 @@ class Cluster:
         self.jobs = [job._replace(key=key) for job in self.jobs]
 
         def arguments(s, lost):
-            return "_resume", self.fit, s, key, model, epoch, self._again(s) if lost else None
+            return _resume, self.fit, s, key, model, epoch, self._again(s) if lost else None
 
         self._run(arguments)
         self.begun = epoch, model
@@ -308,7 +300,7 @@ class Cluster:
                 again = self._again(s)
                 mine = None if start is None else self._scatter(start(True), [self.home[s]])
             self.sent += n_bytes(message)
-            return "_train", self.fit, s, epoch, n_epochs, mine, again
+            return _train, self.fit, s, epoch, n_epochs, mine, again
 
         reports = self._run(arguments)
         self.received += n_bytes(reports)
@@ -320,7 +312,7 @@ class Cluster:
         epoch = sum(self.rounds[-1]) if self.rounds else self.begun[0]
 
         def arguments(s, lost):
-            return "_model", self.fit, s, epoch, self._again(s) if lost else None
+            return _model, self.fit, s, epoch, self._again(s) if lost else None
 
         return self._run(arguments, only=[0])[0]
 

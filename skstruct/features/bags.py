@@ -308,10 +308,9 @@ class BagEncoder:
         nodes = [list(filter(None, parts[a:b])) for a, b in zip(bag.start, bag.start[1:])]
         return nodes, [[] for _ in sequence]
 
-
     def merged(self, encoders, counts, min_count):
         """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
-        out, features = BagEncoder(min_count), []
+        out, features = type(self)(min_count), []
         for encoder in encoders:
             ids = out.ids
             mine = np.fromiter(

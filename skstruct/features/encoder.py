@@ -324,5 +324,5 @@ class TemplateEncoder:
 
     def merged(self, encoders, counts, min_count):
         """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
-        empty = TemplateEncoder(self.templates, min_count)
+        empty = type(self)(self.templates, min_count)
         return empty, merge_templates(empty, encoders, counts)

@@ -75,4 +75,3 @@ def refuse(column, offsets, c, n_columns):
     i, t = place(offsets, k)
     what = "the type str" if n_columns == 1 else f"a str in column {c}"
     raise PlaceError(i, t, f"expected a token of {what}, got {describe(column[k])}", "X")
-

@@ -127,6 +127,11 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     [['他', '在', '北京', '大学', '图书馆', '看', '书', '。']]
     """
 
+    _not_combinable = (
+        "it is two models, and the weights of one are for what the other proposes; use {} inside of its base"
+    )
+    """Why ``BaggingShuffleAverager`` does not take it."""
+
     _parameter_constraints = {
         **SHARED_CONSTRAINTS,
         "base": [HasMethods(["fit", "predict"]), None],

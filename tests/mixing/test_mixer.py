@@ -16,6 +16,7 @@ from training_cases import corpus
 import skstruct
 from skstruct import (
     L1CRF,
+    KBestReranker,
     ParameterMixer,
     PassiveAggressiveTagger,
     Segmenter,
@@ -206,6 +207,13 @@ def test_shards_that_are_wrong(shards, message):
     assert not hasattr(mixer, "estimator_")
 
 
+def test_a_reranker_learns_from_no_shards_that_are_loaded_apart():
+    texts, words = (part[:6] for part in load_segmentation())
+    mixer = ParameterMixer(KBestReranker(max_iter=1), random_state=0)
+    with pytest.raises(ValueError, match="KBestReranker cannot learn from shards that are loaded apart"):
+        mixer.fit_shards([lambda: (texts, words), lambda: (texts, words)])
+
+
 @pytest.mark.parametrize(
     "estimator, message",
     [
@@ -214,6 +222,7 @@ def test_shards_that_are_wrong(shards, message):
         (StructuredPerceptron(early_stopping=True), "early_stopping=True of StructuredPerceptron"),
         (StructuredPerceptron(checkpoint="folder"), "checkpoint='folder'"),
         (ParameterMixer(), "ParameterMixer cannot be used by ParameterMixer"),
+        (StructuredPerceptron, "estimator must be an instance, got the class StructuredPerceptron"),
         (StructuredPerceptron(max_iter=0), "max_iter"),
     ],
 )
