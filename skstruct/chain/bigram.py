@@ -1,6 +1,6 @@
 """The first-order chain: scores, Viterbi, and the difference that an example teaches.
 
-Place on the ladder: rung 4. A labelling y of a sequence scores
+A labelling y of a sequence scores
 
     score(y) = start[y_0] + Σ_t emission[t, y_t] + Σ_{t>0} transition[t, y_{t-1}, y_t] + end[y_{T-1}]
 

@@ -1,6 +1,6 @@
 """The k best labellings of a chain, exactly, and found only as far as they are asked for.
 
-Place on the ladder: rung 4. Viterbi's forward pass gives the best prefix of each cell. A cell's next best
+Viterbi's forward pass gives the best prefix of each cell. A cell's next best
 prefix ends in the next best prefix of one of its predecessors; which one needs only the heads of the
 predecessors' lists, and only cells that lie on labellings found so far have lists at all (Jiménez and
 Marzal 1999, "Computing the k shortest paths", recursive enumeration). So the forward pass costs what

@@ -1,6 +1,6 @@
 """Sums over all labellings of one chain: log Z, marginals, expectations.
 
-Place on the ladder: rung 4. With the scores of :mod:`.chain`,
+With the scores of :mod:`.bigram`,
 
     Z(x) = Σ_y exp score(y),   p(y|x) = exp score(y) / Z(x),
 

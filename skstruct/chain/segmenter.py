@@ -23,7 +23,16 @@ from .._sklearn import (
 )
 from ..data.inputs import WORDS, Inputs, Sequences, renumbered, take
 from ..data.schemes import words_to_labels
-from ..data.segmented import WORD_SCHEMES, as_dictionary, as_pieces, as_words, cut, find_words, label_options
+from ..data.segmented import (
+    WORD_SCHEMES,
+    as_dictionary,
+    as_pieces,
+    as_words,
+    cut,
+    find_words,
+    label_options,
+    with_characters,
+)
 from ..metrics.checks import f1
 from ..metrics.words import _word_spans
 from .perceptron import StructuredPerceptron
@@ -217,13 +226,7 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
         """
         pieces = as_pieces(X)
         words, tags = as_words(pieces, y)
-        keep = [i for i, parts in enumerate(pieces) if parts]
-        if not keep:
-            raise ValueError(
-                "X holds no character: at least one text that is not empty is needed"
-                if pieces
-                else "X is empty: at least one text is needed"
-            )
+        keep = with_characters(pieces)
         weight = sample_weights(sample_weight, pieces)
         routed = {} if weight is None else {"sample_weight": weight[keep]}
         if get_config()["enable_metadata_routing"]:
@@ -294,9 +297,8 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
         """
         check_is_fitted(self, "tagger_")
         if X is not None:
-            X = [list("".join(parts)) for parts in as_pieces(X) if parts]
-            if not X:
-                raise ValueError("X holds no character: at least one text that is not empty is needed")
+            pieces = as_pieces(X)
+            X = [list("".join(pieces[i])) for i in with_characters(pieces)]
         self.tagger_.adapt(X)
         return self
 

@@ -1,6 +1,6 @@
 """The second-order chain: label trigrams, decoded exactly (Collins 2002).
 
-Place on the ladder: rung 4, beside :mod:`.chain`, whose score it extends: a labelling y scores
+It extends the score of :mod:`.bigram`: a labelling y scores
 
     score(y) = start[y_0] + Σ_t emission[t, y_t] + Σ_{t>0} transition[t, y_{t-1}, y_t]
              + Σ_{t>0} trigram[y_{t-2}, y_{t-1}, y_t] + end[y_{T-1}]
@@ -10,7 +10,7 @@ with a boundary symbol for y_{-1}. Viterbi keeps the best prefix for each pair o
 in O(T L^3). Most a cannot win for any y, and one comparison shows it (:func:`_advance`), so that the
 usual cost is nearer to O(T L^2).
 
-Letters: as in :mod:`.chain`, and a for the label before the previous one, -1 for the boundary.
+Letters: as in :mod:`.bigram`, and a for the label before the previous one, -1 for the boundary.
 """
 
 from typing import NamedTuple

@@ -17,7 +17,8 @@ from ..core.hashing import MAX_LOAD, empty_table, grown, keys_of
 from ..core.store import grow_rows, settle
 from ..training.checkpoint import arrays_of, fingerprint
 from ..training.epochs import run_epoch
-from .weights import Piece, Steps, Weights, differences, mixed_steps, set_clock, steps_of, take_over
+from .steps import Steps, mixed_steps, set_clock, steps_of
+from .weights import Piece, Weights, differences, take_over
 
 
 class Part(NamedTuple):
@@ -233,7 +234,7 @@ class Mixture:
         reports : list of Report
             In the order of the shards, whoever was first.
         share : ndarray of shape (S,)
-            The mixture; see :func:`cluster.weights.mixture`.
+            The mixture; see :func:`cluster.steps.mixture`.
         """
         self.steps, coefficients = mixed_steps(
             self.steps, [report.steps for report in reports], share, self.lazy

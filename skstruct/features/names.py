@@ -5,8 +5,6 @@ template of that slot it is a string such as ``U05:the/dog`` for ``U05:%x[-1,0]/
 before and behind a sequence are ``_B-1`` and ``_B+1``, as in CRF++. Bags of features bring their own
 names. Training and prediction never need these strings.
 
-Place on the ladder: beside rung 2, read by ``skstruct.inspection``.
-
 References
 ----------
 T. Kudo, "CRF++: yet another CRF toolkit", 2005: templates and their expansions.

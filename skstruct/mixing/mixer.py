@@ -8,8 +8,9 @@ from sklearn.base import clone
 from .._sklearn import N_JOBS, POSITIVE, HasMethods, StrOptions, epoch_context, with_callbacks
 from ..cluster.loading import Given, Job
 from ..cluster.shards import Mixture, Shard, shard_key
-from ..cluster.weights import ERRORS, NONZERO, UNIFORM
-from ..cluster.workers import Cluster, Threads
+from ..cluster.steps import ERRORS, NONZERO, UNIFORM
+from ..cluster.threads import Threads
+from ..cluster.workers import Cluster
 from ..data.inputs import describe, lengths_of
 from ..training.checkpoint import simple_parameters
 from ..training.learner import OnlineLearner

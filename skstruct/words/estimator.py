@@ -12,7 +12,7 @@ from ..cluster.vocabulary import Vocabulary
 from ..core.codes import AVERAGES, PERCEPTRON, UPDATES, WORD_TEMPLATES
 from ..core.store import Rule
 from ..data.inputs import Sequences, take
-from ..data.segmented import as_dictionary, as_pieces, as_words
+from ..data.segmented import as_dictionary, as_pieces, as_words, with_characters
 from ..metrics.words import word_f1_score
 from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
 from ..training.run import Run, new_key
@@ -287,12 +287,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         gold, words = as_gold(X, pieces, y)
         weight = sample_weights(sample_weight, pieces)
         used = np.array([len(parts) > 0 for parts in pieces], np.bool_)
-        if not used.any():
-            raise ValueError(
-                "X holds no character: at least one text that is not empty is needed"
-                if pieces
-                else "X is empty: at least one text is needed"
-            )
+        with_characters(pieces)
         if weight is not None:
             used &= weight > 0.0
             if not used.any():

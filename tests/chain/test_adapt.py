@@ -187,8 +187,8 @@ def test_segmenter_refuses():
     with pytest.raises(NotFittedError):
         new_segmenter().adapt(TEXTS)
     segmenter = new_segmenter().fit(TEXTS[:5], WORDS[:5])
-    for text in ([], ["", " "]):
-        with pytest.raises(ValueError, match="X holds no character"):
+    for text, message in (([], "X is empty"), (["", " "], "X holds no character")):
+        with pytest.raises(ValueError, match=message):
             segmenter.adapt(text)
     for text in ("今天", [list("今天")], 3):
         with pytest.raises(ValueError, match="X"):
