@@ -20,9 +20,8 @@ from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
 from ..core.penalties import is_lazy
 from ..core.rules import Difference, clear, finish_visit, new_difference, room_for
 from ..core.store import SMALLEST_SCALE, Clock, Store
+from ..features.encoded import Bag, Grid
 from .features import (
-    Bag,
-    Grid,
     Runs,
     list_runs,
     mask_tokens,
@@ -33,8 +32,6 @@ from .features import (
 )
 from .visit import count_mistakes, emit_features, note_update, set_target
 from .viterbi import path_score, viterbi, viterbi_wrong
-
-UNLABELLED = -1
 
 STORES = ("nodes", "edges")
 

@@ -1,6 +1,7 @@
 """The state of online training between calls: fresh, grown, re-booked, and the model it amounts to.
 
-``partial_fit`` and ``warm_start`` go on from a :class:`.run.TrainingState`; features and labels may have grown since.
+``partial_fit`` and ``warm_start`` go on from a
+:class:`.run.TrainingState`; features and labels may have grown since.
 """
 
 import numpy as np
@@ -10,6 +11,7 @@ from ..core.store import (
     Store,
     grow_rows,
     in_use,
+    is_sparse,
     made_sparse,
     n_rows,
     new_clock,
@@ -20,18 +22,7 @@ from ..core.store import (
 )
 from ..training.run import TrainingState
 from . import trigram
-from .model import STRUCTURES, ChainModel, n_edge_combinations, n_node_rows, new_chain
-
-DENSE_WEIGHTS = 2**24
-"""Largest number of weights that are stored as full rows when there are many labels."""
-
-FEW_LABELS = 16
-"""Up to here rows are always full: a row is then two cache lines at most."""
-
-
-def is_sparse(rows, columns):
-    """Whether a table of this size is stored sparsely."""
-    return columns > FEW_LABELS and rows * columns > DENSE_WEIGHTS
+from .model import STRUCTURES, ChainModel, new_chain
 
 
 def order_of(chain):
@@ -41,7 +32,7 @@ def order_of(chain):
 
 def store_rows(encoder, n_labels, order):
     """Rows of each store, by name; all have a column for every label."""
-    rows = {"nodes": n_node_rows(encoder), "edges": n_edge_combinations(encoder) * n_labels}
+    rows = {"nodes": encoder.n_node_rows, "edges": encoder.n_edge_rows * n_labels}
     if order == 2:
         rows["trigrams"] = trigram.n_rows(n_labels)
     return rows

@@ -1,4 +1,4 @@
-"""Parameter mixing: one model from shards of the data, round by round.
+"""Parameter mixing: weights on their way between shards, and their mixture.
 
 McDonald, Hall and Mann (2010) train on each shard from the mixed weights,
 mix what comes back, ``w = Σ_i μ_i w_i``, and repeat. Here the *average* of the weights is mixed too. With
@@ -17,7 +17,7 @@ S' = Σ μ_i (f_i S_i + (1 - f_i) S),
     m' = m + Σ_i μ_i [ f_i (m_i - m) + (v_i - v) (S' s_i / s' - f_i S_i) ]
 
 have the mixed weights ``s' v'`` and the mixed sum ``v' S' - m'``. Weights that no shard touched keep v and m:
-only the others are sent. Under L1 penalties m is the plain sum of the weights, and the last term is absent.
+only the others travel. Under L1 penalties m is the plain sum of the weights, and the last term is absent.
 The penalty that a weight has received is mixed like the weight (cumulative L1).
 
 A shard starts each round with moments of zero, so that ``m_i - m`` is what it holds in the end, and only v,
@@ -29,91 +29,54 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.averaging import sparse_store
-from ..core.store import sizes
-from .messages import Piece, locate, make_piece
-
-UNIFORM, ERRORS, NONZERO = "uniform", "errors", "nonzero"
+from ..core.compile import kernel
+from ..core.store import _insert, grow_pool, place_of, places_needed, sizes
 
 
-# --------------------------------------------------------------------------------------------------
-# The mixture
-# --------------------------------------------------------------------------------------------------
-def mixture(mixing, updates):
-    """The weights μ of the shards, which sum to 1.
+class Piece(NamedTuple):
+    """Some weights of a store, or what became of them; key = row * columns + column."""
 
-    Parameters
-    ----------
-    mixing : {"uniform", "errors", "nonzero"}
-        All equal, or in proportion to the updates (McDonald, Hall and Mann 2010, section 4: with it the
-        rounds until convergence are bounded like the epochs of the plain perceptron). "nonzero" is all equal
-        here; see :meth:`Weights.add`.
-    updates : sequence of int
-        Examples that changed the weights, by shard.
-    """
-    updates = np.asarray(updates, float)
-    if mixing == ERRORS and updates.sum() > 0.0:
-        return updates / updates.sum()
-    return np.full(updates.shape[0], 1.0 / updates.shape[0])
+    keys: np.ndarray | None  # (n,) uint32 or int64, ascending; None: 0 ... n - 1
+    value: np.ndarray  # (n,) float64
+    moment: np.ndarray  # (n,) float64, or (0,)
+    received: np.ndarray  # (n,) float64, or (0,)
 
 
-class Steps(NamedTuple):
-    """A clock (``core.store.Clock``) as four numbers."""
-
-    visited: int  # examples
-    averaged: int  # weight vectors in the average
-    scale: float  # s
-    total: float  # S
-
-
-def steps_of(clock):
-    """The numbers of a clock."""
-    return Steps(*clock.step.tolist(), *clock.scale.tolist())
+def n_bytes(message):
+    """Bytes of the arrays in nested tuples, lists and dicts."""
+    if isinstance(message, np.ndarray):
+        return message.nbytes
+    if isinstance(message, dict):
+        message = message.values()
+    elif not isinstance(message, (tuple, list)):
+        return 0
+    return sum(map(n_bytes, message))
 
 
-def set_clock(clock, steps):
-    """Write numbers into a clock."""
-    clock.step[:] = steps.visited, steps.averaged
-    clock.scale[:] = steps.scale, steps.total
+def _piece(keys, size, fields):
+    """The smaller of two: weights with their keys, or all of them; ``fields`` are full arrays."""
+    filled = sum(field.shape[0] > 0 for field in fields)
+    width = 4 if size < 2**32 else 8
+    if keys.shape[0] * (width + 8 * filled) >= size * 8 * filled:
+        return Piece(None, *(field.copy() for field in fields))
+    return Piece(
+        keys.astype(np.uint32 if width == 4 else np.int64), *(f[keys] if f.shape[0] else f for f in fields)
+    )
 
 
-class Coefficients(NamedTuple):
-    """What the differences of one shard are multiplied with."""
-
-    value: float  # v_i - v, on its way into v'
-    moment: float  # m_i - m, into m'
-    shift: float  # v_i - v, into m'
-    share: float  # μ_i
-
-
-def mixed_steps(start, ends, share, lazy):
-    """The clock after a round, and the :class:`Coefficients` of each shard.
-
-    Parameters
-    ----------
-    start : Steps
-        All shards' clock before the round.
-    ends : list of Steps
-    share : ndarray of shape (S,)
-        The mixture μ.
-    lazy : bool
-        Whether moments are plain sums (L1 penalties).
-    """
-    averaged = np.array([end.averaged - start.averaged for end in ends], float)
-    visited = np.array([end.visited - start.visited for end in ends], float)
-    scale, total = np.array([end[2:] for end in ends]).T
-    steps = round(float(share @ averaged))
-    f = np.divide(steps, averaged, out=np.ones_like(averaged), where=averaged > 0)
-    s = float(share @ scale)
-    S = float(share @ (f * total + (1.0 - f) * start.total))
-    after = Steps(start.visited + round(float(share @ visited)), start.averaged + steps, s, S)
-    r = scale / s
-    shift = np.zeros_like(f) if lazy else share * (r * S - f * total)
-    return after, [Coefficients(*row) for row in np.stack([share * r, share * f, shift, share], 1).tolist()]
+@kernel
+def _locate(known, keys, at, new):
+    """Where ascending ``keys`` stand in, or belong into, ascending ``known``; returns how many are new."""
+    place, n_new = 0, 0
+    for k in range(keys.shape[0]):
+        while place < known.shape[0] and known[place] < keys[k]:
+            place += 1
+        at[k] = place
+        new[k] = place == known.shape[0] or known[place] != keys[k]
+        n_new += new[k]
+    return n_new
 
 
-# --------------------------------------------------------------------------------------------------
-# The mixed weights
-# --------------------------------------------------------------------------------------------------
 class Weights:
     """Mixed weights of one store, as the driver and, without moments, the shards keep them.
 
@@ -182,7 +145,7 @@ class Weights:
                 self._resize(size)
             return keys
         at, new = np.empty(keys.shape[0], np.int64), np.empty(keys.shape[0], np.bool_)
-        if locate(self.keys, keys, at, new):
+        if _locate(self.keys, keys, at, new):
             # Position by position what was there moves behind what is inserted before it.
             old = np.arange(self.keys.shape[0])
             old += np.cumsum(np.bincount(at[new], minlength=old.shape[0] + 1))[: old.shape[0]]
@@ -241,7 +204,7 @@ class Weights:
             at = np.flatnonzero(self.changed)
         nothing = np.zeros(0)
         if self.keys is None:
-            return make_piece(at, self.value.shape[0], (self.value, nothing, self.received))
+            return _piece(at, self.value.shape[0], (self.value, nothing, self.received))
         received = self.received[at] if self.has_received else nothing
         return Piece(self.keys[at], self.value[at], nothing, received)
 
@@ -259,7 +222,7 @@ class Weights:
         self.changed = np.zeros(self.value.shape[0], np.bool_)
 
     def settle(self):
-        """Reset the change flags for the next round."""
+        """Forget what changed: the next round begins."""
         self.changed[:] = False
 
     def store(self, like, rows, rule, step):
@@ -273,3 +236,116 @@ class Weights:
         return packed._replace(
             moment=self.moment, received=self.received, last=last, room=packed.count.copy()
         )
+
+
+# --------------------------------------------------------------------------------------------------
+# The shard's side
+# --------------------------------------------------------------------------------------------------
+@kernel
+def _put(store, keys, value, received, begin):
+    """Overwrite weights of a sparse store; returns the entry before which its pool was too full."""
+    for k in range(begin, keys.shape[0]):
+        row, column = keys[k] // store.columns, keys[k] % store.columns
+        place = place_of(store, row, column)
+        if place < 0:
+            if store.used[0] + places_needed(store, row) > store.value.shape[0]:
+                return k
+            place = _insert(store, row, column)
+        store.value[place] = value[k]
+        if received.shape[0] > 0:
+            store.received[place] = received[k]
+    return keys.shape[0]
+
+
+def take_over(store, base, piece, rule, step):
+    """Let a shard's store begin a round from mixed weights.
+
+    Parameters
+    ----------
+    store : Store
+        With room for all rows; changed.
+    base : Weights
+        What the round before began with; brought up to date.
+    piece : Piece
+        What changed since, or everything that is not zero if ``base`` is new.
+    rule : Rule
+    step : int
+        Up to which the weights are current.
+
+    Returns
+    -------
+    Store
+    """
+    at = base.put(piece)
+    if store.sparse:
+        keys, done = base.keys[at], 0
+        while done < keys.shape[0]:
+            done = _put(store, keys, piece.value, piece.received, done)
+            if done < keys.shape[0]:
+                store = grow_pool(store, rule, 8 * (keys.shape[0] - done))
+    else:
+        store.value[at] = piece.value
+        if base.has_received:
+            store.received[at] = piece.received
+    store.moment[:] = 0.0
+    store.last[:] = step
+    return store
+
+
+@kernel
+def _by_key(store, rows, keys, places):
+    """The weights of a sparse store by ascending key; those of a row by insertion: they are few."""
+    n = 0
+    for row in range(rows):
+        begin, first = n, store.first[row]
+        for place in range(first, first + store.count[row]):
+            key, at = row * store.columns + store.column[place], n
+            while at > begin and keys[at - 1] > key:
+                keys[at], places[at] = keys[at - 1], places[at - 1]
+                at -= 1
+            keys[at], places[at] = key, place
+            n += 1
+
+
+def differences(store, base, rows):
+    """The :class:`Piece` with what a round has changed.
+
+    Parameters
+    ----------
+    store : Store
+        After the round, settled.
+    base : Weights
+        What the round began with.
+    rows : int
+        Rows in use.
+    """
+    nothing = np.zeros(0)
+    if not store.sparse:
+        n = rows * store.columns
+        base.places(None, n)
+        value, moment, received = store.value[:n] - base.value[:n], store.moment[:n], nothing
+        if base.has_received:
+            received = store.received[:n] - base.received[:n]
+        touched = value != 0.0
+        for field in (moment, received):
+            if field.shape[0]:
+                touched |= field != 0.0
+        return _piece(np.flatnonzero(touched), n, (value, moment, received))
+    size = int(store.count[:rows].sum())
+    keys, places = np.empty(size, np.int64), np.empty(size, np.int64)
+    _by_key(store, rows, keys, places)
+    at, new = np.empty(size, np.int64), np.empty(size, np.bool_)
+    _locate(base.keys, keys, at, new)
+    old = at[~new]
+    value, moment, received = store.value[places], nothing, nothing
+    value[~new] -= base.value[old]
+    touched = value != 0.0
+    if store.moment.shape[0]:
+        moment = store.moment[places]
+        touched |= moment != 0.0
+    if base.has_received:
+        received = store.received[places]
+        received[~new] -= base.received[old]
+        touched |= received != 0.0
+    fields = (field[touched] if field.shape[0] else field for field in (value, moment, received))
+    return Piece(keys[touched], *fields)

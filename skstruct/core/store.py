@@ -34,6 +34,12 @@ SMALLEST_SCALE = 1e-6
 FIRST_ROOM = 4
 """Columns a sparse row has room for at its first update."""
 
+DENSE_WEIGHTS = 2**24
+"""Largest number of weights that are stored as full rows when there are many labels."""
+
+FEW_LABELS = 16
+"""Up to here rows are always full: a row is then two cache lines at most."""
+
 
 class Clock(NamedTuple):
     """What the stores of one model have in common."""
@@ -234,6 +240,11 @@ def grow_pool(store, rule, places):
     size = max(2 * store.value.shape[0], int(store.used[0]) + int(places), 1024)
     grown = {name: _longer(getattr(store, name), n) for name, n in sizes(rule, 0, size).items()}
     return store._replace(value=_longer(store.value, size), column=_longer(store.column, size), **grown)
+
+
+def is_sparse(rows, columns):
+    """Whether a table of this size is stored sparsely."""
+    return columns > FEW_LABELS and rows * columns > DENSE_WEIGHTS
 
 
 def made_sparse(store):

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..chain.features import Bag
 from ..chain.marginals import Occurrences
 from ..core.compile import kernel
+from ..features.encoded import Bag
 
 
 class LabelledSequences(NamedTuple):

@@ -13,16 +13,11 @@ from .._sklearn import (
     with_callbacks,
 )
 from ..chain.bigram import new_work
-from ..chain.learner import TAGGER_CONSTRAINTS, class_costs
+from ..chain.constraints import check_gold, constraint_arrays
+from ..chain.costs import class_costs
+from ..chain.learner import TAGGER_CONSTRAINTS
 from ..chain.marginals import marginals
-from ..chain.model import (
-    check_gold,
-    check_same_features,
-    constraint_arrays,
-    first_token,
-    make_task,
-    new_encoder,
-)
+from ..chain.model import first_token, make_task
 from ..chain.tagger import SequenceTagger
 from ..core.noise import QUIET
 from ..core.store import READ_ONLY
@@ -37,6 +32,7 @@ from ..data.inputs import (
     renumbered,
 )
 from ..data.labels import Labels, encode_labels
+from ..features.choose import check_same_features, new_encoder
 from ..training.chunks import map_chunks
 from .run import CRFRun, check_values
 

@@ -9,17 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .._sklearn import epoch_context
-from ..chain.model import (
-    ChainModel,
-    check_gold,
-    has_bigram,
-    make_task,
-    n_edge_combinations,
-    n_node_rows,
-)
-from ..chain.state import FEW_LABELS, is_sparse
+from ..chain.constraints import check_gold
+from ..chain.model import ChainModel, make_task
 from ..core.averaging import entries, sparse_store
-from ..core.store import READ_ONLY, new_store
+from ..core.store import FEW_LABELS, READ_ONLY, is_sparse, new_store
 from ..data.inputs import PlaceError, check_X_y, flatten, lengths_of, offsets_of, place
 from ..data.labels import encode_known, some_of
 from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
@@ -102,7 +95,7 @@ class CRFRun:
 
     def rows(self):
         """(weight rows of features, combinations of transition features)."""
-        return n_node_rows(self.encoder), n_edge_combinations(self.encoder)
+        return self.encoder.n_node_rows, self.encoder.n_edge_rows
 
     def seed(self):
         """Of the order of the sequences."""
@@ -163,7 +156,7 @@ class CRFRun:
         """The objective; releases the encoded corpus, of which it has its own encoding."""
         e, (start, allowed, end) = self.estimator, self.constraints
         options = ObjectiveOptions(
-            c1, e.c2, e.all_pairs, has_bigram(self.encoder), start, allowed, end, self.cost
+            c1, e.c2, e.all_pairs, self.encoder.has_bigram, start, allowed, end, self.cost
         )
         objective = CRFObjective(
             self.task, options, len(self.labels), *self.rows(), n_threads=effective_n_jobs(e.n_jobs)
@@ -182,7 +175,7 @@ class CRFRun:
         facts = {
             "class": type(e).__name__,
             "parameters": simple_parameters(e),
-            "bigram": has_bigram(self.encoder),
+            "bigram": self.encoder.has_bigram,
         }
         arrays = arrays_of((self.task, self.constraints, self.cost, warm, self.validation), "fit")
         return Checkpoint(e.checkpoint, type(e).__name__, fingerprint(facts, arrays))
@@ -192,12 +185,12 @@ class CRFRun:
         old, L = self.before, len(self.labels)
         column = np.array([self.labels.ids[v] for v in old.labels.values], np.int64)
         found = []
-        for store, n_rows in ((old.nodes, n_node_rows(self.encoder)), (old.edges, None)):
+        for store, n_rows in ((old.nodes, self.encoder.n_node_rows), (old.edges, None)):
             keys, values = _entries(store)
             rows, y = keys // len(column), keys % len(column)
             if n_rows is None:
                 rows = rows // len(column) * L + column[rows % len(column)]
-                n_rows = n_edge_combinations(self.encoder) * L
+                n_rows = self.encoder.n_edge_rows * L
             found.append(SparseWeights.of((n_rows, L), rows * L + column[y], values))
         return tuple(found)
 

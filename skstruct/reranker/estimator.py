@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, HasMethods, Integral, Interval, sample_weights, sequence_tags, with_callbacks
-from ..chain.learner import CostsOfAll
+from ..chain.costs import CostsOfAll
 from ..chain.segmenter import Segmenter
 from ..core.codes import AVERAGES, PERCEPTRON
 from ..core.noise import QUIET
@@ -126,6 +126,11 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     >>> reranker.predict(["他在北京大学图书馆看书。"])
     [['他', '在', '北京', '大学', '图书馆', '看', '书', '。']]
     """
+
+    _not_combinable = (
+        "it is two models, and the weights of one are for what the other proposes; use {} inside of its base"
+    )
+    """Why ``BaggingShuffleAverager`` does not take it."""
 
     _parameter_constraints = {
         **SHARED_CONSTRAINTS,

@@ -41,10 +41,17 @@ from .features import (
     load,
     previous,
 )
+from .keys import IS_NODE
 from .search import search
 
 STORES = ("weights",)
 TABLES = ("table", "entries", "seen")
+
+
+def node_halves(model):
+    """See ``training.epochs``."""
+    return IS_NODE[model.templates]
+
 
 FIRST_CAPACITY = 2**14
 """Slots of the table that training begins with."""

@@ -21,7 +21,7 @@ from ..training.run import TrainingState
 from . import epoch as structure
 from .boundaries import white_space_limits
 from .features import Scorer
-from .keys import _IS_NODE, features
+from .keys import IS_NODE, features
 from .search import SegmentTask, new_work
 
 
@@ -77,7 +77,7 @@ class WordModel:
         for model in models:
             if first is None:
                 first = replace(model, weights=None, table=None)
-                total = TableAverage(nonzero, _IS_NODE[model.templates])
+                total = TableAverage(nonzero, IS_NODE[model.templates])
             total.add(model.weights, model.table, model.entries)
             del model  # the next one is trained when it is asked for
         weights, table, entries = total.result()
