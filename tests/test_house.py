@@ -153,3 +153,69 @@ def test_a_module_does_not_bear_the_name_of_an_exported_function():
     modules = {module_name(file)[-1] for file in FILES}
     exported = {name for name in skstruct.__all__ if callable(getattr(skstruct, name))}
     assert modules & exported == set()
+
+
+# -- the tests themselves ------------------------------------------------------------------------------
+TESTS = pathlib.Path(__file__).resolve().parent
+
+PUBLIC = {"_replace", "_fields", "_asdict", "_make", "_repr_html_", "_parent_callback_ctx"}
+"""Names that others have chosen: `NamedTuple`, IPython, scikit-learn."""
+
+PATCHING = {"setattr", "getattr", "hasattr", "delattr"}
+
+
+def private(name):
+    return name.startswith("_") and not name.startswith("__") and name != "_" and name not in PUBLIC
+
+
+def private_names(tree):
+    """(line, name) of each private attribute of something else that is read, written, patched or imported."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and private(node.attr):
+            if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")):
+                yield node.lineno, node.attr
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.lineno, alias.name) for alias in node.names if private(alias.name))
+        elif isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            for argument in node.args if called in PATCHING else ():
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                    if private(argument.value):
+                        yield node.lineno, argument.value
+
+
+def test_the_tests_look_inside_in_one_place():
+    wrong = []
+    for file in sorted(TESTS.rglob("*.py")):
+        if file != TESTS / "inside.py":
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            wrong += [f"{file.relative_to(TESTS)}:{line} {name}" for line, name in private_names(tree)]
+    assert wrong == []
+
+
+def test_the_tests_live_in_the_same_rooms():
+    rooms = {path.name for path in TESTS.iterdir() if path.is_dir() and any(path.rglob("test_*.py"))}
+    assert rooms <= set(FLOOR_OF)
+
+
+def test_test_modules_do_not_import_each_other():
+    """What several of them share is a module of its own."""
+    wrong = []
+    for file in sorted(TESTS.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            module = getattr(node, "module", None) if isinstance(node, ast.ImportFrom) else None
+            if module is not None and module.split(".")[-1].startswith("test_"):
+                wrong.append(f"{file.relative_to(TESTS)}:{node.lineno} {module}")
+    assert wrong == []
+
+
+def test_no_test_asserts_seconds():
+    wrong = []
+    for file in sorted(TESTS.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Assert):
+                for part in ast.walk(node):
+                    name = getattr(part, "attr", getattr(part, "id", ""))
+                    if name in ("perf_counter", "process_time", "monotonic", "time"):
+                        wrong.append(f"{file.relative_to(TESTS)}:{node.lineno}")
+    assert wrong == []

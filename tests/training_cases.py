@@ -2,6 +2,7 @@
 
 import numpy as np
 import weights_view
+from inside import training_of
 
 import oracles
 from skstruct.training.epochs import epoch_order
@@ -59,7 +60,7 @@ def features_of(X, lines, min_count=1):
 
 
 def orders_of(estimator, n, epochs=EPOCHS):
-    key, shuffle = estimator._training.key, estimator.shuffle
+    key, shuffle = training_of(estimator).key, estimator.shuffle
     return [epoch_order(key, e, n, shuffle) for e in range(epochs)]
 
 

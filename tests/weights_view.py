@@ -5,6 +5,7 @@ read off the encoding of a corpus. A row with two names, or a name with two rows
 """
 
 import numpy as np
+from inside import model_of
 
 import oracles
 from skstruct.core.compile import kernel
@@ -42,7 +43,7 @@ def occurrences(encoder, X):
     token, flat = offsets_of(lengths_of(X)), flatten(X)
     found = []
     if isinstance(encoder, BagEncoder):
-        start, row, _ = encoder.encode(flat, token, grow=False)
+        start, row, _ = encoder.encode(flat, token, grow=False).bag
         for i, sequence in enumerate(X):
             for t, bag in enumerate(sequence):
                 rows = row[start[token[i] + t] : start[token[i] + t + 1]]
@@ -54,7 +55,8 @@ def occurrences(encoder, X):
                 )
                 found += [(False, i, t, n, r) for n, r in zip(names, rows_of_names) if r >= 0]
         return found
-    anchor, node_rows, edge_rows = encoder.encode(flat, token, grow=False)
+    task = encoder.encode(flat, token, grow=False)
+    anchor, node_rows, edge_rows = task.anchor, task.nodes.row, task.edges.row
     for edge, side, rows in ((False, encoder.nodes, node_rows), (True, encoder.edges, edge_rows)):
         lines = used_lines(encoder, edge)
         for g, group in enumerate(side.groups):
@@ -91,7 +93,7 @@ def table(store):
 
 def weights_of(estimator, X):
     """The model's weights that are not zero, by the oracles' keys; ``X`` holds the training sequences."""
-    model = estimator._model
+    model = model_of(estimator)
     labels, L = model.labels.values, len(model.labels)
     nodes, edges = table(model.nodes), table(model.edges).reshape(-1, L, L)
     names = {(edge, row): name for (edge, name), row in rows_by_name(model.encoder, X).items()}

@@ -1,6 +1,6 @@
 """The first-order chain: scores, Viterbi, and the difference that an example teaches.
 
-Place on the ladder: rung 4. A labelling y of a sequence scores
+A labelling y of a sequence scores
 
     score(y) = start[y_0] + Σ_t emission[t, y_t] + Σ_{t>0} transition[t, y_{t-1}, y_t] + end[y_{T-1}]
 
@@ -14,17 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import DONE, L1, L1_CUMULATIVE, L2, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
+from ..core.codes import DONE, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
 from ..core.compile import inline, kernel
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
-from ..core.rules import Difference, apply, clear, emit, new_difference, room_for, squared_norm, step_size
-from ..core.store import SMALLEST_SCALE, Clock, Store, tick
+from ..core.penalties import is_lazy
+from ..core.rules import Difference, clear, finish_visit, new_difference, room_for
+from ..core.store import SMALLEST_SCALE, Clock, Store
+from ..features.encoded import Bag, Grid
 from .features import (
-    Bag,
-    Grid,
     Runs,
-    emit_edges,
-    emit_nodes,
     list_runs,
     mask_tokens,
     new_runs,
@@ -32,11 +30,8 @@ from .features import (
     sum_grid,
     sum_rows,
 )
-
-UNLABELLED = -1
-
-FEW_LABELS = 8
-"""Up to here Viterbi looks at one label after the other instead of at all of them at once."""
+from .visit import count_mistakes, emit_features, note_update, set_target
+from .viterbi import path_score, viterbi, viterbi_wrong
 
 STORES = ("nodes", "edges")
 
@@ -117,12 +112,11 @@ def new_work(task, n_labels, training=True):
 # Scores
 # --------------------------------------------------------------------------------------------------
 @inline
-def is_plain(task, chain, rule, noise):
-    """Whether emissions are nothing but sums of rows: dense weights, no L1 penalty, no noise."""
+def is_plain(chain, rule, noise):
+    """Whether emissions are nothing but sums of rows: dense weights, no lazy penalty, no noise."""
     return (
         not chain.nodes.sparse
-        and rule.penalty != L1
-        and rule.penalty != L1_CUMULATIVE
+        and not is_lazy(rule)
         and noise.feature == NO_NOISE
         and noise.token_below == np.uint64(0)
     )
@@ -209,143 +203,27 @@ def forbid(option, first, T, L, emission):
                 emission[t * L + y] = -np.inf
 
 
-@inline
-def path_score(emission, transition, stride, start, end, path, T, L):
-    """The score of a given labelling."""
-    score = start[path[0]] + end[path[T - 1]] + emission[path[0]]
-    for t in range(1, T):
-        score += emission[t * L + path[t]] + transition[t * stride + path[t - 1] * L + path[t]]
-    return score
-
-
-# --------------------------------------------------------------------------------------------------
-# Decoding. Transitions into token t start at ``t * stride``: stride is L * L, or 0 if all tokens
-# share one matrix. Forward passes keep scores only; the way back finds the argmax again, on the one
-# path that matters: keeping back pointers would cost more than half of the forward pass.
-# --------------------------------------------------------------------------------------------------
-@inline
-def _advance(score, before, transition, at, emission, now, L):
-    """``score[now + y] = emission[now + y] + max_p score[before + p] + transition[at + p L + y]``."""
-    if L <= FEW_LABELS:  # one label at a time: its maximum stays in a register
-        for y in range(L):
-            best = -np.inf
-            for p in range(L):
-                c = score[before + p] + transition[at + p * L + y]
-                best = c if c > best else best
-            score[now + y] = best + emission[now + y]
-        return
-    previous, current = score[before : before + L], score[now : now + L]
-    for y in range(L):
-        current[y] = -np.inf
-    for p in range(L):  # all labels at once: the inner loop becomes vector instructions
-        from_p = previous[p]
-        row = transition[at + p * L : at + (p + 1) * L]
-        for y in range(L):
-            c = from_p + row[y]
-            current[y] = c if c > current[y] else current[y]
-    added = emission[now : now + L]
-    for y in range(L):
-        current[y] += added[y]
-
-
-@inline
-def _predecessor(score, before, transition, at, y, L):
-    """(best p, its score) for a step into y; ties go to the smaller label."""
-    best, arg = score[before] + transition[at + y], 0
-    for p in range(1, L):
-        c = score[before + p] + transition[at + p * L + y]
-        arg = p if c > best else arg  # no branch: it would be mispredicted every other token
-        best = c if c > best else best
-    return arg, best
-
-
-@inline
-def _last(score, now, end, L):
-    """(best last label, its score)."""
-    best = 0
-    for y in range(1, L):
-        if score[now + y] + end[y] > score[now + best] + end[best]:
-            best = y
-    return best, score[now + best] + end[best]
-
-
-@inline
-def viterbi(emission, transition, stride, start, end, forced, score, path, T, L):
-    """The best labelling: writes ``path``, returns its score.
-
-    ``δ_t(y) = emission[t, y] + max_p δ_{t-1}(p) + transition[t, p, y]``
-
-    Tokens with a label in ``forced`` (T,) keep it; an empty ``forced`` forces nothing. Ties go to the
-    smaller label, from the last token backwards.
-    """
-    for y in range(L):
-        score[y] = start[y] + emission[y]
-    for t in range(T):
-        now = t * L
-        if t > 0:
-            _advance(score, now - L, transition, t * stride, emission, now, L)
-        if forced.shape[0] > 0 and forced[t] >= 0:
-            for y in range(L):
-                if y != forced[t]:
-                    score[now + y] = -np.inf
-    best, total = _last(score, (T - 1) * L, end, L)
-    path[T - 1] = best
-    for t in range(T - 1, 0, -1):
-        best, _ = _predecessor(score, (t - 1) * L, transition, t * stride, best, L)
-        path[t - 1] = best
-    return total
-
-
-@inline
-def viterbi_wrong(emission, transition, stride, start, end, gold, agree, left, path, T, L):
-    """The best labelling that contradicts the gold labels (Gao, Qiu and Huang 2010, equation 2).
-
-    Equal to the better wrong one of the two best labellings, in one pass: besides the best prefixes
-    that agree with gold so far, ``agree`` (T * L,), keep the best prefixes that have ``left`` it.
-    Writes ``path`` and returns its score, -inf if there is no such labelling.
-    """
-    for y in range(L):
-        agree[y] = start[y] + emission[y]
-        left[y] = -np.inf
-    for t in range(T):
-        g, now = gold[t], t * L
-        if t > 0:
-            _advance(agree, now - L, transition, t * stride, emission, now, L)
-            _advance(left, now - L, transition, t * stride, emission, now, L)
-        for y in range(L):
-            if g >= 0 and y != g:
-                left[now + y] = max(agree[now + y], left[now + y])  # a step off the gold labels
-                agree[now + y] = -np.inf
-    best, total = _last(left, (T - 1) * L, end, L)
-    path[T - 1] = best
-    off = True
-    for t in range(T - 1, 0, -1):
-        before, at = (t - 1) * L, t * stride
-        p, from_agree = _predecessor(agree, before, transition, at, best, L)
-        if off:
-            p_left, from_left = _predecessor(left, before, transition, at, best, L)
-            if gold[t] >= 0 and best != gold[t] and from_agree > from_left:
-                off = False
-            else:
-                p = p_left
-        best = p
-        path[t - 1] = best
-    return total
-
-
 # --------------------------------------------------------------------------------------------------
 # Learning
 # --------------------------------------------------------------------------------------------------
 @inline
-def emit_bigrams(target, path, T, L, step, noise, difference):
-    """Label bigrams in ``Δφ = φ(x, target) - φ(x, path)``."""
-    for t in range(1, T):
-        if target[t] != path[t] or target[t - 1] != path[t - 1]:
-            p, q = np.int64(target[t - 1]), np.int64(path[t - 1])
-            x = factor(noise, noise.edge, EDGE_STREAM, step, -1 - (p * L + target[t]))
-            emit(difference, p, target[t], x)
-            x = factor(noise, noise.edge, EDGE_STREAM, step, -1 - (q * L + path[t]))
-            emit(difference, q, path[t], -x)
+def _find_rival(gold, T, chain, rule, stride, work):
+    """Write the labelling to learn against to ``work.path``; returns the loss. See :func:`epoch`."""
+    L = chain.nodes.columns
+    emission, transition = work.emission, work.transition
+    if rule.update == PERCEPTRON:
+        add_costs(gold, chain.cost, L, emission)
+        viterbi(
+            emission, transition, stride, chain.start, chain.end, gold[:0], work.score[0], work.path, T, L
+        )
+        return 1.0
+    right = path_score(emission, transition, stride, chain.start, chain.end, work.target, T, L)
+    add_costs(gold, chain.cost, L, emission)
+    wrong = viterbi_wrong(
+        emission, transition, stride, chain.start, chain.end,
+        gold, work.score[0], work.score[1], work.path, T, L,
+    )  # fmt: skip
+    return wrong - right + (0.0 if rule.hamming else 1.0)
 
 
 @kernel
@@ -360,8 +238,7 @@ def epoch(task, order, begin, end, chain, rule, noise, work):
     """
     L = chain.nodes.columns
     stride = L * L if task.edges.row.shape[0] > 0 else 0
-    target, path, transition = work.target, work.path, work.transition
-    plain = is_plain(task, chain, rule, noise)
+    plain = is_plain(chain, rule, noise)
     for k in range(begin, end):
         i = order[k]
         if chain.clock.scale[0] < SMALLEST_SCALE:
@@ -369,64 +246,26 @@ def epoch(task, order, begin, end, chain, rule, noise, work):
         gold = task.gold[task.token[i] : task.token[i + 1]]
         T = gold.shape[0]
         n_nodes, n_edges = score_sequence(task, i, chain, rule, noise, plain, work)
-        complete = True
-        for t in range(T):
-            target[t] = gold[t]
-            complete = complete and gold[t] >= 0
-        if not complete:  # the best completion of the labels given
+        if not set_target(gold, work.target):  # the best completion of the labels given
             viterbi(
-                work.emission, transition, stride, chain.start, chain.end,
-                gold, work.score[0], target, T, L,
+                work.emission, work.transition, stride, chain.start, chain.end,
+                gold, work.score[0], work.target, T, L,
             )  # fmt: skip
-        loss = 1.0
-        if rule.update == PERCEPTRON:
-            add_costs(gold, chain.cost, L, work.emission)
-            viterbi(
-                work.emission, transition, stride, chain.start, chain.end,
-                gold[:0], work.score[0], path, T, L,
-            )  # fmt: skip
-        else:
-            right = path_score(work.emission, transition, stride, chain.start, chain.end, target, T, L)
-            add_costs(gold, chain.cost, L, work.emission)
-            wrong = viterbi_wrong(
-                work.emission, transition, stride, chain.start, chain.end,
-                gold, work.score[0], work.score[1], path, T, L,
-            )  # fmt: skip
-            loss = wrong - right + (0.0 if rule.hamming else 1.0)
-        mistakes = 0
-        for t in range(T):
-            if gold[t] >= 0 and gold[t] != path[t]:
-                mistakes += 1
+        loss = _find_rival(gold, T, chain, rule, stride, work)
+        mistakes = count_mistakes(gold, work.path)
         if mistakes > 0 and loss > 0.0:
-            if n_nodes < 0:
-                n_nodes = list_runs(
-                    task.nodes, task.bag, task.left, task.anchor[i],
-                    task.anchor[i + 1] - task.anchor[i], task.token[i], T,
-                    chain.clock.step[0], noise, noise.feature, NODE_STREAM, work.masked, work.node_runs,
-                )  # fmt: skip
-            emit_nodes(work.node_runs, n_nodes, task.node_alive, target, path, work.node_difference)
-            if chain.bigram:
-                emit_bigrams(target, path, T, L, chain.clock.step[0], noise, work.edge_difference)
-            emit_edges(work.edge_runs, n_edges, L, task.edge_alive, target, path, work.edge_difference)
+            emit_features(task, i, chain, noise, n_nodes, n_edges, work)
             if not (
                 room_for(work.node_difference, chain.nodes) and room_for(work.edge_difference, chain.edges)
             ):
                 clear(work.node_difference)
                 clear(work.edge_difference)
                 return POOL_FULL, k
-            work.stats[0] += 1.0
-            work.stats[1] += mistakes
-            work.stats[2] += loss
-        if rule.penalty == L2:  # equation 10: decay, then step
-            chain.clock.scale[0] *= 1.0 - rule.alpha
-        if work.node_difference.size[0] + work.edge_difference.size[0] > 0:
-            norm2 = squared_norm(work.node_difference) + squared_norm(work.edge_difference)
-            tau = step_size(rule, loss, norm2) * task.weight[i]
-            apply(work.node_difference, chain.nodes, chain.clock, rule, tau)
-            apply(work.edge_difference, chain.edges, chain.clock, rule, tau)
-            clear(work.node_difference)
-            clear(work.edge_difference)
-        tick(chain.clock, rule)
+            note_update(work.stats, mistakes, loss)
+        finish_visit(
+            (work.node_difference, work.edge_difference), (chain.nodes, chain.edges), chain.clock,
+            rule, loss, task.weight[i],
+        )  # fmt: skip
     return DONE, end
 
 
@@ -438,7 +277,7 @@ def predict(task, begin, end, chain, rule, noise, work, out, score):
     """
     L = chain.nodes.columns
     stride = L * L if task.edges.row.shape[0] > 0 else 0
-    plain = is_plain(task, chain, rule, noise)
+    plain = is_plain(chain, rule, noise)
     for i in range(begin, end):
         first, stop = task.token[i], task.token[i + 1]
         score[i] = 0.0

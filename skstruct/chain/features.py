@@ -1,6 +1,6 @@
 """Features of a sequence: which weight rows speak of which tokens.
 
-Place on the ladder: rung 3 to 4. Features are stored by *anchor*, not by token. A template such as
+Features are stored by *anchor*, not by token. A template such as
 "the two characters at -1 and 0" is the combination "two adjacent characters", anchored at the first
 of them, read from one position further right. All templates that read the same combination from
 adjacent positions form a group, their weight rows are neighbours, and one look-up serves them all:
@@ -16,30 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import L1, L1_CUMULATIVE, NO_NOISE
+from ..core.codes import NO_NOISE
 from ..core.compile import inline
 from ..core.noise import factor, token_masked
+from ..core.penalties import is_lazy, read_weight
 from ..core.rules import emit
-from ..core.store import debt_of, remaining
-
-
-class Grid(NamedTuple):
-    """Feature rows by anchor for G groups of templates; A anchors in the whole corpus."""
-
-    row: np.ndarray  # (G, A) int32: first weight row of the combination, -1 if it has none
-    lo: np.ndarray  # (G,) int32: the first row speaks of token p + lo
-    width: np.ndarray  # (G,) int32: rows, and tokens, a combination speaks of
-    atom: np.ndarray  # (G + 1,) int32: where the atoms of each group start in the next two
-    offset: np.ndarray  # (n_atoms,) int32: position of the atom relative to the anchor
-    source: np.ndarray  # (n_atoms,) int32: the input column it reads (for input dropout)
-
-
-class Bag(NamedTuple):
-    """Ready-made features by token, as in ``sklearn-crfsuite``."""
-
-    start: np.ndarray  # (N + 1,) int64: first feature of each token; (1,) if there are none
-    row: np.ndarray  # int32: weight row, -1 if it has none
-    value: np.ndarray  # float64; empty if all are 1
 
 
 class Runs(NamedTuple):
@@ -49,11 +30,6 @@ class Runs(NamedTuple):
     token: np.ndarray  # (K,) int32: the token it speaks of
     width: np.ndarray  # (K,) int32: that many neighbouring rows speak of as many tokens
     value: np.ndarray  # (K,) float64: what the features count
-
-
-def no_bag():
-    """A bag for corpora that have templates instead."""
-    return Bag(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))
 
 
 def new_runs(capacity):
@@ -194,7 +170,7 @@ def sum_rows(store, rule, step, runs, n, rows_each, stride, scale, out):
     features (stride C * C).
     """
     C = store.columns
-    if not store.sparse and rule.penalty != L1 and rule.penalty != L1_CUMULATIVE:
+    if not store.sparse and not is_lazy(rule):
         weight = store.value
         for k in range(n):
             # Unsigned: numba then omits the check for negative indices, and the loop vectorises.
@@ -211,11 +187,8 @@ def sum_rows(store, rule, step, runs, n, rows_each, stride, scale, out):
             place = store.first[row] if store.sparse else row * C
             count = store.count[row] if store.sparse else C
             for j in range(place, place + count):
-                w = store.value[j]
-                if rule.penalty == L1 or rule.penalty == L1_CUMULATIVE:
-                    w = remaining(w, debt_of(store, rule, row, j, step))
                 column = store.column[j] if store.sparse else j - place
-                out[start + column] += x * w
+                out[start + column] += x * read_weight(store, rule, row, j, step)
             start += C
 
 

@@ -1,6 +1,6 @@
 """The k best labellings of a chain, exactly, and found only as far as they are asked for.
 
-Place on the ladder: rung 4. Viterbi's forward pass gives the best prefix of each cell. A cell's next best
+Viterbi's forward pass gives the best prefix of each cell. A cell's next best
 prefix ends in the next best prefix of one of its predecessors; which one needs only the heads of the
 predecessors' lists, and only cells that lie on labellings found so far have lists at all (Jiménez and
 Marzal 1999, "Computing the k shortest paths", recursive enumeration). So the forward pass costs what
@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.compile import inline, kernel
-from .bigram import forbid, is_plain, score_sequence, viterbi
+from .bigram import forbid, is_plain, score_sequence
 from .trigram import decode, read_trigrams
+from .viterbi import viterbi
 
 
 class Lists(NamedTuple):
@@ -225,7 +226,7 @@ def predict_kbest(task, begin, end, k, chain, rule, noise, work, lists, out, sco
     """
     L = chain.nodes.columns
     stride = L * L if task.edges.row.shape[0] > 0 else 0
-    plain = is_plain(task, chain, rule, noise)
+    plain = is_plain(chain, rule, noise)
     for i in range(begin, end):
         first, T = task.token[i], task.token[i + 1] - task.token[i]
         found[i] = 0
@@ -251,7 +252,7 @@ def predict_kbest_trigram(task, begin, end, k, chain, rule, noise, work, lists, 
     """The same for the second-order chain."""
     L = chain.nodes.columns
     stride = L * L if task.edges.row.shape[0] > 0 else 0
-    plain = is_plain(task, chain, rule, noise)
+    plain = is_plain(chain, rule, noise)
     read_trigrams(chain, rule, noise, work)
     for i in range(begin, end):
         first, T = task.token[i], task.token[i + 1] - task.token[i]

@@ -1,37 +1,29 @@
-"""Online learning: what all learners share that learn example by example, and the chain taggers.
+"""Chain taggers that learn example by example.
 
-Place on the ladder: rung 7 over rung 6. ``fit`` validates and encodes, then a run (:mod:`.run`) goes
+``fit`` validates and encodes, then a run (:mod:`.run`) goes
 through the epochs; the fitted attributes are set in one go at the end, so that a failed fit leaves the
 estimator as it was.
 """
 
 import os
-import warnings
+from typing import NamedTuple
 
 import numpy as np
 
-from .._sklearn import (
-    Integral,
-    Options,
-    Real,
-    StrOptions,
-    with_callbacks,
-)
+from .._sklearn import Integral, Options, StrOptions, with_callbacks
+from ..cluster.vocabulary import Vocabulary, merged_labels
 from ..core.noise import MOST_COLUMNS
 from ..data.inputs import flatten, lengths_of, offsets_of, renumbered, take
 from ..data.labels import Labels, encode_labels, some_of
+from ..features.choose import check_same_features, new_encoder
+from ..features.encoded import count_rows
+from ..features.merging import merge_encoders
 from ..features.templates import FeatureTemplates
 from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
 from ..training.run import Run, new_key
-from .model import (
-    STRUCTURES,
-    ChainModel,
-    check_gold,
-    check_same_features,
-    constraint_arrays,
-    make_task,
-    new_encoder,
-)
+from .constraints import check_gold, constraint_arrays
+from .costs import balanced_costs, class_costs
+from .model import STRUCTURES, ChainModel, make_task
 from .state import continued_state, final_model, fresh_state, order_of
 from .tagger import SequenceTagger
 
@@ -105,6 +97,10 @@ class OnlineTagger(OnlineLearner, SequenceTagger):
         """
         return self._partial_fit(X, y, sample_weight, classes)
 
+    def _leave_undecided(self):
+        # Which features are frequent enough, and what labels there are, is known when all are counted.
+        self.min_count, self.class_weight = 1, None
+
     def _prepare(self, X, y, sample_weight, continued=False, stream=False, classes=None):
         """Check and encode everything; what is left to do is to train."""
         rule = self._rule()
@@ -162,38 +158,6 @@ class OnlineTagger(OnlineLearner, SequenceTagger):
         return ChainRun(self, state, task, encoder, labels, constraints, held_out)
 
 
-def class_costs(class_weight, gold, labels, otherwise, complete=True):
-    """(L,) cost of missing a token of each label; ``otherwise`` where ``class_weight`` says nothing.
-
-    ``complete``: no label may come later, so that one which is not among ``labels`` is warned of. It is no
-    error: a part of a corpus, as in cross-validation, may lack a rare label.
-    """
-    costs = np.full(len(labels), float(otherwise))
-    if class_weight is None:
-        return costs
-    if class_weight == "balanced":
-        return balanced_costs(np.bincount(gold[gold >= 0], minlength=len(labels)), otherwise)
-    for label, cost in class_weight.items():
-        if not isinstance(cost, Real) or not 0 <= cost < np.inf:
-            raise ValueError(f"class_weight[{label!r}] must be a number of at least 0, got {cost!r}")
-        if label in labels.ids:
-            costs[labels.ids[label]] = float(cost)
-        elif complete:
-            warnings.warn(
-                f"class_weight: {label!r} is no label of y and has no effect; the labels are "
-                f"{some_of(labels.values)}",
-                UserWarning,
-            )
-    return costs
-
-
-def balanced_costs(counts, otherwise):
-    """Costs in inverse proportion to how often labels occur, (L,) int; ``otherwise`` for others."""
-    costs, seen = np.full(counts.shape[0], float(otherwise)), counts > 0
-    costs[seen] = counts.sum() / (np.count_nonzero(seen) * counts[seen])
-    return costs
-
-
 def _closed_labels(classes, before, labels):
     if isinstance(classes, str):
         raise ValueError(f"classes must be a list of labels, got the str {classes!r}")
@@ -208,6 +172,14 @@ def _closed_labels(classes, before, labels):
             f"classes must hold all labels seen so far; {some_of(missing)} missing in {given.values!r}"
         )
     return given
+
+
+class WeightRows(NamedTuple):
+    """What fresh weights need to know of an encoder; all that a shard is told of that of the whole."""
+
+    n_node_rows: int
+    n_edge_rows: int
+    has_bigram: bool
 
 
 class ChainRun(Run):
@@ -250,3 +222,58 @@ class ChainRun(Run):
         rule, model = self.state.rule, self.state.model
         order = order_of(model)
         return fresh_state(self.encoder, self.labels, rule, self.constraints, model.cost, key, order)
+
+    def vocabulary(self, min_count):
+        """See :class:`.run.Run`."""
+        gold = self.task.gold
+        counts = count_rows(self.encoder, self.task) if min_count > 1 else None
+        label_counts = np.bincount(gold[gold >= 0], minlength=len(self.labels))
+        return Vocabulary(self.encoder, self.labels, counts, label_counts)
+
+    @classmethod
+    def merged(cls, vocabularies, learner, key):
+        """See :class:`.run.Run`."""
+        rule = learner._rule()
+        labels, label_maps = merged_labels(vocabularies)
+        counts = [vocabulary.counts for vocabulary in vocabularies]
+        encoder, row_maps = merge_encoders([v.encoder for v in vocabularies], counts, learner.min_count)
+        constraints = constraint_arrays(learner.constraints, labels)
+        otherwise = 1.0 if rule.hamming else 0.0
+        if learner.class_weight == "balanced":
+            total = np.zeros(len(labels), np.int64)
+            for vocabulary, ids in zip(vocabularies, label_maps):
+                total[ids[:-1]] += vocabulary.label_counts
+            cost = balanced_costs(total, otherwise)
+        else:
+            cost = class_costs(learner.class_weight, np.zeros(0, np.int32), labels, otherwise)
+        task = make_task(encoder, [], np.zeros(1, np.int64))
+        state = fresh_state(encoder, labels, rule, constraints, cost, key, learner.order)
+        run = cls(learner, state, task, encoder, labels, constraints, None)
+        shared = {
+            "labels": labels,
+            "constraints": constraints,
+            "cost": cost,
+            "encoder": WeightRows(encoder.n_node_rows, encoder.n_edge_rows, encoder.has_bigram),
+            "alive": (task.node_alive, task.edge_alive),
+        }
+        return run, [{**shared, "ids": ids, "map": rows} for ids, rows in zip(label_maps, row_maps)]
+
+    def adopt(self, plan):
+        """See :class:`.run.Run`."""
+        task, rows = self.task, plan["map"]
+
+        def mapped(old, new):
+            return np.append(new, np.int32(-1))[old]
+
+        node_alive, edge_alive = plan["alive"]
+        self.task = task._replace(
+            gold=plan["ids"][task.gold],
+            nodes=task.nodes._replace(row=mapped(task.nodes.row, rows.nodes)),
+            edges=task.edges._replace(row=mapped(task.edges.row, rows.edges)),
+            bag=task.bag._replace(row=mapped(task.bag.row, rows.nodes)),
+            node_alive=node_alive,
+            edge_alive=edge_alive,
+        )
+        self.encoder, self.labels, self.constraints = plan["encoder"], plan["labels"], plan["constraints"]
+        self.state.model = self.state.model._replace(cost=plan["cost"])
+        self.state = self.fresh(self.state.key)

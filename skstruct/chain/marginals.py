@@ -1,6 +1,6 @@
 """Sums over all labellings of one chain: log Z, marginals, expectations.
 
-Place on the ladder: rung 4. With the scores of :mod:`.chain`,
+With the scores of :mod:`.bigram`,
 
     Z(x) = Σ_y exp score(y),   p(y|x) = exp score(y) / Z(x),
 
@@ -8,7 +8,7 @@ and the forward-backward recursions (Lafferty, McCallum and Pereira 2001; equati
 paper and the paragraph above it) give log Z, p(y_t|x) and p(y_{t-1}, y_t|x). Everything here works on
 logarithms and subtracts the largest term of each sum: right for every input, and for a matrix of
 transitions of its own at each token. Training on many sequences at once has a faster version in
-:mod:`.chain_expectations`, which comes back to this one for what it cannot represent.
+`skstruct.crf.expectations`, which comes back to this one for what it cannot represent.
 
 Labels that are given restrict the sum to the labellings that agree with them: log Z of the clamped
 chain minus log Z of the free one is the log-probability of a partial labelling.
@@ -46,7 +46,7 @@ class Corpus(NamedTuple):
     """
 
     token: np.ndarray  # (S + 1,) int64: first token of each sequence
-    group: np.ndarray  # (G + 1,) int64: first sequence of each group (see chain_expectations)
+    group: np.ndarray  # (G + 1,) int64: first sequence of each group (see crf.expectations)
     gold: np.ndarray  # (N,) int32: label, or UNLABELLED
     weight: np.ndarray  # (S,) float64: weight of each sequence
     start: np.ndarray  # (N + 1,) int64: first entry of each token
@@ -61,12 +61,22 @@ class Corpus(NamedTuple):
 
 @inline
 def spread(features, token, factor, expected, gradient):
-    """gradient[k] += factor x expected[label_k] for the weights that speak of a token."""
+    """gradient[k] += factor x expected[label_k] for the weights that apply to a token."""
     for e in range(features.start[token], features.start[token + 1]):
         f = features.feature[e]
         x = factor * (features.value[e] if features.value.shape[0] > 0 else 1.0)
         for k in range(np.uint64(features.first[f]), np.uint64(features.first[f + 1])):
             gradient[k] += x * expected[np.uint64(features.label[k])]
+
+
+class ExpectedCounts(NamedTuple):
+    """Where expectations are added up: += Σ weight E[count]."""
+
+    feature: np.ndarray  # (K,) float64: for the weights of a Corpus
+    transition: np.ndarray  # float64: for pairs of labels
+    conditioned: np.ndarray  # (M,) float64: for observation-conditioned transitions
+    whole: Occurrences  # all features of the same tokens
+    of_pairs: np.ndarray  # float64: for the weights of ``whole``; or empty
 
 
 class Potentials(NamedTuple):
@@ -178,10 +188,67 @@ def marginals(task, begin, end, chain, rule, noise, work, beta, row, out, log_z)
                 out[(first + t) * L + y] = 0.0 if z == -np.inf else np.exp(row[y] - at_t)
 
 
+@inline
+def _score_tokens(corpus, edges, first, T, weight, edge_weight, potentials, clamped, lattice):
+    """Fill ``lattice.emission`` and ``lattice.transition`` for the T tokens from ``first`` on."""
+    L = potentials.cost.shape[0]
+    conditioned = edges.start.shape[0] > 1
+    stride = L * L if conditioned else 0
+    emission, transition = lattice.emission, lattice.transition
+    for k in range(T * L):
+        emission[k] = 0.0
+    for t in range(T if conditioned else 1):
+        for p in range(L):
+            for y in range(L):
+                transition[t * stride + p * L + y] = potentials.transition[p, y]
+    for t in range(T):
+        for e in range(corpus.start[first + t], corpus.start[first + t + 1]):
+            k = corpus.entry[e]
+            x = corpus.value[e] if corpus.value.shape[0] > 0 else 1.0
+            emission[t * L + corpus.label[k]] += x * weight[k]
+        for e in range(corpus.run_start[first + t], corpus.run_start[first + t + 1]):
+            k, y = corpus.run[e], 0
+            x = corpus.run_value[e] if corpus.run_value.shape[0] > 0 else 1.0
+            while y < LAST:
+                y = corpus.run_label[k]
+                emission[t * L + y % LAST] += x * weight[k]
+                k += 1
+        if conditioned and t > 0:
+            for e in range(edges.start[first + t], edges.start[first + t + 1]):
+                f = edges.feature[e]
+                for k in range(edges.first[f], edges.first[f + 1]):
+                    transition[t * stride + edges.label[k]] += edge_weight[k]
+        g = corpus.gold[first + t]
+        if g >= 0:
+            for y in range(L):
+                if y != g:
+                    emission[t * L + y] += -np.inf if clamped else potentials.cost[g]
+
+
+@inline
+def _count_token(corpus, token, factor, square, row, counts):
+    """Add the expected counts of a token's features, given its marginals ``row`` (L,)."""
+    gradient = counts.feature
+    if counts.of_pairs.shape[0] > 0:
+        spread(counts.whole, token, factor, row, counts.of_pairs)
+    for e in range(corpus.start[token], corpus.start[token + 1]):
+        k = corpus.entry[e]
+        x = corpus.value[e] if corpus.value.shape[0] > 0 else 1.0
+        q = row[corpus.label[k]]
+        gradient[k] += factor * (x * x * q * (1.0 - q) if square else x * q)
+    for e in range(corpus.run_start[token], corpus.run_start[token + 1]):
+        k, y = corpus.run[e], 0
+        x = corpus.run_value[e] if corpus.run_value.shape[0] > 0 else 1.0
+        while y < LAST:
+            y = corpus.run_label[k]
+            q = row[y % LAST]
+            gradient[k] += factor * (x * x * q * (1.0 - q) if square else x * q)
+            k += 1
+
+
 @kernel
 def expect_exactly(
-    corpus, edges, which, weight, edge_weight, potentials, clamped, square, lattice,
-    gradient, step, edge_gradient, whole, of_pairs,
+    corpus, edges, which, weight, edge_weight, potentials, clamped, square, lattice, counts
 ):  # fmt: skip
     """Add up log Z and expectations over the sequences ``which``.
 
@@ -199,16 +266,8 @@ def expect_exactly(
     square : bool
         Add up p (1 - p) instead of p.
     lattice : LogLattice
-    gradient : (K,) float64
-        += Σ weight E[feature count].
-    step : (L * L,) float64
-        += Σ weight E[count of the label pair].
-    edge_gradient : float64
-        The same for the weights of ``edges``.
-    whole : Occurrences
-        All features of the same tokens.
-    of_pairs : float64, or empty
-        += Σ weight E[feature count] for the weights of ``whole``.
+    counts : ExpectedCounts
+        ``transition`` is (L * L,).
 
     Returns
     -------
@@ -219,80 +278,37 @@ def expect_exactly(
     conditioned = edges.start.shape[0] > 1
     stride = L * L if conditioned else 0
     emission, transition = lattice.emission, lattice.transition
-    alpha, beta = lattice.alpha, lattice.beta
+    alpha, beta, row = lattice.alpha, lattice.beta, lattice.row
     total = 0.0
     for i in which:
         first = corpus.token[i]
         T = corpus.token[i + 1] - first
         if T == 0:
             continue
-        for k in range(T * L):
-            emission[k] = 0.0
-        for t in range(T if conditioned else 1):
-            for p in range(L):
-                for y in range(L):
-                    transition[t * stride + p * L + y] = potentials.transition[p, y]
-        for t in range(T):
-            for e in range(corpus.start[first + t], corpus.start[first + t + 1]):
-                k = corpus.entry[e]
-                x = corpus.value[e] if corpus.value.shape[0] > 0 else 1.0
-                emission[t * L + corpus.label[k]] += x * weight[k]
-            for e in range(corpus.run_start[first + t], corpus.run_start[first + t + 1]):
-                k, y = corpus.run[e], 0
-                x = corpus.run_value[e] if corpus.run_value.shape[0] > 0 else 1.0
-                while y < LAST:
-                    y = corpus.run_label[k]
-                    emission[t * L + y % LAST] += x * weight[k]
-                    k += 1
-            if conditioned and t > 0:
-                for e in range(edges.start[first + t], edges.start[first + t + 1]):
-                    f = edges.feature[e]
-                    for k in range(edges.first[f], edges.first[f + 1]):
-                        transition[t * stride + edges.label[k]] += edge_weight[k]
-            g = corpus.gold[first + t]
-            if g >= 0:
-                for y in range(L):
-                    if y != g:
-                        emission[t * L + y] += -np.inf if clamped else potentials.cost[g]
+        _score_tokens(corpus, edges, first, T, weight, edge_weight, potentials, clamped, lattice)
         z = sum_labellings(
-            emission, transition, stride, potentials.start, potentials.end,
-            alpha, beta, lattice.row, T, L,
-        )  # fmt: skip
+            emission, transition, stride, potentials.start, potentials.end, alpha, beta, row, T, L
+        )
         factor = corpus.weight[i]
         total += factor * z
         for t in range(T):
             for y in range(L):
-                q = np.exp(alpha[t * L + y] + beta[t * L + y] - z)
-                if t > 0:
-                    for p in range(L):
-                        at = p * L + y
-                        both = np.exp(
-                            alpha[(t - 1) * L + p] + transition[t * stride + at]
-                            + emission[t * L + y] + beta[t * L + y] - z
-                        )  # fmt: skip
-                        both = factor * (both * (1.0 - both) if square else both)
-                        step[at] += both
-                        if conditioned:  # no longer needed as a score
-                            transition[t * stride + at] = both
-                lattice.row[y] = q
-            if of_pairs.shape[0] > 0:
-                spread(whole, first + t, factor, lattice.row, of_pairs)
-            for e in range(corpus.start[first + t], corpus.start[first + t + 1]):
-                k = corpus.entry[e]
-                x = corpus.value[e] if corpus.value.shape[0] > 0 else 1.0
-                q = lattice.row[corpus.label[k]]
-                gradient[k] += factor * (x * x * q * (1.0 - q) if square else x * q)
-            for e in range(corpus.run_start[first + t], corpus.run_start[first + t + 1]):
-                k, y = corpus.run[e], 0
-                x = corpus.run_value[e] if corpus.run_value.shape[0] > 0 else 1.0
-                while y < LAST:
-                    y = corpus.run_label[k]
-                    q = lattice.row[y % LAST]
-                    gradient[k] += factor * (x * x * q * (1.0 - q) if square else x * q)
-                    k += 1
+                row[y] = np.exp(alpha[t * L + y] + beta[t * L + y] - z)
+            _count_token(corpus, first + t, factor, square, row, counts)
+            for p in range(L if t > 0 else 0):
+                for y in range(L):
+                    at = p * L + y
+                    both = np.exp(
+                        alpha[(t - 1) * L + p] + transition[t * stride + at]
+                        + emission[t * L + y] + beta[t * L + y] - z
+                    )  # fmt: skip
+                    both = factor * (both * (1.0 - both) if square else both)
+                    counts.transition[at] += both
+                    if conditioned:  # no longer needed as a score
+                        transition[t * stride + at] = both
             if conditioned and t > 0:
                 for e in range(edges.start[first + t], edges.start[first + t + 1]):
                     f = edges.feature[e]
                     for k in range(edges.first[f], edges.first[f + 1]):
-                        edge_gradient[k] += transition[t * stride + edges.label[k]]
+                        counts.conditioned[k] += transition[t * stride + edges.label[k]]
     return total

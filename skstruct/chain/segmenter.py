@@ -3,8 +3,6 @@
 Idea: a segmented text is one label per character (N. Xue, "Chinese word segmentation as character
 tagging", 2003), so a segmenter is a tagger of characters with strings at both ends. What happens to the
 strings is in `skstruct.data.segmented`.
-
-Place on the ladder: rung 7, around another estimator.
 """
 
 import numpy as np
@@ -25,7 +23,16 @@ from .._sklearn import (
 )
 from ..data.inputs import WORDS, Inputs, Sequences, renumbered, take
 from ..data.schemes import words_to_labels
-from ..data.segmented import WORD_SCHEMES, as_dictionary, as_pieces, as_words, cut, find_words, label_options
+from ..data.segmented import (
+    WORD_SCHEMES,
+    as_dictionary,
+    as_pieces,
+    as_words,
+    cut,
+    find_words,
+    label_options,
+    with_characters,
+)
 from ..metrics.checks import f1
 from ..metrics.words import _word_spans
 from .perceptron import StructuredPerceptron
@@ -219,13 +226,7 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
         """
         pieces = as_pieces(X)
         words, tags = as_words(pieces, y)
-        keep = [i for i, parts in enumerate(pieces) if parts]
-        if not keep:
-            raise ValueError(
-                "X holds no character: at least one text that is not empty is needed"
-                if pieces
-                else "X is empty: at least one text is needed"
-            )
+        keep = with_characters(pieces)
         weight = sample_weights(sample_weight, pieces)
         routed = {} if weight is None else {"sample_weight": weight[keep]}
         if get_config()["enable_metadata_routing"]:
@@ -237,6 +238,20 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
             **routed,
         }
         return data, {"tagged_": tags is not None}
+
+    # -- as an estimator around a learner; see ``training.learner.OnlineLearner`` ---------------------
+    def _learner(self):
+        return self._new_tagger()
+
+    def _prepare_with(self, learner, X, y, sample_weight):
+        data, known = self._training_data("fit", X, y, sample_weight)
+        with renumbered(data["positions"]):
+            return learner._prepare(data["X"], data["y"], data.get("sample_weight")), known
+
+    def _become(self, learned, known):
+        tagger = self._new_tagger()
+        vars(tagger).update(learned)
+        vars(self).update(known, tagger_=tagger)
 
     def _run(self, tagger, train, data, fitted):
         """Train, then set the fitted attributes; also after an interrupt that left a usable tagger."""
@@ -282,9 +297,8 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
         """
         check_is_fitted(self, "tagger_")
         if X is not None:
-            X = [list("".join(parts)) for parts in as_pieces(X) if parts]
-            if not X:
-                raise ValueError("X holds no character: at least one text that is not empty is needed")
+            pieces = as_pieces(X)
+            X = [list("".join(pieces[i])) for i in with_characters(pieces)]
         self.tagger_.adapt(X)
         return self
 

@@ -1,37 +1,28 @@
 """The state of online training between calls: fresh, grown, re-booked, and the model it amounts to.
 
-Place on the ladder: rung 7 over rung 6. ``partial_fit`` and ``warm_start`` go on from a
+``partial_fit`` and ``warm_start`` go on from a
 :class:`.run.TrainingState`; features and labels may have grown since.
 """
 
 import numpy as np
 
-from ..core.codes import L1_CUMULATIVE
 from ..core.store import (
     Clock,
     Store,
     grow_rows,
     in_use,
+    is_sparse,
     made_sparse,
+    n_rows,
     new_clock,
     new_store,
     remap_columns,
+    restart_average,
     weights,
 )
 from ..training.run import TrainingState
 from . import trigram
-from .model import STRUCTURES, ChainModel, n_edge_combinations, n_node_rows, new_chain
-
-DENSE_WEIGHTS = 2**24
-"""Largest number of weights that are stored as full rows when there are many labels."""
-
-FEW_LABELS = 16
-"""Up to here rows are always full: a row is then two cache lines at most."""
-
-
-def is_sparse(rows, columns):
-    """Whether a table of this size is stored sparsely."""
-    return columns > FEW_LABELS and rows * columns > DENSE_WEIGHTS
+from .model import STRUCTURES, ChainModel, new_chain
 
 
 def order_of(chain):
@@ -41,7 +32,7 @@ def order_of(chain):
 
 def store_rows(encoder, n_labels, order):
     """Rows of each store, by name; all have a column for every label."""
-    rows = {"nodes": n_node_rows(encoder), "edges": n_edge_combinations(encoder) * n_labels}
+    rows = {"nodes": encoder.n_node_rows, "edges": encoder.n_edge_rows * n_labels}
     if order == 2:
         rows["trigrams"] = trigram.n_rows(n_labels)
     return rows
@@ -121,24 +112,20 @@ def final_model(chain, rule, encoder, labels, constraints, reuse=False):
     return ChainModel(encoder=encoder, labels=labels, constraints=constraints, **stores)
 
 
-def _n_rows(store):
-    return store.first.shape[0] if store.sparse else store.value.shape[0] // store.columns
-
-
 def _spread_rows(store, old_size, new_of_old, size):
     """Weights whose rows e * old_size + p become e * size + new_of_old[p]."""
-    E = _n_rows(store) // old_size
+    E = n_rows(store) // old_size
     rows = np.arange(E)[:, None] * size + new_of_old[None, :]
     return _move_rows(store, rows.ravel(), E * size)
 
 
-def _move_rows(store, rows, n_rows):
-    """``store`` with ``n_rows`` rows, in which old row r is row ``rows[r]``."""
+def _move_rows(store, rows, size):
+    """``store`` with ``size`` rows, in which old row r is row ``rows[r]``."""
 
     def spread(array, width=1):
         if array.shape[0] == 0:
             return array
-        out = np.zeros((n_rows, width), array.dtype)
+        out = np.zeros((size, width), array.dtype)
         out[rows] = array.reshape(-1, width)
         return out.ravel()
 
@@ -151,16 +138,8 @@ def _move_rows(store, rows, n_rows):
 
 def _start_average_anew(chain, old, new):
     """Go on from the weights that ``old`` amounts to, under the bookkeeping of ``new``."""
-
-    def convert(store):
-        fresh = new_store(_n_rows(store), store.columns, new, store.sparse)
-        places = store.value.shape[0]
-        return store._replace(
-            value=weights(store, chain.clock, old),
-            moment=np.zeros(places if new.average else 0),
-            received=np.zeros(places if new.penalty == L1_CUMULATIVE else 0),
-            last=fresh.last,
-        )
-
-    stores = {name: convert(getattr(chain, name)) for name in STRUCTURES[order_of(chain)].STORES}
+    stores = {
+        name: restart_average(getattr(chain, name), chain.clock, old, new)
+        for name in STRUCTURES[order_of(chain)].STORES
+    }
     return chain._replace(**stores, clock=new_clock())

@@ -16,8 +16,8 @@ import warnings
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ..chain.model import resolve_templates
 from ..data.schemes import labels_to_words, words_to_labels
+from ..features.templates import resolve_templates
 from .common import CommandError
 from .corpus import layout_of, read_all
 from .feature_strings import FeatureStrings

@@ -10,7 +10,7 @@ from collections import defaultdict
 
 from ..features.columns import column_function
 from ..features.contexts import is_context
-from ..features.templates import _MACRO
+from ..features.templates import MACRO
 
 
 class FeatureStrings:
@@ -47,7 +47,7 @@ class FeatureStrings:
             if odd is not None and not template.edge:
                 raise ValueError(f"%{odd} in {template.text!r} has no expansion to strings")
             if not template.edge:
-                literals = _MACRO.split(template.text)[::4]
+                literals = MACRO.split(template.text)[::4]
                 form = "%s".join(literal.replace("%", "%%") for literal in literals)
                 self._forms.append((form, template.atoms))
         self.left_out = [t.text for t in templates.templates if t.edge and t.atoms]

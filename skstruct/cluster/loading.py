@@ -1,17 +1,13 @@
 """From a shard's callable to an encoded shard, in whatever process.
 
-Place on the ladder: rung 7, below :mod:`.mixer` and :mod:`.cluster`.
+What is asked of an estimator is in ``training.learner.OnlineLearner``, of its run in ``training.run.Run``.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
-from ..chain.learner import OnlineTagger
-from ..chain.segmenter import Segmenter
-from ..data.inputs import PlaceError, describe, renumbered
-from .joining import adopt, vocabulary
+from ..data.inputs import PlaceError, describe
 from .shards import Shard, shard_key
 
 
@@ -43,21 +39,6 @@ class Job(NamedTuple):
     key: int  # of all shards
 
 
-def learner_of(estimator):
-    """The online learner in an estimator that is one, or a segmenter around one."""
-    return estimator._new_tagger() if isinstance(estimator, Segmenter) else clone(estimator)
-
-
-def prepared(estimator, learner, X, y, sample_weight):
-    """The run of a learner on data as the estimator takes it, and what a segmenter knows then."""
-    learner._validate_params()
-    if not isinstance(estimator, Segmenter):
-        return learner._prepare(X, y, sample_weight), {}
-    data, fitted = estimator._training_data("fit", X, y, sample_weight)
-    with renumbered(data["positions"]):
-        return learner._prepare(data["X"], data["y"], data.get("sample_weight")), fitted
-
-
 class Opened(NamedTuple):
     """A shard after loading."""
 
@@ -84,14 +65,13 @@ def open_shard(job):
     if not isinstance(data, tuple) or len(data) not in (2, 3):
         raise ValueError(f"shard {s}: its callable must return (X, y), got {describe(data)}")
     X, y, sample_weight = (*data, None)[:3]
-    learner = learner_of(job.estimator)
+    learner = job.estimator._learner()
     min_count = learner.min_count
     learner.random_state = 0  # the key decides
-    if isinstance(learner, OnlineTagger):
-        # Which features are frequent enough, and what labels there are, is known when all are counted.
-        learner.min_count, learner.class_weight = 1, None
+    learner._leave_undecided()
     try:
-        run, fitted = prepared(job.estimator, learner, X, y, sample_weight)
+        learner._validate_params()
+        run, fitted = job.estimator._prepare_with(learner, X, y, sample_weight)
     except PlaceError as error:
         error.text = f"shard {s}: {error.text}"
         positions = getattr(job.load, "positions", None)
@@ -101,10 +81,11 @@ def open_shard(job):
         raise type(error)(f"shard {s}: {error}") from error
     run.state.key = shard_key(job.key, s)
     n_examples = int(np.count_nonzero(np.diff(run.task.token)))
-    met = vocabulary(run, min_count)
+    met = run.vocabulary(min_count)
     return run, Opened(type(run), met, n_examples, int(run.task.token[-1]), fitted)
 
 
 def joined_shard(run, plan, alone):
     """A :class:`Shard` over the vocabulary of all shards."""
-    return Shard(adopt(run, plan), alone)
+    run.adopt(plan)
+    return Shard(run, alone)

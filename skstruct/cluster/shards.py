@@ -1,6 +1,6 @@
 """Shards of a corpus: what one of them does in a round of parameter mixing, and what mixes them.
 
-Place on the ladder: rung 7 over ``cluster.weights``. A :class:`Shard` lives where its data is, in this
+A :class:`Shard` lives where its data is, in this
 process or in another; a :class:`Mixture` where the results meet. What travels between them are a
 :class:`Start` and a :class:`Report`. A round is a pure function of the shard's data, the mixed weights, the
 shard's key and the number of the round: whoever computes it comes to the same bits.
@@ -11,15 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import L1, L1_CUMULATIVE
 from ..core.feature_table import extended
 from ..core.hashing import MAX_LOAD, empty_table, grown, keys_of
+from ..core.penalties import sums_plainly
 from ..core.store import grow_rows, settle
 from ..training.checkpoint import arrays_of, fingerprint
 from ..training.epochs import run_epoch
-from ..words import epoch as segment
-from ..words.keys import _IS_NODE
-from .weights import Piece, Steps, Weights, differences, mixed_steps, set_clock, steps_of, take_over
+from .steps import Steps, mixed_steps, set_clock, steps_of
+from .weights import Piece, Weights, differences, take_over
 
 
 class Part(NamedTuple):
@@ -203,8 +202,9 @@ class Mixture:
     def __init__(self, structure, model, rule, nonzero=False):
         self.model, self.rule, self.parts = model, rule, parts_of(structure)
         self.nonzero = nonzero
-        self.lazy = rule.penalty in (L1, L1_CUMULATIVE)
-        self.halves = _IS_NODE[model.templates] if structure is segment else None
+        self.lazy = sums_plainly(rule)
+        halves = getattr(structure, "node_halves", None)
+        self.halves = None if halves is None else halves(model)
         self.weights = [
             Weights(store, moments=bool(rule.average))
             for store in (getattr(model, part.store) for part in self.parts)
@@ -234,7 +234,7 @@ class Mixture:
         reports : list of Report
             In the order of the shards, whoever was first.
         share : ndarray of shape (S,)
-            The mixture; see :func:`cluster.weights.mixture`.
+            The mixture; see :func:`cluster.steps.mixture`.
         """
         self.steps, coefficients = mixed_steps(
             self.steps, [report.steps for report in reports], share, self.lazy

@@ -1,6 +1,6 @@
-"""Parameter mixing: one model from shards of the data, round by round.
+"""Parameter mixing: weights on their way between shards, and their mixture.
 
-Place on the ladder: rung 6. McDonald, Hall and Mann (2010) train on each shard from the mixed weights,
+McDonald, Hall and Mann (2010) train on each shard from the mixed weights,
 mix what comes back, ``w = Σ_i μ_i w_i``, and repeat. Here the *average* of the weights is mixed too. With
 ``w_{i,n,t}`` the weights of shard i after step t of its n-th round, T_{i,n} steps long, the averaged model is
 
@@ -29,92 +29,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.averaging import sparse_store
-from ..core.codes import L1, L1_CUMULATIVE
 from ..core.compile import kernel
-from ..core.store import _insert, grow_pool, place_of, places_needed
-
-UNIFORM, ERRORS, NONZERO = "uniform", "errors", "nonzero"
+from ..core.store import _insert, grow_pool, place_of, places_needed, sizes
 
 
-# --------------------------------------------------------------------------------------------------
-# The mixture
-# --------------------------------------------------------------------------------------------------
-def mixture(mixing, updates):
-    """The weights μ of the shards, which sum to 1.
-
-    Parameters
-    ----------
-    mixing : {"uniform", "errors", "nonzero"}
-        All equal, or in proportion to the updates (McDonald, Hall and Mann 2010, section 4: with it the
-        rounds until convergence are bounded like the epochs of the plain perceptron). "nonzero" is all equal
-        here; see :meth:`Weights.add`.
-    updates : sequence of int
-        Examples that changed the weights, by shard.
-    """
-    updates = np.asarray(updates, float)
-    if mixing == ERRORS and updates.sum() > 0.0:
-        return updates / updates.sum()
-    return np.full(updates.shape[0], 1.0 / updates.shape[0])
-
-
-class Steps(NamedTuple):
-    """A clock (``core.store.Clock``) as four numbers."""
-
-    visited: int  # examples
-    averaged: int  # weight vectors in the average
-    scale: float  # s
-    total: float  # S
-
-
-def steps_of(clock):
-    """The numbers of a clock."""
-    return Steps(*clock.step.tolist(), *clock.scale.tolist())
-
-
-def set_clock(clock, steps):
-    """Write numbers into a clock."""
-    clock.step[:] = steps.visited, steps.averaged
-    clock.scale[:] = steps.scale, steps.total
-
-
-class Coefficients(NamedTuple):
-    """What the differences of one shard are multiplied with."""
-
-    value: float  # v_i - v, on its way into v'
-    moment: float  # m_i - m, into m'
-    shift: float  # v_i - v, into m'
-    share: float  # μ_i
-
-
-def mixed_steps(start, ends, share, lazy):
-    """The clock after a round, and the :class:`Coefficients` of each shard.
-
-    Parameters
-    ----------
-    start : Steps
-        All shards' clock before the round.
-    ends : list of Steps
-    share : ndarray of shape (S,)
-        The mixture μ.
-    lazy : bool
-        Whether moments are plain sums (L1 penalties).
-    """
-    averaged = np.array([end.averaged - start.averaged for end in ends], float)
-    visited = np.array([end.visited - start.visited for end in ends], float)
-    scale, total = np.array([end[2:] for end in ends]).T
-    steps = round(float(share @ averaged))
-    f = np.divide(steps, averaged, out=np.ones_like(averaged), where=averaged > 0)
-    s = float(share @ scale)
-    S = float(share @ (f * total + (1.0 - f) * start.total))
-    after = Steps(start.visited + round(float(share @ visited)), start.averaged + steps, s, S)
-    r = scale / s
-    shift = np.zeros_like(f) if lazy else share * (r * S - f * total)
-    return after, [Coefficients(*row) for row in np.stack([share * r, share * f, shift, share], 1).tolist()]
-
-
-# --------------------------------------------------------------------------------------------------
-# Weights on their way
-# --------------------------------------------------------------------------------------------------
 class Piece(NamedTuple):
     """Some weights of a store, or what became of them; key = row * columns + column."""
 
@@ -309,8 +227,7 @@ class Weights:
 
     def store(self, like, rows, rule, step):
         """A store of ``rows`` rows with the mixed weights and their moments; ``like`` says its kind."""
-        lazy = rule.penalty in (L1, L1_CUMULATIVE)
-        last = np.full(rows if lazy else 0, step, np.int64)
+        last = np.full(sizes(rule, rows, 0)["last"], step, np.int64)
         if self.keys is None:
             self._resize(max(rows * self.columns, self.value.shape[0]))
             return like._replace(value=self.value, moment=self.moment, received=self.received, last=last)

@@ -1,7 +1,8 @@
-"""Where the shards of parameter mixing live: in threads here, or in the processes of a Dask cluster.
+"""A crew in the processes of a Dask cluster.
 
-Place on the ladder: rung 7, below :mod:`.mixer`. Both kinds of crew open shards, join them to one vocabulary
-and train them, and return results in the order of the shards, so that it does not matter who was first.
+Crews are where the shards of parameter mixing live: :class:`.threads.Threads`, or :class:`Cluster` here. Both
+open shards, join them to one vocabulary and train them, and return results in the order of the shards, so
+that it does not matter who was first.
 
 On a cluster a shard is loaded and encoded once, by the worker that is its home, and stays in that process: a
 task finds it in a dictionary of the module. A task that does not find it says so and is sent again with
@@ -12,13 +13,11 @@ a worker that is lost costs time and changes nothing.
 import contextlib
 import threading
 import uuid
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import NamedTuple
 
-from joblib import effective_n_jobs
-
 from .loading import Job, joined_shard, open_shard
-from .shards import Shard, shard_key
+from .shards import shard_key
 from .weights import n_bytes
 
 MOST_LOSSES = 5
@@ -29,66 +28,6 @@ PATIENCE = 60.0
 
 POLL = 1.0
 """Seconds between two looks at whether the workers are alive."""
-
-
-class Threads:
-    """Shards in this process.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-    """
-
-    def __init__(self, n_jobs, shards=()):
-        self.n_jobs, self.shards = n_jobs, list(shards)
-        self.runs, self.sent, self.received = [], 0, 0
-
-    def _map(self, function, *items):
-        threads = min(effective_n_jobs(self.n_jobs), len(items[0]))
-        if threads == 1:
-            return list(map(function, *items))
-        with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(function, *items))
-
-    def open(self, jobs):
-        """Load and encode; a list of ``loading.Opened``."""
-        self.runs, opened = zip(*self._map(open_shard, jobs))
-        return list(opened)
-
-    def join(self, plans, alone):
-        """Bring all shards to one vocabulary."""
-        self.shards = [joined_shard(run, plan, alone) for run, plan in zip(self.runs, plans)]
-        self.runs = []
-
-    @property
-    def n_shards(self):
-        """Shards there are, once they are joined."""
-        return len(self.shards)
-
-    def fingerprints(self):
-        """A digest of each shard's examples."""
-        return self._map(Shard.fingerprint, self.shards)
-
-    def resume(self, key, model, epoch):
-        """Go on after ``epoch`` epochs of another fit with the random key; a shard alone with its model."""
-        for s, shard in enumerate(self.shards):
-            shard.resume(shard_key(key, s), model)
-
-    def train(self, epoch, n_epochs, start, full):
-        """A round of all shards; ``start(full)`` is called for what they begin with. A list of reports."""
-        message = None if start is None else start(full)
-        reports = self._map(lambda shard: shard.train(epoch, n_epochs, message), self.shards)
-        self.sent += len(self.shards) * n_bytes(message)
-        self.received += n_bytes(reports)
-        return reports
-
-    def model(self):
-        """The model of a shard that is alone."""
-        return self.shards[0].model
-
-    def close(self):
-        """Let go of the shards."""
-        self.shards = self.runs = []
 
 
 # --------------------------------------------------------------------------------------------------
@@ -107,20 +46,6 @@ class Again(NamedTuple):
     job: Job
     model: object  # that a shard alone was resumed with, or None
     rounds: list  # (epoch, epochs) that a shard alone has to repeat
-
-
-def _guarded(function):
-    """Results and errors of ours as values, so that what Dask reports as errors is trouble of the cluster."""
-
-    def call(*arguments):
-        try:
-            return "done", function(*arguments)
-        except _Missing:
-            return MISSING, None
-        except Exception as error:
-            return "failed", error
-
-    return call
 
 
 class _Missing(Exception):
@@ -183,8 +108,14 @@ def _forget(fit):
             del held[key]
 
 
-def _call(name, *arguments):
-    return _guarded(globals()[name])(*arguments)
+def _call(function, *arguments):
+    """Results and errors of ours as values, so that what Dask reports as errors is trouble of the cluster."""
+    try:
+        return "done", function(*arguments)
+    except _Missing:
+        return MISSING, None
+    except Exception as error:
+        return "failed", error
 
 
 # --------------------------------------------------------------------------------------------------
@@ -252,51 +183,51 @@ class Cluster:
 
     # -- work --------------------------------------------------------------------------------------
     def open(self, jobs):
-        """See :class:`Threads`."""
+        """See :class:`.threads.Threads`."""
         self.jobs = jobs
         self.losses = [0] * len(jobs)
         workers = self._workers()
         self.home = [workers[s % len(workers)] for s in range(len(jobs))]
 
         def arguments(s, lost):
-            return "_open", self.fit, jobs[s]
+            return _open, self.fit, jobs[s]
 
         return self._run(arguments)
 
     def join(self, plans, alone):
-        """See :class:`Threads`."""
+        """See :class:`.threads.Threads`."""
         self.plans, self.alone = plans, alone
 
         def arguments(s, lost):
-            return "_join", self.fit, s, plans[s], alone, self.jobs[s] if lost else None
+            return _join, self.fit, s, plans[s], alone, self.jobs[s] if lost else None
 
         self._run(arguments)
 
     @property
     def n_shards(self):
-        """See :class:`Threads`."""
+        """See :class:`.threads.Threads`."""
         return len(self.jobs)
 
     def fingerprints(self):
-        """See :class:`Threads`."""
+        """See :class:`.threads.Threads`."""
 
         def arguments(s, lost):
-            return "_fingerprint", self.fit, s, self._again(s) if lost else None
+            return _fingerprint, self.fit, s, self._again(s) if lost else None
 
         return self._run(arguments)
 
     def resume(self, key, model, epoch):
-        """See :class:`Threads`."""
+        """See :class:`.threads.Threads`."""
         self.jobs = [job._replace(key=key) for job in self.jobs]
 
         def arguments(s, lost):
-            return "_resume", self.fit, s, key, model, epoch, self._again(s) if lost else None
+            return _resume, self.fit, s, key, model, epoch, self._again(s) if lost else None
 
         self._run(arguments)
         self.begun = epoch, model
 
     def train(self, epoch, n_epochs, start, full):
-        """See :class:`Threads`."""
+        """See :class:`.threads.Threads`."""
         message, shared = None, None
         if start is not None:
             message = start(full)
@@ -308,7 +239,7 @@ class Cluster:
                 again = self._again(s)
                 mine = None if start is None else self._scatter(start(True), [self.home[s]])
             self.sent += n_bytes(message)
-            return "_train", self.fit, s, epoch, n_epochs, mine, again
+            return _train, self.fit, s, epoch, n_epochs, mine, again
 
         reports = self._run(arguments)
         self.received += n_bytes(reports)
@@ -316,11 +247,11 @@ class Cluster:
         return reports
 
     def model(self):
-        """See :class:`Threads`."""
+        """See :class:`.threads.Threads`."""
         epoch = sum(self.rounds[-1]) if self.rounds else self.begun[0]
 
         def arguments(s, lost):
-            return "_model", self.fit, s, epoch, self._again(s) if lost else None
+            return _model, self.fit, s, epoch, self._again(s) if lost else None
 
         return self._run(arguments, only=[0])[0]
 

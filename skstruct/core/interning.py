@@ -10,7 +10,7 @@ Place on the ladder: rung 2. Positions are *anchors*: sequence i owns ``anchor[i
 import numpy as np
 
 from .compile import kernel
-from .hashing import MAX_LOAD, _rehash, empty_table, find, grown, slot_of
+from .hashing import EMPTY, MAX_LOAD, _rehash, empty_table, find, grown, slot_of
 
 
 @kernel
@@ -114,3 +114,14 @@ def table_of(pairs, first=0):
     table = grown(empty_table(), entries.shape[0])
     _rehash(entries, table)
     return table, int(np.count_nonzero(table[:, 1] != -1)) == entries.shape[0]
+
+
+def pairs_by_compound(table):
+    """What :func:`table_of` was given: by compound the (left, right) of its nodes, (n, 2) int32."""
+    used = table[table[:, 1] != EMPTY]
+    compound, node = used[:, 1] >> 32, used[:, 1].astype(np.int32)  # the low half
+    order = np.lexsort((node, compound))
+    numbers, begin = np.unique(compound[order], return_index=True)
+    keys = used[order, 0]
+    pairs = np.stack([keys >> 32, keys], axis=1).astype(np.int32)
+    return dict(zip(numbers.tolist(), np.split(pairs, begin[1:])))

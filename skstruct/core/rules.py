@@ -1,6 +1,6 @@
 """From a feature difference to a weight update.
 
-Place on the ladder: rung 5. A structure decodes an example and emits ``Δφ = φ(x, y) - φ(x, ŷ)`` as
+A structure decodes an example and emits ``Δφ = φ(x, y) - φ(x, ŷ)`` as
 (row, column, amount) triples into a :class:`Difference`; :func:`step_size` says how far to go along
 it, :func:`apply` goes there. Perceptron and passive-aggressive learning differ in that one number τ.
 
@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .codes import L1, L1_CUMULATIVE, NO_AVERAGE, PA, PA_I, PERCEPTRON
+from .codes import NO_AVERAGE, PA, PA_I, PERCEPTRON
 from .compile import inline
 from .hashing import mix64
-from .store import nudge, places_needed
+from .penalties import decay, is_lazy
+from .store import nudge, places_needed, tick
 
 
 class Difference(NamedTuple):
@@ -119,7 +120,7 @@ def room_for(difference, store):
 @inline
 def apply(difference, store, clock, rule, tau):
     """``w += τ Δφ``."""
-    if not store.sparse and rule.penalty != L1 and rule.penalty != L1_CUMULATIVE:
+    if not store.sparse and not is_lazy(rule):
         # What :func:`nudge` does where nothing is lazy but the scale.
         factor = tau / clock.scale[0]
         averaged = rule.average != NO_AVERAGE
@@ -134,3 +135,28 @@ def apply(difference, store, clock, rule, tau):
         amount = difference.amount[entry]
         if amount != 0.0:
             nudge(store, clock, rule, difference.row[entry], difference.column[entry], tau * amount)
+
+
+@inline
+def finish_visit(differences, stores, clock, rule, loss, weight):
+    """End the visit of an example: decay, one step along all differences together, and tick.
+
+    Parameters
+    ----------
+    differences : tuple of Difference
+        Emptied.
+    stores : tuple of Store
+        The weights that each difference is for.
+    loss : float
+    weight : float
+        Multiplies the step.
+    """
+    decay(clock, rule)  # Zhang, Su and Zhou 2014, equation 10: decay, then step
+    norm2 = 0.0
+    for difference in differences:
+        norm2 += squared_norm(difference)
+    tau = step_size(rule, loss, norm2) * weight
+    for k in range(len(differences)):
+        apply(differences[k], stores[k], clock, rule, tau)
+        clear(differences[k])
+    tick(clock, rule)

@@ -1,22 +1,15 @@
-"""Weights with lazy averaging, decay and truncation.
+"""Tables of weights, with their averages and what penalties have yet to take.
 
-Place on the ladder: rung 5, shared by every structure. A :class:`Store` is a table of weights with
-one row per feature and one column per outcome (a label for node features, a pair of labels for
-transitions, an action for a parser). Kernels read whole rows and write
-single weights with :func:`nudge`; nothing else touches the arrays during an epoch.
+A :class:`Store` has one row per feature and one column per outcome (a label for node features, a pair of
+labels for transitions, an action for a parser). Kernels read whole rows. During an epoch weights are written
+in two places: in :func:`nudge`, and in the loop of :func:`.rules.apply` that does the same for full rows
+without a lazy penalty.
 
-Whatever acts on *all* weights at every step acts lazily, on the weights that are touched:
-
-* L2 decay (Zhang, Su and Zhou 2014, equation 10) multiplies one number, the clock's scale s:
-  ``w = s * value``.
-* The average of the weight vectors after each step, ``(1/T) Σ_t w(t)`` (equation 6), follows from
-  the sum of scales ``S = Σ_t s_t``. A weight that changes by ``dv`` (in units of ``value``) at step
-  t contributes ``dv * (S_T - S_{t-1})``; so ``Σ_t w(t) = value * S_T - moment`` with
-  ``moment = Σ dv * S_{t-1}``.
-* L1 truncation (equation 12) and the cumulative L1 penalty (equations 13 to 17, after Tsuruoka,
-  Tsujii and Ananiadou 2009) shrink a weight linearly until it is zero. A row remembers the step at
-  which it was last touched; the shrinkage since then, and its sum for the average, have closed
-  forms. Under L1 ``moment`` is the plain sum ``Σ_{t <= last} w(t)``.
+Whatever acts on *all* weights at every step is applied to the weights that are touched. Penalties are in
+``core.penalties``. The average of the weight vectors after each step, ``(1/T) Σ_t w(t)`` (Zhang, Su and Zhou
+2014, equation 6), follows from the sum of scales ``S = Σ_t s_t``. A weight that changes by ``dv`` (in units
+of ``value``) at step t contributes ``dv * (S_T - S_{t-1})``; so ``Σ_t w(t) = value * S_T - moment`` with
+``moment = Σ dv * S_{t-1}``.
 
 ``value * S - moment`` would cancel once s is tiny, so the store is *rebased* (:func:`rebase`) when s
 falls below ``SMALLEST_SCALE``: values are multiplied by s, moments become the negated sums so far.
@@ -30,14 +23,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .codes import EACH_EPOCH, EACH_STEP, L1, L1_CUMULATIVE, NO_AVERAGE, NO_PENALTY, PERCEPTRON
+from .codes import EACH_EPOCH, EACH_STEP, NO_AVERAGE, NO_PENALTY, PERCEPTRON
 from .compile import inline, kernel
+from .penalties import catch_up, is_lazy, paid_before_update, sums_plainly
+from .penalties import sizes as penalty_sizes
 
 SMALLEST_SCALE = 1e-6
 """Rebase below this: with w of order 1 and decay λ the average then errs by about 1e-10 / λ."""
 
 FIRST_ROOM = 4
 """Columns a sparse row has room for at its first update."""
+
+DENSE_WEIGHTS = 2**24
+"""Largest number of weights that are stored as full rows when there are many labels."""
+
+FEW_LABELS = 16
+"""Up to here rows are always full: a row is then two cache lines at most."""
 
 
 class Clock(NamedTuple):
@@ -55,7 +56,7 @@ class Store(NamedTuple):
     value: np.ndarray  # (P,) float64: weight / scale
     moment: np.ndarray  # (P,) float64: see the module; empty without averaging
     received: np.ndarray  # (P,) float64: L1 penalty received; empty unless cumulative
-    last: np.ndarray  # (R,) int64: step up to which the row is current; empty without L1
+    last: np.ndarray  # (R,) int64: step up to which the row is current; empty unless the penalty is lazy
     first: np.ndarray  # (R,) int64: sparse: where the row starts in the pool
     count: np.ndarray  # (R,) int32: sparse: weights in the row
     room: np.ndarray  # (R,) int32: sparse: places reserved for the row
@@ -77,54 +78,6 @@ class Rule(NamedTuple):
 # --------------------------------------------------------------------------------------------------
 # Kernels
 # --------------------------------------------------------------------------------------------------
-@inline
-def remaining(value, due):
-    """``value`` after shrinking its magnitude by ``due`` >= 0, never past zero."""
-    if value > due:
-        return value - due
-    if value < -due:
-        return value + due
-    return 0.0
-
-
-@inline
-def debt_of(store, rule, row, place, step):
-    """Penalty that the weight at ``place`` has yet to pay when ``step`` steps are over."""
-    if rule.penalty == L1_CUMULATIVE:
-        return step * rule.alpha - store.received[place]
-    return (step - store.last[row]) * rule.alpha
-
-
-@inline
-def catch_up(store, rule, row, step):
-    """Apply to a row the L1 penalties of all steps up to ``step``, and add up its average."""
-    n = step - store.last[row]
-    if n <= 0:
-        return
-    place = row * store.columns
-    end = place + store.columns
-    if store.sparse:
-        place = store.first[row]
-        end = place + store.count[row]
-    for k in range(place, end):
-        w = store.value[k]
-        debt = 0.0
-        if rule.penalty == L1_CUMULATIVE:
-            debt = store.last[row] * rule.alpha - store.received[k]
-        if rule.average == EACH_STEP:
-            # Σ_{j=1..n} max(0, m - j α): the first `alive` terms are positive.
-            m = abs(w) - debt
-            if m > 0.0:
-                alive = min(float(n), np.floor(m / rule.alpha))
-                total = alive * m - rule.alpha * alive * (alive + 1.0) * 0.5
-                store.moment[k] += total if w > 0.0 else -total
-        debt += n * rule.alpha
-        if rule.penalty == L1_CUMULATIVE:
-            store.received[k] += min(abs(w), debt)
-        store.value[k] = remaining(w, debt)
-    store.last[row] = step
-
-
 @inline
 def place_of(store, row, column):
     """Where weight (row, column) stands, or -1 if a sparse row does not hold it."""
@@ -167,19 +120,17 @@ def _insert(store, row, column):
 
 @inline
 def nudge(store, clock, rule, row, column, delta):
-    """Add ``delta`` to one weight at step ``clock.step[0] + 1``: the only writer of weights."""
-    lazy = rule.penalty == L1 or rule.penalty == L1_CUMULATIVE
-    if rule.penalty == L1:
-        catch_up(store, rule, row, clock.step[0] + 1)  # equation 12 shrinks, then adds
-    elif rule.penalty == L1_CUMULATIVE:
-        catch_up(store, rule, row, clock.step[0])  # equations 13 to 17 add, then shrink
+    """Add ``delta`` to one weight at step ``clock.step[0] + 1``."""
+    lazy, step = is_lazy(rule), clock.step[0]
+    if lazy:
+        catch_up(store, rule, row, paid_before_update(rule, step))
     place = place_of(store, row, column)
     if place < 0:
         place = _insert(store, row, column)
     if lazy:
         store.value[place] += delta
-        if rule.penalty == L1 and rule.average == EACH_STEP:
-            store.moment[place] += delta
+        if rule.average == EACH_STEP and store.last[row] > step:
+            store.moment[place] += delta  # the row's sums have counted this step already
         return
     dv = delta / clock.scale[0]
     store.value[place] += dv
@@ -206,7 +157,7 @@ def tick(clock, rule):
 
 @kernel
 def _settle(store, rule, step):
-    """Bring every row up to date under an L1 penalty."""
+    """Bring every row up to date under a lazy penalty."""
     for row in range(store.last.shape[0]):
         catch_up(store, rule, row, step)
 
@@ -226,6 +177,18 @@ def new_clock():
     return Clock(np.zeros(2, np.int64), np.array([1.0, 0.0]))
 
 
+def sizes(rule, rows, places):
+    """The lengths of the arrays that training under a rule needs beside the weights; by field of a store."""
+    return {"moment": 0 if rule.average == NO_AVERAGE else places, **penalty_sizes(rule, rows, places)}
+
+
+def n_rows(store):
+    """Rows that a store has room for."""
+    if store.sparse:
+        return store.count.shape[0]
+    return store.value.shape[0] // store.columns if store.columns else 0
+
+
 def new_store(rows, columns, rule, sparse):
     """Weights that are all zero.
 
@@ -237,14 +200,14 @@ def new_store(rows, columns, rule, sparse):
     sparse : bool
     """
     places = 0 if sparse else rows * columns
-    lazy = rule.penalty in (L1, L1_CUMULATIVE)
+    size = sizes(rule, rows, places)
     return Store(
         sparse=bool(sparse),
         columns=int(columns),
         value=np.zeros(places),
-        moment=np.zeros(places if rule.average != NO_AVERAGE else 0),
-        received=np.zeros(places if rule.penalty == L1_CUMULATIVE else 0),
-        last=np.zeros(rows if lazy else 0, np.int64),
+        moment=np.zeros(size["moment"]),
+        received=np.zeros(size["received"]),
+        last=np.zeros(size["last"], np.int64),
         first=np.zeros(rows if sparse else 0, np.int64),
         count=np.zeros(rows if sparse else 0, np.int32),
         room=np.zeros(rows if sparse else 0, np.int32),
@@ -264,32 +227,24 @@ def _longer(array, size):
 
 def grow_rows(store, rows, rule):
     """``store`` with room for ``rows`` rows; new weights are zero, as if they had always existed."""
-    lazy = rule.penalty in (L1, L1_CUMULATIVE)
+    places = store.value.shape[0] if store.sparse else rows * store.columns
+    grown = {name: _longer(getattr(store, name), n) for name, n in sizes(rule, rows, places).items()}
     if store.sparse:
-        return store._replace(
-            last=_longer(store.last, rows if lazy else 0),
-            first=_longer(store.first, rows),
-            count=_longer(store.count, rows),
-            room=_longer(store.room, rows),
-        )
-    places = rows * store.columns
-    return store._replace(
-        value=_longer(store.value, places),
-        moment=_longer(store.moment, places if rule.average != NO_AVERAGE else 0),
-        received=_longer(store.received, places if rule.penalty == L1_CUMULATIVE else 0),
-        last=_longer(store.last, rows if lazy else 0),
-    )
+        fields = ("first", "count", "room")
+        return store._replace(**grown, **{name: _longer(getattr(store, name), rows) for name in fields})
+    return store._replace(value=_longer(store.value, places), **grown)
 
 
 def grow_pool(store, rule, places):
     """A sparse ``store`` whose pool has at least ``places`` free places, and is at least doubled."""
     size = max(2 * store.value.shape[0], int(store.used[0]) + int(places), 1024)
-    return store._replace(
-        value=_longer(store.value, size),
-        moment=_longer(store.moment, size if rule.average != NO_AVERAGE else 0),
-        received=_longer(store.received, size if rule.penalty == L1_CUMULATIVE else 0),
-        column=_longer(store.column, size),
-    )
+    grown = {name: _longer(getattr(store, name), n) for name, n in sizes(rule, 0, size).items()}
+    return store._replace(value=_longer(store.value, size), column=_longer(store.column, size), **grown)
+
+
+def is_sparse(rows, columns):
+    """Whether a table of this size is stored sparsely."""
+    return columns > FEW_LABELS and rows * columns > DENSE_WEIGHTS
 
 
 def made_sparse(store):
@@ -351,8 +306,8 @@ def copy_store(store):
 
 
 def settle(store, clock, rule):
-    """Bring every weight of ``store`` up to date, in place (L1 penalties act lazily)."""
-    if rule.penalty in (L1, L1_CUMULATIVE):
+    """Bring every weight of ``store`` up to date, in place (lazy penalties)."""
+    if sums_plainly(rule):
         _settle(store, rule, clock.step[0])
 
 
@@ -362,7 +317,7 @@ def close_epoch(stores, clock, rule):
         return
     for store in stores:
         settle(store, clock, rule)
-        if rule.penalty in (L1, L1_CUMULATIVE):
+        if sums_plainly(rule):
             store.moment[:] += store.value
     clock.step[1] += 1
     clock.scale[1] += clock.scale[0]
@@ -393,7 +348,7 @@ def weights(store, clock, rule, reuse=False):
     -------
     ndarray of shape (P,), parallel to ``store.value``
     """
-    if rule.penalty in (L1, L1_CUMULATIVE):
+    if sums_plainly(rule):
         # A copy: looking at the weights must not change, in the last digit, what is learned later.
         store = store if reuse else copy_store(store)
         settle(store, clock, rule)
@@ -405,6 +360,20 @@ def weights(store, clock, rule, reuse=False):
         return np.multiply(store.value, clock.scale[0], out=out)
     _average(store.value, store.moment, clock.scale[1], clock.step[1], out)
     return out
+
+
+def restart_average(store, clock, old, new):
+    """``store`` with the weights that training under the rule ``old`` amounts to, and a new average.
+
+    What goes on from there has a new clock, and the bookkeeping of the rule ``new``.
+    """
+    size = sizes(new, n_rows(store), store.value.shape[0])
+    return store._replace(
+        value=weights(store, clock, old),
+        moment=np.zeros(size["moment"]),
+        received=np.zeros(size["received"]),
+        last=np.zeros(size["last"], np.int64),
+    )
 
 
 READ_ONLY = Rule(PERCEPTRON, 0.0, False, NO_PENALTY, 0.0, NO_AVERAGE)

@@ -1,16 +1,15 @@
 """Expectations of a whole corpus: the inner loop of batch training.
 
-Place on the ladder: rung 4. The same sums as :mod:`.chain_marginals`, arranged for speed:
+The same sums as `skstruct.chain.marginals`, arranged for speed:
 
 * Sequences of about equal length form a group, and arrays hold label × token × sequence. Every inner
   loop runs over the sequences of a group, so it vectorises whatever the number of labels.
 * Probabilities instead of logarithms, scaled at each token (Rabiner 1989): the recursions multiply and
   add. One ``exp`` per token and label, and one per pair of labels.
-* Most transition weights are zero under L1, so exp(w) - 1 is a sparse matrix (Sokolovska, Cappé and
-  Yvon 2010): ``Σ_p a(p) exp w(p, y) = Σ_p a(p) + Σ_{p: w(p, y) ≠ 0} a(p) (exp w(p, y) - 1)``.
+* Transitions are a sparse matrix (:mod:`.exp_transitions`).
 
 Nothing over- or underflows unnoticed: each sequence's mass is summed forwards and backwards, and where
-the two differ it is left to :func:`.chain_marginals.expect_exactly`.
+the two differ it is left to :func:`.chain.marginals.expect_exactly`.
 
 Letters: T tokens, L labels, t token, y label, p previous label, W sequences in a group, l one of them,
 P places of a label (tokens × sequences).
@@ -27,20 +26,6 @@ WIDTH = 32
 """Sequences in a group: enough to vectorise, few enough to stay in the cache."""
 PLACES = 2048
 """Tokens × sequences of a group, unless a single sequence is longer."""
-
-
-class Steps(NamedTuple):
-    """exp(transition - shift) by column (side 0) and by row (side 1): a base plus what is listed."""
-
-    shift: float  # 0 unless a transition score is above 30
-    first: np.ndarray  # (2, L + 1) int64: where the list of each y (or p) starts; multiples of 4
-    other: np.ndarray  # (2, ...) int64: the p (or y) of each element
-    value: np.ndarray  # (2, ...) float64: what is added to the base
-    base: np.ndarray  # (2, L) float64
-    pair: np.ndarray  # (Q, 2) int64: the (p, y) whose expectations are wanted
-    start: np.ndarray  # (L,) bool: labels a sequence may start with
-    end: np.ndarray  # (L,) bool: labels it may end with
-    cost: np.ndarray  # (L,) float64: cost of missing a token of each label
 
 
 class Lattice(NamedTuple):
@@ -86,42 +71,6 @@ def new_lattice(lengths, n_labels):
     )  # fmt: skip
 
 
-def make_steps(transition, pair, start, end, cost):
-    """The sparse form of exp(transition), and exp(transition - shift) itself.
-
-    Parameters
-    ----------
-    transition : ndarray of shape (L, L)
-        Log-scores [previous, next]; -inf forbids.
-    pair : ndarray of shape (Q, 2)
-        The (previous, next) whose expectations are wanted.
-    start, end : ndarray of shape (L,)
-        0 or -inf.
-    cost : ndarray of shape (L,)
-    """
-    L = transition.shape[0]
-    shift = max(0.0, float(transition.max()) - 30.0)
-    matrix = np.exp(transition - shift)
-    first = np.zeros((2, L + 1), np.int64)
-    other = np.zeros((2, L * (L + 3)), np.int64)
-    value = np.zeros((2, L * (L + 3)))
-    base = np.zeros((2, L))
-    for side, columns in enumerate((matrix.T, matrix)):
-        n = 0
-        for k in range(L):
-            column = columns[k]
-            # Differences from 1 cancel digits if the sum is much smaller than 1: then list them all.
-            if shift == 0.0 and column.min() > 1e-3:
-                base[side, k] = 1.0
-            listed = np.flatnonzero(column != base[side, k])
-            other[side, n : n + listed.size] = listed
-            value[side, n : n + listed.size] = column[listed] - base[side, k]
-            n += (listed.size + 3) // 4 * 4
-            first[side, k + 1] = n
-    steps = Steps(shift, first, other, value, base, pair, start == 0.0, end == 0.0, cost)
-    return steps, matrix
-
-
 # Not in any order: `exp_all` rounds by adding and subtracting.
 @inline_fused
 def exp_all(x, n, scratch, bits):
@@ -149,15 +98,15 @@ def exp_all(x, n, scratch, bits):
 
 
 @inline_fused
-def _advance(a, at, P, steps, side, total, out, to, W):
+def _advance(a, at, P, transitions, side, total, out, to, W):
     """``out[y] = Σ_p a[p] M[p, y]`` for W sequences (side 1: M transposed); total = Σ_p a[p]."""
-    other, value = steps.other[side], steps.value[side]
-    for y in range(steps.cost.shape[0]):
+    other, value = transitions.other[side], transitions.value[side]
+    for y in range(transitions.cost.shape[0]):
         o = np.uint64(to + y * P)
-        base = steps.base[side, y]
+        base = transitions.base[side, y]
         for l in range(np.uint64(W)):
             out[o + l] = base * total[l]
-        for k in range(steps.first[side, y], steps.first[side, y + 1], 4):
+        for k in range(transitions.first[side, y], transitions.first[side, y + 1], 4):
             v0, v1, v2, v3 = value[k], value[k + 1], value[k + 2], value[k + 3]
             i0, i1 = np.uint64(at + other[k] * P), np.uint64(at + other[k + 1] * P)
             i2, i3 = np.uint64(at + other[k + 2] * P), np.uint64(at + other[k + 3] * P)
@@ -176,12 +125,12 @@ def _dot(x, i, y, j, n):
 
 
 @inline
-def _emissions(corpus, q, n_lanes, T, W, P, weight, steps, clamped, x, row):
+def _emissions(corpus, q, n_lanes, T, W, P, weight, transitions, clamped, x, row):
     """x[y, t, l] = Σ weights, with costs; -inf where a label is not allowed.
 
-    Sums are formed in ``row``, which stays in the fastest cache, as x does not.
+    Sums are formed in ``row``, which fits in the L1 cache; ``x`` does not.
     """
-    L = steps.cost.shape[0]
+    L = transitions.cost.shape[0]
     for k in range(np.uint64(L * P)):
         x[k] = 0.0
     label, entry, value, start = corpus.label, corpus.entry, corpus.value, corpus.start
@@ -208,14 +157,14 @@ def _emissions(corpus, q, n_lanes, T, W, P, weight, steps, clamped, x, row):
             for y in range(np.uint64(L)):
                 x[i + y * stride] = row[y]
             g = corpus.gold[token + t]
-            if g >= 0 and (clamped or steps.cost[g] != 0.0):
+            if g >= 0 and (clamped or transitions.cost[g] != 0.0):
                 for y in range(L):
                     if y != g:
-                        x[y * P + t * W + l] += -np.inf if clamped else steps.cost[g]
+                        x[y * P + t * W + l] += -np.inf if clamped else transitions.cost[g]
         for y in range(L):
-            if length > 0 and not steps.start[y]:
+            if length > 0 and not transitions.start[y]:
                 x[y * P + l] = -np.inf
-            if length > 0 and not steps.end[y]:
+            if length > 0 and not transitions.end[y]:
                 x[y * P + (length - 1) * W + l] = -np.inf
 
 
@@ -238,9 +187,9 @@ def _exp_emissions(x, n, P, L, lattice):
 
 
 @inline_fused
-def _forward(steps, lattice, T, W, P):
+def _forward(transitions, lattice, T, W, P):
     """a[y, t] = x[y, t] Σ_p a[p, t-1] M[p, y] / scale[t], so that Σ_y a[y, t] = 1."""
-    L = steps.cost.shape[0]
+    L = transitions.cost.shape[0]
     x, a, one = lattice.x, lattice.a, lattice.scratch
     for l in range(W):
         one[l] = 1.0
@@ -251,7 +200,7 @@ def _forward(steps, lattice, T, W, P):
                 for l in range(W):
                     a[y * P + l] = 1.0
         else:
-            _advance(a, at - W, P, steps, 0, one, a, at, W)
+            _advance(a, at - W, P, transitions, 0, one, a, at, W)
         scale = lattice.inverse[at : at + W]
         for l in range(W):
             scale[l] = 0.0
@@ -270,13 +219,13 @@ def _forward(steps, lattice, T, W, P):
 
 
 @inline_fused
-def _backward(token, q, n_lanes, steps, lattice, T, W, P):
+def _backward(token, q, n_lanes, transitions, lattice, T, W, P):
     """b[y, t] = p(y_t = y), and x[y, t] such that p(p, y) = a[p, t-1] M[p, y] x[y, t].
 
     With the scales of the forward pass Σ_y a b = 1 at every token. b is reset to 1 where a sequence
-    ends; what stands behind its end is void.
+    ends; entries after its end are undefined.
     """
-    L = steps.cost.shape[0]
+    L = transitions.cost.shape[0]
     x, a, b, total = lattice.x, lattice.a, lattice.b, lattice.scratch
     for y in range(L):
         for l in range(W):
@@ -302,16 +251,16 @@ def _backward(token, q, n_lanes, steps, lattice, T, W, P):
                 total[l] += s
                 b[o + l] = v * a[o + l]
         if t > 0:
-            _advance(x, at, P, steps, 1, total, b, at - W, W)
+            _advance(x, at, P, transitions, 1, total, b, at - W, W)
 
 
 @inline
-def _settle(corpus, q, n_lanes, steps, lattice, T, W, P, bad):
+def _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad):
     """Σ weight log Z of a group. Weights b and x, and clears what must not count.
 
     A sequence whose forward and backward mass differ is noted in ``bad`` and left out.
     """
-    L = steps.cost.shape[0]
+    L = transitions.cost.shape[0]
     x, a, b = lattice.x, lattice.a, lattice.b
     total = 0.0
     for l in range(W):
@@ -325,7 +274,7 @@ def _settle(corpus, q, n_lanes, steps, lattice, T, W, P, bad):
                 factor = 0.0
             elif abs(mass - 1.0) < 1e-7:
                 factor = corpus.weight[q + l]
-                log_z = (length - 1) * steps.shift
+                log_z = (length - 1) * transitions.shift
                 product = 1.0  # of scales: a logarithm costs more than all the rest of a token
                 for t in range(length):
                     log_z += lattice.top[t * W + l]
@@ -352,29 +301,21 @@ def _settle(corpus, q, n_lanes, steps, lattice, T, W, P, bad):
 
 
 @kernel
-def expect(
-    corpus, begin, end, weight, steps, clamped, square, lattice, gradient, step, whole, of_pairs, bad
-):
+def expect(corpus, begin, end, weight, transitions, clamped, square, lattice, counts, bad):
     """Add up log Z and expectations over the groups ``begin <= k < end``.
 
     Parameters
     ----------
     corpus : Corpus
     weight : (K,) float64
-    steps : Steps
+    transitions : ExpTransitions
     clamped : bool
         Sum over the labellings that agree with gold, without costs, instead of over all.
     square : bool
         Add up p (1 - p) instead of p: what each token adds to the diagonal of the Hessian.
     lattice : Lattice
-    gradient : (K,) float64
-        += Σ weight E[feature count].
-    step : (Q,) float64
-        += Σ weight E[pair count] / exp(transition - shift).
-    whole : Occurrences
-        All features of the same tokens.
-    of_pairs : float64, or empty
-        += Σ weight E[feature count] for the weights of ``whole``.
+    counts : ExpectedCounts
+        ``transition`` is (Q,) and receives Σ weight E[pair count] / exp(transition - shift).
     bad : (S,) bool
         Receives the sequences left out; they are for ``expect_exactly``.
 
@@ -383,9 +324,10 @@ def expect(
     total : float
         Σ weight log Z.
     """
-    L = steps.cost.shape[0]
+    L = transitions.cost.shape[0]
     total = 0.0
     a, b, x, row = lattice.a, lattice.b, lattice.x, lattice.row
+    gradient, of_pairs = counts.feature, counts.of_pairs
     label, entry, value, start = corpus.label, corpus.entry, corpus.value, corpus.start
     run_label, run, run_value, run_start = corpus.run_label, corpus.run, corpus.run_value, corpus.run_start
     for group in range(begin, end):
@@ -397,13 +339,15 @@ def expect(
         W = width_of(n_lanes)
         P = (T | 1) * W  # odd: places a power of two apart would share cache lines
         stride = np.uint64(P)
-        _emissions(corpus, q, n_lanes, T, W, P, weight, steps, clamped, x, row)
+        _emissions(corpus, q, n_lanes, T, W, P, weight, transitions, clamped, x, row)
         _exp_emissions(x, T * W, P, L, lattice)
-        _forward(steps, lattice, T, W, P)
-        _backward(corpus.token, q, n_lanes, steps, lattice, T, W, P)
-        total += _settle(corpus, q, n_lanes, steps, lattice, T, W, P, bad)
-        for k in range(steps.pair.shape[0]):
-            step[k] += _dot(a, steps.pair[k, 0] * P, x, steps.pair[k, 1] * P + W, (T - 1) * W)
+        _forward(transitions, lattice, T, W, P)
+        _backward(corpus.token, q, n_lanes, transitions, lattice, T, W, P)
+        total += _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad)
+        for k in range(transitions.pair.shape[0]):
+            counts.transition[k] += _dot(
+                a, transitions.pair[k, 0] * P, x, transitions.pair[k, 1] * P + W, (T - 1) * W
+            )
         if square:
             for j in range(np.uint64(L * P)):
                 b[j] *= 1.0 - b[j]
@@ -429,5 +373,5 @@ def expect(
                         gradient[k] += v * row[np.uint64(y & (LAST - 1))]
                         k += np.uint64(1)
                 if of_pairs.shape[0] > 0:
-                    spread(whole, token + t, 1.0, row, of_pairs)
+                    spread(counts.whole, token + t, 1.0, row, of_pairs)
     return total

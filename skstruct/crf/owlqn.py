@@ -1,6 +1,6 @@
 """OWL-QN: limited-memory quasi-Newton, orthant by orthant (Andrew and Gao 2007).
 
-Place on the ladder: rung 6. The second stage of the two-stage paper (section 3.2), and CRFsuite's
+The second stage of the two-stage paper (section 3.2), and CRFsuite's
 trainer. All weights take part in every pass; :mod:`.working_set` is the faster relative.
 """
 
@@ -12,7 +12,7 @@ KEEP_EVERY = 10
 """Iterations between two states offered to a checkpoint: a state holds the whole memory."""
 
 
-def owlqn(objective, weights, memory=60, max_iter=1000, tol=2e-4, callback=None, keeper=None):
+def owlqn(objective, weights, options, callback=None, keeper=None):
     """Minimise from ``weights``; see :func:`.working_set.active_orthant` for the arguments."""
     o, c1 = objective, objective.c1
     view = o.everything()
@@ -23,7 +23,7 @@ def owlqn(objective, weights, memory=60, max_iter=1000, tol=2e-4, callback=None,
     smooth, gradient = o.evaluate(view, weights)
     value = smooth + c1 * float(np.abs(weights).sum())
     past = [value]
-    store = Memory(memory, weights.shape[0])
+    store = Memory(options.memory, weights.shape[0])
     one = np.ones(weights.shape[0])
     everywhere = np.ones(weights.shape[0], bool)
     if found is not None:
@@ -31,7 +31,7 @@ def owlqn(objective, weights, memory=60, max_iter=1000, tol=2e-4, callback=None,
         value = past[-1]
         store.restore(found[1]["steps"], found[1]["changes"])
     converged, n_iter = False, n_done
-    for n_iter in range(n_done + 1, max_iter + 1):
+    for n_iter in range(n_done + 1, options.max_iter + 1):
         pseudo = pseudo_gradient(weights, gradient, c1)
         norm = np.sqrt(dot(pseudo, pseudo))
         if norm == 0.0:
@@ -53,7 +53,7 @@ def owlqn(objective, weights, memory=60, max_iter=1000, tol=2e-4, callback=None,
         past.append(value)
         if callback is not None and callback(weights, value, pseudo, view.where):
             break
-        if expected_gain(past) <= tol * abs(value):
+        if expected_gain(past) <= options.tol * abs(value):
             converged = True
             break
         if keeper is not None and n_iter % KEEP_EVERY == 0:

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from .estimator import L1CRF, warn_unless_converged
+from .estimator import L1CRF
+from .run import warn_unless_converged
 from .solve import HeldOut, solve
 
 
@@ -76,16 +77,15 @@ def regularization_path(estimator, X, y, c1s, *, sample_weight=None, X_val=None,
     first._validate_params()
     run = first._prepare(X, y, sample_weight)
     run.hold_out(X_val, y_val)
-    rows = run.rows()
     # What the weakest penalty keeps at zero, the stronger ones do too.
     objective = run.objective(strengths[-1])
     points, weights, held_out = [], None, None
     try:
         if run.validation is not None:
-            held_out = HeldOut(objective, run.validation, *rows)
+            held_out = HeldOut(objective, run.validation)
         for c1 in strengths.tolist():
             objective.c1 = c1
-            result = solve(objective, *rows, weights=weights, seed=run.seed(), **run.options())
+            result = solve(objective, run.options(), weights=weights, seed=run.seed())
             warn_unless_converged(result, first)
             weights = result.weights
             model = clone(estimator).set_params(c1=c1)

@@ -1,6 +1,6 @@
 """What the batch solvers share: pseudo-gradient, limited memory, line search within an orthant.
 
-Place on the ladder: rung 6. The L1 norm is linear within an orthant (Andrew and Gao 2007): there the
+The L1 norm is linear within an orthant (Andrew and Gao 2007): there the
 objective is smooth, and L-BFGS (Liu and Nocedal 1989) applies. Sums use ``einsum``, not BLAS, whose
 threads would get in the way of ours and would make results depend on their number.
 """
@@ -75,7 +75,7 @@ def _two_loop(steps, changes, slots, mask, diagonal, first_scale, share, q):
 
 
 def expected_gain(past):
-    """What going on for ever would gain, if the objective goes on falling as in the last iterations.
+    """The extrapolated remaining decrease of the objective: a geometric series through two windows.
 
     With d₁ and d₂ the gains of the last window but one and of the last, r = d₂ / d₁, a geometric series:
     d₂ (r + r² + ...) = d₂ r / (1 - r). Infinite as long as there are fewer values than two windows.

@@ -1,7 +1,7 @@
 """Stage two: quasi-Newton steps on the weights that matter.
 
-Place on the ladder: rung 6. At the optimum of an L1-regularised CRF a few percent of the weights are
-not zero. A *working set* holds these and the ones whose gradient exceeds c1; passes use a corpus spelled
+At the optimum of an L1-regularised CRF a few percent of the weights are
+not zero. A *working set* holds these and the ones whose gradient exceeds c1; passes use a corpus written out
 in its weights only (:class:`.View`), and now and then the gradient of all weights, from the lattices of
 the last pass, admits and dismisses weights. The end is certified on all weights.
 
@@ -25,7 +25,7 @@ from .quasi_newton import Memory, at_precision, dot, expected_gain, pseudo_gradi
 REVISION = 12
 """Iterations between revisions of the working set and the diagonal."""
 SHRINK = 0.85
-"""The set is spelled anew when it falls below this share of its size, or has to grow."""
+"""The set is rebuilt when it falls below this share of its size, or has to grow."""
 SMALLEST = 1000
 """Pairs that may enter the working set in any case."""
 MARGIN = 0.9
@@ -37,7 +37,7 @@ SMALLEST_UNIT = 1e-100
 """Smaller values count like this one: its square is a number."""
 
 
-def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callback=None, keeper=None):
+def active_orthant(objective, weights, options, callback=None, keeper=None):
     """Minimise the L1-regularised objective.
 
     Parameters
@@ -45,13 +45,8 @@ def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callb
     objective : CRFObjective
     weights : ndarray of shape (objective.size,)
         Where to start.
-    memory : int
-        Pairs kept for the Hessian.
-    max_iter : int
-        Iterations; each is a pass, seldom two.
-    tol : float
-        Stop when the objective is expected to fall by less than this share of it, however long one goes
-        on; see :func:`.quasi_newton.expected_gain`.
+    options : SolverOptions
+        ``memory``, ``max_iter`` and ``tol``, for which see :func:`.quasi_newton.expected_gain`.
     callback : callable or None
         Called as ``callback(weights, value, pseudo_gradient, where)`` after each iteration, with arrays
         of the working set, whose places in all weights are ``where`` (the pseudo-gradient is that of the
@@ -76,17 +71,17 @@ def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callb
     n_iter, done, finished = 0, 1, False
     if keeper is not None and keeper.found is not None:
         state, arrays = keeper.found
-        run = _Run(o, arrays["weights"], memory, tol, callback, arrays["pairs"])
+        run = _Iterations(o, arrays["weights"], options, callback, arrays["pairs"])
         run.value, run.past = state["value"], state["past"]
         run.memory.restore(arrays["steps"], arrays["changes"])
         n_iter, finished = state["n_iter"], state["finished"]
     else:
-        run = _Run(o, weights, memory, tol, callback)
+        run = _Iterations(o, weights, options, callback)
     if n_iter == 0 and weights.any():  # a start worse than none, from a learning rate that was too high?
         nothing = View(o, np.zeros(0, np.int64))
         zero = o.evaluate(nothing, np.zeros(nothing.size))[0]
         if not (np.isfinite(run.value) and run.value <= zero):
-            run = _Run(o, np.zeros(o.size), memory, tol, callback)
+            run = _Iterations(o, np.zeros(o.size), options, callback)
         del nothing
     while True:
         # Not where a callback stopped it: the revisions of a run that goes on stand elsewhere.
@@ -102,15 +97,15 @@ def active_orthant(objective, weights, memory=60, max_iter=1000, tol=2e-4, callb
         missing[run.view.where] = 0.0
         n_missing = np.count_nonzero(missing)
         # A weight whose gradient exceeds c1 has a curvature of that order.
-        converged = finished and dot(missing, missing) <= c1 * tol * abs(run.value)
-        if converged or run.stopped or n_iter >= max_iter:
+        converged = finished and dot(missing, missing) <= c1 * options.tol * abs(run.value)
+        if converged or run.stopped or n_iter >= options.max_iter:
             return at, run.value, pseudo, n_iter, bool(converged)
         if finished and (n_missing == 0 or done == 0):  # no number below this one can be reached
             return at, run.value, pseudo, n_iter, not run.stuck
         pairs = _working_set(o, at, full)
         if n_missing or pairs.shape[0] < SHRINK * run.view.pairs.shape[0]:
             run.move(pairs, at, full)
-        done, finished = run.descend(min(REVISION, max_iter - n_iter))
+        done, finished = run.descend(min(REVISION, options.max_iter - n_iter))
         n_iter += done
 
 
@@ -127,18 +122,18 @@ def _working_set(objective, weights, gradient):
     return np.flatnonzero(active | (slope > threshold))
 
 
-class _Run:
+class _Iterations:
     """Iterations on one working set; moves to another one."""
 
-    def __init__(self, objective, weights, memory, tol, callback, pairs=None):
-        self.objective, self.tol, self.callback = objective, tol, callback
+    def __init__(self, objective, weights, options, callback, pairs=None):
+        self.objective, self.tol, self.callback = objective, options.tol, callback
         pairs = np.flatnonzero(weights[: objective.n_pairs]) if pairs is None else pairs
         self.view = View(objective, pairs)
         self.weights = weights[self.view.where]
         smooth, self.gradient = objective.evaluate(self.view, self.weights, keep=True)
         self.value = smooth + objective.c1 * float(np.abs(self.weights).sum())
         self.unit = self._units()
-        self.memory = Memory(memory, self.view.size, self._root())
+        self.memory = Memory(options.memory, self.view.size, self._root())
         self.past = [self.value]
         self.stopped = self.stuck = False
         # A token has this many features: no direction is steeper than that many diagonals.

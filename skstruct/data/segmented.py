@@ -61,6 +61,18 @@ def as_pieces(X):
     return [text.split() for text in texts]
 
 
+def with_characters(pieces):
+    """Positions of the texts, cut by :func:`as_pieces`, that are not empty; an error if there is none."""
+    found = [i for i, parts in enumerate(pieces) if parts]
+    if not found:
+        raise ValueError(
+            "X holds no character: at least one text that is not empty is needed"
+            if pieces
+            else "X is empty: at least one text is needed"
+        )
+    return found
+
+
 def as_words(pieces, y):
     """Words and tags of each text.
 

@@ -11,7 +11,7 @@ Strings become nodes, by interning them pairwise (``core.interning``). A token b
 one longer, so R_av counts the distinct strings of length n + 1 that begin with s, and L_av those that end
 with it: one occurrence of each tells both. All of it is linear in the text.
 
-Place on the ladder: rung 2, statistics that template functions such as ``%av2`` read.
+Template functions such as ``%av2`` read these statistics.
 
 References
 ----------

@@ -1,7 +1,7 @@
 """Strings to dense integers, once.
 
-Place on the ladder: rung 1 to 2. Everything here that walks the corpus does so in C: ``map`` over a
-dictionary look-up into a numpy array.
+Everything here that walks the corpus does so in C: ``map`` over a dictionary look-up into a numpy
+array.
 """
 
 from collections import defaultdict

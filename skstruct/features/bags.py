@@ -1,6 +1,6 @@
 """The encoder for ready-made features: dictionaries and lists of strings, as in ``sklearn-crfsuite``.
 
-Place on the ladder: rung 2. A token is a bag of named features with values:
+A token is a bag of named features with values:
 
 * ``{"word": "he"}`` is the feature ``word:he`` with value 1;
 * ``{"title": True}`` is ``title`` with value 1, ``False`` leaves it out; numbers are values;
@@ -18,6 +18,7 @@ from math import inf, isfinite
 import numpy as np
 
 from ..data.inputs import PlaceError, describe, lengths_of, offsets_of, place
+from .encoded import Bag, Encoded, RowMap, no_grid
 
 CHUNK = 4096
 """Tokens encoded at a time: bounds the number of live (key, value) tuples."""
@@ -34,6 +35,34 @@ class BagEncoder:
     min_count : int
         Features seen fewer times in training are left out.
     """
+
+    TOKENS = (dict, list)
+    """Types of tokens it is for."""
+
+    kind = dict
+    """Of tokens; that of lists of features too."""
+
+    templates = None
+    """There are none."""
+
+    n_columns = 0
+    """Columns of a token that are read."""
+
+    n_edge_rows = 1
+    """Combinations that own a matrix of transition weights: the label bigram."""
+
+    has_bigram = True
+    """The label bigram is a feature."""
+
+    @classmethod
+    def for_tokens(cls, features, min_count, flat):
+        """The encoder that a ``features`` parameter means for a corpus."""
+        if not (isinstance(features, str) and features == "auto"):
+            raise ValueError(
+                f"features must be 'auto' when tokens are bags of features, got {describe(features)} "
+                f"and the first token {describe(flat[0])}"
+            )
+        return cls(min_count)
 
     def __init__(self, min_count=1):
         self.min_count = min_count
@@ -193,9 +222,7 @@ class BagEncoder:
 
         Returns
         -------
-        start : ndarray of shape (N + 1,), int64
-        row : ndarray of int32
-        value : ndarray of float64, empty if all values are 1
+        Encoded
         """
         if like is None and flat:
             like = flat[0]
@@ -224,7 +251,11 @@ class BagEncoder:
             self._tables()  # now, so that prediction changes nothing
         if values.shape[0] and (values == 1.0).all():
             values = np.zeros(0)
-        return start, self.row_of[features], values
+        none, no_grids = np.zeros(0, np.uint8), no_grid(len(flat))
+        return Encoded(
+            anchor=token, left=0, n_columns=1, nodes=no_grids, edges=no_grids,
+            bag=Bag(start, self.row_of[features], values), node_alive=none, edge_alive=none,
+        )  # fmt: skip
 
     def _assign_rows(self, features):
         n = len(self.ids)
@@ -241,10 +272,74 @@ class BagEncoder:
         self.n_rows += n_new
         self.row_of = row_of
 
+    # -- what models and their readers ask ---------------------------------------------------------
     @property
     def n_features(self):
         """Number of features in use."""
         return self.n_rows
+
+    @property
+    def n_node_rows(self):
+        """Weight rows of the features of labels."""
+        return self.n_rows
+
+    def adapted(self, flat, token):
+        """Raise: there is nothing to adapt."""
+        raise ValueError("there is nothing to adapt: ready-made features have no accessor variety")
+
+    def row_names(self, rows):
+        """The names of rows, {row: name}."""
+        return {row: name for row, name in zip(self.row_of.tolist(), self.ids) if row in rows}
+
+    def named(self, encoded, sequence):
+        """The features of one sequence, encoded; by token, of labels and of transitions, which have none.
+
+        Returns
+        -------
+        nodes, edges : list of lists of (row, value, name)
+        """
+        bag = encoded.bag
+        names = self.row_names(set(bag.row.tolist()))
+        values = bag.value if bag.value.size else np.ones(bag.row.shape[0])
+        parts = [
+            (row, value, names[row]) if row >= 0 else None
+            for row, value in zip(bag.row.tolist(), values.tolist())
+        ]
+        nodes = [list(filter(None, parts[a:b])) for a, b in zip(bag.start, bag.start[1:])]
+        return nodes, [[] for _ in sequence]
+
+    def merged(self, encoders, counts, min_count):
+        """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
+        out, features = type(self)(min_count), []
+        for encoder in encoders:
+            ids = out.ids
+            mine = np.fromiter(
+                (ids.setdefault(name, len(ids)) for name in encoder.ids), np.int64, len(encoder.ids)
+            )
+            features.append(mine)
+            for key, values in encoder._pairs.items():
+                known = out._pairs.setdefault(key, {})
+                for value, pair in values.items():
+                    numeric = not isinstance(value, (str, bool))
+                    if value in known or (numeric and out._n_numbers >= MOST_NUMBERS):
+                        continue
+                    out._n_numbers += numeric
+                    known[value] = len(out._pair_feature)
+                    feature = encoder._pair_feature[pair]
+                    out._pair_feature.append(int(mine[feature]) if feature >= 0 else -1)
+                    out._pair_value.append(encoder._pair_value[pair])
+        if min_count > 1:
+            out.counts = np.zeros(len(out.ids), np.int64)
+            for encoder, mine, count in zip(encoders, features, counts):
+                out.counts[mine] += count.nodes[encoder.row_of[:-1]]
+        out._assign_rows(np.zeros(0, np.int32))
+        out._tables()
+        maps = []
+        for encoder, mine in zip(encoders, features):
+            rows = np.empty(encoder.n_rows, np.int32)
+            rows[encoder.row_of[:-1]] = out.row_of[mine]
+            maps.append(RowMap(rows, np.zeros(1, np.int32)))
+        return out, maps
 
 
 class _Nested(Exception):

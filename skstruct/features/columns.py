@@ -1,6 +1,6 @@
 """Functions of a token that templates can read: affixes, shape, lower case, character type.
 
-Place on the ladder: rung 2. A template reads ``%x[0,0]``, the token itself, or a function of it such
+A template reads ``%x[0,0]``, the token itself, or a function of it such
 as ``%suffix3[0,0]``. Functions are computed once per distinct token, never per occurrence. Functions of
 more than the token are in ``skstruct.features.contexts``.
 """

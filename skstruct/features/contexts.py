@@ -4,8 +4,6 @@ Idea: ``%suffix3[0,0]`` is a function of one token, computed once for each disti
 here depends on the tokens around and on something from outside: the statistics of a text, or a list of
 strings. Each function has few values, all known in advance. Statistics and lexicons belong to the encoder;
 whoever swaps the statistics changes what a model reads without touching its weights.
-
-Place on the ladder: rung 2, between tokens and the ids of channels.
 """
 
 import copy

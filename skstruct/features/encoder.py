@@ -1,107 +1,25 @@
-"""The encoder: tokens to feature rows, by templates.
+"""The encoder for strings, and tuples of strings: tokens to feature rows, by templates.
 
-Place on the ladder: rung 2, from tokens to the arrays of rung 3. Strings become ids (alphabets),
-ids become *nodes* (combinations of ids, interned pairwise in one exact hash table) and nodes own
-weight *rows*, one for each slot of their compound (see ``templates``). Encoding for training grows
-all three; encoding for prediction only looks up, and what is unknown has no feature.
-
-The count cut-off works on rows: a feature counts its occurrences over all calls that grow the
-encoder, a node gets rows when one of its features reaches the cut-off, and ``alive`` tells which.
+Strings become ids (alphabets), ids become *nodes* (combinations of ids, interned pairwise in one exact hash
+table) and nodes own weight *rows*, one for each slot of their compound (see ``templates``). Encoding for
+training grows all three; encoding for prediction only looks up, and what is unknown has no feature.
 """
 
 import copy
-from operator import itemgetter
 
 import numpy as np
 
-from ..core.compile import kernel
 from ..core.hashing import empty_table
 from ..core.interning import find_pairs, intern_pairs
-from ..data.inputs import PLACE, PlaceError, describe, place
 from .alphabet import Alphabet
 from .columns import column_function
 from .contexts import Contexts, context_values, is_context
-
-
-@kernel
-def _count(nodes, left, anchor, token, slots, shifts, first, count):
-    """Add the occurrences of each feature to ``count`` (n_nodes, n_slots).
-
-    ``slots`` and ``shifts`` say, use by use, which feature of a node speaks of token anchor + shift.
-    Tokens before ``first`` of a sequence have no such features.
-    """
-    for i in range(anchor.shape[0] - 1):
-        T = token[i + 1] - token[i]
-        for a in range(anchor[i], anchor[i + 1]):
-            if nodes[a] < 0:
-                continue
-            p = a - anchor[i] - left
-            for k in range(slots.shape[0]):
-                if first <= p + shifts[k] < T:
-                    count[nodes[a], slots[k]] += 1
-
-
-class _Side:
-    """Nodes and rows of the label features, or of the transition features."""
-
-    def __init__(self, plan, compounds, groups, first_row, first_token, offset):
-        self.compounds = compounds
-        self.groups = groups
-        # The atoms of each compound as (function, distance, column of the data).
-        self.sources = [
-            [(plan.channels[k][0], distance, plan.channels[k][1]) for k, distance in c.atoms]
-            for c in compounds
-        ]
-        self.offset = offset  # compound numbers in the hash table
-        self.n_nodes = [0] * len(compounds)
-        self.row_of = [np.full(1, -1, np.int32) for _ in compounds]  # a last -1 serves index -1
-        self.counts = [np.zeros((0, len(c.slots)), np.int32) for c in compounds]
-        self.first_row = first_row
-        self.first_token = first_token  # transitions lead into the second token and later ones
-        self.n_rows = first_row
-        self.alive = np.ones(first_row, np.uint8)
-        # By compound: (slot, shift) of each use, and the shifts it must be looked up for.
-        self.uses = [
-            [(g.slot + s, g.lo + s) for g in groups if g.compound == c for s in range(g.width)]
-            for c in range(len(compounds))
-        ]
-        self.spans = [self._span(c) for c in range(len(compounds))]
-
-    def _span(self, c):
-        """Shifts that a compound, or a longer one that starts with it, needs."""
-        shifts = {shift for _, shift in self.uses[c]}
-        for k, compound in enumerate(self.compounds):
-            if compound.prefix == c:
-                shifts |= set(self._span(k))
-        return tuple(shifts)
-
-    def copy(self):
-        """A side that can grow while this one stays as it is."""
-        twin = copy.copy(self)
-        twin.n_nodes, twin.row_of = list(self.n_nodes), list(self.row_of)
-        twin.counts, twin.alive = list(self.counts), self.alive.copy()
-        return twin
-
-    def assign_rows(self, c, min_count):
-        """Give rows to the nodes of compound ``c`` that have none and deserve them."""
-        width = len(self.compounds[c].slots)
-        n = self.n_nodes[c]
-        row_of = np.full(n + 1, -1, np.int32)
-        row_of[: self.row_of[c].shape[0] - 1] = self.row_of[c][:-1]
-        if width:
-            new = row_of[:-1] < 0
-            if min_count > 1:
-                enough = self.counts[c] >= min_count
-                old = row_of[:-1] >= 0
-                if old.any():
-                    rows = row_of[:-1][old][:, None] + np.arange(width)
-                    self.alive[rows] = enough[old]
-                new &= enough.any(axis=1)
-                self.alive = np.concatenate([self.alive, enough[new].ravel().astype(np.uint8)])
-            n_new = int(np.count_nonzero(new))
-            row_of[:-1][new] = self.n_rows + width * np.arange(n_new, dtype=np.int32)
-            self.n_rows += width * n_new
-        self.row_of[c] = row_of
+from .encoded import Encoded, no_bag
+from .merging import merge_templates
+from .names import expanded, row_names
+from .sides import Side
+from .templates import resolve_templates
+from .tokens import refuse, split_columns
 
 
 class TemplateEncoder:
@@ -113,6 +31,14 @@ class TemplateEncoder:
     min_count : int
         Features seen fewer times in training are left out.
     """
+
+    TOKENS = (str, tuple)
+    """Types of tokens it is for."""
+
+    @classmethod
+    def for_tokens(cls, features, min_count, flat):
+        """The encoder that a ``features`` parameter means for a corpus."""
+        return cls(resolve_templates(features, flat[0], flat), min_count)
 
     def __init__(self, templates, min_count=1):
         self.templates = templates
@@ -126,9 +52,9 @@ class TemplateEncoder:
         self.contexts = Contexts(plan.channels, templates.lexicons)
         self.table = empty_table()
         self.entries = np.zeros(1, np.int64)
-        self.nodes = _Side(plan, plan.nodes, plan.node_groups, 0, 0, 0)
+        self.nodes = Side(plan, plan.nodes, plan.node_groups, 0, 0, 0)
         # Combination 0 of the transitions is the label bigram itself.
-        self.edges = _Side(plan, plan.edges, plan.edge_groups, 1, 1, len(plan.nodes))
+        self.edges = Side(plan, plan.edges, plan.edge_groups, 1, 1, len(plan.nodes))
 
         self.kind = None  # str or tuple, from the first corpus
 
@@ -142,64 +68,8 @@ class TemplateEncoder:
         return twin
 
     # -- strings to ids ----------------------------------------------------------------------------
-    def _split_columns(self, flat, offsets, like=None):
-        """The columns of the tokens, as sequences of strings; errors name the place. See :meth:`encode`."""
-        n_columns = self.plan.n_columns
-        if not flat:
-            return [[] for _ in range(n_columns)]
-        like = flat[0] if like is None else like
-        kind = tuple if isinstance(like, tuple) else str
-        if self.kind is not None and kind is not self.kind:
-            i, t = place(offsets, 0)
-            raise PlaceError(
-                i,
-                t,
-                f"expected a token of type {self.kind.__name__} as in training, got {describe(flat[0])}",
-                "X",
-            )
-        if kind is str:
-            if n_columns > 1:
-                raise PlaceError(
-                    place(offsets, 0)[0],
-                    0,
-                    f"the templates read column {n_columns - 1}, but the tokens are plain strings "
-                    f"(column 0 only); {PLACE} is {describe(flat[0])}",
-                )
-            return [flat]
-        kinds = set(map(type, flat))
-        if kinds - {tuple} and not all(issubclass(kind, tuple) for kind in kinds):
-            k = next(k for k, token in enumerate(flat) if not isinstance(token, tuple))
-            i, t = place(offsets, k)
-            raise PlaceError(
-                i, t, f"expected a tuple of strings like the first token, got {describe(flat[k])}", "X"
-            )
-        widths, width = set(map(len, flat)), len(like)
-        if widths != {width} or width < n_columns:
-            k = next((k for k, token in enumerate(flat) if len(token) != width), 0)
-            i, t = place(offsets, k)
-            if len(flat[k]) < n_columns:
-                raise PlaceError(
-                    i,
-                    t,
-                    f"the templates read column {n_columns - 1}, "
-                    f"but the token has {len(flat[k])} columns: {describe(flat[k])}",
-                    "X",
-                )
-            raise PlaceError(
-                i,
-                t,
-                f"expected {width} columns like the first token, got {len(flat[k])}: {describe(flat[k])}",
-                "X",
-            )
-        return [list(map(itemgetter(c), flat)) for c in range(n_columns)]
-
-    @staticmethod
-    def _refuse(column, offsets, c, n_columns):
-        """Raise for the first element of a column that is not a string."""
-        k = next(k for k, token in enumerate(column) if not isinstance(token, str))
-        i, t = place(offsets, k)
-        what = "the type str" if n_columns == 1 else f"a str in column {c}"
-        raise PlaceError(i, t, f"expected a token of {what}, got {describe(column[k])}", "X")
+    def _columns(self, flat, offsets, like=None):
+        return split_columns(flat, offsets, self.plan.n_columns, self.kind, like)
 
     def _intern(self, columns, offsets):
         """Ids of each column; the alphabets grow, all or none."""
@@ -208,7 +78,7 @@ class TemplateEncoder:
             try:
                 found, alphabet = self.alphabets[c].interned(column)
             except TypeError:
-                self._refuse(column, offsets, c, len(columns))
+                refuse(column, offsets, c, len(columns))
             ids.append(found)
             grown.append(alphabet)
         self.alphabets = grown
@@ -222,12 +92,12 @@ class TemplateEncoder:
             try:
                 found = alphabet.lookup(column)
             except TypeError:
-                self._refuse(column, offsets, c, len(columns))
+                refuse(column, offsets, c, len(columns))
             extra = {}
             for k in np.flatnonzero(found < 0).tolist():
                 token = column[k]
                 if not isinstance(token, str):
-                    self._refuse(column, offsets, c, len(columns))
+                    refuse(column, offsets, c, len(columns))
                 found[k] = len(alphabet) + extra.setdefault(token, len(extra))
             ids.append(found)
             unknown.append(list(extra))
@@ -279,7 +149,7 @@ class TemplateEncoder:
             out[anchor[1:] - (right - d) - 1] = left + d - 1
         return out
 
-    def _nodes_of(self, side, channels, token, anchor, grow):
+    def _nodes_of(self, side, channels, anchor, grow):
         """One int32 array of nodes by anchor for each compound of a side."""
         left, right = self.plan.left, self.plan.right
         out = []
@@ -329,30 +199,10 @@ class TemplateEncoder:
             return self.alphabets[c].strings()
         return list(context_values(name)) if is_context(name) else self.derived[channel][0].strings()
 
-    def _rows_of(self, side, nodes, token, anchor, grow):
-        """The (G, A) matrix of rows."""
-        if grow:
-            for c, compound in enumerate(side.compounds):
-                if self.min_count > 1 and compound.slots:
-                    old = side.counts[c]
-                    count = np.zeros((side.n_nodes[c], len(compound.slots)), np.int32)
-                    count[: old.shape[0]] = old
-                    slots, shifts = np.array(side.uses[c], np.int64).reshape(-1, 2).T.copy()
-                    _count(nodes[c], self.plan.left, anchor, token, slots, shifts, side.first_token, count)
-                    side.counts[c] = count
-                side.assign_rows(c, self.min_count)
-        out = np.empty((len(side.groups), anchor[-1]), np.int32)
-        for g, group in enumerate(side.groups):
-            rows = side.row_of[group.compound][nodes[group.compound]]
-            if group.slot:
-                rows = np.where(rows < 0, np.int32(-1), rows + np.int32(group.slot))
-            out[g] = rows
-        return out
-
     def context_strings(self, sequence):
         """The values of the functions of a context for each token: {(function, column): list of str}."""
         token = np.array([0, len(sequence)])
-        ids = self.contexts.ids(self._split_columns(list(sequence), token), token)
+        ids = self.contexts.ids(self._columns(list(sequence), token), token)
         return {channel: [context_values(channel[0])[v] for v in values] for channel, values in ids.items()}
 
     def adapted(self, flat, token):
@@ -370,10 +220,10 @@ class TemplateEncoder:
                 "there is nothing to adapt: none of the feature templates reads accessor varieties; "
                 "features='char-av' do, or templates such as 'U:%av2[0,0]'"
             )
-        columns = None if flat is None else self._split_columns(flat, token)
+        columns = None if flat is None else self._columns(flat, token)
         for c in self.contexts.longest if columns is not None else ():
             if set(map(type, columns[c])) - {str} and not all(isinstance(s, str) for s in columns[c]):
-                self._refuse(columns[c], token, c, len(columns))
+                refuse(columns[c], token, c, len(columns))
         twin = copy.copy(self)
         twin.contexts = self.contexts.copy()
         twin.contexts.adapt(columns, token)
@@ -395,10 +245,9 @@ class TemplateEncoder:
 
         Returns
         -------
-        anchor : ndarray of shape (n + 1,), int64
-        node_rows, edge_rows : ndarray of shape (G, A), int32
+        Encoded
         """
-        columns = self._split_columns(flat, token, like)
+        columns = self._columns(flat, token, like)
         if grow:
             ids, unknown = self._intern(columns, token), [[] for _ in columns]
             if flat:
@@ -412,11 +261,21 @@ class TemplateEncoder:
         anchor = token + padding * np.arange(n + 1)
         slots = np.arange(token[-1]) + np.repeat(self.plan.left + padding * np.arange(n), np.diff(token))
         channels = [self._on_anchors(v, token, anchor, slots) for v in values]
-        rows = []
-        for side in (self.nodes, self.edges):
-            nodes = self._nodes_of(side, channels, token, anchor, grow)
-            rows.append(self._rows_of(side, nodes, token, anchor, grow))
-        return anchor, rows[0], rows[1]
+        nodes, edges = [self._nodes_of(side, channels, anchor, grow) for side in (self.nodes, self.edges)]
+        if grow:
+            self.nodes.grow(nodes, self.plan.left, anchor, token, self.min_count)
+            self.edges.grow(edges, self.plan.left, anchor, token, self.min_count)
+        none = np.zeros(0, np.uint8)
+        return Encoded(
+            anchor=anchor,
+            left=self.plan.left,
+            n_columns=self.plan.n_columns,
+            nodes=self.nodes.grid(nodes, anchor[-1]),
+            edges=self.edges.grid(edges, anchor[-1]),
+            bag=no_bag(),
+            node_alive=self.nodes.alive if self.min_count > 1 else none,
+            edge_alive=self.edges.alive if self.min_count > 1 else none,
+        )
 
     @property
     def n_features(self):
@@ -427,3 +286,43 @@ class TemplateEncoder:
         if self.min_count > 1:
             return int(self.nodes.alive.sum())
         return self.nodes.n_rows
+
+    # -- what models and their readers ask ---------------------------------------------------------
+    @property
+    def n_node_rows(self):
+        """Weight rows of the features of labels."""
+        return self.nodes.n_rows
+
+    @property
+    def n_edge_rows(self):
+        """Combinations that own a matrix of transition weights; the label bigram is the first."""
+        return self.edges.n_rows
+
+    @property
+    def has_bigram(self):
+        """Whether the label bigram is a feature."""
+        return self.plan.bigram
+
+    @property
+    def n_columns(self):
+        """Columns of a token that are read."""
+        return self.plan.n_columns
+
+    def row_names(self, rows):
+        """The names of node rows, {row: name}."""
+        return row_names(self, rows)
+
+    def named(self, encoded, sequence):
+        """The features of one sequence, encoded; by token, of labels and of transitions.
+
+        Returns
+        -------
+        nodes, edges : list of lists of (row, value, name)
+        """
+        sides = ((self.nodes, encoded.nodes), (self.edges, encoded.edges))
+        return tuple(expanded(self, side, grid, sequence) for side, grid in sides)
+
+    def merged(self, encoders, counts, min_count):
+        """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
+        empty = type(self)(self.templates, min_count)
+        return empty, merge_templates(empty, encoders, counts)

@@ -6,7 +6,7 @@ the search goes on behind it, so that matches never overlap and there is nothing
 entries. A text of N tokens costs N times the length of the longest entry at worst, whatever the number of
 entries.
 
-Place on the ladder: rung 2, read by template functions such as ``%lex_city``; ``segmented`` finds the
+Read by template functions such as ``%lex_city``; ``segmented`` finds the
 words of a dictionary with it.
 """
 

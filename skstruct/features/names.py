@@ -5,8 +5,6 @@ template of that slot it is a string such as ``U05:the/dog`` for ``U05:%x[-1,0]/
 before and behind a sequence are ``_B-1`` and ``_B+1``, as in CRF++. Bags of features bring their own
 names. Training and prediction never need these strings.
 
-Place on the ladder: beside rung 2, read by ``skstruct.inspection``.
-
 References
 ----------
 T. Kudo, "CRF++: yet another CRF toolkit", 2005: templates and their expansions.
@@ -14,40 +12,16 @@ T. Kudo, "CRF++: yet another CRF toolkit", 2005: templates and their expansions.
 
 import numpy as np
 
-from .bags import BagEncoder
+from ..core.interning import pairs_by_compound
 from .columns import column_function
-from .templates import _MACRO
-
-
-def _forms(templates, plan, side, edge):
-    """How the features of each compound and slot are written: {(compound, slot): (literals, order)}.
-
-    ``literals`` surround the atoms as written; ``order[j]`` is where the compound's atom j stands among
-    them. This follows ``features.templates``, which numbers the slots.
-    """
-    channel_of = {channel: k for k, channel in enumerate(plan.channels)}
-    compound_of = {compound.atoms: c for c, compound in enumerate(side.compounds)}
-    uses = set()
-    for template in templates:
-        if template.edge != edge or (edge and not template.atoms):
-            continue
-        atoms = template.atoms or (("const", 0, 0),)
-        order = sorted(range(len(atoms)), key=lambda k: (atoms[k][2], atoms[k][:2], k))
-        anchor = atoms[order[0]][2]
-        placed = tuple((channel_of[atoms[k][:2]], atoms[k][2] - anchor) for k in order)
-        literals = tuple(_MACRO.split(template.text)[::4])
-        uses.add((compound_of[placed], -anchor, template.skeleton, literals, tuple(order)))
-    slots, forms = {}, {}
-    for c, _, skeleton, literals, order in sorted(uses):
-        known = slots.setdefault(c, {})
-        if skeleton not in known:
-            forms[c, len(known)] = literals, order
-            known[skeleton] = len(known)
-    return forms
 
 
 def _write(form, values):
-    """The expansion of a template; ``values`` are those of the compound's atoms, in its order."""
+    """The expansion of a template; ``values`` are those of the compound's atoms, in its order.
+
+    ``form`` is the (literals, order) of a slot: literals surround the atoms as written, and ``order[j]`` is
+    where the compound's atom j stands among them.
+    """
     literals, order = form
     written = dict(zip(order, values))
     middle = (written[k] + literals[k + 1] for k in range(len(literals) - 1))
@@ -58,26 +32,25 @@ def _boundary(position, T):
     return f"_B{position}" if position < 0 else f"_B+{position - T + 1}"
 
 
-def expanded(encoder, side, grid, edge, sequence):
+def expanded(encoder, side, grid, sequence):
     """The features of one sequence that have rows, named from the strings of its tokens.
 
     Parameters
     ----------
     encoder : TemplateEncoder
-    side : _Side
+    side : Side
         The encoder's ``nodes`` or ``edges``.
     grid : Grid
         The rows of this sequence alone.
-    edge : bool
-        Whether the side is that of transition features.
     sequence : list of tokens
 
-    Yields
-    ------
-    token, row, name : int, int, str
+    Returns
+    -------
+    list of lists of (row, value, name)
+        By token.
     """
     T, left = len(sequence), encoder.plan.left
-    forms = _forms(encoder.templates.templates, encoder.plan, side, edge)
+    found = [[] for _ in range(T)]
     in_context = encoder.context_strings(sequence)
 
     def value(source, a):
@@ -102,7 +75,9 @@ def expanded(encoder, side, grid, edge, sequence):
                     continue
                 if values is None:
                     values = [value(source, a) for source in sources]
-                yield t, row, _write(forms[group.compound, group.slot + s], values)
+                form = side.compounds[group.compound].forms[group.slot + s]
+                found[t].append((row, 1.0, _write(form, values)))
+    return found
 
 
 def row_names(encoder, rows):
@@ -110,12 +85,9 @@ def row_names(encoder, rows):
 
     Parameters
     ----------
-    encoder : TemplateEncoder or BagEncoder
+    encoder : TemplateEncoder
     rows : set of int
     """
-    if isinstance(encoder, BagEncoder):
-        by_row = zip(encoder.row_of.tolist(), encoder.ids)
-        return {row: name for row, name in by_row if row in rows}
     side, plan = encoder.nodes, encoder.plan
     owner = np.full(encoder.nodes.n_rows, -1, np.int64)
     node = np.full(encoder.nodes.n_rows, -1, np.int64)
@@ -124,16 +96,12 @@ def row_names(encoder, rows):
             known = np.flatnonzero(side.row_of[c][:-1] >= 0)
             owner[side.row_of[c][known] + slot] = c * 2**32 + slot
             node[side.row_of[c][known] + slot] = known
-    used = encoder.table[encoder.table[:, 1] >= 0]
     pairs = {}  # compound -> (left, right) by node
 
     def pair(c, n):
-        if c not in pairs:
-            mine = used[used[:, 1] >> 32 == side.offset + c]
-            table = np.empty((2, side.n_nodes[c]), np.int64)
-            table[:, mine[:, 1] & 0xFFFFFFFF] = mine[:, 0] >> 32, mine[:, 0] & 0xFFFFFFFF
-            pairs[c] = table
-        return pairs[c][:, n].tolist()
+        if not pairs:
+            pairs.update(pairs_by_compound(encoder.table))
+        return pairs[side.offset + c][n].tolist()
 
     strings = {}  # channel -> its values, boundaries first
 
@@ -154,9 +122,8 @@ def row_names(encoder, rows):
         left, right = pair(c, n)
         return [*values(compound.prefix, left), text(compound.channel, right)]
 
-    forms = _forms(encoder.templates.templates, plan, side, False)
     names = {}
     for row in rows:
         c, slot = divmod(int(owner[row]), 2**32)
-        names[row] = _write(forms[c, slot], values(c, int(node[row])))
+        names[row] = _write(side.compounds[c].forms[slot], values(c, int(node[row])))
     return names

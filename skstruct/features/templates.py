@@ -1,6 +1,6 @@
 """Feature templates: which combinations of tokens around a position are features.
 
-Place on the ladder: rung 2. A template is a line of a CRF++ template file: an identifier that starts
+A template is a line of a CRF++ template file: an identifier that starts
 with ``U`` (a feature of the label) or ``B`` (a feature of the label transition), and macros:
 ``U05:%x[-1,0]/%x[0,0]`` is the combination of column 0 at the previous and the current token. Besides
 ``%x``, a macro may name a function of the token, ``%suffix3[0,0]``; see ``skstruct.features.columns``. A few
@@ -20,9 +20,9 @@ from ..data.inputs import describe
 from .columns import FUNCTION_NAMES, column_function
 from .contexts import is_context, lexicon_of
 from .lexicon import as_entries
-from .presets import PRESETS
+from .presets import PRESETS, columns_preset
 
-_MACRO = re.compile(r"%([A-Za-z]\w*)\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
+MACRO = re.compile(r"%([A-Za-z]\w*)\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def parse_template(line, where="template"):
             f"transition), got {line!r}"
         )
     atoms = []
-    for name, offset, column in _MACRO.findall(line):
+    for name, offset, column in MACRO.findall(line):
         try:
             if not is_context(name):
                 column_function(name)
@@ -66,9 +66,9 @@ def parse_template(line, where="template"):
                 f"{where}: unknown function %{name} in {line!r}; known are {FUNCTION_NAMES}"
             ) from None
         atoms.append((name, int(column), int(offset)))
-    if "%" in _MACRO.sub("", line):
+    if "%" in MACRO.sub("", line):
         raise ValueError(f"{where}: malformed macro in {line!r}; expected %x[row,column]")
-    skeleton = _MACRO.sub(r"%\1", line)
+    skeleton = MACRO.sub(r"%\1", line)
     return Template(line, line[0] == "B", skeleton, tuple(atoms))
 
 
@@ -81,6 +81,7 @@ class Compound:
     distance: int  # position of the last atom relative to the anchor
     atoms: tuple  # ((channel, distance), ...), by distance
     slots: tuple  # shifts (token minus anchor) of its templates, in the order of their rows
+    forms: tuple  # for each slot (the literals around the atoms, which atom as written each one is)
 
 
 @dataclass(frozen=True)
@@ -116,10 +117,10 @@ def _compile(templates, channels):
         if atoms not in index:
             prefix = compound_of(atoms[:-1]) if len(atoms) > 1 else -1
             index[atoms] = len(compounds)
-            compounds.append([prefix, atoms[-1][0], atoms[-1][1], atoms, []])
+            compounds.append([prefix, atoms[-1][0], atoms[-1][1], atoms, [], []])
         return index[atoms]
 
-    uses = []  # (compound, shift, skeleton with the order of its atoms)
+    uses, forms = [], {}  # (compound, shift, skeleton); how the features of a skeleton are written
     shared = {}  # skeleton -> compound: CRF++ lets equal identifiers share their features
     for template in templates:
         atoms = template.atoms or (("const", 0, 0),)
@@ -136,6 +137,7 @@ def _compile(templates, channels):
                 f"other columns or distances; give the two different identifiers"
             )
         uses.append((compound, -anchor, template.skeleton))
+        forms[template.skeleton] = tuple(MACRO.split(template.text)[::4]), tuple(order)
 
     groups = []
     for c, compound in enumerate(compounds):
@@ -145,6 +147,7 @@ def _compile(templates, channels):
             if skeleton not in rows:
                 rows[skeleton] = len(compound[4])
                 compound[4].append(shift)
+                compound[5].append(forms[skeleton])
         run = None
         for shift, skeleton in own:
             repeats = sum(1 for use in uses if use == (c, shift, skeleton))
@@ -156,7 +159,7 @@ def _compile(templates, channels):
                 groups.append(run)
             groups.extend([c, slot, shift, 1] for _ in range(repeats - 1))
     return (
-        tuple(Compound(*fields[:4], tuple(fields[4])) for fields in compounds),
+        tuple(Compound(*fields[:4], *map(tuple, fields[4:])) for fields in compounds),
         tuple(Group(*fields) for fields in groups),
     )
 
@@ -294,3 +297,33 @@ class FeatureTemplates:
             right=max(offsets),
             n_columns=self.n_columns,
         )
+
+
+def resolve_templates(features, first, flat):
+    """The :class:`FeatureTemplates` that a ``features`` parameter means for these tokens.
+
+    Parameters
+    ----------
+    features : "auto", name of a preset, path of a template file, list of str or FeatureTemplates
+    first : str or tuple
+        The first token.
+    flat : list
+        All tokens.
+    """
+    if isinstance(features, FeatureTemplates):
+        return features
+    if isinstance(features, (list, tuple)):
+        return FeatureTemplates(features)
+    name = os.fspath(features)
+    if name == "auto":
+        if isinstance(first, tuple):
+            return FeatureTemplates(columns_preset(len(first)))
+        single = sum(1 for token in flat[:10_000] if isinstance(token, str) and len(token) == 1)
+        return FeatureTemplates.preset("char" if 2 * single > len(flat[:10_000]) else "word")
+    if name in PRESETS:
+        return FeatureTemplates.preset(name)
+    if os.path.isfile(name):
+        return FeatureTemplates.from_file(name)
+    raise ValueError(
+        f"features={name!r} is neither a preset ({', '.join(sorted(PRESETS))}) nor a template file"
+    )

@@ -17,11 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..chain.model import ChainModel, has_bigram
+from ..chain.model import ChainModel
 from ..core.store import Store
 from ..data.inputs import as_sequences, check_same_lengths, describe, lengths_of
-from ..features.bags import BagEncoder
-from ..features.names import expanded, row_names
 from ..parser.model import ParserModel
 from ..parser.trees import ACTION_NAMES
 from ..words.keys import feature_labels, feature_names
@@ -244,7 +242,7 @@ def _parts(model):
         ]
 
     def names(rows):
-        known = row_names(model.encoder, set(rows.tolist()))
+        known = model.encoder.row_names(set(rows.tolist()))
         return [known[row] for row in rows.tolist()]
 
     return [_Part(model.nodes, model.labels.values, names)]
@@ -285,7 +283,7 @@ def transition_weights(tagger):
     """
     model = _model_of(tagger)
     L = len(model.labels)
-    if not has_bigram(model.encoder):
+    if not model.encoder.has_bigram:
         return np.zeros((L, L))
     return _rows(model.edges, np.arange(L)).copy()
 
@@ -302,22 +300,7 @@ class _Active(NamedTuple):
 
 def _active(model, sequence):
     """The features of one sequence that the model knows."""
-    task, _ = model.encode([sequence])
-    nodes, edges = [[] for _ in sequence], [[] for _ in sequence]
-    encoder = model.encoder
-    if isinstance(encoder, BagEncoder):
-        bag = task.bag
-        for t in range(len(sequence)):
-            for k in range(bag.start[t], bag.start[t + 1]):
-                if bag.row[k] >= 0:
-                    nodes[t].append((int(bag.row[k]), float(bag.value[k]) if bag.value.size else 1.0))
-        names = row_names(encoder, {row for token in nodes for row, _ in token})
-        return _Active([[(r, x, names[r]) for r, x in token] for token in nodes], edges)
-    for t, row, name in expanded(encoder, encoder.nodes, task.nodes, False, sequence):
-        nodes[t].append((row, 1.0, name))
-    for t, row, name in expanded(encoder, encoder.edges, task.edges, True, sequence):
-        edges[t].append((row, 1.0, name))
-    return _Active(nodes, edges)
+    return _Active(*model.encoder.named(model.encode([sequence])[0], sequence))
 
 
 def features_of(tagger, sequence):
@@ -448,7 +431,7 @@ def _scores(model, active):
         values = np.array([x for _, x, _ in features])
         emission[t] = values @ _rows(model.nodes, [row for row, _, _ in features])
     shared = model.constraints[1].copy()
-    if has_bigram(model.encoder):
+    if model.encoder.has_bigram:
         shared += _rows(model.edges, np.arange(L))
     if not any(active.edges):
         return emission, shared[None]
@@ -533,7 +516,7 @@ def _into(model, path, t, features):
     if t > 0:
         p = path[t - 1]
         arrow = f"transition {values[p]} -> {values[y]}"
-        if has_bigram(model.encoder):
+        if model.encoder.has_bigram:
             parts.append((arrow, float(_rows(model.edges, [p])[0, y])))
         if model.order == 2:
             a = path[t - 2] if t > 1 else -1

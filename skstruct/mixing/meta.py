@@ -1,6 +1,6 @@
 """Estimators that train another one several times and are, in the end, one model.
 
-Place on the ladder: rung 7. Shuffle-and-average and parameter mixing differ in how they come to their
+Shuffle-and-average and parameter mixing differ in how they come to their
 weights. Their result is the base estimator, fitted with these weights, and what can be asked of it
 can be asked of them.
 """
@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import CallbackSupportMixin, sequence_tags
 from ..chain.perceptron import StructuredPerceptron
-from ..reranker.estimator import KBestReranker
 
 TRAINABLE = "_prepare"
 """What an estimator must offer: ``_prepare(X, y, sample_weight)`` returns a :class:`.run.Run`."""
@@ -55,16 +54,19 @@ class MetaLearner(CallbackSupportMixin, BaseEstimator):
         """The estimator to ask what it can do."""
         return getattr(self, "estimator_", self._template())
 
-    def _trainable(self):
-        """The base estimator, after a check that its weights can be combined."""
+    def _template_instance(self):
         template = self._template()
         if isinstance(template, type):
             raise ValueError(f"estimator must be an instance, got the class {template.__name__}")
-        if isinstance(template, KBestReranker):
-            raise ValueError(
-                f"KBestReranker cannot be used by {type(self).__name__}: it is two models, and the weights "
-                f"of one are for what the other proposes; use {type(self).__name__} inside of its base"
-            )
+        return template
+
+    def _trainable(self):
+        """The base estimator, after a check that its weights can be combined."""
+        template = self._template_instance()
+        reason = getattr(template, "_not_combinable", None)
+        if reason is not None:
+            me = type(self).__name__
+            raise ValueError(f"{type(template).__name__} cannot be used by {me}: {reason.format(me)}")
         if not isinstance(template, BaseEstimator) or not hasattr(template, TRAINABLE):
             inner = getattr(template, "tagger", None)
             hint = ""

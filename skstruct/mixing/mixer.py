@@ -6,17 +6,16 @@ import numpy as np
 from sklearn.base import clone
 
 from .._sklearn import N_JOBS, POSITIVE, HasMethods, StrOptions, epoch_context, with_callbacks
-from ..chain.segmenter import Segmenter
-from ..cluster.joining import united
-from ..cluster.loading import Given, Job, learner_of, prepared
+from ..cluster.loading import Given, Job
 from ..cluster.shards import Mixture, Shard, shard_key
-from ..cluster.weights import ERRORS, NONZERO, UNIFORM
-from ..cluster.workers import Cluster, Threads
+from ..cluster.steps import ERRORS, NONZERO, UNIFORM
+from ..cluster.threads import Threads
+from ..cluster.workers import Cluster
 from ..data.inputs import describe, lengths_of
 from ..training.checkpoint import simple_parameters
 from ..training.learner import OnlineLearner
 from ..training.run import new_key
-from .meta import MetaLearner
+from .meta import TRAINABLE, MetaLearner
 from .rounds import Rounds
 
 
@@ -164,11 +163,11 @@ class ParameterMixer(MetaLearner):
             After Ctrl-C; the rounds completed are kept, and the model can be used.
         """
         self._validate_params()
-        estimator, learner = self._learner()
+        estimator, learner = self._checked()
         if self.client is not None:
             return self._fit_jobs(estimator, learner, _dealt(X, y, sample_weight, self.n_shards), X, y)
         learner.random_state = self.random_state  # not a copy: a RandomState moves on, as in the learner
-        run, fitted = prepared(estimator, learner, X, y, sample_weight)
+        run, fitted = estimator._prepare_with(learner, X, y, sample_weight)
         n = run.visited.shape[0]
         _check_shards(self.n_shards, n)
         key = run.state.key
@@ -205,7 +204,7 @@ class ParameterMixer(MetaLearner):
             If one shard's workers are lost again and again.
         """
         self._validate_params()
-        estimator, learner = self._learner()
+        estimator, learner = self._checked()
         if not isinstance(shards, (list, tuple)) or not shards:
             raise ValueError(f"shards must be a list of at least one callable, got {describe(shards)}")
         for s, load in enumerate(shards):
@@ -213,10 +212,10 @@ class ParameterMixer(MetaLearner):
                 raise ValueError(f"shard {s}: expected a callable that returns (X, y), got {describe(load)}")
         return self._fit_jobs(estimator, learner, list(shards))
 
-    def _learner(self):
+    def _checked(self):
         """The estimator, and a copy of the learner in it, after a check that it can be mixed."""
         estimator = self._trainable()
-        learner = learner_of(estimator)
+        learner = estimator._learner()
         if self.checkpoint is not None and self.strategy == "once":
             raise ValueError(
                 'checkpoint needs strategy="iterative": with "once" there is nothing to keep before the end'
@@ -237,11 +236,12 @@ class ParameterMixer(MetaLearner):
         return estimator, learner
 
     def _trainable(self):
-        template = self._template()
-        inner = template._new_tagger() if isinstance(template, Segmenter) else template
+        template = self._template_instance()
+        around = hasattr(template, "_learner")
+        inner = template._learner() if around else template
         if isinstance(inner, OnlineLearner):
             return template
-        if hasattr(inner, "_prepare") or isinstance(template, Segmenter):
+        if around or hasattr(inner, TRAINABLE):
             raise ValueError(
                 f"{type(inner).__name__} cannot be mixed: it does not learn example by example, so "
                 f"that there are no weights to mix after an epoch"
@@ -263,7 +263,7 @@ class ParameterMixer(MetaLearner):
                     f"shard {tagged.index(True)} has (word, tag) pairs, shard {tagged.index(False)} "
                     f"words alone"
                 )
-            run, plans = united(opened[0].kind, [shard.vocabulary for shard in opened], learner, key)
+            run, plans = opened[0].kind.merged([shard.vocabulary for shard in opened], learner, key)
             crew.join(plans, alone)
             mixed = Mixture(run.structure, run.fresh(key).model, run.state.rule, self.mixing == NONZERO)
             n_examples = sum(shard.n_examples for shard in opened)
@@ -309,12 +309,7 @@ class ParameterMixer(MetaLearner):
         estimator = clone(self._template())
         n_iter = len(rounds.history) * n_epochs
         given = {"_model": model, "n_iter_": n_iter, **run.fitted()}
-        if isinstance(estimator, Segmenter):
-            tagger = estimator._new_tagger()
-            vars(tagger).update(given)
-            vars(estimator).update(fitted, tagger_=tagger)
-        else:
-            vars(estimator).update(given)
+        estimator._become(given, fitted)
         found = {"n_iter_": n_iter, "history_": list(rounds.history), "estimator_": estimator}
         if "classes_" in given:
             found["classes_"] = given["classes_"]

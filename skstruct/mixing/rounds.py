@@ -1,13 +1,13 @@
 """The rounds of parameter mixing: training, mixing, their record, and their state on disk.
 
-Place on the ladder: rung 7, between :mod:`.mixer` and what it is made of. After a round the mixed weights
+After a round the mixed weights
 are all that the next one needs, so that they are what a checkpoint keeps, wherever the shards are. A shard
 that is alone is not mixed, and its own model takes their place.
 """
 
 import time
 
-from ..cluster.weights import mixture
+from ..cluster.steps import mixture
 from ..saving.container import ModelFileError
 from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, with_arrays
 from ..training.interrupt import DeferredInterrupt
@@ -25,7 +25,7 @@ class Rounds:
     run : Run
         Knows what a model amounts to; its state has the random key of the whole.
     mixing : str
-        See :func:`cluster.weights.mixture`.
+        See :func:`cluster.steps.mixture`.
     n_rounds, n_epochs : int
         Rounds, and epochs of each.
     n_examples, n_tokens : int

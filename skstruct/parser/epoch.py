@@ -18,11 +18,11 @@ K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron. EACL, sectio
 
 import numpy as np
 
-from ..core.codes import DONE, L2, POOL_FULL, RESCALE, STANDARD, TABLE_FULL
+from ..core.codes import DONE, POOL_FULL, RESCALE, STANDARD, TABLE_FULL
 from ..core.compile import inline, kernel
 from ..core.hashing import MAX_LOAD, empty_table, grown, room
-from ..core.rules import apply, clear, room_for, squared_norm, step_size
-from ..core.store import SMALLEST_SCALE, grow_rows, new_clock, new_store, tick
+from ..core.rules import clear, finish_visit, room_for
+from ..core.store import SMALLEST_SCALE, grow_rows, new_clock, new_store
 from .features import N_ACTIONS, ParseModel, emit_row, is_plain, load
 from .labels import emit_labels, label_tree
 from .search import prefix_to_learn, retrace, search, trace
@@ -168,19 +168,13 @@ def epoch(task, order, begin, end, model, rule, noise, work):
         code = visit(i, model, task, rule, noise, plain, work)
         if code != DONE:
             return code, k
-        if rule.penalty == L2:  # Zhang, Su and Zhou 2014, equation 10: decay, then step
-            model.clock.scale[0] *= 1.0 - rule.alpha
-        if difference.size[0] > 0:
-            note(difference, model.seen)
-            tau = step_size(rule, 1.0, squared_norm(difference)) * task.weight[i]
-            apply(difference, model.weights, model.clock, rule, tau)
-            clear(difference)
-        if label_difference.size[0] > 0:
-            note(label_difference, model.label_seen)
-            tau = step_size(rule, 1.0, squared_norm(label_difference)) * task.weight[i]
-            apply(label_difference, model.labels, model.clock, rule, tau)
-            clear(label_difference)
-        tick(model.clock, rule)
+        note(difference, model.seen)
+        note(label_difference, model.label_seen)
+        # The rule is the perceptron's: a step along both differences is a step along each.
+        finish_visit(
+            (difference, label_difference), (model.weights, model.labels), model.clock, rule, 1.0,
+            task.weight[i],
+        )  # fmt: skip
     return DONE, end
 
 
@@ -249,13 +243,6 @@ def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule):
         wanted=np.zeros(2, np.int64),
         clock=new_clock(),
     )
-
-
-def n_rows(store):
-    """Rows that a store has room for."""
-    if store.sparse:
-        return store.count.shape[0]
-    return store.value.shape[0] // store.columns if store.columns else 0
 
 
 def _longer(array, size):

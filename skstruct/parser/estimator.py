@@ -10,15 +10,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, StrOptions, sample_weights, sequence_tags, with_callbacks
+from ..cluster.vocabulary import Vocabulary, merged_labels
 from ..core.codes import AVERAGES, PERCEPTRON, UPDATES
 from ..core.store import Rule
 from ..data.inputs import Sequences, as_sequences, check_X_y, take
-from ..data.labels import Labels, encode_labels
+from ..data.labels import UNLABELLED, Labels, encode_labels
+from ..features.merging import merge_atoms
 from ..metrics.trees import split_heads
 from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
 from ..training.run import Run, new_key
 from . import epoch as structure
-from .atoms import AtomEncoder, check_words
+from .atoms import MOST_SMALL, SPECIAL, AtomEncoder, check_words
 from .model import ParserModel, attributes_read, continued_state, final_model, fresh_state, make_task
 from .search import new_work
 from .template_sets import TEMPLATE_SETS
@@ -323,18 +325,22 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             gold[words] if self.labeled else gold,
             weight,
         )
-        settings = {
-            "beam": int(self.beam_size),
-            "merge": bool(self.merge_states),
-            "update": UPDATES[self.update],
-        }
         if continued:
-            state = continued_state(self._training, old_labels, labels, settings, rule, stream)
+            state = continued_state(self._training, old_labels, labels, self._settings(), rule, stream)
         else:
-            settings["min_count"] = int(self.min_count)
-            state = fresh_state(lines, encoder, labels, settings, rule, new_key(self.random_state))
+            state = self._fresh_state(encoder, labels, new_key(self.random_state))
             state.stream = stream
         return ParseRun(self, state, task, lines, encoder, labels, held_out)
+
+    def _settings(self):
+        """How to search, and what to learn from."""
+        merge, update = bool(self.merge_states), UPDATES[self.update]
+        return {"beam": int(self.beam_size), "merge": merge, "update": update}
+
+    def _fresh_state(self, encoder, labels, key):
+        """No features, no weights."""
+        settings = {**self._settings(), "min_count": int(self.min_count)}
+        return fresh_state(template_lines(self.templates), encoder, labels, settings, self._rule(), key)
 
     def _check_same_features(self, lines):
         """Raise if the weights to go on from belong to other features than the parameters say."""
@@ -461,3 +467,32 @@ class ParseRun(Run):
         model = self.state.model
         settings = {name: getattr(model, name) for name in ("beam", "merge", "update", "min_count")}
         return fresh_state(self.lines, self.encoder, self.labels, settings, self.state.rule, key)
+
+    def vocabulary(self, min_count):
+        """See :class:`.run.Run`."""
+        return Vocabulary(self.encoder, self.labels)
+
+    @classmethod
+    def merged(cls, vocabularies, learner, key):
+        """See :class:`.run.Run`."""
+        labels, label_maps = Labels(), [np.full(1, UNLABELLED, np.int32) for _ in vocabularies]
+        if learner.labeled:
+            labels, label_maps = merged_labels(vocabularies)
+        encoder, atom_maps = merge_atoms([vocabulary.encoder for vocabulary in vocabularies])
+        n_tags = len(encoder.alphabets[0])
+        if n_tags > MOST_SMALL - SPECIAL:
+            raise ValueError(f"at most {MOST_SMALL - SPECIAL} distinct tags are possible, got {n_tags}")
+        state = learner._fresh_state(encoder, labels, key)
+        task = make_task(np.zeros((len(encoder.attributes), 0), np.int32), np.zeros(1, np.int64))
+        run = cls(learner, state, task, template_lines(learner.templates), encoder, labels, None)
+        return run, [{"labels": labels, "ids": i, "atoms": a} for i, a in zip(label_maps, atom_maps)]
+
+    def adopt(self, plan):
+        """See :class:`.run.Run`."""
+        atoms = self.task.atoms.copy()
+        for row, new in zip(atoms, plan["atoms"]):
+            known = row >= SPECIAL
+            row[known] = new[row[known] - SPECIAL] + SPECIAL
+        self.task = self.task._replace(atoms=atoms, label=plan["ids"][self.task.label])
+        self.labels = plan["labels"]
+        self.state = self.fresh(self.state.key)

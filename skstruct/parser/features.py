@@ -16,12 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import L1, L1_CUMULATIVE, NO_NOISE
+from ..core.codes import NO_NOISE
 from ..core.compile import inline
 from ..core.hashing import EMPTY, home_of, intern, mix64
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
+from ..core.penalties import is_lazy, read_weight
 from ..core.rules import Difference, emit
-from ..core.store import Clock, Store, debt_of, remaining
+from ..core.store import Clock, Store
 from .templates import DISTANCE, LC, LC2, N_FIELDS, RC, RC2, S0, S1, S2, VL, VR, H, I, J, Templates
 from .trees import LEFT, SHIFT
 
@@ -83,14 +84,8 @@ def new_lookup(templates):
 
 @inline
 def is_plain(model, rule, noise):
-    """Whether a score is nothing but a sum of values: no L1 penalty, no noise on features, no cut-off."""
-    return (
-        rule.penalty != L1
-        and rule.penalty != L1_CUMULATIVE
-        and noise.feature == NO_NOISE
-        and noise.edge == NO_NOISE
-        and model.min_count <= 1
-    )
+    """Whether a score is nothing but a sum of values: no lazy penalty, no noise on features, no cut-off."""
+    return not is_lazy(rule) and noise.feature == NO_NOISE and noise.edge == NO_NOISE and model.min_count <= 1
 
 
 @inline
@@ -239,7 +234,6 @@ def score_row(templates, store, table, seen, least, row, value, rule, noise, ste
                 for a in range(C):
                     total[a] += store.value[place + a]
         return
-    lazy = rule.penalty == L1 or rule.penalty == L1_CUMULATIVE
     for k in range(look.entry.shape[0]):
         r = look.entry[k]
         if r < 0 or (seen.shape[0] > 0 and seen[r] < least):
@@ -250,10 +244,8 @@ def score_row(templates, store, table, seen, least, row, value, rule, noise, ste
         begin = store.first[r] if store.sparse else r * C
         end = begin + (store.count[r] if store.sparse else C)
         for place in range(begin, end):
-            w = store.value[place]
-            if lazy:
-                w = remaining(w, debt_of(store, rule, r, place, step))
-            total[store.column[place] if store.sparse else place - begin] += x * w
+            column = store.column[place] if store.sparse else place - begin
+            total[column] += x * read_weight(store, rule, r, place, step)
 
 
 @inline

@@ -9,11 +9,20 @@ import numpy as np
 
 from ..core.averaging import entries as weights_of
 from ..core.averaging import sparse_store
-from ..core.codes import L1_CUMULATIVE, STANDARD
+from ..core.codes import STANDARD
 from ..core.feature_table import TableAverage
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
-from ..core.store import READ_ONLY, Store, made_sparse, new_clock, new_store, remap_columns, weights
+from ..core.store import (
+    READ_ONLY,
+    Store,
+    made_sparse,
+    new_clock,
+    new_store,
+    remap_columns,
+    restart_average,
+    weights,
+)
 from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
 from ..training.chunks import lend, map_chunks
@@ -21,7 +30,7 @@ from ..training.epochs import snapshot
 from ..training.run import TrainingState
 from . import epoch as structure
 from .atoms import AtomEncoder, check_words
-from .epoch import FEW_LABELS, n_rows
+from .epoch import FEW_LABELS
 from .features import ParseModel
 from .search import ParseTask, new_work
 from .template_sets import ARC_LINES
@@ -236,8 +245,8 @@ def continued_state(before, old_labels, labels, settings, rule, stream):
     model = snapshot(structure, before.model)._replace(**settings)
     if before.rule != rule or (stream and not before.stream):
         model = model._replace(
-            weights=_anew(model.weights, model.clock, before.rule, rule),
-            labels=_anew(model.labels, model.clock, before.rule, rule),
+            weights=restart_average(model.weights, model.clock, before.rule, rule),
+            labels=restart_average(model.labels, model.clock, before.rule, rule),
             clock=new_clock(),
         )
     if labels.values != old_labels.values:
@@ -245,18 +254,6 @@ def continued_state(before, old_labels, labels, settings, rule, stream):
         store = made_sparse(model.labels) if len(labels) > FEW_LABELS else model.labels
         model = model._replace(labels=remap_columns(store, new_of_old, len(labels)))
     return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])
-
-
-def _anew(store, clock, old, new):
-    """Go on from the weights that ``old`` amounts to, under the bookkeeping of ``new``."""
-    fresh = new_store(n_rows(store), store.columns, new, store.sparse)
-    places = store.value.shape[0]
-    return store._replace(
-        value=weights(store, clock, old).copy(),
-        moment=np.zeros(places if new.average else 0),
-        received=np.zeros(places if new.penalty == L1_CUMULATIVE else 0),
-        last=fresh.last,
-    )
 
 
 def final_model(model, rule, lines, encoder, labels, reuse=False):

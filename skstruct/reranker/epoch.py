@@ -19,21 +19,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import DONE, L1, L1_CUMULATIVE, L2, NO_NOISE, RESCALE, TABLE_FULL
+from ..core.codes import DONE, NO_NOISE, RESCALE, TABLE_FULL
 from ..core.compile import inline, kernel
 from ..core.hashing import MAX_LOAD, empty_table, find, grown, intern, mix64, room
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
-from ..core.rules import Difference, apply, clear, emit, new_difference, squared_norm, step_size
+from ..core.penalties import read_weight
+from ..core.rules import Difference, emit, finish_visit, new_difference
 from ..core.store import (
     SMALLEST_SCALE,
     Clock,
     Store,
-    debt_of,
     grow_rows,
     new_clock,
     new_store,
-    remaining,
-    tick,
 )
 
 STORES = ("weights",)
@@ -191,16 +189,13 @@ def weigh(model, rule, noise, atoms, a, p, c, begin, keys):
     """Sum of the weights of the features of one group; see :func:`list_keys`."""
     list_keys(atoms, a, p, c, begin, keys)
     total, step = 0.0, model.clock.step[0]
-    lazy = rule.penalty == L1 or rule.penalty == L1_CUMULATIVE
     for k in range(begin, _end_of(begin)):
         if keys[k, 0] < 0:
             continue
         row = find(model.table, k, keys[k, 0], keys[k, 1])
         if row < 0 or (model.seen.shape[0] > 0 and model.seen[row] < model.min_count):
             continue
-        w = model.weights.value[row]
-        if lazy:
-            w = remaining(w, debt_of(model.weights, rule, row, row, step))
+        w = read_weight(model.weights, rule, row, row, step)
         total += w * _noise_of(noise, step, k, keys[k, 0], keys[k, 1])
     return total * model.clock.scale[0]
 
@@ -316,13 +311,7 @@ def epoch(task, order, begin, end, model, rule, noise, work):
             work.stats[0] += 1.0
             work.stats[1] += wrong
             work.stats[2] += 1.0
-        if rule.penalty == L2:  # Zhang, Su and Zhou 2014, equation 10: decay, then step
-            model.clock.scale[0] *= 1.0 - rule.alpha
-        if difference.size[0] > 0:
-            tau = step_size(rule, 1.0, squared_norm(difference)) * task.weight[i]
-            apply(difference, model.weights, model.clock, rule, tau)
-            clear(difference)
-        tick(model.clock, rule)
+        finish_visit((difference,), (model.weights,), model.clock, rule, 1.0, task.weight[i])
     return DONE, end
 
 

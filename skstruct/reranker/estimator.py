@@ -16,7 +16,7 @@ from .._sklearn import POSITIVE, HasMethods, Integral, Interval, sample_weights,
 from ..chain.segmenter import Segmenter
 from ..core.codes import AVERAGES, PERCEPTRON
 from ..core.noise import QUIET
-from ..core.store import READ_ONLY, Rule, new_clock, new_store, weights
+from ..core.store import READ_ONLY, Rule, new_clock, new_store, restart_average, weights
 from ..data.inputs import Sequences, renumbered, take
 from ..training.chunks import lend, map_chunks
 from ..training.epochs import epoch_order, snapshot
@@ -125,6 +125,11 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     >>> reranker.predict(["他在北京大学图书馆看书。"])
     [['他', '在', '北京', '大学', '图书馆', '看', '书', '。']]
     """
+
+    _not_combinable = (
+        "it is two models, and the weights of one are for what the other proposes; use {} inside of its base"
+    )
+    """Why ``BaggingShuffleAverager`` does not take it."""
 
     _parameter_constraints = {
         **SHARED_CONSTRAINTS,
@@ -447,9 +452,8 @@ def continued_state(before, rule):
     """A copy of an earlier state; under another rule the average begins anew."""
     model = snapshot(structure, before.model)
     if before.rule != rule:
-        fresh = new_store(model.weights.value.shape[0], 1, rule, False)
-        value = weights(model.weights, model.clock, before.rule).copy()
-        model = model._replace(weights=fresh._replace(value=value), clock=new_clock())
+        store = restart_average(model.weights, model.clock, before.rule, rule)
+        model = model._replace(weights=store, clock=new_clock())
     return TrainingState(model, rule, before.key, before.epoch, history=[*before.history])
 
 

@@ -11,7 +11,7 @@ from math import log
 import numpy as np
 
 from ..data.inputs import as_sequences, check_X_y, describe, lengths_of, offsets_of, renumbered, take
-from ..data.segmented import as_pieces, as_words, cut
+from ..data.segmented import as_pieces, as_words, cut, with_characters
 from ..metrics import token_accuracy_score
 from ..metrics.words import word_f1_score
 from .epoch import ABSENT, HALF, LatticeTask, find_targets
@@ -45,12 +45,7 @@ class TextView:
         pieces = as_pieces(X)
         words, tags = as_words(pieces, y)
         gold = words if tags is None else [list(zip(w, t)) for w, t in zip(words, tags)]
-        if not any(pieces):
-            raise ValueError(
-                "X holds no character: at least one text that is not empty is needed"
-                if pieces
-                else "X is empty: at least one text is needed"
-            )
+        with_characters(pieces)
         return [" ".join(parts) for parts in pieces], [list(items) for items in gold]
 
     def check_X(self, X):

@@ -5,14 +5,12 @@ import numpy as np
 from skstruct.core.codes import (
     EACH_EPOCH,
     EACH_STEP,
-    L1,
-    L1_CUMULATIVE,
     NO_AVERAGE,
     PENALTIES,
     PERCEPTRON,
     VARIANTS,
 )
-from skstruct.core.store import Clock, Rule, Store, in_use
+from skstruct.core.store import Clock, Rule, Store, in_use, sizes
 from skstruct.saving.values import name_of, require, within
 
 _UPDATES = {"perceptron": PERCEPTRON, **VARIANTS}
@@ -64,15 +62,16 @@ def _store_from_state(node, reader, where, rows, columns, rule, step, final=Fals
         return np.zeros(0, dtype)
 
     value = array("value", np.float64, None if sparse else rows * columns)
-    places, lazy = value.shape[0], rule.penalty in (L1, L1_CUMULATIVE)
+    places = value.shape[0]
+    size = sizes(rule, rows, places)
     in_rows = rows if sparse else 0
     store = Store(
         sparse=sparse,
         columns=columns,
         value=value,
-        moment=array("moment", np.float64, 0 if rule.average == NO_AVERAGE else places),
-        received=array("received", np.float64, places if rule.penalty == L1_CUMULATIVE else 0),
-        last=array("last", np.int64, rows if lazy else 0),
+        moment=array("moment", np.float64, size["moment"]),
+        received=array("received", np.float64, size["received"]),
+        last=array("last", np.int64, size["last"]),
         first=array("first", np.int64, in_rows),
         count=array("count", np.int32, in_rows),
         # Early files of L1CRF have it in final stores too, where it says nothing.

@@ -1,12 +1,14 @@
 """Online training: epochs of any structure, over any rule, penalty, average and noise.
 
-Place on the ladder: rung 6. A *structure* is a module that exports the kernel ``epoch(task, order,
+A *structure* is a module that exports the kernel ``epoch(task, order,
 begin, end, model, rule, noise, work)`` and ``STORES``, the names of the model's weight stores. The
 model is a ``NamedTuple`` with these stores and a ``clock``. Training updates the arrays of the model
 in place, and replaces the model only when something in it has to grow.
 
 A structure that meets features only while it searches also exports ``TABLES``, the names of the
-arrays that number them, and ``grow(model, rule)``, the model with more room for features.
+arrays that number them, and ``grow(model, rule)``, the model with more room for features. If halves of
+its keys may be rows, as a word is half of a longer feature, it exports ``node_halves(model)`` as well: by
+number, whether the left and the right half are; (n, 2) bool.
 """
 
 import time

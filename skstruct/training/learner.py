@@ -3,6 +3,7 @@
 import os
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from skstruct._sklearn import (
@@ -54,7 +55,25 @@ class OnlineLearner(CallbackSupportMixin):
     continued, stream, classes)``, which checks and encodes everything and returns a
     :class:`.run.Run`. ``continued``: go on from ``_model`` and ``_training``. ``stream``: the run is one
     call of ``partial_fit``.
+
+    What trains on shards asks an estimator for ``_learner``, ``_prepare_with`` and ``_become``. An estimator
+    around a learner, such as ``Segmenter``, has these three too.
     """
+
+    def _learner(self):
+        """A learner, not fitted, that trains for this estimator; here the same."""
+        return clone(self)
+
+    def _prepare_with(self, learner, X, y, sample_weight):
+        """The learner's run on data as this estimator takes it; and the fitted attributes known by then."""
+        return learner._prepare(X, y, sample_weight), {}
+
+    def _become(self, learned, known):
+        """Be fitted: with the attributes of a fitted learner, and those that ``_prepare_with`` knew."""
+        vars(self).update(known, **learned)
+
+    def _leave_undecided(self):
+        """Change parameters so that ``_prepare`` leaves open what a part of the corpus cannot decide."""
 
     def _penalty(self):
         return PENALTIES[self.penalty] if self.alpha > 0 else NO_PENALTY

@@ -1,12 +1,13 @@
 """One training run of an online learner: epochs, their record, and the fitted attributes at its end.
 
-Place on the ladder: rung 7 over rung 6. ``OnlineLearner._prepare`` checks and encodes everything and
+``OnlineLearner._prepare`` checks and encodes everything and
 returns a :class:`Run`, which only has to train. A structure adds a subclass that says what its fitted
 model is; chain, word segmenter and parser share the rest: orders, early stopping, callbacks,
 interrupts, checkpoints.
 """
 
 from contextlib import nullcontext
+from copy import copy
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -116,11 +117,38 @@ class Run:
         """A :class:`TrainingState` with zero weights for the same task."""
         raise NotImplementedError
 
+    # -- what a structure says whose runs may be those of shards ------------------------------------
+    def vocabulary(self, min_count):
+        """What the run's examples hold, a ``cluster.vocabulary.Vocabulary``; counts if ``min_count`` > 1."""
+        raise ValueError(f"{type(self.estimator).__name__} cannot learn from shards that are loaded apart")
+
+    @classmethod
+    def merged(cls, vocabularies, learner, key):
+        """A run without examples over what all shards met, and the plan of each shard.
+
+        Parameters
+        ----------
+        vocabularies : list of Vocabulary
+            In the order of the shards.
+        learner : estimator
+        key : int
+            The random key of the whole.
+
+        Raises
+        ------
+        ValueError
+            If the shards do not go together; the message names one.
+        """
+        raise NotImplementedError
+
+    def adopt(self, plan):
+        """Translate the run, which has not begun, to what all shards met."""
+        raise NotImplementedError
+
     # -- training ----------------------------------------------------------------------------------
     def member(self, estimator, seed, drawn):
         """A run of another estimator on the same task: its own weights, orders and examples."""
-        run = object.__new__(type(self))
-        vars(run).update(vars(self))
+        run = copy(self)
         run.estimator, run.state, run.visited = estimator, self.fresh(new_key(seed)), drawn
         run.history, run.n_iter = [], 0
         return run
@@ -130,9 +158,7 @@ class Run:
         n = self.visited.shape[0]
         return self.visited[epoch_order(self.state.key, epoch, n, self.estimator.shuffle)]
 
-    def train(
-        self, X, y, context=None, n_epochs=None, keep_checkpoint=False, interrupt=None, for_good=False
-    ):
+    def train(self, X, y, context=None, n_epochs=None, keep_checkpoint=False, interrupt=None, for_good=False):
         """Run the epochs; returns the estimator, fitted.
 
         Parameters

@@ -19,11 +19,11 @@ Letters: n characters, i the place of a decision, m decisions of a prefix, ℓ a
 
 import numpy as np
 
-from ..core.codes import DONE, FREE, INSIDE, L2, MAX_VIOLATION, RESCALE, STANDARD, START, TABLE_FULL, ZC14
+from ..core.codes import DONE, FREE, INSIDE, MAX_VIOLATION, RESCALE, STANDARD, START, TABLE_FULL, ZC14
 from ..core.compile import inline, kernel
 from ..core.hashing import MAX_LOAD, empty_table, grown, room
-from ..core.rules import apply, clear, squared_norm, step_size
-from ..core.store import SMALLEST_SCALE, grow_rows, new_clock, new_store, tick
+from ..core.rules import finish_visit
+from ..core.store import SMALLEST_SCALE, grow_rows, new_clock, new_store
 from .features import (
     CONTEXT,
     N_NUMBERS,
@@ -41,10 +41,17 @@ from .features import (
     load,
     previous,
 )
+from .keys import IS_NODE
 from .search import search
 
 STORES = ("weights",)
 TABLES = ("table", "entries", "seen")
+
+
+def node_halves(model):
+    """See ``training.epochs``."""
+    return IS_NODE[model.templates]
+
 
 FIRST_CAPACITY = 2**14
 """Slots of the table that training begins with."""
@@ -165,13 +172,7 @@ def epoch(task, order, begin, end, model, rule, noise, work):
             work.stats[0] += 1.0
             work.stats[1] += mistakes
             work.stats[2] += 1.0
-        if rule.penalty == L2:  # Zhang, Su and Zhou 2014, equation 10: decay, then step
-            model.clock.scale[0] *= 1.0 - rule.alpha
-        if difference.size[0] > 0:
-            tau = step_size(rule, 1.0, squared_norm(difference)) * task.weight[i]
-            apply(difference, model.weights, model.clock, rule, tau)
-            clear(difference)
-        tick(model.clock, rule)
+        finish_visit((difference,), (model.weights,), model.clock, rule, 1.0, task.weight[i])
     return DONE, end
 
 

@@ -8,10 +8,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, StrOptions, sample_weights, with_callbacks
+from ..cluster.vocabulary import Vocabulary
 from ..core.codes import AVERAGES, PERCEPTRON, UPDATES, WORD_TEMPLATES
 from ..core.store import Rule
 from ..data.inputs import Sequences, take
-from ..data.segmented import as_dictionary, as_pieces, as_words
+from ..data.segmented import as_dictionary, as_pieces, as_words, with_characters
 from ..metrics.words import word_f1_score
 from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
 from ..training.run import Run, new_key
@@ -286,12 +287,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         gold, words = as_gold(X, pieces, y)
         weight = sample_weights(sample_weight, pieces)
         used = np.array([len(parts) > 0 for parts in pieces], np.bool_)
-        if not used.any():
-            raise ValueError(
-                "X holds no character: at least one text that is not empty is needed"
-                if pieces
-                else "X is empty: at least one text is needed"
-            )
+        with_characters(pieces)
         if weight is not None:
             used &= weight > 0.0
             if not used.any():
@@ -312,16 +308,19 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
             np.concatenate([known for known, keep in zip(gold, used.tolist()) if keep]),
             weight,
         )
-        beam, update = self.beam_size or 0, UPDATES[self.update]
         if continued:
             self._check_same_features()
+            beam, update = self.beam_size or 0, UPDATES[self.update]
             state = continued_state(self._training, beam, update, rule, stream)
         else:
-            key = new_key(self.random_state)
-            templates = WORD_TEMPLATES[self.templates]
-            state = fresh_state(templates, beam, update, int(self.min_count), rule, key)
+            state = self._fresh_state(new_key(self.random_state))
             state.stream = stream
         return WordRun(self, state, task, held_out)
+
+    def _fresh_state(self, key):
+        """No features, no weights."""
+        beam, update, min_count = self.beam_size or 0, UPDATES[self.update], int(self.min_count)
+        return fresh_state(WORD_TEMPLATES[self.templates], beam, update, min_count, self._rule(), key)
 
     def _check_same_features(self):
         """Raise if the weights to go on from belong to other features than the parameters say."""
@@ -440,3 +439,17 @@ class WordRun(Run):
         """See :class:`.run.Run`."""
         model = self.state.model
         return fresh_state(model.templates, model.beam, model.update, model.min_count, self.state.rule, key)
+
+    # Keys mean the same everywhere: there is nothing to bring together.
+    def vocabulary(self, min_count):
+        """See :class:`.run.Run`."""
+        return Vocabulary()
+
+    @classmethod
+    def merged(cls, vocabularies, learner, key):
+        """See :class:`.run.Run`."""
+        state = learner._fresh_state(key)
+        return cls(learner, state, make_task([], np.zeros(0, np.int8))), [{} for _ in vocabularies]
+
+    def adopt(self, plan):
+        """See :class:`.run.Run`."""

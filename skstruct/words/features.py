@@ -31,12 +31,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import INSIDE, L1, L1_CUMULATIVE, NO_NOISE, START, ZC14
+from ..core.codes import INSIDE, NO_NOISE, START, ZC14
 from ..core.compile import inline
 from ..core.hashing import EMPTY, find, home_of, intern, mix64
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
+from ..core.penalties import is_lazy, read_weight
 from ..core.rules import emit
-from ..core.store import Clock, Store, debt_of, remaining
+from ..core.store import Clock, Store
 
 NONE = 2
 """Stands for the decision at a character that does not exist."""
@@ -80,14 +81,8 @@ class Scorer(NamedTuple):
 
 @inline
 def is_plain(model, rule, noise):
-    """Whether a score is nothing but a sum of values: no L1 penalty, no noise on features, no cut-off."""
-    return (
-        rule.penalty != L1
-        and rule.penalty != L1_CUMULATIVE
-        and noise.feature == NO_NOISE
-        and noise.edge == NO_NOISE
-        and model.min_count <= 1
-    )
+    """Whether a score is nothing but a sum of values: no lazy penalty, no noise on features, no cut-off."""
+    return not is_lazy(rule) and noise.feature == NO_NOISE and noise.edge == NO_NOISE and model.min_count <= 1
 
 
 @inline
@@ -214,9 +209,7 @@ def add_row(model, rule, noise, plain, compound, left, right, row, total):
     step = model.clock.step[0]
     x = noise_of(model.templates, noise, step, compound, left, right)
     for a in range(C):
-        w = store.value[place + a]
-        if rule.penalty == L1 or rule.penalty == L1_CUMULATIVE:
-            w = remaining(w, debt_of(store, rule, row, place + a, step))
+        w = read_weight(store, rule, row, place + a, step)
         if model.min_count <= 1 or model.seen[place + a] >= model.min_count:
             total[a] += x * w
 

@@ -15,11 +15,11 @@ from ..core.hashing import empty_table, grown, intern
 from .features import CONTEXT, N_NUMBERS, WORD
 
 # Whether the left, and the right, half of a number's key is the node of a word; rows: ZSZ18, ZC14.
-_IS_NODE = np.zeros((2, N_NUMBERS, 2), np.bool_)
-_IS_NODE[:, WORD, 0] = True
-_IS_NODE[0, [16, 17], 0] = True
-_IS_NODE[1, [2, 9, 13], 0] = True
-_IS_NODE[1, [2, 10, 14], 1] = True
+IS_NODE = np.zeros((2, N_NUMBERS, 2), np.bool_)
+IS_NODE[:, WORD, 0] = True
+IS_NODE[0, [16, 17], 0] = True
+IS_NODE[1, [2, 9, 13], 0] = True
+IS_NODE[1, [2, 10, 14], 1] = True
 
 
 @kernel
@@ -39,7 +39,7 @@ def in_order(templates, keys):
     is_word = keys[:, 0] == WORD
     for half in (0, 1):
         node = keys[:, 1 + half]
-        held = _IS_NODE[templates, number, half] & (node > 0)
+        held = IS_NODE[templates, number, half] & (node > 0)
         if (node[held] > row[held]).any() or not is_word[node[held] - 1].all():
             return False
     return True
@@ -58,7 +58,7 @@ def features(templates, keys):
         number = compound >> 2
         halves = [left, right]
         for half in (0, 1):
-            if _IS_NODE[templates, number, half]:
+            if IS_NODE[templates, number, half]:
                 halves[half] = words[halves[half]]
         out.append((number, compound & 3, *halves))
         words.append(halves[0] + chr(right - 1) if number == WORD else None)

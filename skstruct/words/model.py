@@ -12,7 +12,7 @@ from ..core.codes import STANDARD, START
 from ..core.feature_table import TableAverage
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
-from ..core.store import READ_ONLY, new_clock, new_store, weights
+from ..core.store import READ_ONLY, new_clock, new_store, restart_average, weights
 from ..data.inputs import WORDS, Inputs, lengths_of, offsets_of
 from ..data.segmented import words_at
 from ..training.chunks import lend, map_chunks
@@ -21,7 +21,7 @@ from ..training.run import TrainingState
 from . import epoch as structure
 from .boundaries import white_space_limits
 from .features import Scorer
-from .keys import _IS_NODE, features
+from .keys import IS_NODE, features
 from .search import SegmentTask, new_work
 
 
@@ -77,7 +77,7 @@ class WordModel:
         for model in models:
             if first is None:
                 first = replace(model, weights=None, table=None)
-                total = TableAverage(nonzero, _IS_NODE[model.templates])
+                total = TableAverage(nonzero, IS_NODE[model.templates])
             total.add(model.weights, model.table, model.entries)
             del model  # the next one is trained when it is asked for
         weights, table, entries = total.result()
@@ -167,11 +167,8 @@ def continued_state(before, beam, update, rule, stream):
     """A copy of an earlier state; see :func:`.online_state.continued_state` for what becomes of averages."""
     model = snapshot(structure, before.model)._replace(beam=beam, update=update)
     if before.rule != rule or (stream and not before.stream):
-        store = model.weights
-        rows = store.value.shape[0] // store.columns
-        fresh = new_store(rows, store.columns, rule, False)
-        value = weights(store, model.clock, before.rule)
-        model = model._replace(weights=fresh._replace(value=value.copy()), clock=new_clock())
+        store = restart_average(model.weights, model.clock, before.rule, rule)
+        model = model._replace(weights=store, clock=new_clock())
     return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])
 
 

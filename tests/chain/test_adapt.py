@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from inside import model_of
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
@@ -26,7 +27,7 @@ TRAIN, TARGET = slice(0, 120), slice(120, None)
 
 def trained_on(tagger):
     """What the model was trained on, and what is in force: the accessor variety of some strings."""
-    contexts = tagger._model.encoder.contexts
+    contexts = model_of(tagger).encoder.contexts
     in_force = contexts.trained if contexts.adapted is None else contexts.adapted
     return [statistics[0].of("今天") for statistics in (contexts.trained, in_force)]
 
@@ -58,7 +59,7 @@ def test_others_that_share_the_model_stay(tagger, fitted):
     before = fitted.decision_function(X)
     tagger.adapt(X[TARGET])
     np.testing.assert_array_equal(fitted.decision_function(X), before)
-    assert fitted._model.encoder.contexts.adapted is None
+    assert model_of(fitted).encoder.contexts.adapted is None
 
 
 def test_only_statistics_count():
@@ -82,7 +83,7 @@ def test_text_that_statistics_do_not_know(tagger):
 def test_fit_starts_anew(tagger):
     tagger = clone(tagger).set_params(max_iter=1).fit(X[TRAIN], Y[TRAIN]).adapt(X[TARGET])
     tagger.fit(X[TRAIN], Y[TRAIN])
-    assert tagger._model.encoder.contexts.adapted is None
+    assert model_of(tagger).encoder.contexts.adapted is None
     again = clone(tagger).fit(X[TRAIN], Y[TRAIN])
     np.testing.assert_array_equal(tagger.decision_function(X), again.decision_function(X))
 
@@ -104,7 +105,7 @@ def test_partial_fit_from_nothing_counts_its_first_text():
 def test_held_out_sequences_are_not_counted():
     early = StructuredPerceptron("char-av", max_iter=2, early_stopping=True, random_state=0).fit(X, Y)
     every = StructuredPerceptron("char-av", max_iter=2, random_state=0).fit(X, Y)
-    sizes = [sum(map(len, t._model.encoder.contexts.trained[0].pairs)) for t in (early, every)]
+    sizes = [sum(map(len, model_of(t).encoder.contexts.trained[0].pairs)) for t in (early, every)]
     assert sizes[0] < sizes[1]
 
 
@@ -186,8 +187,8 @@ def test_segmenter_refuses():
     with pytest.raises(NotFittedError):
         new_segmenter().adapt(TEXTS)
     segmenter = new_segmenter().fit(TEXTS[:5], WORDS[:5])
-    for text in ([], ["", " "]):
-        with pytest.raises(ValueError, match="X holds no character"):
+    for text, message in (([], "X is empty"), (["", " "], "X holds no character")):
+        with pytest.raises(ValueError, match=message):
             segmenter.adapt(text)
     for text in ("今天", [list("今天")], 3):
         with pytest.raises(ValueError, match="X"):

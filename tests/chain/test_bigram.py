@@ -8,11 +8,13 @@ import pytest
 import weights_view
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import model_of
 
 import oracles
 from skstruct.chain import bigram as structure
 from skstruct.chain.bigram import new_work, path_score, viterbi, viterbi_wrong
-from skstruct.chain.model import constraint_arrays, make_task
+from skstruct.chain.constraints import constraint_arrays
+from skstruct.chain.model import make_task
 from skstruct.chain.state import final_model, fresh_state
 from skstruct.core.codes import AVERAGES, DONE, PERCEPTRON, VARIANTS
 from skstruct.core.compile import kernel
@@ -225,8 +227,8 @@ class World:
 
         rows = weights_view.rows_by_name(self.encoder, self.X)
         L, found = len(self.names), {}
-        nodes = weights_view.table(Fitted._model.nodes)
-        edges = weights_view.table(Fitted._model.edges).reshape(-1, L, L)
+        nodes = weights_view.table(model_of(Fitted).nodes)
+        edges = weights_view.table(model_of(Fitted).edges).reshape(-1, L, L)
         for (edge, name), row in rows.items():
             for y, label in enumerate(self.names):
                 if not edge:

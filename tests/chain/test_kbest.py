@@ -5,11 +5,12 @@ import pytest
 import weights_view
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import model_of
 
 import oracles
 from skstruct import StructuredPerceptron
 from skstruct.chain import model as chain_model
-from skstruct.chain.model import constraint_arrays
+from skstruct.chain.constraints import constraint_arrays
 
 LINES = {False: ["U0:%x[0,0]", "B"], True: ["U0:%x[0,0]", "B", "B1:%x[0,0]"]}
 
@@ -24,11 +25,11 @@ def tagger_with_random_weights(seed, order, L, integers, lines, barriers):
     pairs = [(p, q) for p in labels for q in labels if generator.random() >= barriers]
     pairs += [(None, p) for p in labels if generator.random() >= barriers]
     tagger = StructuredPerceptron(lines, order=order, max_iter=1, random_state=0).fit(X, y)
-    for name in tagger._model.structure.STORES:
-        value = getattr(tagger._model, name).value
+    for name in model_of(tagger).structure.STORES:
+        value = getattr(model_of(tagger), name).value
         value[:] = generator.integers(-1, 2, value.shape) if integers else generator.normal(size=value.shape)
     if barriers:
-        tagger._model.constraints = constraint_arrays(pairs, tagger._model.labels)
+        model_of(tagger).constraints = constraint_arrays(pairs, model_of(tagger).labels)
     starts = frozenset(q for p, q in pairs if p is None) or frozenset(labels)
     free = oracles.Constraints(starts, frozenset(pairs)) if barriers else oracles.FREE
     return tagger, X, labels, free

@@ -8,16 +8,17 @@ import pytest
 from skstruct.chain.marginals import (
     LAST,
     Corpus,
+    ExpectedCounts,
     Occurrences,
     Potentials,
     expect_exactly,
     new_log_lattice,
 )
+from skstruct.crf.exp_transitions import exp_transitions
 from skstruct.crf.expectations import (
     exp_all,
     expect,
     form_groups,
-    make_steps,
     new_lattice,
 )
 
@@ -57,13 +58,14 @@ def fast(corpus, emission, potentials, clamped=False):
     L = potentials.cost.shape[0]
     lengths = np.diff(corpus.token)
     pair = np.array(list(product(range(L), range(L))))
-    steps, matrix = make_steps(potentials.transition, pair, potentials.start, potentials.end, potentials.cost)
+    sparse, matrix = exp_transitions(potentials.transition, pair, *potentials[1:])
     gradient, of_pairs, step = np.zeros(emission.shape[0]), np.zeros(emission.shape[0]), np.zeros(L * L)
     bad = np.zeros(lengths.shape[0], bool)
     with np.errstate(all="ignore"):
         total = expect(
-            corpus, 0, corpus.group.shape[0] - 1, emission, steps, clamped, False,
-            new_lattice(lengths, L), gradient, step, whole_of(corpus, L), of_pairs, bad,
+            corpus, 0, corpus.group.shape[0] - 1, emission, sparse, clamped, False,
+            new_lattice(lengths, L),
+            ExpectedCounts(gradient, step, np.zeros(0), whole_of(corpus, L), of_pairs), bad,
         )  # fmt: skip
     np.testing.assert_array_equal(of_pairs, gradient)
     return total, gradient.reshape(-1, L), step.reshape(L, L) * matrix, bad
@@ -76,8 +78,8 @@ def exact(corpus, emission, potentials, clamped=False):
     with np.errstate(all="ignore"):
         total = expect_exactly(
             corpus, NO_EDGES, np.arange(lengths.shape[0]), emission, np.zeros(0),
-            potentials, clamped, False, new_log_lattice(int(lengths.max()), L, False), gradient,
-            step, np.zeros(0), whole_of(corpus, L), of_pairs,
+            potentials, clamped, False, new_log_lattice(int(lengths.max()), L, False),
+            ExpectedCounts(gradient, step, np.zeros(0), whole_of(corpus, L), of_pairs),
         )  # fmt: skip
     np.testing.assert_allclose(of_pairs, gradient, rtol=1e-12)
     return total, gradient.reshape(-1, L), step.reshape(L, L)

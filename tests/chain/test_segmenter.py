@@ -9,6 +9,7 @@ import pytest
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import labels_of_pieces
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_validate
@@ -161,7 +162,7 @@ def test_white_space_is_searched_not_only_cut():
     """The labels that the tagger finds already have the boundary."""
     segmenter = Segmenter(new_tagger()).fit(X, Y)
     pieces = as_pieces(["图书 馆看书。", "图书馆"])
-    labels = segmenter._labels(pieces)
+    labels = labels_of_pieces(segmenter, pieces)
     assert labels[0][1] in "ES" and labels[0][2] in "BS"
     assert labels[1] == segmenter.tagger_.predict([list("图书馆")])[0]
 

@@ -7,13 +7,14 @@ import threading
 
 import numpy as np
 import pytest
+from inside import model_of
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.utils.validation import check_is_fitted
 
 from skstruct import FeatureTemplates, PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.chain import state as online_state
+from skstruct.core import store as store_module
 from skstruct.datasets import make_hmm_sequences
 from skstruct.training import epochs as loops
 
@@ -29,7 +30,7 @@ def corpus(n=40, seed=0, **options):
 
 def weights(tagger):
     """All weights, in arrays."""
-    return [tagger._model.nodes.value, tagger._model.edges.value]
+    return [model_of(tagger).nodes.value, model_of(tagger).edges.value]
 
 
 def same_weights(a, b):
@@ -584,7 +585,7 @@ def test_features_parameter(tmp_path):
     preset = StructuredPerceptron("word", random_state=0).fit(X, y)
     assert same_weights(preset, StructuredPerceptron(random_state=0).fit(X, y))
     assert not same_weights(preset, reference)
-    assert preset._model.encoder.templates == FeatureTemplates.preset("word")
+    assert model_of(preset).encoder.templates == FeatureTemplates.preset("word")
 
 
 @pytest.mark.parametrize(
@@ -597,7 +598,7 @@ def test_features_parameter(tmp_path):
 )
 def test_auto_looks_at_the_tokens(tokens, preset):
     tagger = StructuredPerceptron().fit([tokens], [["A", "B"]])
-    assert tagger._model.encoder.templates == FeatureTemplates.preset(preset)
+    assert model_of(tagger).encoder.templates == FeatureTemplates.preset(preset)
 
 
 def test_ways_to_write_one_feature():
@@ -607,7 +608,7 @@ def test_ways_to_write_one_feature():
     fitted = [StructuredPerceptron(random_state=0).fit([[w, type(w)()]], [["B", "A"]]) for w in ways]
     for tagger in fitted:
         assert same_weights(tagger, fitted[0])
-        assert [n for n in tagger._model.encoder.ids] == ["w:x"]
+        assert [n for n in model_of(tagger).encoder.ids] == ["w:x"]
         scores = [tagger.decision_function([[way]])[0] for way in ways]
         assert len(set(scores)) == 1 and scores[0] != tagger.decision_function([[{}]])[0]
     numeric = StructuredPerceptron(random_state=0).fit([[{"v": 2.0}, {"v": -1}]], [["A", "B"]])
@@ -631,10 +632,10 @@ def test_sparse_storage_predicts_the_same(Tagger, penalty, monkeypatch):
     options = {"features": TEMPLATES, "max_iter": 5, "penalty": penalty, "alpha": 1e-3}
     options["random_state"] = 0
     dense = Tagger(**options).fit(X[:40], y[:40])
-    monkeypatch.setattr(online_state, "DENSE_WEIGHTS", 0)
-    monkeypatch.setattr(online_state, "FEW_LABELS", 0)
+    monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 0)
+    monkeypatch.setattr(store_module, "FEW_LABELS", 0)
     sparse = Tagger(**options).fit(X[:40], y[:40])
-    assert sparse._model.nodes.sparse and not dense._model.nodes.sparse
+    assert model_of(sparse).nodes.sparse and not model_of(dense).nodes.sparse
     assert sparse.predict(X) == dense.predict(X)
     assert sparse.predict_kbest(X[:5], 3) == dense.predict_kbest(X[:5], 3) or penalty == "l2"
     a, b = sparse.decision_function(X), dense.decision_function(X)
@@ -646,7 +647,7 @@ def test_sparse_storage_predicts_the_same(Tagger, penalty, monkeypatch):
     sparse.partial_fit(*more)
     monkeypatch.undo()
     dense.partial_fit(*more)
-    assert sparse._model.nodes.sparse and sparse.predict(X) == dense.predict(X)
+    assert model_of(sparse).nodes.sparse and sparse.predict(X) == dense.predict(X)
 
 
 # -- inside scikit-learn -------------------------------------------------------------------------------

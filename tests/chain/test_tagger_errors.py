@@ -98,13 +98,10 @@ BAD_INPUT = {
     "an unhashable label": (STR[0], [["A", "B"], ["A", ["B"], "B"]], "sequence 1, position 1: .*list"),
     "a NaN label": (STR[0], [[1.0, 2.0], [1.0, NAN, 2.0]], "y: sequence 1, position 1: .*NaN"),
     "labels that do not sort": (STR[0], [[1j, 2j], [1j] * 3], "y: sequence 0.*sort"),
-}  # fmt: skip
-
-BUGS = {
     "a number beyond float": (put(DICT, {"v": 10**400}), Y, "sequence 1, position 1: .*finite"),
     "a set of several types": (put(DICT, {"v": {"a", 3}}), Y, "sequence 1, position 1: .*int 3"),
     "a bool and an int": (STR[0], [[True, False], [True, 1, 0]], "sequence 1, position 1: .*int"),
-}
+}  # fmt: skip
 
 
 def features_for(X):
@@ -150,11 +147,6 @@ def test_bad_input(name):
         X = iter(STR[0])
         message = "X must be.*list"
     check_refused(X, y, message)
-
-
-@pytest.mark.parametrize("name", BUGS)
-def test_bad_input_that_slips_through(name):
-    check_refused(*BUGS[name])
 
 
 # A token of the wrong kind for a model that is fitted already.
@@ -218,7 +210,7 @@ def test_features_of_a_wrong_type(features):
 
 
 @pytest.mark.parametrize("features", [[3], "/"])
-def test_bad_features_that_slip_through(features):
+def test_features_that_are_no_templates(features):
     with pytest.raises((ValueError, TypeError), match="template|features"):
         StructuredPerceptron(features).fit(*STR)
 

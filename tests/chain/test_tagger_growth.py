@@ -5,10 +5,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from inside import model_of
 from sklearn.base import clone
 
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.chain import state as online_state
+from skstruct.core import store as store_module
 from skstruct.datasets import make_hmm_sequences
 from skstruct.inspection import feature_weights, features_of, transition_weights
 
@@ -26,7 +27,7 @@ def corpus(n=40, seed=0, **options):
 
 
 def weights(tagger):
-    return [tagger._model.nodes.value, tagger._model.edges.value]
+    return [model_of(tagger).nodes.value, model_of(tagger).edges.value]
 
 
 def same_weights(a, b):
@@ -137,8 +138,8 @@ def test_rule_may_change_between_calls(Tagger):
 def test_labels_that_sort_anywhere(Tagger, average, penalty, sparse, monkeypatch):
     """Whether a new label sorts before, between or behind the others makes no difference."""
     if sparse:
-        monkeypatch.setattr(online_state, "DENSE_WEIGHTS", 0)
-        monkeypatch.setattr(online_state, "FEW_LABELS", 0)
+        monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 0)
+        monkeypatch.setattr(store_module, "FEW_LABELS", 0)
     X, y = corpus(48, n_labels=5)
     weight = np.random.RandomState(0).uniform(0.5, 1.5, len(X))  # so that there are no ties
     y = [["L0" if v != f"L{max(1, i // 12 + 1)}" and int(v[1]) > i // 12 else v for v in s]
@@ -236,7 +237,7 @@ def test_going_on_leaves_older_copies_alone(method):
     """History, weights and label arrays that the user has kept do not change later."""
     X, y = corpus()
     tagger = StructuredPerceptron(TEMPLATES, random_state=0, warm_start=True).fit(X[:20], y[:20])
-    kept = tagger.history_, tagger.classes_, tagger._model.nodes.value
+    kept = tagger.history_, tagger.classes_, model_of(tagger).nodes.value
     copies = list(kept[0]), kept[1].copy(), kept[2].copy()
     getattr(tagger, method)(X, [["A" if v == "L3" else v for v in s] for s in y])
     assert kept[0] == copies[0]
@@ -335,16 +336,16 @@ def batches(n_labels, n_words=0):
 @pytest.mark.parametrize("Tagger, average", AVERAGES)
 @pytest.mark.parametrize("penalty, alpha", [(None, 0.0), ("l1", 0.01), ("l1-cumulative", 0.01), ("l2", 0.5)])
 def test_full_rows_become_sparse_without_a_trace(Tagger, average, penalty, alpha, order, monkeypatch):
-    monkeypatch.setattr(online_state, "FEW_LABELS", 2)
+    monkeypatch.setattr(store_module, "FEW_LABELS", 2)
     options = {"average": average, "penalty": penalty, "alpha": alpha, "order": order, "random_state": 0}
 
     def run(most_dense):
-        monkeypatch.setattr(online_state, "DENSE_WEIGHTS", most_dense)
+        monkeypatch.setattr(store_module, "DENSE_WEIGHTS", most_dense)
         tagger, seen = Tagger(TEMPLATES, **options), []
         for X, y in batches(12):
             tagger.partial_fit(X, y)
             seen.append((tagger.predict(X), tagger.decision_function(X).tolist()))
-            layouts.append(tagger._model.nodes.sparse)
+            layouts.append(model_of(tagger).nodes.sparse)
         return seen, tagger.set_params(max_iter=2, warm_start=True).fit(X, y).predict(X)
 
     layouts = []
@@ -366,7 +367,7 @@ def held_after(train):
 
 
 def test_a_stream_needs_no_more_memory_than_a_fit(monkeypatch):
-    monkeypatch.setattr(online_state, "DENSE_WEIGHTS", 2**17)
+    monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 2**17)
     stream = list(batches(130, n_words=6000))
     X, y = ([sequence for part in parts for sequence in part] for parts in zip(*stream))
 

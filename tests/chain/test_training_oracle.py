@@ -6,11 +6,12 @@ import math
 import numpy as np
 import pytest
 import weights_view
+from inside import model_of, training_of
 from training_cases import EPOCHS, PAIRS, PENALTIES, compare, corpus, features_of, legal_corpus, orders_of
 
 import oracles
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.chain import state as online_state
+from skstruct.core import store as store_module
 from skstruct.core.noise import make_noise
 
 PLAIN = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%x[1,0]", "B"]
@@ -26,7 +27,7 @@ def train_both(make, X, y, lines, weight=None, min_count=1, **options):
     features = features_of([X[i] for i in visited], lines, min_count)
     trained = oracles.train(
         [(f, y[i]) for f, i in zip(features, visited)],
-        estimator._model.labels.values,
+        model_of(estimator).labels.values,
         orders_of(estimator, len(visited)),
         sample_weight=None if weight is None else [weight[i] for i in visited],
         **options,
@@ -116,12 +117,12 @@ def test_sparse_storage_changes_nothing(monkeypatch, seed, penalty, alpha):
             penalty=penalty,
             alpha=alpha,
         ).fit(X, y)
-        return weights_view.weights_of(estimator, X), estimator._model.nodes.sparse
+        return weights_view.weights_of(estimator, X), model_of(estimator).nodes.sparse
 
     kinds = [("str", EDGES), ("dict", None)]
     dense = [weights(*kind) for kind in kinds]
-    monkeypatch.setattr(online_state, "FEW_LABELS", 0)
-    monkeypatch.setattr(online_state, "DENSE_WEIGHTS", 0)
+    monkeypatch.setattr(store_module, "FEW_LABELS", 0)
+    monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 0)
     for (expected, was_sparse), kind in zip(dense, kinds):
         found, is_sparse = weights(*kind)
         assert is_sparse and not was_sparse
@@ -214,9 +215,9 @@ def test_training_under_noise_can_be_replayed(noise, kind, lines, variant):
         else:
             estimator = PassiveAggressiveTagger(C=0.3, **shared).fit(X, y)
         names = {"noise_rate": "rate", "zipf_exponent": "exponent"}
-        drawn = make_noise(estimator._training.key, **{names.get(k, k): v for k, v in noise.items()})
-        labels = estimator._model.labels.values
-        corrupt = weights_view.Corruption(estimator._model.encoder, X, labels, drawn, lines)
+        drawn = make_noise(training_of(estimator).key, **{names.get(k, k): v for k, v in noise.items()})
+        labels = model_of(estimator).labels.values
+        corrupt = weights_view.Corruption(model_of(estimator).encoder, X, labels, drawn, lines)
         trained = oracles.train(
             list(zip(features_of(X, lines), y)), labels, orders_of(estimator, len(X)),
             variant=variant, C=0.3, corrupt=corrupt,
@@ -228,7 +229,7 @@ def test_training_under_noise_can_be_replayed(noise, kind, lines, variant):
 
 def weights_under(X, y, seed=0, **options):
     estimator = StructuredPerceptron(EDGES, max_iter=EPOCHS, random_state=seed, **options).fit(X, y)
-    return estimator._model.nodes.value, estimator._model.edges.value
+    return model_of(estimator).nodes.value, model_of(estimator).edges.value
 
 
 @pytest.mark.parametrize("noise", NOISE, ids=[" ".join(map(str, n.values())) for n in NOISE])
@@ -289,7 +290,7 @@ def test_mistake_bound(seed):
     mistakes = sum(h["updates"] for h in tagger.history_)
     assert tagger.history_[-1]["updates"] == 0
     pairs = list(zip(features, map(tuple, y)))
-    labels = tagger._model.labels.values
+    labels = model_of(tagger).labels.values
     learned = weights_view.weights_of(tagger, X)
     bounds = [oracles.mistake_bound(pairs, labels, w) for w in (teacher, learned)]
     assert 0 < mistakes <= min(b for b in bounds if b is not None)
@@ -307,7 +308,7 @@ def test_passive_aggressive_reaches_the_margin(variant, seed):
     weights = weights_view.weights_of(tagger, X)
     for feature, gold in zip(features, y):
         right = oracles.score(feature, gold, weights)
-        found = oracles.best_wrong(feature, gold, weights, tagger._model.labels.values)
+        found = oracles.best_wrong(feature, gold, weights, model_of(tagger).labels.values)
         assert right - found[0] >= 1 - 1e-5
     losses = [h["loss"] for h in tagger.history_]
     assert losses[-1] < 1e-4 < losses[0]
@@ -319,7 +320,7 @@ def test_hamming_margin_is_the_number_of_wrong_tokens():
         PLAIN, variant="PA", cost="hamming", max_iter=2000, average=None, random_state=0
     ).fit(X, y)
     weights = weights_view.weights_of(tagger, X)
-    labels = tagger._model.labels.values
+    labels = model_of(tagger).labels.values
     for feature, gold in zip(features, y):
         right = oracles.score(feature, gold, weights)
         for z in oracles.labellings(len(gold), labels):
@@ -332,7 +333,7 @@ def test_decision_function_is_the_best_score():
     tagger = StructuredPerceptron(max_iter=EPOCHS, random_state=0).fit(X, y)
     weights = weights_view.weights_of(tagger, X)
     for value, features in zip(tagger.decision_function(X), features_of(X, None)):
-        best = oracles.k_best(features, weights, tagger._model.labels.values, 1)[0][0]
+        best = oracles.k_best(features, weights, model_of(tagger).labels.values, 1)[0][0]
         assert math.isclose(value, best, rel_tol=1e-9, abs_tol=1e-9)
 
 
@@ -344,4 +345,4 @@ def test_balanced_costs_are_inverse_to_frequency():
         StructuredPerceptron(max_iter=EPOCHS, random_state=0, class_weight=w).fit(X, y)
         for w in ("balanced", costs)
     )
-    np.testing.assert_array_equal(balanced._model.nodes.value, given._model.nodes.value)
+    np.testing.assert_array_equal(model_of(balanced).nodes.value, model_of(given).nodes.value)

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 import training_cases as first_order
 import weights_view
+from inside import model_of, put_model, training_of
 from training_cases import EPOCHS, PENALTIES, compare, corpus, orders_of
 
 import oracles
 from skstruct import BaggingShuffleAverager, PassiveAggressiveTagger, StructuredPerceptron, load
 from skstruct.chain import state as online_state
+from skstruct.core import store as store_module
 from skstruct.core.averaging import Average
 from skstruct.core.noise import make_noise
 from skstruct.inspection import explain, transition_weights
@@ -33,7 +35,7 @@ def train_both(cls, X, y, lines, weight=None, seed=0, oracle=None, **options):
         oracle.update(variant=estimator.variant, C=estimator.C)
     trained = oracles.train(
         list(zip(features_of(X, lines, estimator.min_count), y)),
-        estimator._model.labels.values,
+        model_of(estimator).labels.values,
         orders_of(estimator, len(X)),
         sample_weight=weight,
         **oracle,
@@ -126,9 +128,9 @@ def test_training_under_noise_can_be_replayed(noise, cls):
         X, y = corpus(seed)
         estimator = cls(EDGES, order=2, max_iter=EPOCHS, random_state=seed, **noise).fit(X, y)
         names = {"noise_rate": "rate", "zipf_exponent": "exponent"}
-        drawn = make_noise(estimator._training.key, **{names.get(k, k): v for k, v in noise.items()})
-        labels = estimator._model.labels.values
-        corrupt = weights_view.Corruption(estimator._model.encoder, X, labels, drawn, EDGES)
+        drawn = make_noise(training_of(estimator).key, **{names.get(k, k): v for k, v in noise.items()})
+        labels = model_of(estimator).labels.values
+        corrupt = weights_view.Corruption(model_of(estimator).encoder, X, labels, drawn, EDGES)
         trained = oracles.train(
             list(zip(features_of(X, EDGES), y)), labels, orders_of(estimator, len(X)), corrupt=corrupt,
             variant=getattr(estimator, "variant", "perceptron"),
@@ -148,10 +150,10 @@ def test_sparse_storage_changes_nothing(monkeypatch, penalty, alpha):
         return tagger, weights_view.weights_of(tagger, X)
 
     dense, expected = fitted()
-    monkeypatch.setattr(online_state, "FEW_LABELS", 0)
-    monkeypatch.setattr(online_state, "DENSE_WEIGHTS", 0)
+    monkeypatch.setattr(store_module, "FEW_LABELS", 0)
+    monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 0)
     sparse, found = fitted()
-    assert sparse._model.trigrams.sparse and not dense._model.trigrams.sparse
+    assert model_of(sparse).trigrams.sparse and not model_of(dense).trigrams.sparse
     weights_view.assert_same_weights(found, expected)
 
 
@@ -173,16 +175,17 @@ def test_labels_that_come_late_leave_the_others_alone(tmp_path):
     whole, grown = streams
     known = [i for i, s in enumerate(y) if set(s) <= {"M", "X", "Z"}]
     assert len(known) == len(y) and grown.classes_.tolist() == labels
-    assert grown._model.trigrams.value.shape == whole._model.trigrams.value.shape
+    assert model_of(grown).trigrams.value.shape == model_of(whole).trigrams.value.shape
     before = PassiveAggressiveTagger(EDGES, order=2, random_state=0).partial_fit(X, y)
     found = weights_view.weights_of(before, X)
     state = online_state.continued_state(
-        before._training, before._model.labels, before._model.encoder, whole._model.labels,
-        before._training.rule, whole._model.constraints, np.zeros(len(labels)), True,
+        training_of(before), model_of(before).labels, model_of(before).encoder, model_of(whole).labels,
+        training_of(before).rule, model_of(whole).constraints, np.zeros(len(labels)), True,
     )  # fmt: skip
-    before._model = online_state.final_model(
-        state.model, state.rule, before._model.encoder, whole._model.labels, whole._model.constraints
+    final = online_state.final_model(
+        state.model, state.rule, model_of(before).encoder, model_of(whole).labels, model_of(whole).constraints
     )
+    put_model(before, final)
     weights_view.assert_same_weights(weights_view.weights_of(before, X), found)
 
 
@@ -192,7 +195,7 @@ def test_warm_start_goes_on_and_keeps_the_order():
     twice = (
         StructuredPerceptron(EDGES, order=2, max_iter=3, random_state=0, warm_start=True).fit(X, y).fit(X, y)
     )
-    np.testing.assert_array_equal(once._model.trigrams.value, twice._model.trigrams.value)
+    np.testing.assert_array_equal(model_of(once).trigrams.value, model_of(twice).trigrams.value)
     with pytest.raises(ValueError, match="order=1 differs from that of the training so far, 2"):
         twice.set_params(order=1).fit(X, y)
 
@@ -204,7 +207,7 @@ def test_saved_and_loaded(tmp_path, training):
     tagger.save(tmp_path / "model", training=training)
     loaded = load(tmp_path / "model")
     assert loaded.predict_kbest(X, 3) == tagger.predict_kbest(X, 3)
-    np.testing.assert_array_equal(loaded._model.trigrams.value, tagger._model.trigrams.value)
+    np.testing.assert_array_equal(model_of(loaded).trigrams.value, model_of(tagger).trigrams.value)
     assert loaded.partial_fit(X, y).predict(X) == tagger.partial_fit(X, y).predict(X)
 
 
@@ -214,8 +217,8 @@ def test_averager_averages_trigrams():
     averager = BaggingShuffleAverager(base, n_estimators=3, keep_members=True, random_state=0).fit(X, y)
     average = Average(nonzero=True)
     for member in averager.estimators_:
-        average.add(member._model.trigrams)
-    np.testing.assert_array_equal(averager._model.trigrams.value, average.store().value)
+        average.add(model_of(member).trigrams)
+    np.testing.assert_array_equal(model_of(averager).trigrams.value, average.store().value)
     assert averager.predict(X) == averager.estimator_.predict(X)
 
 
@@ -225,7 +228,7 @@ def test_early_stopping_and_checkpoints(tmp_path):
     kept = StructuredPerceptron(
         EDGES, order=2, random_state=0, early_stopping=True, tol=0.0, checkpoint=tmp_path
     ).fit(X, y)
-    np.testing.assert_array_equal(plain._model.trigrams.value, kept._model.trigrams.value)
+    np.testing.assert_array_equal(model_of(plain).trigrams.value, model_of(kept).trigrams.value)
     assert "validation_score" in plain.history_[0]
 
 

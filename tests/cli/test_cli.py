@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from inside import warm_up
 
 import skstruct
 from skstruct import cli
@@ -117,5 +118,5 @@ def test_every_command_has_a_run():
 
 def test_compilation_is_announced(monkeypatch, capsys):
     monkeypatch.setattr(demo, "PATIENCE", 0.0)
-    demo._warm_up(demo.jobs()[:1])
+    warm_up(demo.jobs()[:1])
     assert "Compiling the kernels" in capsys.readouterr().err

@@ -6,10 +6,11 @@ import json
 import sys
 
 import pytest
-from cli.test_files import columns, run
+from cli_cases import columns, run
+from inside import columns_of_compare, put_measurement
 
 from skstruct import FeatureTemplates, StructuredPerceptron
-from skstruct.cli import compare, contest
+from skstruct.cli import contest
 from skstruct.cli.feature_strings import FeatureStrings
 from skstruct.datasets import load_chunking, load_segmentation
 from skstruct.features.presets import PRESETS
@@ -108,8 +109,8 @@ def test_json_scores_are_close(files, capsys):
 
 @needs_crfsuite
 def test_memory_is_measured_in_a_child(files, capsys, monkeypatch):
-    monkeypatch.setattr(compare, "_measure", lambda sides, *_: [
-        dict.fromkeys((key for key, *_ in compare._COLUMNS), 1.0) | {"name": side.name} for side in sides[:1]
+    put_measurement(monkeypatch, lambda sides, *_: [
+        dict.fromkeys(columns_of_compare(), 1.0) | {"name": side.name} for side in sides[:1]
     ])  # fmt: skip
     arguments = files / "train.conll", files / "test.conll", "--epochs", 1, "-a", "ap", "--json"
     code, out, _ = run(capsys, "compare", *arguments)

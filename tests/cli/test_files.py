@@ -11,6 +11,8 @@ import subprocess
 import sys
 
 import pytest
+from cli_cases import columns, run
+from inside import after_each_report
 
 import skstruct
 from skstruct import cli
@@ -18,14 +20,8 @@ from skstruct.cli import common, corpus, lines, tag, train
 from skstruct.datasets import load_chunking, load_sample, load_segmentation
 from skstruct.inspection import feature_weights
 from skstruct.metrics import segment_f1_score, token_accuracy_score, word_f1_score
-from skstruct.training.run import Run
 
 N_TRAIN = 110
-
-
-def columns(X, y):
-    """(word, tag) sentences and labels as the text of a file."""
-    return "".join("".join(f"{w} {p} {c}\n" for (w, p), c in zip(*s)) + "\n" for s in zip(X, y))
 
 
 def conllu(forms, tags):
@@ -66,18 +62,6 @@ def stdin(monkeypatch):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="ascii"))
 
     return give
-
-
-def run(capsys, *arguments):
-    """(exit code, standard output, standard error) of a command."""
-    capsys.readouterr()
-    try:
-        code = cli.main(list(map(str, arguments)))
-    except SystemExit as end:
-        code = end.code
-    out, err = capsys.readouterr()
-    assert "Traceback" not in err
-    return code, out, err
 
 
 # --------------------------------------------------------------------------------------------------
@@ -445,7 +429,7 @@ def test_an_interrupted_training_goes_on(folder, capsys, tmp_path, monkeypatch):
     undisturbed = skstruct.load(tmp_path / "m")
     arguments += "-p", f"checkpoint={tmp_path / 'states'}"
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "_report", pressed)
+        after_each_report(patch, pressed)
         code, _, err = run(capsys, *arguments)
     assert code == cli.INTERRUPTED and "after 2 epochs" in err
     assert len(list((tmp_path / "states").iterdir())) == 1

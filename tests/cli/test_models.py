@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from cli_cases import run
 
 import skstruct
 from skstruct import (
@@ -15,7 +16,6 @@ from skstruct import (
     ShiftReduceParser,
     StructuredPerceptron,
     WordSegmenter,
-    cli,
 )
 from skstruct.datasets import load_chunking, load_parsing, load_segmentation
 from skstruct.formats.readers import read_conllu
@@ -104,18 +104,6 @@ def folder(tmp_path_factory):
     rows = ["".join(f"{f}\t{p}\n" for f, p in sentence) for sentence in SENTENCES]
     (root / "pairs").write_text("\n".join(rows), encoding="utf-8")
     return root
-
-
-def run(capsys, *arguments):
-    """(exit code, standard output, standard error) of a command."""
-    capsys.readouterr()
-    try:
-        code = cli.main(list(map(str, arguments)))
-    except SystemExit as end:
-        code = end.code
-    out, err = capsys.readouterr()
-    assert "Traceback" not in err
-    return code, out, err
 
 
 def corpus_of(kind):

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from inside import model_of
 
 from skstruct import (
     BaggingShuffleAverager,
@@ -38,7 +39,7 @@ def described(capsys, tmp_path, model):
 
 def test_trigram_weights_count(capsys, tmp_path):
     tagger = StructuredPerceptron("chunk", order=2, max_iter=1, random_state=0).fit(TOKENS, LABELS)
-    model = tagger._model
+    model = model_of(tagger)
     parts = [np.count_nonzero(store.value) for store in (model.nodes, model.edges, model.trigrams)]
     about = described(capsys, tmp_path, tagger)
     assert about["n_weights"] == sum(parts) and parts[2] > 0
@@ -51,7 +52,7 @@ def test_a_word_segmenter(capsys, tmp_path, templates):
     about = described(capsys, tmp_path, segmenter)
     assert about["model"] == "WordSegmenter" and "labels" not in about
     assert about["n_features"] == segmenter.n_features()
-    assert about["n_weights"] == np.count_nonzero(segmenter._model.weights.value)
+    assert about["n_weights"] == np.count_nonzero(model_of(segmenter).weights.value)
     assert list(about["top"]) == (["start", "inside"] if templates == "zsz18" else ["word"])
     code, out, _ = show(capsys, tmp_path, segmenter, "--top", "500")
     assert code == 0 and "  w=" in out and " c0=" in out
@@ -63,7 +64,7 @@ def test_a_word_segmenter(capsys, tmp_path, templates):
 def test_a_parser(capsys, tmp_path, labeled):
     parser = ShiftReduceParser("hs28", labeled=labeled, max_iter=2, random_state=0).fit(SENTENCES, TREES)
     about = described(capsys, tmp_path, parser)
-    model, labels = parser._model, parser.classes_.tolist() if labeled else []
+    model, labels = model_of(parser), parser.classes_.tolist() if labeled else []
     assert about["token"] == "(form, tag)" and about["features"] == model.lines
     assert about["n_weights"] == sum(np.count_nonzero(s.value) for s in (model.weights, model.label_weights))
     assert list(about["top"]) == ["SHIFT", "LEFT", "RIGHT", *labels]
@@ -87,7 +88,7 @@ def test_estimators_around_others(capsys, tmp_path):
 
 def test_weights_by_name():
     parser = ShiftReduceParser("hs28", max_iter=2, random_state=0).fit(SENTENCES, TREES)
-    weights, model = feature_weights(parser), parser._model
+    weights, model = feature_weights(parser), model_of(parser)
     assert len(weights) == sum(np.count_nonzero(s.value) for s in (model.weights, model.label_weights))
     sizes = [abs(weight) for _, _, weight in weights]
     assert sizes == sorted(sizes, reverse=True) and feature_weights(parser, 3) == weights[:3]

@@ -2,20 +2,13 @@
 
 import numpy as np
 import pytest
+from inside import model_of, rule_of, run_of
 from training_cases import corpus
 
 from skstruct import ParameterMixer, PassiveAggressiveTagger, StructuredPerceptron
 from skstruct.cluster.shards import shard_key
-from skstruct.cluster.weights import (
-    Coefficients,
-    Piece,
-    Steps,
-    Weights,
-    differences,
-    mixed_steps,
-    mixture,
-    take_over,
-)
+from skstruct.cluster.steps import Coefficients, Steps, mixed_steps, mixture
+from skstruct.cluster.weights import Piece, Weights, differences, take_over
 from skstruct.core.codes import EACH_EPOCH, NO_AVERAGE
 from skstruct.core.noise import QUIET
 from skstruct.core.store import copy_store, new_store, settle, weights
@@ -27,7 +20,7 @@ ROUNDS = 4
 
 def naive(estimator, X, y, n_shards, mixing):
     """Final weights by store: every shard trains step by step, without any lazy sum."""
-    run = estimator._prepare(X, y, None)
+    run = run_of(estimator, X, y)
     structure, rule, key = run.structure, run.state.rule, run.state.key
     plain, lengths, work = rule._replace(average=NO_AVERAGE), np.diff(run.task.token), run.scratch()
     names = structure.STORES
@@ -105,7 +98,7 @@ def test_weights_and_averages(penalty, alpha, n, mixing):
         mixer = ParameterMixer(learner, n_shards=4, mixing=mixing, random_state=1).fit(X, y)
         learner.set_params(random_state=1)
         for name, value in naive(learner, X, y, 4, mixing).items():
-            np.testing.assert_allclose(getattr(mixer._model, name).value, value, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(getattr(model_of(mixer), name).value, value, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("penalty, alpha", PENALTIES[:2])
@@ -118,8 +111,8 @@ def test_a_weight_is_the_mean_over_the_shards_that_changed_it(penalty, alpha):
         mixer = ParameterMixer(learner, n_shards=4, mixing="nonzero", random_state=1).fit(X, y)
         plain = ParameterMixer(learner, n_shards=4, random_state=1).fit(X, y)
         for name, value in naive(learner, X, y, 4, "nonzero").items():
-            np.testing.assert_allclose(getattr(mixer._model, name).value, value, rtol=1e-9, atol=1e-9)
-        assert (mixer._model.nodes.value != plain._model.nodes.value).any()
+            np.testing.assert_allclose(getattr(model_of(mixer), name).value, value, rtol=1e-9, atol=1e-9)
+        assert (model_of(mixer).nodes.value != model_of(plain).nodes.value).any()
 
 
 def test_long_decay_is_rebased_and_stays_exact():
@@ -127,7 +120,7 @@ def test_long_decay_is_rebased_and_stays_exact():
     learner = StructuredPerceptron(LINES, max_iter=ROUNDS, penalty="l2", alpha=0.99)
     mixer = ParameterMixer(learner, n_shards=2, random_state=1).fit(X, y)
     for name, value in naive(learner.set_params(random_state=1), X, y, 2, "uniform").items():
-        np.testing.assert_allclose(getattr(mixer._model, name).value, value, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(getattr(model_of(mixer), name).value, value, rtol=1e-6, atol=1e-9)
 
 
 def test_mixtures_sum_to_one():
@@ -147,7 +140,7 @@ def test_a_mixture_of_equals_is_each_of_them():
 def test_what_travels_arrives(sparse):
     """Changes of a store, mixed with share 1 and sent on, are the store again."""
     generator = np.random.default_rng(0)
-    rule = StructuredPerceptron()._rule()
+    rule = rule_of(StructuredPerceptron())
     rows, columns = 50, 20
 
     def fresh():

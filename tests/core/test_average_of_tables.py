@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from inside import model_of
 
 import skstruct
 from skstruct import BaggingShuffleAverager, WordSegmenter
@@ -18,8 +19,8 @@ def averager():
 
 
 def test_members_are_numbered_alike(averager):
-    models = [member._model for member in averager.estimators_]
-    averaged = averager._model
+    models = [model_of(member) for member in averager.estimators_]
+    averaged = model_of(averager)
     where = {feature: row for row, feature in enumerate(averaged.features())}
     assert len(where) == averaged.entries
     columns = averaged.weights.columns
@@ -35,7 +36,7 @@ def test_members_are_numbered_alike(averager):
 
 
 def test_order_of_members_does_not_matter(averager):
-    models = [member._model for member in averager.estimators_]
+    models = [model_of(member) for member in averager.estimators_]
     pieces = [[text] for text in X[80:]]
     one, other = (WordModel.average(m, True).predict(pieces) for m in (models, models[::-1]))
     assert one[0] == other[0]
@@ -49,7 +50,7 @@ def test_the_average_is_better_than_its_members(averager):
 def test_n_jobs_changes_nothing(averager):
     again = BaggingShuffleAverager(WordSegmenter(max_iter=4), n_estimators=3, n_jobs=2, random_state=0)
     again.fit(X[:80], Y[:80])
-    assert again._model.weights.value.tobytes() == averager._model.weights.value.tobytes()
+    assert model_of(again).weights.value.tobytes() == model_of(averager).weights.value.tobytes()
 
 
 def test_saved_and_loaded(averager, tmp_path):

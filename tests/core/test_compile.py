@@ -13,10 +13,11 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from inside import plant
 
 import skstruct
 from skstruct.core import compile as under_test
-from skstruct.data.trie import Trie, _plant
+from skstruct.data.trie import Trie
 
 SOURCES = {
     "__init__.py": "",
@@ -350,7 +351,7 @@ def test_the_hash_covers_kernels_and_what_they_import():
 def test_the_folder_of_the_package_is_named_after_its_sources():
     Trie(np.array([1], np.int32), np.array([0, 1]))
     expected = f"skstruct-{under_test.hash_sources()}-numba-{numba.__version__}"
-    assert Path(_plant.stats.cache_path).name == expected
+    assert Path(plant.stats.cache_path).name == expected
 
 
 @pytest.mark.slow

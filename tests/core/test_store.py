@@ -13,23 +13,20 @@ from skstruct.core.codes import (
     AVERAGES,
     DONE,
     EACH_STEP,
-    L1_CUMULATIVE,
-    L2,
     NO_PENALTY,
     PENALTIES,
     PERCEPTRON,
     POOL_FULL,
     RESCALE,
 )
-from skstruct.core.codes import L1 as PLAIN_L1
 from skstruct.core.compile import kernel
+from skstruct.core.penalties import decay, read_weight
 from skstruct.core.rules import apply, clear, emit, new_difference
 from skstruct.core.store import (
     SMALLEST_SCALE,
     Rule,
     close_epoch,
     copy_store,
-    debt_of,
     grow_pool,
     grow_rows,
     new_clock,
@@ -38,7 +35,6 @@ from skstruct.core.store import (
     place_of,
     places_needed,
     rebase,
-    remaining,
     remap_columns,
     tick,
     weights,
@@ -61,8 +57,7 @@ def visit(store, clock, rule, start, row, column, amount, through_difference, di
                 needed += places_needed(store, row[j])
             if store.used[0] + needed > store.value.shape[0]:
                 return POOL_FULL, k
-        if rule.penalty == L2:
-            clock.scale[0] *= 1.0 - rule.alpha
+        decay(clock, rule)
         if through_difference:
             for j in range(start[k], start[k + 1]):
                 emit(difference, row[j], column[j], amount[j])
@@ -81,10 +76,7 @@ def current(store, clock, rule, row, column):
     place = place_of(store, row, column)
     if place < 0:
         return 0.0
-    w = store.value[place]
-    if rule.penalty == PLAIN_L1 or rule.penalty == L1_CUMULATIVE:
-        return remaining(w, debt_of(store, rule, row, place, clock.step[0]))
-    return w * clock.scale[0]
+    return read_weight(store, rule, row, place, clock.step[0]) * clock.scale[0]
 
 
 def make_rule(penalty, alpha, average):

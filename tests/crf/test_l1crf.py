@@ -6,9 +6,9 @@ from itertools import product
 
 import numpy as np
 import pytest
+from inside import before_each_line
 from sklearn.exceptions import ConvergenceWarning
 
-import skstruct.crf.estimator as module
 from skstruct import L1CRF, StructuredPerceptron, regularization_path
 from skstruct.crf import sgd as sgd_l1
 from skstruct.datasets import make_hmm_sequences
@@ -217,14 +217,12 @@ def test_scores_of_any_size():
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")
 def test_ctrl_c_leaves_a_usable_model(corpus, monkeypatch):
     X, y = corpus[:2]
-    print_line = module._line
 
     def interrupting(record):
         if record["stage"] == "batch":
             signal.raise_signal(signal.SIGINT)
-        return print_line(record)
 
-    monkeypatch.setattr(module, "_line", interrupting)
+    before_each_line(monkeypatch, interrupting)
     crf = L1CRF(random_state=0, verbose=1)
     with pytest.raises(KeyboardInterrupt):
         crf.fit(X, y)

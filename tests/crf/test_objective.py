@@ -4,46 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from crf_cases import L, make_task
 
-from skstruct.chain.bigram import ChainTask
-from skstruct.chain.features import Bag, Grid
 from skstruct.crf import objective as crf_objective
 from skstruct.crf.objective import CRFObjective, View
-
-L = 3
-
-
-def no_grid():
-    none = np.zeros(0, np.int32)
-    return Grid(np.zeros((0, 0), np.int32), none, none, np.zeros(1, np.int32), none, none)
-
-
-def make_task(seed=0, n=8, R=6, edges=False, partial=False, valued=True, longest=4, n_labels=L):
-    """A corpus of bags of features, with transitions that look at the input if wanted."""
-    rng = np.random.RandomState(seed)
-    lengths = rng.randint(1, longest + 1, n)
-    token = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    N = int(token[-1])
-    counts = rng.randint(1, 4, N)
-    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    row = rng.randint(0, R, start[-1]).astype(np.int32)
-    value = rng.rand(start[-1]) + 0.5 if valued else np.zeros(0)
-    gold = rng.randint(0, n_labels, N).astype(np.int32)
-    if partial:
-        gold[rng.rand(N) < 0.3] = -1
-    grid = no_grid()
-    if edges:
-        one = np.ones(1, np.int32)
-        zero = np.zeros(1, np.int32)
-        rows = rng.randint(-1, 3, (1, N)).astype(np.int32)
-        rows[rows == 0] = 1  # combination 0 is the label bigram
-        grid = Grid(rows, zero, one, np.array([0, 1], np.int32), zero, zero)
-    none = np.zeros(0, np.uint8)
-    return ChainTask(
-        token=token, anchor=token, left=0, n_columns=1, nodes=no_grid(), edges=grid,
-        bag=Bag(start, row, value), gold=gold, weight=rng.rand(n) + 0.5, node_alive=none,
-        edge_alive=none, option=np.zeros((0, 0), np.bool_),
-    )  # fmt: skip
+from skstruct.crf.options import ObjectiveOptions
 
 
 def enumerated(task, o, weights):
@@ -93,7 +58,7 @@ def many(request, monkeypatch):
 @pytest.mark.parametrize("all_pairs", [False, True])
 def test_value_and_gradient(edges, partial, cost, all_pairs):
     task = make_task(edges=edges, partial=partial)
-    o = CRFObjective(task, L, 6, 3 if edges else 1, c1=0.0, c2=0.1, all_pairs=all_pairs, cost=cost)
+    o = CRFObjective(task, ObjectiveOptions(0.0, 0.1, all_pairs, cost=cost), L, 6, 3 if edges else 1)
     view = o.everything()
     rng = np.random.RandomState(1)
     w = rng.randn(o.size)
@@ -114,7 +79,7 @@ def test_constraints():
     allowed = np.zeros((L, L))
     allowed[1, 2] = -np.inf
     end = np.array([0.0, 0.0, -np.inf])
-    o = CRFObjective(task, L, 6, c1=0.0, allowed=allowed, end=end)
+    o = CRFObjective(task, ObjectiveOptions(c1=0.0, allowed=allowed, end=end), L, 6)
     assert not ((o.pair[:, 0] == 1) & (o.pair[:, 1] == 2)).any()
     w = np.random.RandomState(0).randn(o.size)
     assert o.evaluate(o.everything(), w)[0] == pytest.approx(enumerated(task, o, w))
@@ -123,7 +88,7 @@ def test_constraints():
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("partial", [False, True])
 def test_a_view_is_the_same_with_the_other_weights_zero(partial):
-    o = CRFObjective(make_task(n=20, partial=partial), L, 6, c1=0.0)
+    o = CRFObjective(make_task(n=20, partial=partial), ObjectiveOptions(c1=0.0), L, 6)
     rng = np.random.RandomState(0)
     view = View(o, np.sort(rng.permutation(o.n_pairs)[:7]))
     assert view.corpus.run.shape[0] > 0 or crf_objective.MANY > L
@@ -142,8 +107,8 @@ def test_screening_leaves_out_only_what_cannot_move(valued, partial):
     """At any weights, the gradient of a pair left out stays within [-c1, c1]."""
     task = make_task(n=20, R=40, valued=valued, partial=partial)
     task.weight[:] = 1.0
-    everything = CRFObjective(task, L, 40, c1=0.0)
-    screened = CRFObjective(task, L, 40, c1=2.0)
+    everything = CRFObjective(task, ObjectiveOptions(c1=0.0), L, 40)
+    screened = CRFObjective(task, ObjectiveOptions(c1=2.0), L, 40)
     assert 0 < screened.n_pairs < everything.n_pairs
     kept = set(zip(screened.pair_row.tolist(), screened.pair_label.tolist()))
     out = [k for k, p in enumerate(zip(everything.pair_row, everything.pair_label)) if tuple(p) not in kept]
@@ -159,7 +124,7 @@ def test_threads_change_nothing():
     w = None
     results = []
     for n_threads in (1, 2, 5):
-        o = CRFObjective(task, L, 30, c1=0.5, n_threads=n_threads)
+        o = CRFObjective(task, ObjectiveOptions(c1=0.5), L, 30, n_threads=n_threads)
         w = np.random.RandomState(0).randn(o.size)
         value, gradient = o.evaluate(o.everything(), w, keep=True)
         results.append((value, gradient, o.gradient_of_pairs(w[: o.n_pairs])))

@@ -1,16 +1,17 @@
 """The solvers reach the optimum that others reach, and certify it."""
 
+import inside
 import numpy as np
 import pytest
 import sklearn
+from crf_cases import L, make_task
 
 from skstruct.crf.objective import CRFObjective
+from skstruct.crf.options import ObjectiveOptions, SolverOptions
 from skstruct.crf.quasi_newton import Memory, expected_gain, pseudo_gradient
-from skstruct.crf.sgd import _pay, stochastic_passes
-from skstruct.crf.solve import Table, pack
+from skstruct.crf.result import SparseWeights, pack
+from skstruct.crf.sgd import stochastic_passes
 from skstruct.crf.solve import train_crf as minimise
-
-from .test_objective import L, make_task
 
 
 def learnable(seed=0, n=60, R=20, **options):
@@ -25,12 +26,16 @@ def learnable(seed=0, n=60, R=20, **options):
     return task
 
 
-OF_OBJECTIVE = ("c1", "c2", "all_pairs", "n_threads")
+OF_SOLVING = ("validation", "warm", "seed", "callback", "checkpoint", "interrupt")
 
 
-def train_crf(task, n_labels, *rows, **options):
-    about = {name: options.pop(name) for name in OF_OBJECTIVE if name in options}
-    return minimise(CRFObjective(task, n_labels, *rows, **about), *rows, **options)
+def train_crf(task, n_labels, *rows, n_threads=1, **options):
+    def those(names):
+        return {name: options[name] for name in names if name in options}
+
+    about = ObjectiveOptions(**those(ObjectiveOptions._fields))
+    objective = CRFObjective(task, about, n_labels, *rows, n_threads=n_threads)
+    return minimise(objective, SolverOptions(**those(SolverOptions._fields)), **those(OF_SOLVING))
 
 
 STRICT = {"tol": 1e-12, "max_iter": 3000, "sgd_iter": 0}
@@ -51,7 +56,7 @@ def test_solvers_agree_and_certify(edges, partial):
         np.testing.assert_allclose(a.nodes.dense(), b.nodes.dense(), atol=2e-2)
     assert a.optimality < 1e-2 and a.converged
     # The certificate holds on all pairs, those screened out included.
-    o = CRFObjective(task, L, 20, n_edges, c1=0.0, c2=0.01)
+    o = CRFObjective(task, ObjectiveOptions(c1=0.0, c2=0.01), L, 20, n_edges)
     nodes, edges = a.nodes.dense(), a.edges.dense()
     w = np.concatenate([
         nodes[o.pair_row, o.pair_label], edges[o.pair[:, 0], o.pair[:, 1]],
@@ -172,7 +177,7 @@ class NaiveStep:
 
     def moved(self, rate):
         """Weights before and after they pay the penalty."""
-        pay = getattr(_pay, "py_func", _pay)
+        pay = getattr(inside.pay, "py_func", inside.pay)
         before = np.where(self.used, self.w - rate * self.gradient, self.w)
         after = [pay(b, self.z + rate * self.o.c1 / self.n, r) for b, r in zip(before, self.q)]
         return before, np.where(self.used, after, self.w)
@@ -195,11 +200,12 @@ class NaiveStep:
 
 def naive_passes(task, o, n_passes, eta0, decay, max_trials, seed):
     """Stage one on all weights, with one objective for each sequence."""
-    pay = getattr(_pay, "py_func", _pay)
+    pay = getattr(inside.pay, "py_func", inside.pay)
     n = o.lengths.shape[0]
     cost = o.potentials.cost
     w, q, z = np.zeros(o.size), np.zeros(o.size), 0.0
-    alone = [CRFObjective(sequence_alone(task, i), L, 20, c1=0.0, cost=cost, like=o) for i in o.order]
+    options = ObjectiveOptions(c1=0.0, cost=cost)
+    alone = [CRFObjective(sequence_alone(task, i), options, L, 20, like=o) for i in o.order]
     random = np.random.RandomState(seed)
     order = [i for _ in range(n_passes) for i in random.permutation(n)]
     for j, i in enumerate(order):
@@ -216,15 +222,18 @@ def naive_passes(task, o, n_passes, eta0, decay, max_trials, seed):
 @pytest.mark.parametrize("partial", [False, True])
 def test_stage_one_is_what_the_papers_say(partial, max_trials):
     task = learnable(n=12, partial=partial)
-    o = CRFObjective(task, L, 20, c1=0.4, c2=0.05, cost=np.array([0.5, 0.0, 1.0]))
-    lazy = stochastic_passes(o, 3, 0.4, 0.7, max_trials > 1, max_trials, seed=5)
+    o = CRFObjective(task, ObjectiveOptions(c1=0.4, c2=0.05, cost=np.array([0.5, 0.0, 1.0])), L, 20)
+    options = SolverOptions(
+        sgd_iter=3, eta0=0.4, decay=0.7, line_search=max_trials > 1, max_trials=max_trials
+    )
+    lazy = stochastic_passes(o, options, seed=5)
     naive = naive_passes(task, o, 3, 0.4, 0.7, max_trials, seed=5)
     assert np.count_nonzero(lazy) > 10
     np.testing.assert_allclose(lazy, naive, atol=1e-9)
 
 
 def test_penalty_is_paid_up_to_zero():
-    pay = getattr(_pay, "py_func", _pay)
+    pay = getattr(inside.pay, "py_func", inside.pay)
     assert pay(1.0, 0.3, 0.0) == pytest.approx(0.7)
     assert pay(1.0, 0.3, -0.3) == pytest.approx(1.0)  # paid before
     assert pay(-1.0, 0.3, 0.0) == pytest.approx(-0.7)
@@ -232,10 +241,10 @@ def test_penalty_is_paid_up_to_zero():
 
 
 def test_table():
-    table = Table.of((3, 2), np.array([4, 0, 3]), np.array([2.0, 0.0, -1.0]))
+    table = SparseWeights.of((3, 2), np.array([4, 0, 3]), np.array([2.0, 0.0, -1.0]))
     np.testing.assert_array_equal(table.dense(), [[0.0, 0.0], [0.0, -1.0], [2.0, 0.0]])
     np.testing.assert_array_equal(table.at(np.array([5, 3, 0, 4])), [0.0, -1.0, 0.0, 2.0])
-    assert not Table.of((3, 2), np.zeros(0, np.int64), np.zeros(0)).at(np.arange(6)).any()
+    assert not SparseWeights.of((3, 2), np.zeros(0, np.int64), np.zeros(0)).at(np.arange(6)).any()
 
 
 @pytest.mark.parametrize("scale, precision", [(None, 1e-6), (1.0, 1e-4), (1e30, 1e-4)])

@@ -33,11 +33,11 @@ def write(name, training):
     """Write one model and what it predicts."""
     from model_cases import fitted
 
-    from skstruct.chain import state as online_state
+    from skstruct.core import store as store_module
 
     case, n_labels = name.removesuffix("-sparse").rsplit("-", 1)
-    smallest = 0 if name.endswith("-sparse") else online_state.DENSE_WEIGHTS
-    with mock.patch.object(online_state, "DENSE_WEIGHTS", smallest):
+    smallest = 0 if name.endswith("-sparse") else store_module.DENSE_WEIGHTS
+    with mock.patch.object(store_module, "DENSE_WEIGHTS", smallest):
         model, X, _ = fitted(case, int(n_labels))
     X = X[:8]
     model.save(FOLDER / f"{name}.skstruct", training=training)

@@ -8,6 +8,7 @@ import socket
 import threading
 
 import pytest
+from inside import CONLL2000, CONLL2002, Part
 
 from skstruct.datasets import (
     DownloadError,
@@ -216,8 +217,8 @@ def test_data_home(monkeypatch, tmp_path):
 def test_conll2000(server, tmp_path, monkeypatch, capsys):
     content = gzip.compress(COLUMNS.encode())
     server.files["train.txt.gz"] = content
-    part = corpora._Part(server.url + "train.txt.gz", (sha256(content),))
-    monkeypatch.setitem(corpora._CONLL2000, "train", part)
+    part = Part(server.url + "train.txt.gz", (sha256(content),))
+    monkeypatch.setitem(CONLL2000, "train", part)
     corpus = fetch_conll2000(data_home=tmp_path)
     assert corpus.data == [[("He", "PRP"), ("reckons", "VBZ")], [("Yes", "UH")]]
     assert corpus.target == [["B-NP", "B-VP"], ["O"]]
@@ -230,13 +231,13 @@ def test_conll2000(server, tmp_path, monkeypatch, capsys):
 
 def test_conll2000_uncompressed_on_the_way(server, tmp_path, monkeypatch):
     server.files["test.txt.gz"] = COLUMNS.encode()
-    part = corpora._Part(server.url + "test.txt.gz", (sha256(COLUMNS.encode()),))
-    monkeypatch.setitem(corpora._CONLL2000, "test", part)
+    part = Part(server.url + "test.txt.gz", (sha256(COLUMNS.encode()),))
+    monkeypatch.setitem(CONLL2000, "test", part)
     assert fetch_conll2000("test", data_home=tmp_path).target == [["B-NP", "B-VP"], ["O"]]
 
 
 def test_published_checksum_is_that_of_the_corpus(corpus_path):
-    for subset, (_, digests) in corpora._CONLL2000.items():
+    for subset, (_, digests) in CONLL2000.items():
         text = corpus_path(f"conll2000/{subset}.txt").read_bytes()
         assert sha256(text.rstrip(b"\n") + b"\n\n") in digests
 
@@ -251,7 +252,7 @@ def test_published_checksum_is_that_of_the_corpus(corpus_path):
 )
 def test_conll2002(server, tmp_path, monkeypatch, language, text, expected):
     server.files["x.testa"] = text.encode("latin-1")
-    monkeypatch.setitem(corpora._CONLL2002[language], "dev", corpora._Part(server.url + "x.testa", ()))
+    monkeypatch.setitem(CONLL2002[language], "dev", Part(server.url + "x.testa", ()))
     corpus = fetch_conll2002(language, "dev", data_home=tmp_path)
     assert (corpus.data, corpus.target) == (expected, [["O"]])
     assert names(tmp_path / "conll2002") == ["x.testa", "x.testa.sha256"]

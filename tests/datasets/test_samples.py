@@ -3,6 +3,7 @@
 from importlib import resources
 
 import pytest
+from inside import put_sample_text
 
 from skstruct.datasets import (
     load_chunking,
@@ -12,7 +13,6 @@ from skstruct.datasets import (
     load_segmentation,
     load_tagging,
     read_columns,
-    samples,
 )
 
 
@@ -184,7 +184,7 @@ def test_unknown_language(language):
 
 def test_parsing_of_the_file_format(monkeypatch):
     text = "# about\n#\n#   indented\n\n\na\tX\n#\tY\n\n\nb\u2028c\tZ"
-    monkeypatch.setattr(samples, "_read_text", lambda file: text)
+    put_sample_text(monkeypatch, text)
     sample = load_sample("zh")
     assert sample.DESCR == "about\n\n  indented"
     assert sample.words == [["a", "#"], ["b\u2028c"]]
@@ -193,6 +193,6 @@ def test_parsing_of_the_file_format(monkeypatch):
 
 @pytest.mark.parametrize("line", ["a", "a\tb\tc", "a\t", "\tb"])
 def test_a_bad_line_is_named(monkeypatch, line):
-    monkeypatch.setattr(samples, "_read_text", lambda file: f"# about\n\na\tX\n{line}\n")
+    put_sample_text(monkeypatch, f"# about\n\na\tX\n{line}\n")
     with pytest.raises(ValueError, match="sample_zh.txt, line 4: expected 2 columns"):
         load_sample("zh")

@@ -41,7 +41,7 @@ def corpora(token):
 
 
 def encode(encoder, X, grow):
-    start, row, value = encoder.encode(flatten(X), offsets_of(lengths_of(X)), grow)
+    start, row, value = encoder.encode(flatten(X), offsets_of(lengths_of(X)), grow).bag
     value = value if value.shape[0] else np.ones(row.shape[0])
     assert start[0] == 0 and start[-1] == row.shape[0] == value.shape[0]
     names = {int(encoder.row_of[k]): name for name, k in encoder.ids.items() if encoder.row_of[k] >= 0}

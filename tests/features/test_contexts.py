@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from inside import model_of
 
 from skstruct import FeatureTemplates, StructuredPerceptron
 from skstruct.data.inputs import flatten, lengths_of, offsets_of
@@ -62,7 +63,7 @@ def test_features_and_their_names():
 
 def test_transitions_may_read_them():
     tagger = fit(["U1:%x[0,0]", "B", "B1:%av2[0,0]", "B2:%lex_w[0,0]"], {"w": ["门把"]}, max_iter=3)
-    assert tagger._model.encoder.edges.n_rows > 1
+    assert model_of(tagger).encoder.edges.n_rows > 1
     names = [name for token in explain(tagger, X[0]).tokens for name, _ in token.transitions]
     assert any("B1:" in name for name in names) and any("B2:E" in name for name in names)
 
@@ -70,7 +71,7 @@ def test_transitions_may_read_them():
 def test_columns_have_statistics_of_their_own():
     rows = [[(a, b) for a, b in zip(x, reversed(x))] for x in X]
     tagger = fit(["U1:%av2[0,0]", "U2:%av3[0,1]", "U3:%lex_w[0,1]"], {"w": ["手把"]}, rows)
-    trained = tagger._model.encoder.contexts.trained
+    trained = model_of(tagger).encoder.contexts.trained
     assert sorted(trained) == [0, 1]
     assert trained[0].of("门把") == trained[1].of("把门") == 2
     assert any("U3:B" in token for token in features_of(tagger, rows[0]))

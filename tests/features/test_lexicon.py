@@ -1,8 +1,7 @@
 """Lexicons: maximum matching against a search word by word, and entries that are none."""
 
-import time
-
 import pytest
+from counting import calls, needs_compiled
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -79,11 +78,19 @@ def test_what_is_no_lexicon(lexicons, error, message):
         FeatureTemplates(["U:%lex_a[0,0]", "B"], lexicons=lexicons)
 
 
-@pytest.mark.slow
-def test_many_entries_cost_nothing():
-    words = [f"{k:05d}" for k in range(100_000)]
-    text = ["".join(words[::3])]
+@needs_compiled
+def test_a_long_text_does_not_go_through_the_entries():
+    """Entries are read once and the text is read once: what a longer text costs does not depend on them."""
+    counts = {}
     marks_of(Lexicon(["a"], True), ["a"])
-    begin = time.process_time()
-    assert marks_of(Lexicon(words, True), text) == ["BIIIE" * len(words[::3])]
-    assert time.process_time() - begin < 3
+    for n_words in (100, 10_000):
+        words = [f"{k:05d}" for k in range(n_words)]
+        for n in (10, 1000):
+            text = ["".join(words[:10] * n)]
+            counts[n_words, n], marks = calls(
+                lambda text=text, words=words: marks_of(Lexicon(words, True), text)
+            )
+            assert marks == ["BIIIE" * (len(text[0]) // 5)]
+    few, many = (counts[n_words, 1000] - counts[n_words, 10] for n_words in (100, 10_000))
+    assert many <= few + 10
+    assert counts[10_000, 10] < 100 * counts[100, 10]

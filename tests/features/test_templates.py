@@ -5,6 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import model_of
 
 import oracles
 from skstruct import FeatureTemplates, StructuredPerceptron
@@ -173,7 +174,7 @@ def test_an_estimator_reads_the_file(tmp_path):
     X, y = [["a", "b"], ["b", "a"]], [["X", "Y"], ["Y", "X"]]
     for features in (path, str(path), ["U00:%x[0,0]", "B"], FeatureTemplates(["U00:%x[0,0]", "B"])):
         tagger = StructuredPerceptron(features, random_state=0).fit(X, y)
-        assert tagger._model.encoder.templates.lines == ("U00:%x[0,0]", "B")
+        assert model_of(tagger).encoder.templates.lines == ("U00:%x[0,0]", "B")
         assert list(tagger.predict(X)) == y
     with pytest.raises(ValueError, match="neither a preset"):
         StructuredPerceptron("no such file").fit(X, y)

@@ -5,10 +5,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from inside import model_of
 from sklearn.exceptions import NotFittedError
 
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.chain import state as online_state
+from skstruct.core import store as store_module
 from skstruct.datasets import make_hmm_sequences
 from skstruct.features.columns import column_function
 from skstruct.inspection import explain, feature_weights, features_of, transition_weights
@@ -84,8 +85,8 @@ def bags(X):
 
 @pytest.fixture
 def store_sparsely(monkeypatch):
-    monkeypatch.setattr(online_state, "DENSE_WEIGHTS", 0)
-    monkeypatch.setattr(online_state, "FEW_LABELS", 0)
+    monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 0)
+    monkeypatch.setattr(store_module, "FEW_LABELS", 0)
 
 
 def check_sums(tagger, X):
@@ -113,7 +114,7 @@ def test_parts_sum_to_the_score_with_templates(estimator, min_count):
 def test_parts_sum_to_the_score_with_sparse_storage(store_sparsely):
     X, y = corpus()
     tagger = StructuredPerceptron(TEMPLATES, max_iter=5, random_state=0).fit(X[:15], y[:15])
-    assert tagger._model.nodes.sparse and tagger._model.edges.sparse
+    assert model_of(tagger).nodes.sparse and model_of(tagger).edges.sparse
     check_sums(tagger, X)
 
 

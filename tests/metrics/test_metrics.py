@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import score_of
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import cross_val_score
 
@@ -402,7 +403,7 @@ def test_scorers(name, structure, other):
     scorer = pickle.loads(pickle.dumps(getattr(metrics, name)))
     y = [structure, structure, other, structure] * 2
     scores = cross_val_score(Constant(structure), [["x", "x"]] * 8, y, cv=2, scoring=scorer)
-    score = scorer._score_func
+    score = score_of(scorer)
     assert scores == pytest.approx([score(y[:4], [structure] * 4)] * 2)
     assert 0 < scores[0] < 1
     assert score.__name__ in repr(scorer)

@@ -8,6 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import sklearn
+from inside import model_of
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -24,7 +25,7 @@ from skstruct import (
     WordSegmenter,
 )
 from skstruct.chain import bigram as chain
-from skstruct.chain import state as online_state
+from skstruct.core import store as store_module
 from skstruct.core.averaging import entries
 from skstruct.datasets import make_hmm_sequences
 from skstruct.training import epochs as loops
@@ -48,7 +49,7 @@ def weights(fitted):
     """{(part, key): weight}, without zeros."""
     found = {}
     for part in ("nodes", "edges"):
-        store = getattr(fitted._model, part)
+        store = getattr(model_of(fitted), part)
         keys, values = entries(store) if store.sparse else enumerate_values(store.value)
         found.update({(part, k): v for k, v in zip(keys.tolist(), values.tolist()) if v != 0.0})
     return found
@@ -64,10 +65,10 @@ def enumerate_values(value):
 def test_is_equation_7_or_8(average, bootstrap, many_labels, monkeypatch):
     y = Y
     if many_labels:
-        monkeypatch.setattr(online_state, "DENSE_WEIGHTS", 0)
+        monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 0)
         y = [[f"{label}-{word}" for label, word in zip(*pair)] for pair in zip(Y, X)]
     fitted = averager(average=average, bootstrap=bootstrap, keep_members=True).fit(X, y)
-    assert bool(fitted._model.nodes.sparse) == many_labels
+    assert bool(model_of(fitted).nodes.sparse) == many_labels
     members = [weights(member) for member in fitted.estimators_]
     expected = {}
     for key in set().union(*members):
@@ -154,7 +155,7 @@ def test_members_do_not_pile_up(n_jobs):
     averager(base, 2, n_jobs=n_jobs).fit(X, y)
     few, _ = peak_of(lambda: averager(base, n_jobs + 1, n_jobs=n_jobs).fit(X, y))
     many, fitted = peak_of(lambda: averager(base, n_jobs + 9, n_jobs=n_jobs).fit(X, y))
-    assert many - few < 2 * n_jobs * fitted._model.nodes.value.nbytes
+    assert many - few < 2 * n_jobs * model_of(fitted).nodes.value.nbytes
 
 
 # -- interrupts ----------------------------------------------------------------------------------------

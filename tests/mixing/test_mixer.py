@@ -9,12 +9,14 @@ import textwrap
 import numpy as np
 import pytest
 import sklearn
+from inside import before_each_round, model_of
 from sklearn.base import clone
 from training_cases import corpus
 
 import skstruct
 from skstruct import (
     L1CRF,
+    KBestReranker,
     ParameterMixer,
     PassiveAggressiveTagger,
     Segmenter,
@@ -23,6 +25,7 @@ from skstruct import (
     WordSegmenter,
 )
 from skstruct.cluster import shards
+from skstruct.core import store as store_module
 from skstruct.datasets import load_segmentation
 from skstruct.mixing import rounds as rounds_module
 from skstruct.saving.container import ModelFileError
@@ -57,7 +60,7 @@ def seeded(estimator, seed):
 
 
 def stores(estimator):
-    model = getattr(estimator, "tagger_", estimator)._model
+    model = model_of(getattr(estimator, "tagger_", estimator))
     return {n: v.value for n, v in vars(model).items() if hasattr(v, "columns")}
 
 
@@ -120,17 +123,15 @@ def test_threads_change_nothing(estimator, X, y):
 
 
 def test_sparse_rows_change_nothing(monkeypatch):
-    from skstruct.chain import state as online_state
-    from skstruct.cluster import joining
+    monkeypatch.setattr(store_module, "FEW_LABELS", 0)
 
-    def weights(sparse):
-        for module in (online_state, joining):
-            monkeypatch.setattr(module, "is_sparse", lambda rows, columns: sparse)
+    def weights(most_dense):
+        monkeypatch.setattr(store_module, "DENSE_WEIGHTS", most_dense)
         base = StructuredPerceptron(max_iter=4, penalty="l2", alpha=1e-3)
         mixer = ParameterMixer(base, n_shards=3, random_state=0)
         return [mixer.fit(X, Y).decision_function(X), mixer.fit_shards(dealt(X, Y, 3)).decision_function(X)]
 
-    np.testing.assert_array_equal(weights(True), weights(False))
+    np.testing.assert_array_equal(weights(0), weights(2**24))
 
 
 @pytest.mark.parametrize("estimator, X, y", [LEARNERS[0], LEARNERS[5], LEARNERS[6], LEARNERS[8]])
@@ -206,6 +207,13 @@ def test_shards_that_are_wrong(shards, message):
     assert not hasattr(mixer, "estimator_")
 
 
+def test_a_reranker_learns_from_no_shards_that_are_loaded_apart():
+    texts, words = (part[:6] for part in load_segmentation())
+    mixer = ParameterMixer(KBestReranker(max_iter=1), random_state=0)
+    with pytest.raises(ValueError, match="KBestReranker cannot learn from shards that are loaded apart"):
+        mixer.fit_shards([lambda: (texts, words), lambda: (texts, words)])
+
+
 @pytest.mark.parametrize(
     "estimator, message",
     [
@@ -214,6 +222,7 @@ def test_shards_that_are_wrong(shards, message):
         (StructuredPerceptron(early_stopping=True), "early_stopping=True of StructuredPerceptron"),
         (StructuredPerceptron(checkpoint="folder"), "checkpoint='folder'"),
         (ParameterMixer(), "ParameterMixer cannot be used by ParameterMixer"),
+        (StructuredPerceptron, "estimator must be an instance, got the class StructuredPerceptron"),
         (StructuredPerceptron(max_iter=0), "max_iter"),
     ],
 )
@@ -263,15 +272,14 @@ def killed_after(monkeypatch):
     """Let a fit end without warning after so many rounds."""
 
     def arm(n):
-        round_, rounds = rounds_module.Rounds._round, []
+        rounds = []
 
-        def counted(self):
+        def counting():
             if len(rounds) == n:
                 raise Killed
             rounds.append(1)
-            round_(self)
 
-        monkeypatch.setattr(rounds_module.Rounds, "_round", counted)
+        before_each_round(monkeypatch, counting)
 
     yield arm
 

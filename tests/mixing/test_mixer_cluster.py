@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from inside import after_each_submission, kept_by_a_worker, model_of
 from sklearn.base import clone
 
 from skstruct import ParameterMixer, StructuredPerceptron
@@ -51,7 +52,7 @@ def base(**options):
 
 def assert_same(a, b):
     for name in ("nodes", "edges"):
-        np.testing.assert_array_equal(getattr(a._model, name).value, getattr(b._model, name).value)
+        np.testing.assert_array_equal(getattr(model_of(a), name).value, getattr(model_of(b), name).value)
 
 
 @pytest.mark.parametrize("n", [1, 3])
@@ -61,7 +62,7 @@ def test_workers_or_threads(client, n):
     here = mixer.fit_shards(shards(n))
     assert_same(here, ParameterMixer(base(**options), random_state=0, client="auto").fit_shards(shards(n)))
     # Nothing of it stays behind.
-    assert set(client.run(lambda: (len(workers._RUNS), len(workers._SHARDS))).values()) == {(0, 0)}
+    assert set(client.run(kept_by_a_worker).values()) == {(0, 0)}
 
 
 def test_fit_by_the_address_of_a_scheduler(client):
@@ -81,17 +82,15 @@ def test_errors_name_the_shard(client):
 @pytest.mark.parametrize("n", [1, 3])
 @pytest.mark.parametrize("when", [0, 2])
 def test_a_worker_that_dies_changes_nothing(client, monkeypatch, n, when):
-    submit, killed = workers.Cluster._submit, []
+    killed = []
 
-    def kill_too(self, s, arguments):
-        task = submit(self, s, arguments)
-        if arguments[0] == "_train" and arguments[3] == when and not killed:
-            killed.append(client.run(os.getpid, workers=[self.home[s]])[self.home[s]])
+    def kill_too(cluster, s, epoch):
+        if epoch == when and not killed:
+            killed.append(client.run(os.getpid, workers=[cluster.home[s]])[cluster.home[s]])
             os.kill(killed[0], signal.SIGKILL)
-        return task
 
     here = ParameterMixer(base(), random_state=0).fit_shards(shards(n))
-    monkeypatch.setattr(workers.Cluster, "_submit", kill_too)
+    after_each_submission(monkeypatch, kill_too)
     there = ParameterMixer(base(), random_state=0, client="auto").fit_shards(shards(n))
     assert killed
     assert_same(here, there)
@@ -101,25 +100,23 @@ def test_a_worker_that_dies_changes_nothing(client, monkeypatch, n, when):
 def test_a_driver_that_dies_and_a_worker_too(client, monkeypatch, tmp_path, n):
     mixer = ParameterMixer(base(), random_state=0, client="auto", checkpoint=tmp_path)
     here = clone(mixer).set_params(client=None, checkpoint=None).fit_shards(shards(n))
-    run, submit, killed = workers.Cluster.train, workers.Cluster._submit, []
+    run, killed = workers.Cluster.train, []
 
     def dies(self, epoch, *arguments):
         if epoch == 2:
             raise OSError("no driver any more")
         return run(self, epoch, *arguments)
 
-    def kill_too(self, s, arguments):
-        task = submit(self, s, arguments)
-        if arguments[0] == "_train" and arguments[3] == 3 and not killed:
-            killed.append(client.run(os.getpid, workers=[self.home[s]])[self.home[s]])
+    def kill_too(cluster, s, epoch):
+        if epoch == 3 and not killed:
+            killed.append(client.run(os.getpid, workers=[cluster.home[s]])[cluster.home[s]])
             os.kill(killed[0], signal.SIGKILL)
-        return task
 
     with monkeypatch.context() as patch:
         patch.setattr(workers.Cluster, "train", dies)
         with pytest.raises(OSError):
             mixer.fit_shards(shards(n))
-    monkeypatch.setattr(workers.Cluster, "_submit", kill_too)
+    after_each_submission(monkeypatch, kill_too)
     mixer.fit_shards(shards(n))
     assert killed and mixer.resumed_from_ == 2 and not list(tmp_path.iterdir())
     assert_same(here, mixer)

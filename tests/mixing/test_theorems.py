@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import weights_view
+from inside import model_of
 from training_cases import corpus, features_of
 
 import oracles
@@ -83,6 +84,6 @@ def test_mistake_bound(seed, n_shards, mixing):
         total += float((share * mistakes).sum())
     pairs = list(zip(features, map(tuple, y)))
     learned = weights_view.weights_of(mixer.estimator_, X)
-    labels = mixer._model.labels.values
+    labels = model_of(mixer).labels.values
     bounds = [oracles.mistake_bound(pairs, labels, w) for w in (teacher, learned)]
     assert 0 < total <= min(bound for bound in bounds if bound is not None)

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from inside import model_of
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict
@@ -192,7 +193,7 @@ def test_models_are_averaged_feature_by_feature(average):
     averager = BaggingShuffleAverager(
         parser(max_iter=2), n_estimators=3, average=average, keep_members=True, random_state=1
     ).fit(X, Y)
-    members = [m._model for m in averager.estimators_]
+    members = [model_of(m) for m in averager.estimators_]
 
     def by_feature(model):
         features, label_features = model.features()
@@ -200,7 +201,7 @@ def test_models_are_averaged_feature_by_feature(average):
         return {**dict(zip(features, rows[0])), **dict(zip(label_features, rows[1]))}
 
     parts = [by_feature(m) for m in members]
-    for feature, row in by_feature(averager._model).items():
+    for feature, row in by_feature(model_of(averager)).items():
         rows = np.array([part.get(feature, np.zeros_like(row)) for part in parts])
         used = np.maximum((rows != 0).sum(axis=0), 1) if average == "nonzero" else 3
         np.testing.assert_allclose(row, rows.sum(axis=0) / used)
@@ -212,7 +213,7 @@ def test_sparse_label_weights_are_averaged_too():
     many += [[(0, f"only{k}")] for k in range(10)]
     sentences = X + [[(f"w{k}", "N")] for k in range(10)]
     averager = BaggingShuffleAverager(parser(max_iter=8), n_estimators=2, random_state=1).fit(sentences, many)
-    assert averager._model.label_weights.sparse and averager.predict(sentences) == many
+    assert model_of(averager).label_weights.sparse and averager.predict(sentences) == many
 
 
 @pytest.mark.parametrize("penalty, alpha", [(None, 0.0), ("l1", 0.01), ("l1-cumulative", 0.01), ("l2", 0.5)])
@@ -224,10 +225,10 @@ def test_label_weights_become_sparse_without_a_trace(monkeypatch, penalty, alpha
         for module in (structure, parser_model):
             monkeypatch.setattr(module, "FEW_LABELS", few)
         model = parser(penalty=penalty, alpha=alpha).partial_fit(X, Y)
-        assert not model._model.label_weights.sparse
+        assert not model_of(model).label_weights.sparse
         for _ in range(2):
             model.partial_fit(sentences, trees)
-        assert model._model.label_weights.sparse == (few == 16)
+        assert model_of(model).label_weights.sparse == (few == 16)
         return model.predict(sentences), model.partial_fit(X, Y).predict(sentences)
 
     assert run(16) == run(1000)

@@ -6,6 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from inside import model_of, run_and_lattices_of
 from sklearn.base import clone
 
 from skstruct import (
@@ -115,14 +116,10 @@ def naive_training(lattices, targets, orders):
 
 def prepared(estimator, X, y):
     """(run, lattices with buckets, targets) of a fit that has not begun."""
-    captured = []
-    jackknife = estimator._jackknife
-    estimator._jackknife = lambda *given: captured.append(jackknife(*given)) or captured[0]
-    run = estimator._prepare(X, y, None)
-    del estimator._jackknife
+    run, nodes_of = run_and_lattices_of(estimator, X, y)
     task = run.task
     lattices, targets = [], []
-    for i, nodes in enumerate(captured[0]):
+    for i, nodes in enumerate(nodes_of):
         bounds = slice(task.node[i], task.node[i + 1])
         buckets = task.margin[bounds].tolist()
         lattices.append([(*n[:4], m, n[4]) for n, m in zip(nodes, buckets)])
@@ -141,7 +138,7 @@ def test_training_equals_the_naive_trainer():
         if weights is None:
             continue
         run.train(X, y)
-        assert_same_scores(estimator._model, lattices, weights)
+        assert_same_scores(model_of(estimator), lattices, weights)
         compared += 1
     assert compared >= 1
 
@@ -173,7 +170,7 @@ def test_search_is_exact():
     """The path chosen is the best of all, under the weights of a fit."""
     X, y = texts()
     estimator = reranker().fit(X, y)
-    model, base = estimator._model, estimator.base_
+    model, base = model_of(estimator), estimator.base_
     view = view_of(base)
     candidates = view.candidates(base, X, 6)
     for i, found in enumerate(candidates):
@@ -216,7 +213,7 @@ def test_words_tags_and_white_space():
     assert all(tag in {"X", "Y", "Z"} for items in predicted for _, tag in items)
     assert predicted[-2] == [] and {"a"} == {predicted[-1][0][0]}
     assert joint.score(X, y) == pytest.approx(word_f1_score(y, joint.predict(X)))
-    assert joint.oracle_ <= 1.0 and joint.n_features() == joint._model.entries
+    assert joint.oracle_ <= 1.0 and joint.n_features() == model_of(joint).entries
     plain = reranker().fit(*texts(tags=False))
     assert all(isinstance(w, str) for items in plain.predict(X) for w in items)
 
@@ -237,7 +234,7 @@ def test_base_is_a_tagger(kind):
 def test_threads_change_nothing():
     X, y = texts()
     one, two = reranker().fit(X, y), reranker(n_jobs=2).fit(X, y)
-    np.testing.assert_array_equal(one._model.weights.value, two._model.weights.value)
+    np.testing.assert_array_equal(model_of(one).weights.value, model_of(two).weights.value)
     assert one.predict(X) == two.predict(X)
     assert one.decision_function(X).tolist() == two.decision_function(X).tolist()
 
@@ -254,7 +251,7 @@ def test_saved_and_loaded(tmp_path, training, min_count):
     assert loaded.decision_function(X).tolist() == estimator.decision_function(X).tolist()
     if training:
         np.testing.assert_array_equal(
-            loaded.fit(X, y)._model.weights.value, estimator.fit(X, y)._model.weights.value
+            model_of(loaded.fit(X, y)).weights.value, model_of(estimator.fit(X, y)).weights.value
         )
     else:
         assert loaded.fit(X, y).n_iter_ == 3
@@ -264,13 +261,13 @@ def test_warm_start_goes_on():
     X, y = texts()
     whole = reranker().set_params(max_iter=6).fit(X, y)
     parts = reranker(warm_start=True).fit(X, y).fit(X, y)
-    np.testing.assert_array_equal(whole._model.weights.value, parts._model.weights.value)
+    np.testing.assert_array_equal(model_of(whole).weights.value, model_of(parts).weights.value)
     with pytest.raises(ValueError, match="min_count=2 differs"):
         parts.set_params(min_count=2).fit(X, y)
-    known = len(parts._model.words)
+    known = len(model_of(parts).words)
     X2, y2 = [*X, "dd", "dd", "dd"], [*y, *[[("d", "W"), ("d", "W")]] * 3]
     parts.set_params(min_count=1).fit(X2, y2)
-    assert "d" in parts._model.words and len(parts._model.words) > known
+    assert "d" in model_of(parts).words and len(model_of(parts).words) > known
 
 
 @pytest.mark.parametrize(
@@ -299,7 +296,7 @@ def test_checkpoint_resumes(tmp_path):
     X, y = texts()
     whole = reranker().fit(X, y)
     kept = reranker(checkpoint=tmp_path).fit(X, y)
-    np.testing.assert_array_equal(whole._model.weights.value, kept._model.weights.value)
+    np.testing.assert_array_equal(model_of(whole).weights.value, model_of(kept).weights.value)
     assert kept.resumed_from_ == 0 and not list(tmp_path.iterdir())
 
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from inside import put_chunk_size
 
 from skstruct.saving import container
 from skstruct.saving.container import (
@@ -111,7 +112,7 @@ def test_any_memory_layout_and_byte_order_can_be_written(path):
 
 
 def test_arrays_larger_than_a_chunk(path, monkeypatch):
-    monkeypatch.setattr(container, "_CHUNK_BYTES", 7)
+    put_chunk_size(monkeypatch, 7)
     array = np.arange(1000)
     write_container(path, {"kind": "model"}, {"a": array, "b": array[:1]})
     assert_same(read_container(path, kind="model")[1]["a"], array)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from inside import model_of
 
 import skstruct
 from skstruct import FeatureTemplates, PassiveAggressiveTagger, Segmenter, StructuredPerceptron
@@ -42,7 +43,7 @@ def test_round_trip(adapted, min_count, path):
     loaded = skstruct.load(path)
     assert loaded.features == tagger.features
     same(tagger, loaded)
-    contexts, again = tagger._model.encoder.contexts, loaded._model.encoder.contexts
+    contexts, again = model_of(tagger).encoder.contexts, model_of(loaded).encoder.contexts
     assert (again.adapted is None) is (not adapted)
     assert again.characters == contexts.characters == {0: True}
     for s in ("北京", "今天", "京今"):

@@ -11,6 +11,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from inside import model_of
 from model_cases import CASES, TEMPLATES, WITHOUT_LABELS, assert_predicts_same, fitted, n_labels_of, tokens
 
 import skstruct
@@ -22,7 +23,7 @@ from skstruct import (
     StructuredPerceptron,
     cli,
 )
-from skstruct.chain import state as online_state
+from skstruct.core import store as store_module
 from skstruct.saving.container import read_container, write_container
 
 FOLDER = pathlib.Path(__file__).parent / "data_files"
@@ -37,7 +38,7 @@ def trained(name, n_labels, storage="as chosen"):
     """An estimator and its data; tables of more than 16 columns are all sparse if ``storage`` says so."""
     with pytest.MonkeyPatch.context() as patch:
         if storage == "sparse":
-            patch.setattr(online_state, "DENSE_WEIGHTS", 0)
+            patch.setattr(store_module, "DENSE_WEIGHTS", 0)
         return fitted(name, n_labels)
 
 
@@ -82,7 +83,7 @@ def test_l1crf_with_many_labels_is_sparse():
         _, arrays = read_container(FOLDER / f"{name}.skstruct", kind="model")
         assert any(array.endswith("model.nodes.count") for array in arrays)
     for n_labels in (17, 45):
-        assert trained("l1crf", n_labels)[0]._model.nodes.sparse
+        assert model_of(trained("l1crf", n_labels)[0]).nodes.sparse
 
 
 @pytest.mark.parametrize("name", ["perceptron", "perceptron-order2", "l1crf", "averager", "mixer"])
@@ -91,7 +92,7 @@ def test_a_fitted_model_holds_no_more_than_its_file(name, tmp_path):
     model.save(tmp_path / "model", training=False)
 
     def size(estimator):
-        model = getattr(estimator, "estimator_", estimator)._model
+        model = model_of(getattr(estimator, "estimator_", estimator))
         return sum(part.nbytes for part in (*model.nodes, *model.edges) if isinstance(part, np.ndarray))
 
     assert size(model) == size(skstruct.load(tmp_path / "model"))

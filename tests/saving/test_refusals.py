@@ -11,14 +11,15 @@ import struct
 
 import numpy as np
 import pytest
+from inside import model_of
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Perceptron
 from sklearn.pipeline import make_pipeline
 
 import skstruct
 from skstruct import FeatureTemplates, PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.chain import state as online_state
 from skstruct.chain.segmenter import Segmenter
+from skstruct.core import store as store_module
 from skstruct.saving.container import ModelFileError, read_container, write_container
 from skstruct.saving.registry import save
 
@@ -49,8 +50,8 @@ def bag_model():
 
 def sparse_model():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(online_state, "DENSE_WEIGHTS", 0)
-        patch.setattr(online_state, "FEW_LABELS", 0)
+        patch.setattr(store_module, "DENSE_WEIGHTS", 0)
+        patch.setattr(store_module, "FEW_LABELS", 0)
         return StructuredPerceptron(TEMPLATES, max_iter=2, random_state=0).fit(X, Y)
 
 
@@ -130,7 +131,7 @@ def test_labels_of_unknown_types(path):
 
 def test_weights_that_are_not_finite(path):
     model = templates_model()
-    model._model.nodes.value[0] = np.nan
+    model_of(model).nodes.value[0] = np.nan
     with pytest.raises(ValueError, match=r"weights \(model.nodes\) that are not finite"):
         model.save(path)
 

@@ -8,8 +8,10 @@ import sys
 import textwrap
 import warnings
 
+import inside
 import numpy as np
 import pytest
+from inside import after_each_report, before_each_pass, model_of, run_of, training_of
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -25,7 +27,6 @@ from skstruct.datasets import make_hmm_sequences
 from skstruct.saving.container import ModelFileError
 from skstruct.training import checkpoint
 from skstruct.training.checkpoint import arrays_of
-from skstruct.training.run import Run
 
 
 class Stop(Exception):
@@ -37,15 +38,14 @@ def stop_after(monkeypatch):
     """Let training raise after so many epochs."""
 
     def arm(n):
-        report, seen = Run._report, []
+        seen = []
 
         def counting(run):
-            report(run)
             seen.append(run)
             if len(seen) == n:
                 raise Stop
 
-        monkeypatch.setattr(Run, "_report", counting)
+        after_each_report(monkeypatch, counting)
 
     yield arm
 
@@ -55,8 +55,8 @@ def corpus(n=30, seed=0):
 
 
 def bits(estimator):
-    state = estimator._training
-    found = arrays_of((state.model, estimator._model.nodes, estimator._model.edges), "fit")
+    state = training_of(estimator)
+    found = arrays_of((state.model, model_of(estimator).nodes, model_of(estimator).edges), "fit")
     return {name: array.tobytes() for name, array in found.items()}
 
 
@@ -160,7 +160,7 @@ def test_an_interrupt_on_a_full_disk_keeps_the_model(tmp_path, monkeypatch):
         monkeypatch.setattr(checkpoint, "write_container", full)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Run, "_report", pressed)
+    after_each_report(monkeypatch, pressed)
     estimator = StructuredPerceptron(random_state=0, checkpoint=tmp_path)
     with pytest.raises(OSError, match="disk full"):
         estimator.fit(*corpus())
@@ -254,8 +254,8 @@ def test_averager_goes_on_with_the_members_as_they_were(tmp_path, monkeypatch, s
     resumed = clone(averager).set_params(checkpoint=tmp_path, n_jobs=2).fit(X, y)
     assert [member.resumed_from_ for member in resumed.estimators_] == [4, 2, 0]
     assert os.listdir(tmp_path) == []
-    assert resumed._model.nodes.value.tobytes() == whole._model.nodes.value.tobytes()
-    assert resumed._model.edges.value.tobytes() == whole._model.edges.value.tobytes()
+    assert model_of(resumed).nodes.value.tobytes() == model_of(whole).nodes.value.tobytes()
+    assert model_of(resumed).edges.value.tobytes() == model_of(whole).edges.value.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -276,32 +276,28 @@ def test_crf_resumed_equals_uninterrupted(tmp_path, parameters, after):
         warnings.simplefilter("ignore", ConvergenceWarning)
         whole = clone(crf).fit(X, y)
         with pytest.raises(KeyboardInterrupt):
-            run = clone(crf).set_params(checkpoint=tmp_path)._prepare(X, y, None)
+            run = run_of(clone(crf).set_params(checkpoint=tmp_path), X, y)
             _interrupt_after(run, after, X, y)
         assert len(os.listdir(tmp_path)) == 1
         resumed = clone(crf).set_params(checkpoint=tmp_path).fit(X, y)
     assert 0 < resumed.resumed_from_ <= after
     assert os.listdir(tmp_path) == []
-    assert resumed._model.nodes.value.tobytes() == whole._model.nodes.value.tobytes()
-    assert resumed._model.edges.value.tobytes() == whole._model.edges.value.tobytes()
+    assert model_of(resumed).nodes.value.tobytes() == model_of(whole).nodes.value.tobytes()
+    assert model_of(resumed).edges.value.tobytes() == model_of(whole).edges.value.tobytes()
     assert resumed.objective_ == whole.objective_ and resumed.n_iter_ == whole.n_iter_
     assert [h["objective"] for h in resumed.history_] == [h["objective"] for h in whole.history_]
 
 
 def _interrupt_after(run, n, X, y):
     """Train until so many entries of the history are there, then raise as Ctrl-C does."""
-    solve, seen = run._solve, []
+    seen = []
 
-    def solving(warm, on_pass, interrupt):
-        def counting(record, tables):
-            seen.append(record)
-            if len(seen) == n:
-                raise KeyboardInterrupt
-            return on_pass(record, tables)
+    def counting(record):
+        seen.append(record)
+        if len(seen) == n:
+            raise KeyboardInterrupt
 
-        return solve(warm, counting, interrupt)
-
-    run._solve = solving
+    before_each_pass(run, counting)
     run.train(X, y)
 
 
@@ -325,21 +321,23 @@ def test_kill_minus_nine(tmp_path):
     code = textwrap.dedent(
         """
         import os, signal, sys
+        import pytest
         from skstruct import StructuredPerceptron
         from skstruct.datasets import make_hmm_sequences
-        from skstruct.training.run import Run
 
-        report = Run._report
+        sys.path.insert(0, sys.argv[2])
+        from inside import after_each_report
+
         def killing(run):
-            report(run)
             if run.done == 4:
                 os.kill(os.getpid(), signal.SIGKILL)
-        Run._report = killing
+        after_each_report(pytest.MonkeyPatch(), killing)
         X, y = make_hmm_sequences(30, random_state=0)
         StructuredPerceptron(random_state=0, checkpoint=sys.argv[1]).fit(X, y)
         """
     )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    tests = os.path.dirname(inside.__file__)
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path), tests], check=False)
     assert done.returncode == -signal.SIGKILL
     X, y = corpus()
     resumed = StructuredPerceptron(random_state=0, checkpoint=tmp_path).fit(X, y)

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
+from inside import IS_NODE
 from segment_oracle import decisions_of, segmentations, segmented_text, zc14, zsz18
 
 from skstruct.core.codes import (
@@ -33,7 +34,7 @@ from skstruct.core.store import Rule, weights
 from skstruct.training.epochs import snapshot
 from skstruct.words import epoch as segment
 from skstruct.words.features import PAD, load, previous
-from skstruct.words.keys import _IS_NODE, features, in_order, table_from_keys
+from skstruct.words.keys import features, in_order, table_from_keys
 from skstruct.words.search import SegmentTask, new_work
 
 
@@ -411,7 +412,7 @@ def test_tables_unite_by_feature(templates):
     parts = [keys_of(m.table, m.entries[0]) for m in models]
     table, entries, rows = empty_table(), np.zeros(1, np.int64), []
     for part in parts:
-        table, numbers = extended(table, entries, part, 0, _IS_NODE[templates])
+        table, numbers = extended(table, entries, part, 0, IS_NODE[templates])
         rows.append(numbers)
     names = features(templates, keys_of(table, entries[0]))
     assert len(set(names)) == entries[0]

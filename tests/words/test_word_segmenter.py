@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from inside import after_each_report, has_model, model_of, training_of
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict
@@ -16,7 +17,6 @@ from skstruct.data.inputs import Sequences
 from skstruct.datasets import load_segmentation
 from skstruct.metrics import word_f1_score
 from skstruct.saving.container import ModelFileError, read_container, write_container
-from skstruct.training.run import Run
 
 X, Y = load_segmentation()
 TEXTS = ["我喜欢图书馆", "他来北京"]
@@ -160,10 +160,10 @@ BAD = [
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
 def test_bad_input(fitted, method, x, y, message):
     segmenter = clone(fitted).fit(TEXTS, WORDS)
-    before, model = vars(segmenter).copy(), pickle.dumps(segmenter._training)
+    before, model = vars(segmenter).copy(), pickle.dumps(training_of(segmenter))
     with pytest.raises(ValueError, match=message):
         getattr(segmenter, method)(x, y)
-    assert vars(segmenter) == before and pickle.dumps(segmenter._training) == model
+    assert vars(segmenter) == before and pickle.dumps(training_of(segmenter)) == model
 
 
 def test_bad_options(fitted):
@@ -277,19 +277,17 @@ def test_interrupted_fit_resumes(tmp_path, monkeypatch):
         pass
 
     whole = new(penalty="l1", alpha=1e-3, min_count=2).fit(X[:60], Y[:60])
-    report = Run._report
 
     def stop(run):
-        report(run)
         if run.done == 2:
             raise Stop
 
     segmenter = clone(whole).set_params(checkpoint=str(tmp_path))
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "_report", stop)
+        after_each_report(patch, stop)
         with pytest.raises(Stop):
             segmenter.fit(X[:60], Y[:60])
-    assert not hasattr(segmenter, "_model")
+    assert not has_model(segmenter)
     segmenter.fit(X[:60], Y[:60])
     assert segmenter.resumed_from_ == 2
     same(whole, segmenter)
@@ -335,7 +333,7 @@ def test_damaged_files_are_refused(tmp_path):
 def test_scikit_learn(fitted):
     same(fitted, pickle.loads(pickle.dumps(fitted)))
     copy = clone(fitted)
-    assert not hasattr(copy, "_model") and repr(copy) == repr(fitted)
+    assert not has_model(copy) and repr(copy) == repr(fitted)
     tags = get_tags(fitted)
     assert tags.estimator_type is None and tags.input_tags.string and tags.requires_fit
     assert "WordSegmenter" in fitted._repr_html_()
@@ -343,7 +341,7 @@ def test_scikit_learn(fitted):
     assert predicted.shape == (60,) and predicted.dtype == object
     search = GridSearchCV(new(), {"max_iter": [1, 5]}, cv=2, error_score="raise").fit(X, Y)
     assert search.best_params_["max_iter"] == 5
-    assert fitted.n_features() == len(set(fitted._model.features())) > 0
+    assert fitted.n_features() == len(set(model_of(fitted).features())) > 0
     for container in (tuple, np.array, pd.Series):
         assert fitted.predict(container(X)) == fitted.predict(X)
 

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from training_cases import corpus
 
-from skstruct.chain.model import make_task, n_edge_combinations, n_node_rows, new_encoder
+from skstruct.chain.model import make_task
 from skstruct.data.inputs import flatten, lengths_of, offsets_of
+from skstruct.features.choose import new_encoder
+from skstruct.features.encoded import RowMap, count_rows
+from skstruct.features.merging import merge_encoders
 from skstruct.features.templates import FeatureTemplates
-from skstruct.features.union import RowMap, count_rows, unite
 
 LINES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%suffix1[1,0]/%shape[0,0]", "B", "B1:%x[-1,0]/%x[0,0]"]
 COLUMNS = ["U0:%x[0,0]", "U1:%x[0,1]/%x[1,0]/%x[2,1]", "U1b:%x[0,1]", "B"]
@@ -36,15 +38,12 @@ def test_union(kind, features, min_count):
     shards = [X[:9], X[9:10], X[10:]]
     whole, task = encoded(features, X, min_count)
     encoders, tasks = zip(*(encoded(features, shard, 1) for shard in shards))
-    counts = [
-        count_rows(task, n_node_rows(encoder), n_edge_combinations(encoder))
-        for encoder, task in zip(encoders, tasks)
-    ]
-    united, maps = unite(encoders, counts if min_count > 1 else [None] * 3, min_count)
+    counts = [count_rows(encoder, task) for encoder, task in zip(encoders, tasks)]
+    united, maps = merge_encoders(encoders, counts if min_count > 1 else [None] * 3, min_count)
     # What the union makes of the corpus is what the whole encoder does, row for row.
     for mine, theirs in zip(arrays_of(united, X), arrays_of(whole, X)):
         np.testing.assert_array_equal(mine, theirs)
-    assert n_node_rows(united) == n_node_rows(whole)
+    assert united.n_node_rows == whole.n_node_rows
     assert united.n_features == whole.n_features
     # And so are the rows of the shards, translated.
     for shard, task, rows in zip(shards, tasks, maps):
@@ -63,11 +62,8 @@ def test_the_union_goes_on_growing_like_the_whole():
     more = corpus(7, "str", n=6)[0]
     whole, _ = encoded(LINES, X, 2)
     encoders, tasks = zip(*(encoded(LINES, shard, 1) for shard in (X[:5], X[5:])))
-    counts = [
-        count_rows(task, n_node_rows(encoder), n_edge_combinations(encoder))
-        for encoder, task in zip(encoders, tasks)
-    ]
-    united, _ = unite(encoders, counts, 2)
+    counts = [count_rows(encoder, task) for encoder, task in zip(encoders, tasks)]
+    united, _ = merge_encoders(encoders, counts, 2)
     for encoder in (whole, united):
         encoder.encode(flatten(more), offsets_of(lengths_of(more)), grow=True)
     for mine, theirs in zip(arrays_of(united, more), arrays_of(whole, more)):
@@ -78,8 +74,8 @@ def test_what_does_not_go_together():
     strings, _ = encoded(LINES, corpus(0, "str")[0], 1)
     bags, _ = encoded("auto", corpus(0, "dict")[0], 1)
     with pytest.raises(ValueError, match="shard 1: its tokens are not of the kind"):
-        unite([strings, bags], [None, None], 1)
+        merge_encoders([strings, bags], [None, None], 1)
     text = [list("abcabd"), list("abe")]
     varieties = [encoded("char-av", text, 1)[0] for _ in range(2)]
     with pytest.raises(ValueError, match="accessor varieties"):
-        unite(varieties, [None, None], 1)
+        merge_encoders(varieties, [None, None], 1)

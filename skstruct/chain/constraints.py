@@ -1,0 +1,98 @@
+"""Constraints: which labels may start, follow each other, and end."""
+
+import numpy as np
+
+from ..data.inputs import PlaceError, describe
+from ..data.schemes import allowed_transitions
+
+
+def constraint_arrays(constraints, labels):
+    """``start`` (L,), ``allowed`` (L, L) and ``end`` (L,): 0 where allowed, -inf where not.
+
+    Parameters
+    ----------
+    constraints : None, name of a label scheme, or iterable of pairs
+        Pairs are (previous, next) labels that may follow each other; ``(None, y)`` lets a sequence
+        start with y, ``(y, None)`` lets it end with y. Without any such pair every label may.
+    labels : Labels
+    """
+    L = len(labels)
+    start = np.ones(L, np.bool_)
+    allowed = np.ones((L, L), np.bool_)
+    end = np.ones(L, np.bool_)
+    if isinstance(constraints, str):
+        odd = [v for v in labels.values if not isinstance(v, str)]
+        if odd:
+            raise ValueError(f"constraints={constraints!r} needs labels that are str, got {describe(odd[0])}")
+        start, allowed, end = allowed_transitions(labels.values, constraints)
+    elif constraints is not None:
+        pairs = list(constraints)
+        for pair in pairs:
+            if not _is_pair(pair):
+                raise ValueError(
+                    f"constraints must hold pairs (previous label, next label), got {describe(pair)}"
+                )
+        allowed[:] = False
+        if any(p is None for p, _ in pairs):
+            start[:] = False
+        if any(q is None for _, q in pairs):
+            end[:] = False
+        ids = labels.ids  # a pair may name a label that this corpus lacks
+        for p, q in pairs:
+            if p is None:
+                if q in ids:
+                    start[ids[q]] = True
+            elif q is None:
+                if p in ids:
+                    end[ids[p]] = True
+            elif p in ids and q in ids:
+                allowed[ids[p], ids[q]] = True
+    return tuple(np.where(ok, 0.0, -np.inf) for ok in (start, allowed, end))
+
+
+def _is_pair(pair):
+    if not (isinstance(pair, tuple) and len(pair) == 2) or pair == (None, None):
+        return False
+    try:
+        hash(pair)
+    except TypeError:
+        return False
+    return True
+
+
+def check_gold(gold, token, labels, constraints):
+    """Raise if a gold sequence breaks the constraints; the message names the place."""
+    start, allowed, end = (part == 0.0 for part in constraints)
+    if start.all() and allowed.all() and end.all():
+        return
+    first = np.zeros(gold.shape[0], np.bool_)
+    last = np.zeros(gold.shape[0], np.bool_)
+    filled = np.diff(token) > 0
+    first[token[:-1][filled]] = True
+    last[token[1:][filled] - 1] = True
+    known = gold >= 0
+    wrong = known & ((first & ~start[gold]) | (last & ~end[gold]))
+    pair = known[1:] & known[:-1] & ~first[1:]
+    wrong[1:] |= pair & ~allowed[gold[:-1], gold[1:]]
+    if wrong.any():
+        k = int(wrong.argmax())
+        i = int(np.searchsorted(token, k, side="right")) - 1
+        label = labels.values[gold[k]]
+        if first[k] and not start[gold[k]]:
+            what = f"{label!r} cannot start a sequence"
+        elif last[k] and not end[gold[k]]:
+            what = f"{label!r} cannot end a sequence"
+        else:
+            what = f"{label!r} cannot follow {labels.values[gold[k - 1]]!r}"
+        raise PlaceError(i, k - int(token[i]), f"the label {what} under the constraints", "y")
+    for i in np.unique(np.searchsorted(token, np.flatnonzero(~known), side="right") - 1):
+        reached = start
+        for t, g in enumerate(gold[token[i] : token[i + 1]]):
+            if t:
+                reached = (reached[:, None] & allowed).any(axis=0)
+            if g >= 0:
+                reached = reached & (np.arange(len(labels)) == g)
+        if not (reached & end).any():
+            raise PlaceError(
+                i, None, "under the constraints there is no labelling with the labels given", "y"
+            )

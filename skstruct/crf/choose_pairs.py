@@ -1,0 +1,329 @@
+"""Which weights a CRF has, and how often the corpus shows each.
+
+Weights stand in one vector: pairs of a state feature and a label, then pairs of labels, then, with
+observation-conditioned transitions, combinations with pairs of labels.
+
+A pair whose gradient cannot leave [-c1, c1] at any weights has weight zero at the optimum, and is left out
+from the start. A probability is between 0 and 1, so the gradient is between minus the number of times the
+pair was seen and the number of times the feature was seen without the label. This drops most features of
+real corpora (those seen once, under c1 = 1) and loses nothing.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..chain.marginals import Occurrences
+from ..core.compile import kernel
+from ..features.encoded import Bag
+
+
+class LabelledSequences(NamedTuple):
+    """Sequences by descending length: S sequences, N tokens."""
+
+    order: np.ndarray  # (S,) int64: their numbers in the corpus
+    lengths: np.ndarray  # (S,) int64
+    token: np.ndarray  # (S + 1,) int64: first token of each
+    gold: np.ndarray  # (N,) int32: label, or UNLABELLED
+    weight: np.ndarray  # (S,) float64
+    partial: np.ndarray  # (P,) int64: those with tokens that have no label
+
+    @classmethod
+    def of(cls, task):
+        """The sequences of a :class:`.ChainTask`."""
+        lengths = np.diff(task.token)
+        order = np.argsort(-lengths, kind="stable")
+        lengths = lengths[order]
+        token = np.zeros(order.shape[0] + 1, np.int64)
+        np.cumsum(lengths, out=token[1:])
+        old = np.arange(token[-1]) + np.repeat(task.token[:-1][order] - token[:-1], lengths)
+        gold = task.gold[old]
+        sequence = np.repeat(np.arange(order.shape[0]), lengths)
+        return cls(order, lengths, token, gold, task.weight[order], np.unique(sequence[gold < 0]))
+
+    def token_weight(self):
+        """(N,) the weight of each token's sequence."""
+        return np.repeat(self.weight, self.lengths)
+
+    def is_complete(self):
+        """(N,) bool: whether all tokens of a token's sequence have labels."""
+        complete = np.ones(self.lengths.shape[0], bool)
+        complete[self.partial] = False
+        return np.repeat(complete, self.lengths)
+
+    def has_predecessor(self):
+        """(N,) bool: whether a token is not the first of its sequence."""
+        inner = np.ones(int(self.token[-1]), bool)
+        inner[self.token[:-1][self.lengths > 0]] = False
+        return inner
+
+
+class StateWeights(NamedTuple):
+    """Pairs of a state feature and a label: F features, K pairs in the order of features, then labels."""
+
+    start: np.ndarray  # (N + 1,) int64: where the features of each token begin
+    feature: np.ndarray  # (E,) int32
+    value: np.ndarray  # (E,) float64: what the features count; empty if all are 1
+    row: np.ndarray  # (F,) int64: weight row of each feature
+    first: np.ndarray  # (F + 1,) int32: first pair of each feature
+    pair_feature: np.ndarray  # (K,) int32
+    pair_label: np.ndarray  # (K,) int32
+    pair_row: np.ndarray  # (K,) int64: weight row of the feature
+    seen: np.ndarray  # (K,) float64: weighted count in the sequences whose labels are all given
+
+
+class ConditionedWeights(NamedTuple):
+    """Observation-conditioned transitions that have a weight."""
+
+    pair: np.ndarray  # (M, 3) int64: combination, previous label, next label
+    seen: np.ndarray  # (M,) float64
+    features: Occurrences  # of each token; ``start`` has one element if there are no such transitions
+
+
+# --------------------------------------------------------------------------------------------------
+# Kernels
+# --------------------------------------------------------------------------------------------------
+@kernel
+def _list_features(task, grid, bag, order, of_row, start, feature, value):
+    """CSR of the features of each token; returns their number. ``feature`` empty: count only.
+
+    ``grid`` and ``bag`` are those of ``task`` or stand for them. ``of_row`` (R,) int32 translates rows to
+    features, -1 leaves them out.
+    """
+    n, k = 0, 0
+    write = feature.shape[0] > 0
+    for i in order:
+        T = task.token[i + 1] - task.token[i]
+        first, n_anchors = task.anchor[i], task.anchor[i + 1] - task.anchor[i]
+        for t in range(T):
+            start[k] = n
+            k += 1
+            for g in range(grid.row.shape[0]):
+                for s in range(grid.width[g]):
+                    a = t - grid.lo[g] - s + task.left
+                    if a < 0 or a >= n_anchors or grid.row[g, first + a] < 0:
+                        continue
+                    f = of_row[grid.row[g, first + a] + s]
+                    if f >= 0:
+                        if write:
+                            feature[n] = f
+                            if value.shape[0] > 0:
+                                value[n] = 1.0
+                        n += 1
+            if bag.start.shape[0] > 1:
+                for e in range(bag.start[task.token[i] + t], bag.start[task.token[i] + t + 1]):
+                    if bag.row[e] < 0:
+                        continue
+                    f = of_row[bag.row[e]]
+                    if f >= 0:
+                        if write:
+                            feature[n] = f
+                            if value.shape[0] > 0:
+                                value[n] = bag.value[e] if bag.value.shape[0] > 0 else 1.0
+                        n += 1
+    start[k] = n
+    return n
+
+
+@kernel
+def _count(start, feature, value, gold, weight, L, total, unknown, seen):
+    """Weighted occurrences of each feature: all, at unlabelled tokens, with each gold label."""
+    for t in range(start.shape[0] - 1):
+        for e in range(start[t], start[t + 1]):
+            f = feature[e]
+            x = abs(value[e]) if value.shape[0] > 0 else 1.0
+            total[f] += weight[t] * x
+            if seen.shape[0] > 0:
+                if gold[t] < 0:
+                    unknown[f] += weight[t] * x
+                else:
+                    seen[f * L + gold[t]] += weight[t] * (value[e] if value.shape[0] > 0 else 1.0)
+
+
+@kernel
+def _choose(total, unknown, seen, c1, signed, only_seen, keep):
+    """Which pairs can have a gradient outside [-c1, c1] at some weights; F features times L labels.
+
+    ``signed``: values may be negative, and ``seen`` says nothing of the bounds.
+    """
+    L = keep.shape[0] // max(total.shape[0], 1)
+    for f in range(total.shape[0]):
+        for k in range(f * L, (f + 1) * L):
+            low = seen[k] + unknown[f]
+            high = total[f] - seen[k]
+            keep[k] = total[f] > c1 if signed else low > c1 or high > c1
+            if only_seen and seen[k] == 0.0:
+                keep[k] = False
+
+
+@kernel
+def select(start, feature, value, of_feature, new_start, new_feature, new_value):
+    """Keep the features with ``of_feature >= 0``, under their new numbers; returns how many.
+
+    The new arrays may be the old ones. Counts only if ``new_start`` is empty.
+    """
+    n, begin = 0, start[0]
+    write = new_start.shape[0] > 0
+    for t in range(start.shape[0] - 1):
+        end = start[t + 1]
+        if write:
+            new_start[t] = n
+        for e in range(begin, end):
+            f = of_feature[feature[e]]
+            if f >= 0:
+                if write:
+                    new_feature[n] = f
+                    if new_value.shape[0] > 0:
+                        new_value[n] = value[e]
+                n += 1
+        begin = end
+    if write:
+        new_start[start.shape[0] - 1] = n
+    return n
+
+
+def _list_rows(task, order, grid, bag, of_row, valued):
+    """(starts, features, values) of each token, by running the kernel twice: for sizes, then for content."""
+    start = np.zeros(int(task.token[-1]) + 1, np.int64)
+    n = _list_features(task, grid, bag, order, of_row, start, np.zeros(0, np.int32), np.zeros(0))
+    features, values = np.zeros(n, np.int32), np.zeros(n if valued else 0)
+    if n:
+        _list_features(task, grid, bag, order, of_row, start, features, values)
+    return start, features, values
+
+
+def _shrink(start, feature, value, of_feature):
+    """Keep the features with ``of_feature >= 0``, under their new numbers, in place."""
+    n = select(start, feature, value, of_feature, start, feature, value)
+    feature.resize(n, refcheck=False)
+    value.resize(n if value.shape[0] else 0, refcheck=False)
+
+
+# --------------------------------------------------------------------------------------------------
+# State features
+# --------------------------------------------------------------------------------------------------
+def _alive_rows(n_rows, alive):
+    """(n_rows,) int32: each row's own number; -1 for those that a count cut-off left out."""
+    of_row = np.arange(n_rows, dtype=np.int32)
+    if alive.shape[0]:
+        of_row[alive == 0] = -1
+    return of_row
+
+
+def _numbered(n, chosen):
+    """(n,) int32: the place of each number in ``chosen``, -1 if it is not there."""
+    number = np.full(n, -1, np.int32)
+    number[chosen] = np.arange(chosen.shape[0], dtype=np.int32)
+    return number
+
+
+def choose_state_weights(task, sequences, n_labels, n_rows, options, like=None):
+    """The pairs of a state feature and a label that have weights; with ``like`` (StateWeights) its pairs."""
+    valued = task.bag.value.shape[0] > 0 and task.bag.start.shape[0] > 1
+
+    def listed(of_row):
+        return _list_rows(task, sequences.order, task.nodes, task.bag, of_row, valued)
+
+    if like is not None:
+        start, feature, value = listed(_numbered(n_rows, like.row))
+        pairs = like[3:8]
+    else:
+        start, feature, value = listed(_alive_rows(n_rows, task.node_alive))
+        pairs = _screen(start, feature, value, sequences, n_labels, n_rows, options)
+    row, first, pair_feature, pair_label, pair_row = pairs
+    weight = sequences.token_weight()
+    weight[~sequences.is_complete()] = 0.0  # partial labellings are left to the clamped pass
+    total, seen = np.zeros(row.shape[0]), np.zeros(row.shape[0] * n_labels)
+    _count(start, feature, value, sequences.gold, weight, n_labels, total, total.copy(), seen)
+    seen = seen[pair_feature * np.int64(n_labels) + pair_label]
+    return StateWeights(start, feature, value, row, first, pair_feature, pair_label, pair_row, seen)
+
+
+def _screen(start, feature, value, sequences, L, n_rows, options):
+    """(row, first, pair_feature, pair_label, pair_row) of the pairs that can have a weight.
+
+    Translates ``feature``, a list of weight rows, in place to the features kept.
+    """
+    gold, weight, none = sequences.gold, sequences.token_weight(), np.zeros(0)
+    total = np.zeros(n_rows)
+    _count(start, feature, value, gold, weight, L, total, none, none)
+    rows = np.flatnonzero(total > options.c1)
+    _shrink(start, feature, value, _numbered(n_rows, rows))
+    F = rows.shape[0]
+    total, unknown, seen = np.zeros(F), np.zeros(F), np.zeros(F * L)
+    signed = value.min(initial=0.0) < 0.0
+    # Sizes, since values of both signs can add up to zero where the corpus does show a pair.
+    size = np.abs(value) if signed else value
+    _count(start, feature, size, gold, weight, L, total, unknown, seen)
+    keep = np.zeros(F * L, np.bool_)
+    _choose(total, unknown, seen, options.c1, signed, not options.all_pairs, keep)
+    pair = np.flatnonzero(keep)
+    owner, label = pair // L, pair % L
+    useful = np.flatnonzero(np.bincount(owner, minlength=F))
+    of_feature = _numbered(F, useful)
+    if useful.shape[0] < F:
+        _shrink(start, feature, value, of_feature)
+    pair_feature = of_feature[owner]
+    first = np.searchsorted(pair_feature, np.arange(useful.shape[0] + 1)).astype(np.int32)
+    return rows[useful], first, pair_feature, label.astype(np.int32), rows[owner]
+
+
+# --------------------------------------------------------------------------------------------------
+# Transitions
+# --------------------------------------------------------------------------------------------------
+def choose_label_pairs(sequences, transition, options, like=None):
+    """(pairs of labels (Q, 2) that have weights, weighted count of each); ``like``: other pairs to have.
+
+    Pairs that constraints forbid, -inf in ``transition`` (L, L), have none.
+    """
+    L = transition.shape[0]
+    t = np.flatnonzero(sequences.has_predecessor())
+    p, y = sequences.gold[t - 1].astype(np.int64), sequences.gold[t].astype(np.int64)
+    known = (p >= 0) & (y >= 0)
+    weight = sequences.token_weight()[t]
+    shown = np.bincount((p * L + y)[known], minlength=L * L) > 0
+    if options.all_pairs:
+        shown[:] = True
+    shown &= transition.ravel() == 0.0
+    if not options.bigram:
+        shown[:] = False
+    which = np.flatnonzero(shown)
+    if like is not None:
+        which = like[:, 0] * L + like[:, 1]
+    known &= sequences.is_complete()[t]
+    seen = np.bincount((p * L + y)[known], weight[known], minlength=L * L)[which]
+    return np.stack([which // L, which % L], axis=1).astype(np.int64), seen
+
+
+def choose_conditioned(task, sequences, transition, n_edge_rows, options, like=None):
+    """The observation-conditioned transitions that have weights; with ``like`` (M, 3) those."""
+    L, none = transition.shape[0], np.zeros(0)
+    if task.edges.row.shape[0] == 0:
+        features = Occurrences(
+            np.zeros(1, np.int64), np.zeros(0, np.int32), none, np.zeros(1, np.int32), np.zeros(0, np.int32)
+        )
+        return ConditionedWeights(np.zeros((0, 3), np.int64), none, features)
+    no_bag = Bag(np.zeros(1, np.int64), np.zeros(0, np.int32), none)
+    of_row = _alive_rows(n_edge_rows, task.edge_alive)
+    start, feature, _ = _list_rows(task, sequences.order, task.edges, no_bag, of_row, False)
+    inside = sequences.has_predecessor()
+    token = np.repeat(np.arange(inside.shape[0]), np.diff(start))
+    p = np.where(inside, np.roll(sequences.gold, 1), -1)[token].astype(np.int64)
+    y = sequences.gold[token].astype(np.int64)
+    use = inside[token]
+    known = use & (p >= 0) & (y >= 0)
+    key = (feature.astype(np.int64) * L + p) * L + y
+    if like is not None:
+        shown = (like * np.array([L * L, L, 1])).sum(axis=1)
+    elif options.all_pairs:
+        shown = (np.unique(feature[use]).astype(np.int64)[:, None] * (L * L) + np.arange(L * L)).ravel()
+    else:
+        shown = np.unique(key[known])
+    shown = shown[transition.ravel()[shown % (L * L)] == 0.0]
+    pair = np.stack([shown // (L * L), shown // L % L, shown % L], axis=1)
+    known &= sequences.is_complete()[token] & np.isin(key, shown)
+    weight = sequences.token_weight()[token]
+    seen = np.bincount(np.searchsorted(shown, key[known]), weight[known], minlength=shown.shape[0])
+    first = np.searchsorted(pair[:, 0], np.arange(n_edge_rows + 1)).astype(np.int32)
+    label = (shown % (L * L)).astype(np.int32)
+    return ConditionedWeights(pair, seen, Occurrences(start, feature, none, first, label))

@@ -1,0 +1,270 @@
+"""One training run of a CRF: the objective, the solver, and the fitted attributes at its end."""
+
+import warnings
+from contextlib import nullcontext
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from .._sklearn import epoch_context
+from ..chain.constraints import check_gold
+from ..chain.model import ChainModel, make_task
+from ..core.averaging import entries, sparse_store
+from ..core.store import FEW_LABELS, READ_ONLY, is_sparse, new_store
+from ..data.inputs import PlaceError, check_X_y, flatten, lengths_of, offsets_of, place
+from ..data.labels import encode_known, some_of
+from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
+from ..training.interrupt import DeferredInterrupt
+from .objective import CRFObjective
+from .options import ObjectiveOptions, SolverOptions
+from .result import SparseWeights
+from .solve import train_crf
+
+LARGEST = 1e100
+"""Values of features above this have squares that are no numbers."""
+
+
+class CRFRun:
+    """One training run: the objective, the solver, and the fitted attributes at its end."""
+
+    model_class = ChainModel
+
+    def __init__(self, estimator, task, encoder, labels, constraints, cost, before=None):
+        self.estimator = estimator
+        self.task = task
+        self.encoder = encoder
+        self.labels = labels
+        self.constraints = constraints
+        self.cost = cost
+        self.before = before
+
+    def member(self, estimator, seed, drawn):
+        """A run of another estimator on a selection of the sequences, with repetitions."""
+        counts = np.bincount(drawn, minlength=self.task.weight.shape[0])
+        task = self.task._replace(weight=self.task.weight * counts)
+        return CRFRun(estimator, task, self.encoder, self.labels, self.constraints, self.cost)
+
+    checkpoint = validation = None
+
+    def hold_out(self, X, y):
+        """Encode held-out sequences; both None: none."""
+        if X is None and y is None:
+            return
+        if X is None or y is None:
+            raise ValueError("X_val and y_val must be given together")
+        names = {"X": "X_val", "y": "y_val"}
+        sequences, targets, token = check_X_y(X, y, tuple(names.values()))
+        try:
+            gold, unseen, others = encode_known(targets, token, self.labels)
+            left_out = self._without_labelling(gold, unseen, token)
+            for i in left_out:
+                sequences[i] = ()
+            weight = np.ones(len(sequences))
+            weight[left_out] = 0.0
+            gold = gold[np.repeat(weight > 0.0, np.diff(token))]
+            token = offsets_of(lengths_of(sequences))
+            check_gold(gold, token, self.labels, self.constraints)
+            flat = flatten(sequences)
+            if flat:
+                self.validation = make_task(self.encoder, flat, token, gold, weight, grow=False)
+                check_values(self.validation)
+        except PlaceError as error:
+            error.move(error.sequence, names.get(error.name))
+            raise
+        if others:
+            n = len(left_out)
+            warnings.warn(
+                f"y_val has labels that training lacks: {some_of(others)}; they count as wrong in scores and "
+                f"as not given in log-probabilities"
+                + (f", which leave out {n} sequences that constraints then leave no labelling" if n else ""),
+                stacklevel=3,
+            )
+
+    def _without_labelling(self, gold, unseen, token):
+        """Sequences with unseen labels for which constraints and their other labels leave no labelling."""
+        found = []
+        for i in np.unique(np.searchsorted(token, np.flatnonzero(unseen), side="right") - 1).tolist():
+            mine = gold[token[i] : token[i + 1]]
+            try:
+                check_gold(mine, np.array([0, mine.shape[0]]), self.labels, self.constraints)
+            except PlaceError:
+                found.append(i)
+        return found
+
+    def rows(self):
+        """(weight rows of features, combinations of transition features)."""
+        return self.encoder.n_node_rows, self.encoder.n_edge_rows
+
+    def seed(self):
+        """Of the order of the sequences."""
+        return int(check_random_state(self.estimator.random_state).randint(2**31 - 1))
+
+    def options(self):
+        """What the estimator asks of the solver."""
+        return SolverOptions(*(getattr(self.estimator, name) for name in SolverOptions._fields))
+
+    def train(self, X, y, context=None, keep_checkpoint=False, interrupt=None, for_good=False):
+        """Minimise; returns the estimator, fitted. See :meth:`.run.Run.train`."""
+        e = self.estimator
+        events = epoch_context(context, e, X, y)
+        warm = None if self.before is None else self._earlier_weights()
+        stops, passes = [False], []
+        with DeferredInterrupt() if interrupt is None else nullcontext(interrupt) as interrupt:
+            events.begin_fit()
+            events.begin()
+
+            def on_pass(record, matrices):
+                passes.append(record)
+                if e.verbose:
+                    print(_line(record), flush=True)
+                stop = False
+                if record["stage"] != "sgd" or e.solver == "sgd":
+                    stop = events.end(lambda: self.fitted_so_far(passes, *matrices()))
+                    if not stop:
+                        events.begin()
+                stops.append(stop or interrupt.count > 0)
+                return stops[-1]
+
+            resumed = 0
+            if e.checkpoint is not None:
+                self.checkpoint = self._open_checkpoint(warm)
+                found = self.checkpoint.load()
+                passes.extend([] if found is None else found[0]["history"])
+                resumed = len(passes)
+            try:
+                result = self._solve(warm, on_pass, interrupt)
+            finally:
+                if self.checkpoint is not None:
+                    self.checkpoint.close()
+            events.end_open()
+            fitted = self.fitted(result)
+            events.end_fit(fitted)
+            vars(e).update(fitted)
+            if self.checkpoint is not None:
+                e.resumed_from_ = resumed
+                if not (interrupt.count or keep_checkpoint):
+                    self.checkpoint.remove()
+            if interrupt.count:
+                raise KeyboardInterrupt
+        if not stops[-1]:
+            warn_unless_converged(result, e)
+        return e
+
+    def objective(self, c1):
+        """The objective; releases the encoded corpus, of which it has its own encoding."""
+        e, (start, allowed, end) = self.estimator, self.constraints
+        options = ObjectiveOptions(
+            c1, e.c2, e.all_pairs, self.encoder.has_bigram, start, allowed, end, self.cost
+        )
+        objective = CRFObjective(
+            self.task, options, len(self.labels), *self.rows(), n_threads=effective_n_jobs(e.n_jobs)
+        )
+        self.task = None
+        return objective
+
+    def _solve(self, warm, on_pass, interrupt):
+        return train_crf(
+            self.objective(self.estimator.c1), self.options(), validation=self.validation, warm=warm,
+            seed=self.seed(), callback=on_pass, checkpoint=self.checkpoint, interrupt=interrupt,
+        )  # fmt: skip
+
+    def _open_checkpoint(self, warm):
+        e = self.estimator
+        facts = {
+            "class": type(e).__name__,
+            "parameters": simple_parameters(e),
+            "bigram": self.encoder.has_bigram,
+        }
+        arrays = arrays_of((self.task, self.constraints, self.cost, warm, self.validation), "fit")
+        return Checkpoint(e.checkpoint, type(e).__name__, fingerprint(facts, arrays))
+
+    def _earlier_weights(self):
+        """Node and transition weights of the earlier model, with room for what is new."""
+        old, L = self.before, len(self.labels)
+        column = np.array([self.labels.ids[v] for v in old.labels.values], np.int64)
+        found = []
+        for store, n_rows in ((old.nodes, self.encoder.n_node_rows), (old.edges, None)):
+            keys, values = _entries(store)
+            rows, y = keys // len(column), keys % len(column)
+            if n_rows is None:
+                rows = rows // len(column) * L + column[rows % len(column)]
+                n_rows = self.encoder.n_edge_rows * L
+            found.append(SparseWeights.of((n_rows, L), rows * L + column[y], values))
+        return tuple(found)
+
+    def fitted(self, result):
+        """The attributes of a fitted estimator."""
+        return {
+            **self._model_of(result.nodes, result.edges),
+            "n_iter_": max(result.n_iter, 1),
+            "objective_": float(result.objective),
+            "optimality_": result.optimality,
+            "n_active_features_": result.n_active,
+            "history_": result.history,
+        }
+
+    def fitted_so_far(self, history, nodes, edges):
+        """The same after some passes."""
+        last = history[-1]
+        return {
+            **self._model_of(nodes, edges),
+            "n_iter_": sum(record["stage"] == last["stage"] for record in history),
+            "objective_": last["objective"],
+            "optimality_": last["optimality"],
+            "n_active_features_": last["n_active"],
+            "history_": list(history),
+        }
+
+    def _model_of(self, nodes, edges):
+        model = ChainModel(self.encoder, self.labels, _store(nodes), _store(edges), self.constraints)
+        return {"_model": model, "classes_": self.labels.array}
+
+
+def warn_unless_converged(result, estimator):
+    """Say so if a solver that converges did not."""
+    if result.converged or estimator.solver == "sgd":
+        return
+    if result.n_iter >= estimator.max_iter:
+        what = f"did not converge in max_iter={estimator.max_iter} passes"
+    else:
+        what = f"is stuck short of the optimum after {result.n_iter} passes: no step lowers the objective"
+    warnings.warn(f"L1CRF {what} (optimality {result.optimality:.3g})", ConvergenceWarning, stacklevel=3)
+
+
+def check_values(task):
+    """Raise if a value is too large to be squared."""
+    value = np.abs(task.bag.value)
+    if value.max(initial=0.0) > LARGEST:
+        k = int(value.argmax())
+        i, t = place(task.token, int(np.searchsorted(task.bag.start, k, side="right")) - 1)
+        raise PlaceError(
+            i, t, f"values of features must be at most {LARGEST:g} in size, got {task.bag.value[k]:g}", "X"
+        )
+
+
+def _line(record):
+    """One line of the training log."""
+    figures = {k: v for k, v in record.items() if k != "stage" and v is not None}
+    return f"{record['stage']}: " + ", ".join(f"{k} {v:.6g}" for k, v in figures.items())
+
+
+def _store(weights):
+    """A store with the weights of a sparse matrix."""
+    rows, columns = weights.shape
+    few = columns > FEW_LABELS and weights.keys.shape[0] * FEW_LABELS < rows * columns
+    sparse = few or is_sparse(rows, columns)
+    store = new_store(rows, columns, READ_ONLY, sparse)
+    if sparse:
+        return sparse_store(store, weights.keys, weights.values)
+    store.value[weights.keys] = weights.values
+    return store
+
+
+def _entries(store):
+    """(keys, values) of a store, with those that are zero left out if it is dense."""
+    if store.sparse:
+        return entries(store)
+    keys = np.flatnonzero(store.value)
+    return keys, store.value[keys]

@@ -1,0 +1,59 @@
+"""The choice of an encoder by the first token of a corpus.
+
+An encoder has the types ``TOKENS``, the constructor ``for_tokens(features, min_count, flat)``, and
+
+* ``encode(flat, token, grow, like)``: the rows of a corpus, an ``Encoded``; ``copy()``, which can grow alone;
+* ``n_node_rows``, ``n_edge_rows``, ``has_bigram``, ``n_features``: the weights a model needs for it;
+* ``min_count``, ``templates`` (None without), ``kind`` and ``n_columns``: what it reads;
+* ``row_names(rows)``, ``named(encoded, sequence)``: its features in words;
+* ``adapted(flat, token)``: with the statistics of another text, if it has any;
+* ``merged(encoders, counts, min_count)``: one encoder from those of several shards.
+
+A kind of input is such a class, entered in :data:`ENCODERS`, and what ``skstruct.features.saved`` needs to
+write and read it.
+"""
+
+import os
+
+from ..data.inputs import describe
+from .bags import BagEncoder
+from .encoder import TemplateEncoder
+from .presets import PRESETS
+from .templates import resolve_templates
+
+ENCODERS = (TemplateEncoder, BagEncoder)
+
+
+def new_encoder(features, min_count, flat):
+    """The encoder that suits the first token of a corpus.
+
+    Raises
+    ------
+    ValueError
+        If the first token is of no known kind, or templates were asked for ready-made features.
+    """
+    for encoder in ENCODERS:
+        if isinstance(flat[0], encoder.TOKENS):
+            return encoder.for_tokens(features, min_count, flat)
+    raise ValueError(
+        "X: sequence 0, position 0: a token must be a str, a tuple of str, a dict of features or a "
+        f"list of str, got {describe(flat[0])}"
+    )
+
+
+def check_same_features(encoder, features, min_count):
+    """Raise if parameters ask for other features than those a model was trained with."""
+    if min_count != encoder.min_count:
+        raise ValueError(
+            f"min_count={min_count} differs from that of the training so far, {encoder.min_count}; "
+            f"a fit that continues cannot change it"
+        )
+    if isinstance(features, (str, os.PathLike)):
+        name = os.fspath(features)
+        if name == "auto" or not (name in PRESETS or os.path.isfile(name)):
+            return  # a template file is read once; it may have gone since
+    if encoder.templates is None or resolve_templates(features, "", []) != encoder.templates:
+        raise ValueError(
+            f"features={describe(features)} differ from those of the training so far; a fit that "
+            f"continues cannot change them"
+        )

@@ -1,0 +1,94 @@
+"""An encoded corpus: for each feature of each token, the row of its weights.
+
+Encoders give it, whatever their tokens are, and kernels read it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.compile import kernel
+
+
+class Grid(NamedTuple):
+    """Feature rows by anchor for G groups of templates; A anchors in the whole corpus."""
+
+    row: np.ndarray  # (G, A) int32: first weight row of the combination, -1 if it has none
+    lo: np.ndarray  # (G,) int32: the first row speaks of token p + lo
+    width: np.ndarray  # (G,) int32: rows, and tokens, a combination speaks of
+    atom: np.ndarray  # (G + 1,) int32: where the atoms of each group start in the next two
+    offset: np.ndarray  # (n_atoms,) int32: position of the atom relative to the anchor
+    source: np.ndarray  # (n_atoms,) int32: the input column it reads (for input dropout)
+
+
+class Bag(NamedTuple):
+    """Ready-made features by token, as in ``sklearn-crfsuite``."""
+
+    start: np.ndarray  # (N + 1,) int64: first feature of each token; (1,) if there are none
+    row: np.ndarray  # int32: weight row, -1 if it has none
+    value: np.ndarray  # float64; empty if all are 1
+
+
+class Encoded(NamedTuple):
+    """The features of a corpus: a part of ``ChainTask``."""
+
+    anchor: np.ndarray  # (n + 1,) int64: first anchor of each sequence
+    left: int  # anchors before the first token of a sequence
+    n_columns: int  # input columns, which input dropout masks
+    nodes: Grid
+    edges: Grid
+    bag: Bag
+    node_alive: np.ndarray  # (R,) uint8: 0 for features below the count cut-off; empty without one
+    edge_alive: np.ndarray  # (E,) uint8
+
+
+class RowMap(NamedTuple):
+    """A number for each row of an encoder: what it has become, -1 if nothing; or how often it occurs."""
+
+    nodes: np.ndarray  # (R,) int32
+    edges: np.ndarray  # (E,) int32
+
+
+def no_bag():
+    """A bag for corpora that have templates instead."""
+    return Bag(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))
+
+
+def no_grid(n_tokens):
+    """A grid for corpora without templates."""
+    nothing = np.zeros(0, np.int32)
+    return Grid(np.zeros((0, n_tokens), np.int32), nothing, nothing, np.zeros(1, np.int32), nothing, nothing)
+
+
+@kernel
+def _count_grid(rows, lo, width, left, anchor, token, first, count):
+    """Add the occurrences of each feature of a grid to ``count`` (R,); see ``sides._count``."""
+    for g in range(rows.shape[0]):
+        for i in range(anchor.shape[0] - 1):
+            T = token[i + 1] - token[i]
+            for a in range(anchor[i], anchor[i + 1]):
+                if rows[g, a] < 0:
+                    continue
+                t = a - anchor[i] - left + lo[g]
+                for s in range(max(0, first - t), min(width[g], T - t)):
+                    count[rows[g, a] + s] += 1
+
+
+def count_rows(encoder, task):
+    """Occurrences of all features in a corpus, as a :class:`RowMap` holds rows.
+
+    Parameters
+    ----------
+    encoder : encoder
+        Without count cut-off.
+    task : NamedTuple
+        Has the fields of :class:`Encoded`, and ``token``.
+    """
+    counts = []
+    for grid, n, first in ((task.nodes, encoder.n_node_rows, 0), (task.edges, encoder.n_edge_rows, 1)):
+        count = np.zeros(n, np.int32)
+        _count_grid(grid.row, grid.lo, grid.width, task.left, task.anchor, task.token, first, count)
+        counts.append(count)
+    rows = task.bag.row[task.bag.row >= 0]  # a feature whose value is 0 has none
+    counts[0] += np.bincount(rows, minlength=encoder.n_node_rows).astype(np.int32)
+    return RowMap(*counts)

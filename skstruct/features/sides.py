@@ -1,0 +1,123 @@
+"""Nodes and rows of a template encoder: the features of labels, or those of transitions.
+
+A feature counts its occurrences over all calls that grow the encoder, a node gets rows when one of its
+features reaches the count cut-off, and ``alive`` tells which.
+"""
+
+import copy
+
+import numpy as np
+
+from ..core.compile import kernel
+from .encoded import Grid
+
+
+@kernel
+def _count(nodes, left, anchor, token, slots, shifts, first, count):
+    """Add the occurrences of each feature to ``count`` (n_nodes, n_slots).
+
+    ``slots`` and ``shifts`` say, use by use, which feature of a node speaks of token anchor + shift.
+    Tokens before ``first`` of a sequence have no such features.
+    """
+    for i in range(anchor.shape[0] - 1):
+        T = token[i + 1] - token[i]
+        for a in range(anchor[i], anchor[i + 1]):
+            if nodes[a] < 0:
+                continue
+            p = a - anchor[i] - left
+            for k in range(slots.shape[0]):
+                if first <= p + shifts[k] < T:
+                    count[nodes[a], slots[k]] += 1
+
+
+class Side:
+    """Nodes and rows of the label features, or of the transition features."""
+
+    def __init__(self, plan, compounds, groups, first_row, first_token, offset):
+        self.compounds = compounds
+        self.groups = groups
+        # The atoms of each compound as (function, distance, column of the data).
+        self.sources = [
+            [(plan.channels[k][0], distance, plan.channels[k][1]) for k, distance in c.atoms]
+            for c in compounds
+        ]
+        self.offset = offset  # compound numbers in the hash table
+        self.n_nodes = [0] * len(compounds)
+        self.row_of = [np.full(1, -1, np.int32) for _ in compounds]  # a last -1 serves index -1
+        self.counts = [np.zeros((0, len(c.slots)), np.int32) for c in compounds]
+        self.first_row = first_row
+        self.first_token = first_token  # transitions lead into the second token and later ones
+        self.n_rows = first_row
+        self.alive = np.ones(first_row, np.uint8)
+        # By compound: (slot, shift) of each use, and the shifts it must be looked up for.
+        self.uses = [
+            [(g.slot + s, g.lo + s) for g in groups if g.compound == c for s in range(g.width)]
+            for c in range(len(compounds))
+        ]
+        self.spans = [self._span(c) for c in range(len(compounds))]
+
+    def _span(self, c):
+        """Shifts that a compound, or a longer one that starts with it, needs."""
+        shifts = {shift for _, shift in self.uses[c]}
+        for k, compound in enumerate(self.compounds):
+            if compound.prefix == c:
+                shifts |= set(self._span(k))
+        return tuple(shifts)
+
+    def copy(self):
+        """A side that can grow while this one stays as it is."""
+        twin = copy.copy(self)
+        twin.n_nodes, twin.row_of = list(self.n_nodes), list(self.row_of)
+        twin.counts, twin.alive = list(self.counts), self.alive.copy()
+        return twin
+
+    def assign_rows(self, c, min_count):
+        """Give rows to the nodes of compound ``c`` that have none and deserve them."""
+        width = len(self.compounds[c].slots)
+        n = self.n_nodes[c]
+        row_of = np.full(n + 1, -1, np.int32)
+        row_of[: self.row_of[c].shape[0] - 1] = self.row_of[c][:-1]
+        if width:
+            new = row_of[:-1] < 0
+            if min_count > 1:
+                enough = self.counts[c] >= min_count
+                old = row_of[:-1] >= 0
+                if old.any():
+                    rows = row_of[:-1][old][:, None] + np.arange(width)
+                    self.alive[rows] = enough[old]
+                new &= enough.any(axis=1)
+                self.alive = np.concatenate([self.alive, enough[new].ravel().astype(np.uint8)])
+            n_new = int(np.count_nonzero(new))
+            row_of[:-1][new] = self.n_rows + width * np.arange(n_new, dtype=np.int32)
+            self.n_rows += width * n_new
+        self.row_of[c] = row_of
+
+    def grow(self, nodes, left, anchor, token, min_count):
+        """Count the features of a corpus, whose nodes are given by compound, and give rows to new ones."""
+        for c, compound in enumerate(self.compounds):
+            if min_count > 1 and compound.slots:
+                old = self.counts[c]
+                count = np.zeros((self.n_nodes[c], len(compound.slots)), np.int32)
+                count[: old.shape[0]] = old
+                slots, shifts = np.array(self.uses[c], np.int64).reshape(-1, 2).T.copy()
+                _count(nodes[c], left, anchor, token, slots, shifts, self.first_token, count)
+                self.counts[c] = count
+            self.assign_rows(c, min_count)
+
+    def grid(self, nodes, n_anchors):
+        """The :class:`Grid` of a corpus, whose nodes are given by compound."""
+        row = np.empty((len(self.groups), n_anchors), np.int32)
+        for g, group in enumerate(self.groups):
+            rows = self.row_of[group.compound][nodes[group.compound]]
+            if group.slot:
+                rows = np.where(rows < 0, np.int32(-1), rows + np.int32(group.slot))
+            row[g] = rows
+        atom, offset, source = [0], [], []
+        for group in self.groups:
+            for function, distance, column in self.sources[group.compound]:
+                if function != "const":  # a bias reads no input that could be masked
+                    offset.append(distance)
+                    source.append(column)
+            atom.append(len(offset))
+        lo, width = [g.lo for g in self.groups], [g.width for g in self.groups]
+        return Grid(row, *(np.array(values, np.int32) for values in (lo, width, atom, offset, source)))

@@ -1,0 +1,77 @@
+"""Tokens that are strings, or tuples of strings: their columns, after a check."""
+
+from operator import itemgetter
+
+from ..data.inputs import PLACE, PlaceError, describe, place
+
+
+def split_columns(flat, offsets, n_columns, expected=None, like=None):
+    """The columns of tokens that are str or tuples of str, as sequences; errors name the place.
+
+    Parameters
+    ----------
+    flat : list of str or of tuple of str
+    offsets : ndarray of shape (n + 1,), int64
+        Where each sequence starts.
+    n_columns : int
+        Columns to return.
+    expected : type, optional
+        Of the tokens.
+    like : str or tuple of str, optional
+        The token whose type and width all must have, if that is not the first of ``flat``.
+    """
+    if not flat:
+        return [[] for _ in range(n_columns)]
+    like = flat[0] if like is None else like
+    kind = tuple if isinstance(like, tuple) else str
+    if expected is not None and kind is not expected:
+        i, t = place(offsets, 0)
+        raise PlaceError(
+            i,
+            t,
+            f"expected a token of type {expected.__name__} as in training, got {describe(flat[0])}",
+            "X",
+        )
+    if kind is str:
+        if n_columns > 1:
+            raise PlaceError(
+                place(offsets, 0)[0],
+                0,
+                f"the templates read column {n_columns - 1}, but the tokens are plain strings "
+                f"(column 0 only); {PLACE} is {describe(flat[0])}",
+            )
+        return [flat]
+    kinds = set(map(type, flat))
+    if kinds - {tuple} and not all(issubclass(kind, tuple) for kind in kinds):
+        k = next(k for k, token in enumerate(flat) if not isinstance(token, tuple))
+        i, t = place(offsets, k)
+        raise PlaceError(
+            i, t, f"expected a tuple of strings like the first token, got {describe(flat[k])}", "X"
+        )
+    widths, width = set(map(len, flat)), len(like)
+    if widths != {width} or width < n_columns:
+        k = next((k for k, token in enumerate(flat) if len(token) != width), 0)
+        i, t = place(offsets, k)
+        if len(flat[k]) < n_columns:
+            raise PlaceError(
+                i,
+                t,
+                f"the templates read column {n_columns - 1}, "
+                f"but the token has {len(flat[k])} columns: {describe(flat[k])}",
+                "X",
+            )
+        raise PlaceError(
+            i,
+            t,
+            f"expected {width} columns like the first token, got {len(flat[k])}: {describe(flat[k])}",
+            "X",
+        )
+    return [list(map(itemgetter(c), flat)) for c in range(n_columns)]
+
+
+def refuse(column, offsets, c, n_columns):
+    """Raise for the first element of a column that is not a string."""
+    k = next(k for k, token in enumerate(column) if not isinstance(token, str))
+    i, t = place(offsets, k)
+    what = "the type str" if n_columns == 1 else f"a str in column {c}"
+    raise PlaceError(i, t, f"expected a token of {what}, got {describe(column[k])}", "X")

@@ -1,0 +1,20 @@
+"""What the tests of the command line share."""
+
+from skstruct import cli
+
+
+def columns(X, y):
+    """(word, tag) sentences and labels as the text of a file."""
+    return "".join("".join(f"{w} {p} {c}\n" for (w, p), c in zip(*s)) + "\n" for s in zip(X, y))
+
+
+def run(capsys, *arguments):
+    """(exit code, standard output, standard error) of a command."""
+    capsys.readouterr()
+    try:
+        code = cli.main(list(map(str, arguments)))
+    except SystemExit as end:
+        code = end.code
+    out, err = capsys.readouterr()
+    assert "Traceback" not in err
+    return code, out, err

@@ -1,0 +1,193 @@
+"""The one module of the tests that knows private attributes of the package.
+
+All other tests use what users can use, or these functions (``test_house.py`` holds that), so that a change
+inside the package is followed here and nowhere else.
+"""
+
+import skstruct.crf.run as crf_run
+from skstruct.cli import compare, demo
+from skstruct.cluster import workers
+from skstruct.core import hashing
+from skstruct.crf import sgd
+from skstruct.data import trie
+from skstruct.datasets import corpora, samples
+from skstruct.mixing.rounds import Rounds
+from skstruct.saving import container, registry
+from skstruct.training.run import Run
+from skstruct.words import keys
+
+CONLL2000 = corpora._CONLL2000
+CONLL2002 = corpora._CONLL2002
+IS_NODE = keys.IS_NODE
+Part = corpora._Part
+pay = sgd.apply_penalty
+plant = trie._plant
+rehash = hashing._rehash
+
+
+# -- what an estimator has learned ---------------------------------------------------------------------
+def model_of(estimator):
+    """What prediction needs."""
+    return estimator._model
+
+
+def has_model(estimator):
+    return hasattr(estimator, "_model")
+
+
+def put_model(estimator, model):
+    estimator._model = model
+
+
+def training_of(estimator):
+    """What further training needs."""
+    return estimator._training
+
+
+def has_training(estimator):
+    return hasattr(estimator, "_training")
+
+
+def rule_of(estimator):
+    """The update rule that the parameters ask for."""
+    return estimator._rule()
+
+
+def run_of(estimator, X, y):
+    """A fit that has not begun."""
+    return estimator._prepare(X, y, None)
+
+
+def run_and_lattices_of(reranker, X, y):
+    """A fit of a reranker that has not begun, and the nodes of its lattices."""
+    captured, jackknife = [], reranker._jackknife
+    reranker._jackknife = lambda *given: captured.append(jackknife(*given)) or captured[0]
+    run = run_of(reranker, X, y)
+    del reranker._jackknife
+    return run, captured[0]
+
+
+def labels_of_pieces(segmenter, pieces):
+    """The labels that a segmenter's tagger gives texts cut at white space."""
+    return segmenter._labels(pieces)
+
+
+def contents_of(encoder):
+    """The attributes of an encoder but for what it only remembers to be fast."""
+    remembered = ("_cache", "_pairs", "_pair_feature", "_pair_value")
+    return {name: value for name, value in vars(encoder).items() if name not in remembered}
+
+
+def pairs_of(encoder):
+    """``{(key, value): (feature, number)}`` that an encoder of bags remembers; empty for another encoder."""
+    return {
+        (key, value): (
+            encoder._pair_feature[k],
+            float(encoder._pair_value[k]) if encoder._pair_feature[k] >= 0 else None,
+        )
+        for key, values in getattr(encoder, "_pairs", {}).items()
+        for value, k in values.items()
+    }
+
+
+# -- stopping in the middle ----------------------------------------------------------------------------
+def after_each_report(patch, act):
+    """Let ``act(run)`` follow each epoch's report; what it raises ends the fit."""
+    report = Run._report
+
+    def reporting(run):
+        report(run)
+        act(run)
+
+    patch.setattr(Run, "_report", reporting)
+
+
+def before_each_round(patch, act):
+    """Let ``act()`` precede each round of mixing."""
+    round_ = Rounds._round
+
+    def acting(rounds):
+        act()
+        round_(rounds)
+
+    patch.setattr(Rounds, "_round", acting)
+
+
+def after_each_submission(patch, act):
+    """Let ``act(cluster, shard, epoch)`` follow each order to train that is sent to a worker."""
+    submit = workers.Cluster._submit
+
+    def submitting(cluster, shard, arguments):
+        task = submit(cluster, shard, arguments)
+        if arguments[0] is workers._train:
+            act(cluster, shard, arguments[3])
+        return task
+
+    patch.setattr(workers.Cluster, "_submit", submitting)
+
+
+def before_each_line(patch, act):
+    """Let ``act(record)`` precede each line that a verbose L1CRF prints."""
+    line = crf_run._line
+    patch.setattr(crf_run, "_line", lambda record: act(record) or line(record))
+
+
+def before_each_pass(run, act):
+    """Let ``act(record)`` precede what a run of L1CRF does after each pass."""
+    solve = run._solve
+
+    def solving(warm, on_pass, interrupt):
+        return solve(warm, lambda record, tables: act(record) or on_pass(record, tables), interrupt)
+
+    run._solve = solving
+
+
+def stop_writing(checkpoint):
+    """Say that a checkpoint is over, as its ``remove`` begins."""
+    checkpoint._over = True
+
+
+def kept_by_a_worker():
+    """How many runs and shards this process holds for others."""
+    return len(workers._RUNS), len(workers._SHARDS)
+
+
+# -- files ---------------------------------------------------------------------------------------------
+def savable():
+    """The classes that can be saved, by name."""
+    return {name: entry.cls for name, entry in registry._REGISTRY.items()}
+
+
+def copy_registry(patch):
+    """Let classes be registered until the test ends."""
+    patch.setattr(registry, "_REGISTRY", dict(registry._REGISTRY))
+
+
+def put_chunk_size(patch, n_bytes):
+    """Let containers be read and written in pieces of that size."""
+    patch.setattr(container, "_CHUNK_BYTES", n_bytes)
+
+
+# -- what cannot be had otherwise ----------------------------------------------------------------------
+def put_sample_text(patch, text):
+    """Let the files of the small corpora hold this text."""
+    patch.setattr(samples, "_read_text", lambda file: text)
+
+
+def put_measurement(patch, measure):
+    """Let ``compare`` call this instead of measuring."""
+    patch.setattr(compare, "_measure", measure)
+
+
+def columns_of_compare():
+    return [key for key, *_ in compare._COLUMNS]
+
+
+def warm_up(jobs):
+    """Compile what the demo needs, as it does before it begins."""
+    demo._warm_up(jobs)
+
+
+def score_of(scorer):
+    """The function that a scorer of scikit-learn calls."""
+    return scorer._score_func
