@@ -5,22 +5,14 @@ through the epochs; the fitted attributes are set in one go at the end, so that 
 estimator as it was.
 """
 
-import os
-
 import numpy as np
 
-from .._sklearn import (
-    Integral,
-    Options,
-    Real,
-    StrOptions,
-    with_callbacks,
-)
+from .._sklearn import Real, with_callbacks
 from ..core.noise import MOST_COLUMNS
 from ..data.inputs import flatten, lengths_of, offsets_of, renumbered, take
 from ..data.labels import Labels, encode_labels, some_of
-from ..features.templates import FeatureTemplates
-from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
+from ..training.learner import OnlineLearner
+from ..training.parameters import OrderParameters, TaggerParameters
 from ..training.run import Run, new_key
 from .model import (
     STRUCTURES,
@@ -34,17 +26,8 @@ from .model import (
 from .state import continued_state, final_model, fresh_state, order_of
 from .tagger import SequenceTagger
 
-TAGGER_CONSTRAINTS = {
-    **SHARED_CONSTRAINTS,
-    "features": [str, os.PathLike, list, tuple, FeatureTemplates],
-    "order": [Options(Integral, {1, 2})],
-    "constraints": [str, list, tuple, set, frozenset, None],
-    "class_weight": [dict, StrOptions({"balanced"}), None],
-}
-"""What the chain taggers accept besides."""
 
-
-class OnlineTagger(OnlineLearner, SequenceTagger):
+class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTagger):
     """Base of the chain taggers that learn example by example."""
 
     @with_callbacks

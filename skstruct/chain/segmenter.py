@@ -7,6 +7,11 @@ strings is in `skstruct.data.segmented`.
 Place on the ladder: rung 7, around another estimator.
 """
 
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
@@ -28,6 +33,7 @@ from ..data.schemes import words_to_labels
 from ..data.segmented import WORD_SCHEMES, as_dictionary, as_pieces, as_words, cut, find_words, label_options
 from ..metrics.checks import f1
 from ..metrics.words import _word_spans
+from ..training.parameters import Parameters, documented, parameter
 from .perceptron import StructuredPerceptron
 
 
@@ -39,19 +45,13 @@ def _tagger_has(name):
     return check
 
 
-class Segmenter(CallbackSupportMixin, BaseEstimator):
+@documented()
+@dataclass(eq=False, repr=False)
+class Segmenter(Parameters, CallbackSupportMixin, BaseEstimator):
     """Raw text in, words out: segmentation with any sequence tagger over characters.
 
     Trained on (word, tag) pairs instead of words it segments and tags jointly [2]_: labels are then
     such as ``B-NN``, and predictions are pairs too.
-
-    Parameters
-    ----------
-    tagger : estimator or None, default=None
-        Learns and predicts labels of characters; None means
-        ``StructuredPerceptron(features="char", constraints=None)``.
-    scheme : {"BMES", "BI", "B2B3MES"}, default="BMES"
-        How words are written as labels; see `skstruct.data.schemes`.
 
     Attributes
     ----------
@@ -97,14 +97,23 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
     accepts_dictionary = True
     """``predict`` takes ``dictionary``."""
 
-    _parameter_constraints = {
-        "tagger": [HasMethods(["fit", "predict"]), None],
-        "scheme": [StrOptions(set(WORD_SCHEMES))],
-    }
-
-    def __init__(self, tagger=None, scheme="BMES"):
-        self.tagger = tagger
-        self.scheme = scheme
+    tagger: Any = field(
+        default=None,
+        metadata=parameter(
+            "estimator or None",
+            [HasMethods(["fit", "predict"]), None],
+            """Learns and predicts labels of characters; None means ``StructuredPerceptron(features="char",
+            constraints=None)``.""",
+        ),
+    )
+    scheme: Literal["BMES", "BI", "B2B3MES"] = field(
+        default="BMES",
+        metadata=parameter(
+            '{"BMES", "BI", "B2B3MES"}',
+            [StrOptions(set(WORD_SCHEMES))],
+            "How words are written as labels; see `skstruct.data.schemes`.",
+        ),
+    )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

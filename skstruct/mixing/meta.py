@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import CallbackSupportMixin, sequence_tags
 from ..chain.perceptron import StructuredPerceptron
 from ..reranker.estimator import KBestReranker
+from ..training.parameters import CheckpointParameters, RunParameters
 
 TRAINABLE = "_prepare"
 """What an estimator must offer: ``_prepare(X, y, sample_weight)`` returns a :class:`.run.Run`."""
@@ -28,7 +29,7 @@ def _base_has(name):
     return available_if(check)
 
 
-class MetaLearner(CallbackSupportMixin, BaseEstimator):
+class MetaLearner(CheckpointParameters, RunParameters, CallbackSupportMixin, BaseEstimator):
     """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
 
     def __sklearn_tags__(self):

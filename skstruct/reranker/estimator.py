@@ -4,8 +4,11 @@ Place on the ladder: rung 7, around another estimator. What is searched and lear
 ``skstruct.reranker.epoch``; what comes from the base is in :mod:`.lattice`.
 """
 
+from __future__ import annotations
+
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -21,12 +24,30 @@ from ..core.store import READ_ONLY, Rule, new_clock, new_store, weights
 from ..data.inputs import Sequences, renumbered, take
 from ..training.chunks import lend, map_chunks
 from ..training.epochs import epoch_order, snapshot
-from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
+from ..training.learner import OnlineLearner
+from ..training.parameters import documented, parameter
 from ..training.run import Run, TrainingState, new_key
 from . import epoch as structure
 from .lattice import RIGHT, lattices_of, make_task, paths, view_of
 
 
+@documented(
+    dropout="""Probability that what begins at a character (with a tagger: the token there) loses its form for
+    one visit: features of words that begin there are left out, those of tags and lengths stay.""",
+    edge_noise="""The same for features of tags alone that read more than one; ``"same"`` follows
+    ``feature_noise``.""",
+    min_count="Weights that fewer updates changed do not count.",
+    early_stopping="""Hold out lattices of a part of the sequences, stop when F1 on them no longer improves,
+    and keep the best epoch. (The base is trained on all sequences.)""",
+    tol="What counts as improvement, in F1.",
+    warm_start="Let ``fit`` go on from the weights of the last one; the base is trained anew.",
+    checkpoint="""Folder where ``fit`` keeps the state of re-ranking after each epoch; see
+    :class:`StructuredPerceptron`. The bases are trained again by a fit that is resumed, unless they have
+    checkpoints of their own.""",
+    n_jobs="Threads, for the bases of jackknifing and in prediction. Results do not depend on it.",
+    random_state="Determines the division of the corpus, orders, noise and the held-out part; not the base.",
+)
+@dataclass(eq=False, repr=False)
 class KBestReranker(OnlineLearner, BaseEstimator):
     """Judge the k best analyses of a base model again, with features of words and of their neighbours.
 
@@ -39,61 +60,6 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     Training needs analyses as the base makes them for text it has not seen. So the corpus is divided into
     ``cv`` parts; the lattices of each come from a clone of the base that was trained on the others
     (jackknifing). The base that predicts is trained on everything.
-
-    Parameters
-    ----------
-    base : estimator or None, default=None
-        A ``Segmenter``, whose tagger has ``predict_kbest``, or a tagger that has; None means
-        ``Segmenter()``. With a tagger the words are tokens and the tags their labels.
-    k : int, default=20
-        Analyses of the base.
-    cv : int, default=10
-        Parts of the corpus for jackknifing.
-    max_iter : int, default=10
-        Epochs.
-    shuffle : bool, default=True
-        Draw a new order of sequences for each epoch.
-    average : bool, default=True
-        Use the average of the weights after every sequence visited ([1]_, equation 6).
-    penalty : {"l1", "l1-cumulative", "l2"} or None, default=None
-        Penalty on the weights, applied once per sequence visited ([1]_, equations 9 to 17).
-    alpha : float in [0, 1), default=1e-6
-        Strength of the penalty per sequence visited.
-    dropout : float in [0, 1), default=0.0
-        Probability that what begins at a character (with a tagger: the token there) loses its form for one
-        visit: features of words that begin there are left out, those of tags and lengths stay.
-    feature_noise : {"dropout", "zipf"} or None, default=None
-        Corruption of features, drawn once per feature and visit: left out with probability
-        ``noise_rate`` ([1]_, equation 20), or counted 1/ξ with Zipfian ξ.
-    edge_noise : {"same", "dropout", "zipf"} or None, default=None
-        The same for features of tags alone that read more than one; ``"same"`` follows ``feature_noise``.
-    noise_rate : float in [0, 1), default=0.1
-        Rate of feature dropout.
-    zipf_exponent : float > 1, default=3.0
-        Exponent of the Zipf distribution.
-    min_count : int, default=1
-        Weights that fewer updates changed do not count.
-    early_stopping : bool, default=False
-        Hold out lattices of a part of the sequences, stop when F1 on them no longer improves, and keep the
-        best epoch. (The base is trained on all sequences.)
-    validation_fraction : float in (0, 1), default=0.1
-        Share of the sequences held out.
-    n_iter_no_change : int, default=3
-        Epochs without improvement to wait.
-    tol : float, default=1e-3
-        What counts as improvement, in F1.
-    warm_start : bool, default=False
-        Let ``fit`` go on from the weights of the last one; the base is trained anew.
-    checkpoint : str, path or None, default=None
-        Folder where ``fit`` keeps the state of re-ranking after each epoch; see
-        :class:`StructuredPerceptron`. The bases are trained again by a fit that is resumed, unless they have
-        checkpoints of their own.
-    n_jobs : int or None, default=None
-        Threads, for the bases of jackknifing and in prediction. Results do not depend on it.
-    random_state : int, RandomState instance or None, default=None
-        Determines the division of the corpus, orders, noise and the held-out part; not the base.
-    verbose : int, default=0
-        Print a line for each epoch.
 
     Attributes
     ----------
@@ -127,64 +93,31 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     [['他', '在', '北京', '大学', '图书馆', '看', '书', '。']]
     """
 
-    _parameter_constraints = {
-        **SHARED_CONSTRAINTS,
-        "base": [HasMethods(["fit", "predict"]), None],
-        "k": [POSITIVE],
-        "cv": [Interval(Integral, 2, None, closed="left")],
-        "average": ["boolean"],
-    }
-
-    def __init__(
-        self,
-        base=None,
-        k=20,
-        cv=10,
-        *,
-        max_iter=10,
-        shuffle=True,
-        average=True,
-        penalty=None,
-        alpha=1e-6,
-        dropout=0.0,
-        feature_noise=None,
-        edge_noise=None,
-        noise_rate=0.1,
-        zipf_exponent=3.0,
-        min_count=1,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=3,
-        tol=1e-3,
-        warm_start=False,
-        checkpoint=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self.base = base
-        self.k = k
-        self.cv = cv
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.average = average
-        self.penalty = penalty
-        self.alpha = alpha
-        self.dropout = dropout
-        self.feature_noise = feature_noise
-        self.edge_noise = edge_noise
-        self.noise_rate = noise_rate
-        self.zipf_exponent = zipf_exponent
-        self.min_count = min_count
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    base: Any = field(
+        default=None,
+        metadata=parameter(
+            "estimator or None",
+            [HasMethods(["fit", "predict"]), None],
+            """A ``Segmenter``, whose tagger has ``predict_kbest``, or a tagger that has; None means
+            ``Segmenter()``. With a tagger the words are tokens and the tags their labels.""",
+        ),
+    )
+    k: int = field(
+        default=20,
+        metadata=parameter(
+            "int",
+            [POSITIVE],
+            "Analyses of the base.",
+        ),
+    )
+    cv: int = field(
+        default=10,
+        metadata=parameter(
+            "int",
+            [Interval(Integral, 2, None, closed="left")],
+            "Parts of the corpus for jackknifing.",
+        ),
+    )
 
     def __sklearn_tags__(self):
         return sequence_tags(super().__sklearn_tags__())
