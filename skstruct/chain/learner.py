@@ -5,12 +5,18 @@ through the epochs; the fitted attributes are set in one go at the end, so that 
 estimator as it was.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._sklearn import Real, with_callbacks
 from ..core.noise import MOST_COLUMNS
 from ..data.inputs import flatten, lengths_of, offsets_of, renumbered, take
 from ..data.labels import Labels, encode_labels, some_of
+from ..data.types import Corpus
 from ..training.learner import OnlineLearner
 from ..training.parameters import OrderParameters, TaggerParameters
 from ..training.run import Run, new_key
@@ -26,12 +32,15 @@ from .model import (
 from .state import continued_state, final_model, fresh_state, order_of
 from .tagger import SequenceTagger
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTagger):
     """Base of the chain taggers that learn example by example."""
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from labelled sequences.
 
         Parameters
@@ -59,7 +68,13 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
         """
         return self._fit(X, y, sample_weight)
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """One pass over more data; features, and labels unless ``classes`` closed them, may be new.
 
         Parameters

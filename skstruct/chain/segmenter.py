@@ -9,21 +9,24 @@ Place on the ladder: rung 7, around another estimator.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn import get_config
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import (
+    BaseEstimator,
     CallbackSupportMixin,
     HasMethods,
     StrOptions,
+    available_if,
     propagate_callbacks,
     sample_weights,
     with_callbacks,
@@ -31,14 +34,18 @@ from .._sklearn import (
 from ..data.inputs import WORDS, Inputs, Sequences, renumbered, take
 from ..data.schemes import words_to_labels
 from ..data.segmented import WORD_SCHEMES, as_dictionary, as_pieces, as_words, cut, find_words, label_options
+from ..data.types import Corpus, Texts
 from ..metrics.checks import f1
 from ..metrics.words import _word_spans
 from ..training.parameters import Parameters, documented, parameter
 from .perceptron import StructuredPerceptron
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-def _tagger_has(name):
-    def check(segmenter):
+
+def _tagger_has(name: str) -> Callable[[Any], bool]:
+    def check(segmenter: Any) -> bool:
         tagger = getattr(segmenter, "tagger_", segmenter.tagger)
         return tagger is None or hasattr(tagger, name)
 
@@ -115,7 +122,10 @@ class Segmenter(Parameters, CallbackSupportMixin, BaseEstimator):
         ),
     )
 
-    def __sklearn_tags__(self):
+    tagger_: Any = field(init=False)
+    tagged_: bool = field(init=False)
+
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.estimator_type = None
         tags.target_tags.required = True
@@ -125,7 +135,7 @@ class Segmenter(Parameters, CallbackSupportMixin, BaseEstimator):
         tags.input_tags.string = True
         return tags
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> Any:
         """Who gets which metadata: ``fit`` and ``partial_fit`` hand ``sample_weight`` to the tagger.
 
         Returns
@@ -152,13 +162,13 @@ class Segmenter(Parameters, CallbackSupportMixin, BaseEstimator):
         save(self, path, training)
 
     @property
-    def inputs(self):
+    def inputs(self) -> Inputs:
         """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
         return Inputs(WORDS, str, 1)
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from segmented texts.
 
         Parameters
@@ -198,7 +208,7 @@ class Segmenter(Parameters, CallbackSupportMixin, BaseEstimator):
         return self
 
     @available_if(_tagger_has("partial_fit"))
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Go on learning from more texts, with the tagger's ``partial_fit``.
 
         Parameters
@@ -266,7 +276,7 @@ class Segmenter(Parameters, CallbackSupportMixin, BaseEstimator):
 
     # -- prediction --------------------------------------------------------------------------------
     @available_if(_tagger_has("adapt"))
-    def adapt(self, X):
+    def adapt(self, X: Texts | None) -> Self:
         """Count accessor varieties anew, on texts of the domain to be segmented.
 
         Parameters
@@ -297,7 +307,7 @@ class Segmenter(Parameters, CallbackSupportMixin, BaseEstimator):
         self.tagger_.adapt(X)
         return self
 
-    def predict(self, X, dictionary=None):
+    def predict(self, X: Texts, dictionary: Collection[str] | None = None) -> list[list[Any]]:
         """Words.
 
         Parameters
@@ -352,7 +362,7 @@ class Segmenter(Parameters, CallbackSupportMixin, BaseEstimator):
         allowed = label_options(pieces, np.asarray(self.tagger_.classes_).tolist(), self.scheme, marks)
         return {} if allowed is None else {"allowed": allowed}
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """F1 of the words; of words with their tags if both the model and ``y`` have tags.
 
         Parameters

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -54,6 +55,7 @@ from ..data.inputs import (
     renumbered,
 )
 from ..data.labels import Labels, encode_known, encode_labels, some_of
+from ..data.types import Corpus, History
 from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
 from ..training.chunks import map_chunks
 from ..training.interrupt import DeferredInterrupt
@@ -69,6 +71,9 @@ from ..training.parameters import (
 )
 from .objective import CRFObjective
 from .solve import Table, train_crf
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 NONNEGATIVE = Interval(Real, 0, None, closed="left")
 SOLVER_OPTIONS = (
@@ -249,9 +254,24 @@ class L1CRF(
         ),
     )
 
+    objective_: float = field(init=False)
+    optimality_: float = field(init=False)
+    n_active_features_: int = field(init=False)
+    n_iter_: int = field(init=False)
+    history_: History = field(init=False)
+    resumed_from_: int = field(init=False)
+
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, *, X_val=None, y_val=None):
+    def fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Corpus | None = None,
+        y_val: Corpus | None = None,
+    ) -> Self:
         """Learn from labelled sequences.
 
         Parameters
@@ -349,7 +369,7 @@ class L1CRF(
             raise PlaceError(bad[0], None, "the scores of its labellings overflow", "X")
         return np.concatenate([p[0] for p in parts]), log_z, offsets_of(lengths_of(sequences))
 
-    def predict_marginals(self, X):
+    def predict_marginals(self, X: Corpus) -> list[NDArray[np.float64]]:
         """Probabilities of the labels of each token, given the whole sequence.
 
         The most probable label of each token (:meth:`predict_posterior`) need not be the one of the most
@@ -373,7 +393,7 @@ class L1CRF(
         rows, token = self._marginals(X)
         return Sequences(rows[a:b] for a, b in zip(token[:-1].tolist(), token[1:].tolist()))
 
-    def predict_posterior(self, X):
+    def predict_posterior(self, X: Corpus) -> list[list[Any]]:
         """The most probable label of each token: posterior decoding.
 
         Has the fewest wrong labels in expectation, where :meth:`predict` is the labelling that is most
@@ -404,7 +424,7 @@ class L1CRF(
             raise PlaceError(stuck[0], None, "the constraints leave no labelling")
         return out.reshape(-1, len(self._model.labels)), token
 
-    def sequence_log_proba(self, X, y):
+    def sequence_log_proba(self, X: Corpus, y: Corpus) -> NDArray[np.float64]:
         """Log-probability of labellings.
 
         Parameters

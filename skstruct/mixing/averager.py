@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -23,9 +24,13 @@ from .._sklearn import (
     member_context,
     with_callbacks,
 )
+from ..data.types import Corpus
 from ..training.interrupt import DeferredInterrupt
 from ..training.parameters import documented, parameter
 from .meta import MetaLearner
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @documented(
@@ -120,8 +125,10 @@ class BaggingShuffleAverager(MetaLearner):
         ),
     )
 
+    estimators_: list[Any] = field(init=False)
+
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Train the members and average them.
 
         Parameters
@@ -196,7 +203,9 @@ class BaggingShuffleAverager(MetaLearner):
             members.append((member, seed, drawn))
         return shared, members
 
-    def member_scores(self, X, y, sample_weight=None):
+    def member_scores(
+        self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
         """Scores of the members alone, to set beside the score of their average.
 
         Needs ``keep_members=True``.

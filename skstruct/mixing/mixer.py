@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from .._sklearn import POSITIVE, HasMethods, StrOptions, epoch_context, with_callbacks
@@ -16,12 +18,16 @@ from ..cluster.shards import Mixture, Shard, shard_key
 from ..cluster.weights import ERRORS, NONZERO, UNIFORM
 from ..cluster.workers import Cluster, Threads
 from ..data.inputs import describe, lengths_of
+from ..data.types import Corpus, History
 from ..training.checkpoint import simple_parameters
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import new_key
 from .meta import MetaLearner
 from .rounds import Rounds
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @documented(
@@ -143,9 +149,12 @@ class ParameterMixer(MetaLearner):
         ),
     )
 
+    history_: History = field(init=False)
+    resumed_from_: int = field(init=False)
+
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Deal the sequences to shards and train.
 
         Parameters
@@ -185,7 +194,7 @@ class ParameterMixer(MetaLearner):
         return self._rounds(crew, mixed, run, fitted, n, int(run.task.token[-1]), X, y)
 
     @with_callbacks
-    def fit_shards(self, shards):
+    def fit_shards(self, shards: Sequence[Callable[[], tuple[Any, ...]]]) -> Self:
         """Train on data that each shard loads itself.
 
         Parameters

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
 from operator import eq
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import POSITIVE, StrOptions, sample_weights, sequence_tags, with_callbacks
+from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, sequence_tags, with_callbacks
 from ..core.codes import AVERAGES, PERCEPTRON, UPDATES
 from ..core.store import Rule
-from ..data.inputs import Sequences, as_sequences, check_X_y, take
+from ..data.inputs import Inputs, Sequences, as_sequences, check_X_y, take
 from ..data.labels import Labels, encode_labels
+from ..data.types import Corpus
 from ..metrics.trees import split_heads
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
@@ -29,6 +30,9 @@ from .search import new_work
 from .template_sets import TEMPLATE_SETS
 from .templates import template_lines
 from .trees import check_trees, encode_trees, heads_alone, split_arcs
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @documented(
@@ -150,10 +154,12 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         ),
     )
 
-    def __sklearn_tags__(self):
+    classes_: NDArray[Any] = field(init=False)
+
+    def __sklearn_tags__(self) -> Any:
         return sequence_tags(super().__sklearn_tags__())
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
     def save(self, path, training=True):
@@ -163,14 +169,14 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         save(self, path, training)
 
     @property
-    def inputs(self):
+    def inputs(self) -> Inputs:
         """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
         check_is_fitted(self)
         return self._model.inputs
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from trees.
 
         Parameters
@@ -196,7 +202,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         """
         return self._fit(X, y, sample_weight)
 
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """One pass over more trees; words, tags and labels may be new.
 
         Parameters
@@ -289,13 +295,13 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
                     f"estimator, or fit without warm_start"
                 )
 
-    def n_features(self):
+    def n_features(self) -> int:
         """Number of features of the fitted model: of states, with a weight for each action, and of arcs."""
         check_is_fitted(self)
         return self._model.entries + self._model.label_entries
 
     # -- prediction --------------------------------------------------------------------------------
-    def predict(self, X):
+    def predict(self, X: Corpus) -> list[list[Any]]:
         """Trees.
 
         Parameters
@@ -316,7 +322,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         check_is_fitted(self)
         return Sequences(self._model.predict(as_sequences(X), self.n_jobs)[0])
 
-    def decision_function(self, X):
+    def decision_function(self, X: Corpus) -> NDArray[np.float64]:
         """Scores of the trees that :meth:`predict` returns.
 
         Parameters
@@ -332,7 +338,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         check_is_fitted(self)
         return self._model.predict(as_sequences(X), self.n_jobs)[1]
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """Unlabeled attachment score: the share of words with the right head, over all words.
 
         Parameters

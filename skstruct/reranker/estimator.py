@@ -8,20 +8,31 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, clone
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import POSITIVE, HasMethods, Integral, Interval, sample_weights, sequence_tags, with_callbacks
+from .._sklearn import (
+    POSITIVE,
+    BaseEstimator,
+    HasMethods,
+    Integral,
+    Interval,
+    sample_weights,
+    sequence_tags,
+    with_callbacks,
+)
 from ..chain.learner import CostsOfAll
 from ..chain.segmenter import Segmenter
 from ..core.codes import AVERAGES, PERCEPTRON
 from ..core.noise import QUIET
 from ..core.store import READ_ONLY, Rule, new_clock, new_store, weights
-from ..data.inputs import Sequences, renumbered, take
+from ..data.inputs import Inputs, Sequences, renumbered, take
+from ..data.types import Corpus
 from ..training.chunks import lend, map_chunks
 from ..training.epochs import epoch_order, snapshot
 from ..training.learner import OnlineLearner
@@ -29,6 +40,9 @@ from ..training.parameters import documented, parameter
 from ..training.run import Run, TrainingState, new_key
 from . import epoch as structure
 from .lattice import RIGHT, lattices_of, make_task, paths, view_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @documented(
@@ -119,10 +133,13 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         ),
     )
 
-    def __sklearn_tags__(self):
+    base_: Any = field(init=False)
+    oracle_: float = field(init=False)
+
+    def __sklearn_tags__(self) -> Any:
         return sequence_tags(super().__sklearn_tags__())
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
     def save(self, path, training=True):
@@ -132,14 +149,14 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         save(self, path, training)
 
     @property
-    def inputs(self):
+    def inputs(self) -> Inputs:
         """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
         check_is_fitted(self)
         return self.base_.inputs
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Train the bases, then the model that judges their analyses.
 
         Parameters
@@ -245,13 +262,13 @@ class KBestReranker(OnlineLearner, BaseEstimator):
                 list(pool.map(work, parts))
         return lattices
 
-    def n_features(self):
+    def n_features(self) -> int:
         """Number of features of the fitted model."""
         check_is_fitted(self)
         return self._model.entries
 
     # -- prediction --------------------------------------------------------------------------------
-    def predict(self, X):
+    def predict(self, X: Corpus) -> list[list[Any]]:
         """The best paths.
 
         Parameters
@@ -271,7 +288,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         """
         return Sequences(self._best(X)[0])
 
-    def decision_function(self, X):
+    def decision_function(self, X: Corpus) -> NDArray[np.float64]:
         """Scores of the best paths.
 
         Parameters
@@ -302,7 +319,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         found = map_chunks(work, X, self.n_jobs)
         return [items for part, _ in found for items in part], np.concatenate([s for _, s in found])
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """The base's score: word F1 of a segmenter, token accuracy of a tagger.
 
         Parameters

@@ -1,11 +1,14 @@
 """What all estimators share that learn example by example."""
 
+from __future__ import annotations
+
 import numpy as np
 from sklearn.utils import check_random_state
 
 from .._sklearn import CallbackSupportMixin
 from ..core.codes import NO_PENALTY, PENALTIES
 from ..core.noise import make_noise
+from ..data.types import History
 from .parameters import OnlineParameters
 
 STREAM_HISTORY = 1000
@@ -20,6 +23,10 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin):
     :class:`.run.Run`. ``continued``: go on from ``_model`` and ``_training``. ``stream``: the run is one
     call of ``partial_fit``.
     """
+
+    n_iter_: int
+    history_: History
+    resumed_from_: int
 
     def _penalty(self):
         return PENALTIES[self.penalty] if self.alpha > 0 else NO_PENALTY

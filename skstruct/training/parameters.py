@@ -56,7 +56,7 @@ def documented(**texts: str) -> Callable[[type[T]], type[T]]:
     """
 
     def decorate(cls: type[T]) -> type[T]:
-        found = {f.name: f for f in fields(cls)}  # type: ignore[arg-type]
+        found = {f.name: f for f in fields(cls) if f.init}  # type: ignore[arg-type]
         if unknown := texts.keys() - found.keys():
             raise TypeError(f"{cls.__name__} has no parameter {sorted(unknown)}")
         mine = (name for base in cls.__mro__ for name in inspect.get_annotations(base) if name in found)

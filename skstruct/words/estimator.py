@@ -5,18 +5,20 @@ Place on the ladder: rung 7. What is searched and learned is in `skstruct.words.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import POSITIVE, StrOptions, sample_weights, with_callbacks
+from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, with_callbacks
 from ..core.codes import AVERAGES, PERCEPTRON, UPDATES, WORD_TEMPLATES
 from ..core.store import Rule
-from ..data.inputs import Sequences, take
+from ..data.inputs import Inputs, Sequences, take
 from ..data.segmented import as_dictionary, as_pieces, as_words
+from ..data.types import Corpus, Texts
 from ..metrics.words import word_f1_score
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
@@ -25,6 +27,9 @@ from . import epoch as structure
 from .boundaries import as_gold, as_limits, white_space_limits
 from .model import WordModel, continued_state, final_model, fresh_state, make_task
 from .search import new_work
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @documented(
@@ -130,7 +135,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         ),
     )
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.estimator_type = None
         tags.target_tags.required = True
@@ -140,7 +145,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         tags.input_tags.string = True
         return tags
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
     def save(self, path, training=True):
@@ -153,14 +158,14 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         save(self, path, training)
 
     @property
-    def inputs(self):
+    def inputs(self) -> Inputs:
         """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
         check_is_fitted(self)
         return self._model.inputs
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from segmented texts.
 
         Parameters
@@ -186,7 +191,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         """
         return self._fit(X, y, sample_weight)
 
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """One pass over more texts.
 
         Parameters
@@ -265,7 +270,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
                     f"estimator, or fit without warm_start"
                 )
 
-    def n_features(self):
+    def n_features(self) -> int:
         """Number of features of the fitted model; each has a weight for every decision."""
         check_is_fitted(self)
         return self._model.entries
@@ -278,7 +283,12 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         limit = as_limits(X, pieces, boundaries, known)
         return self._model.predict(pieces, limit, self.n_jobs, self.beam_size or 0)
 
-    def predict(self, X, dictionary=None, boundaries=None):
+    def predict(
+        self,
+        X: Texts,
+        dictionary: Collection[str] | None = None,
+        boundaries: Collection[Collection[bool | None] | None] | None = None,
+    ) -> list[list[str]]:
         """Words.
 
         Parameters
@@ -307,7 +317,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         """
         return Sequences(self._best(X, dictionary, boundaries)[0])
 
-    def decision_function(self, X):
+    def decision_function(self, X: Texts) -> NDArray[np.float64]:
         """Scores of the best segmentations.
 
         Parameters
@@ -321,7 +331,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         """
         return self._best(X)[1]
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """F1 of the words.
 
         Parameters
