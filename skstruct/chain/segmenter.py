@@ -55,7 +55,7 @@ def _tagger_has(name: str) -> Callable[[Any], bool]:
 @documented()
 @dataclass(eq=False, repr=False)
 class Segmenter(Parameters, CallbackSupportMixin, BaseEstimator):
-    """Raw text in, words out: segmentation with any sequence tagger over characters.
+    """Raw text in, words out: segmentation with any sequence tagger over characters [1]_.
 
     Trained on (word, tag) pairs instead of words it segments and tags jointly [2]_: labels are then
     such as ``B-NN``, and predictions are pairs too.

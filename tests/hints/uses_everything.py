@@ -1,4 +1,4 @@
-"""Every estimator, as typed code uses it; ``mypy --strict`` passes. See `test_typing.py`."""
+"""Every estimator, as typed code uses it; ``mypy --strict`` passes. See `test_hints.py`."""
 
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,9 @@ names: list[Any] = perceptron.classes_.tolist()
 parameters: dict[str, Any] = perceptron.get_params(deep=False)
 n_features: int = perceptron.n_features()
 
-aggressive = PassiveAggressiveTagger("char-av", C=0.5, variant="PA-II", cost="hamming", average=None).fit(X, y)
+aggressive = PassiveAggressiveTagger("char-av", C=0.5, variant="PA-II", cost="hamming", average=None).fit(
+    X, y
+)
 aggressive.adapt(X).predict(X, allowed=[[None, {"N"}, "V"]])
 
 crf = L1CRF(c1=0.1, solver="owlqn", n_jobs=2).fit(X, y, X_val=X, y_val=y)

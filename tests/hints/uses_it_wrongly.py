@@ -1,4 +1,4 @@
-"""Mistakes that ``mypy --strict`` finds, each marked with the kind of error. See `test_typing.py`."""
+"""Mistakes that ``mypy --strict`` finds, each marked with the kind of error. See `test_hints.py`."""
 
 from skstruct import (
     L1CRF,
@@ -17,7 +17,7 @@ X, y = [["the", "dog"]], [["D", "N"]]
 
 StructuredPerceptron(max_itr=5)  # call-arg
 StructuredPerceptron(max_iter="five")  # arg-type
-StructuredPerceptron("char", 2)  # misc
+StructuredPerceptron("char", 2)  # call-arg
 StructuredPerceptron().fit(X, y).predict_marginals(X)  # attr-defined
 StructuredPerceptron(penalty="l3")  # arg-type
 StructuredPerceptron().fit(X)  # call-arg
@@ -40,4 +40,4 @@ BaggingShuffleAverager(average="some")  # arg-type
 ParameterMixer(n_shards="two")  # arg-type
 ParameterMixer().transform(X)  # attr-defined
 metrics.token_accuracy_score(y, y, weights=[1.0])  # call-arg
-metrics.segment_f1_score(y, y, scheme=3)  # arg-type
+metrics.segment_f1_score(y, y, scheme=3)  # call-overload
