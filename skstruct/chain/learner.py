@@ -1,6 +1,6 @@
 """Online learning: what all learners share that learn example by example, and the chain taggers.
 
-Place on the ladder: rung 7 over rung 6. ``fit`` validates and encodes, then a run (:mod:`.run`) goes
+``fit`` validates and encodes, then a run (:mod:`.run`) goes
 through the epochs; the fitted attributes are set in one go at the end, so that a failed fit leaves the
 estimator as it was.
 """

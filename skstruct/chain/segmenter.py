@@ -3,8 +3,6 @@
 Idea: a segmented text is one label per character (N. Xue, "Chinese word segmentation as character
 tagging", 2003), so a segmenter is a tagger of characters with strings at both ends. What happens to the
 strings is in `skstruct.data.segmented`.
-
-Place on the ladder: rung 7, around another estimator.
 """
 
 from __future__ import annotations

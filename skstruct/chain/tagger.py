@@ -1,7 +1,4 @@
-"""What all sequence taggers share: scikit-learn's conventions, input checks, prediction, scoring.
-
-Place on the ladder: rung 7.
-"""
+"""What all sequence taggers share: scikit-learn's conventions, input checks, prediction, scoring."""
 
 from __future__ import annotations
 

@@ -156,19 +156,11 @@ class L1CRF(
 
     c1: float = field(
         default=1.0,
-        metadata=parameter(
-            "float >= 0",
-            [NONNEGATIVE],
-            "Strength of the L1 penalty.",
-        ),
+        metadata=parameter("float >= 0", [NONNEGATIVE], "Strength of the L1 penalty."),
     )
     c2: float = field(
         default=0.0,
-        metadata=parameter(
-            "float >= 0",
-            [NONNEGATIVE],
-            "Strength of the squared L2 penalty.",
-        ),
+        metadata=parameter("float >= 0", [NONNEGATIVE], "Strength of the squared L2 penalty."),
     )
     solver: Literal["two-stage", "owlqn", "sgd"] = field(
         default="two-stage",
@@ -179,14 +171,7 @@ class L1CRF(
             SGD.""",
         ),
     )
-    sgd_iter: int = field(
-        default=2,
-        metadata=parameter(
-            "int",
-            [POSITIVE],
-            "Passes of the first stage.",
-        ),
-    )
+    sgd_iter: int = field(default=2, metadata=parameter("int", [POSITIVE], "Passes of the first stage."))
     eta0: float = field(
         default=0.3,
         metadata=parameter(
@@ -211,14 +196,7 @@ class L1CRF(
             "Try several learning rates for each sequence ([1]_, algorithm 1).",
         ),
     )
-    max_trials: int = field(
-        default=3,
-        metadata=parameter(
-            "int",
-            [POSITIVE],
-            "Rates tried.",
-        ),
-    )
+    max_trials: int = field(default=3, metadata=parameter("int", [POSITIVE], "Rates tried."))
     memory: int = field(
         default=60,
         metadata=parameter(
@@ -229,11 +207,7 @@ class L1CRF(
     )
     max_iter: int = field(
         default=1000,
-        metadata=parameter(
-            "int",
-            [POSITIVE],
-            "Most full passes after the first stage.",
-        ),
+        metadata=parameter("int", [POSITIVE], "Most full passes after the first stage."),
     )
     tol: float = field(
         default=2e-4,

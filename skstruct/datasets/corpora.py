@@ -2,8 +2,6 @@
 
 Idea: a corpus is a table entry (files with their addresses and, where one is known, their SHA-256; the
 licence) and a function from its rows to ``X`` and ``y``. `skstruct.datasets.fetch` does the rest.
-
-Place: beside the readers; hands out tokens (the first rung) and labels as estimators take them.
 """
 
 from __future__ import annotations

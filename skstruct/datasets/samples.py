@@ -3,8 +3,6 @@
 Idea: small real-looking data that is always there, for the README, the examples, doctests and tests;
 too small for figures about accuracy. A sample is a text file in this package, one token a line in
 tab-separated columns, an empty line after each sentence, comments (its description) at the top.
-
-Place: beside the readers; hands out tokens (the first rung) and labels as estimators take them.
 """
 
 from __future__ import annotations

@@ -9,8 +9,6 @@ and its rare words are the frequent ones of other labels:
     p(y_t = m | y_{t-1}=l) = stickiness if l = m, else (1 - stickiness) a[l, m], a[l] ~ Dirichlet(1)
     p(word of rank r | l)  proportional to r ** -s,   r = 1..W
 
-Place: makes tokens (the first rung) and labels as estimators take them.
-
 References
 ----------
 L. R. Rabiner, "A tutorial on hidden Markov models and selected applications in speech recognition",

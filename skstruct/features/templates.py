@@ -1,6 +1,6 @@
 """Feature templates: which combinations of tokens around a position are features.
 
-Place on the ladder: rung 2. A template is a line of a CRF++ template file: an identifier that starts
+A template is a line of a CRF++ template file: an identifier that starts
 with ``U`` (a feature of the label) or ``B`` (a feature of the label transition), and macros:
 ``U05:%x[-1,0]/%x[0,0]`` is the combination of column 0 at the previous and the current token. Besides
 ``%x``, a macro may name a function of the token, ``%suffix3[0,0]``; see ``skstruct.features.columns``. A few

@@ -4,7 +4,7 @@ Idea: each format has one generator, ``iter_*``, that holds one sentence at a ti
 than memory stream; ``read_*`` is the list of what it yields, and ``write_*`` its inverse. Every error
 names the file and, where there is one, the line.
 
-Place on the ladder: rung 1, tokens. What is read here is what estimators take: columns give sequences
+What is read here is what estimators take: columns give sequences
 of tuples, trees give sequences of ``(form, tag)`` and of ``(head, label)``, segmented text gives lists
 of words.
 

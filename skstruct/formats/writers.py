@@ -3,8 +3,6 @@
 Idea: what a reader could not read back the same is refused, with the sentence and the position of the
 token that is to blame. Files are written in place, line by line, so that sentences may come from a
 generator; after an error a partial file remains.
-
-Place on the ladder: rung 1, tokens, on the way out: predictions leave through here.
 """
 
 from __future__ import annotations

@@ -6,8 +6,6 @@ approximates that: :func:`explain` lists every summand of every token. Features 
 
 Of word segmenters and parsers :func:`feature_weights` lists the weights too; paths are explained of taggers
 only.
-
-Place on the ladder: rung 7. It reads fitted taggers.
 """
 
 from __future__ import annotations

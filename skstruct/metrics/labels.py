@@ -1,8 +1,7 @@
 """Scores of label sequences: tokens, sequences, and the segments that labels encode.
 
 Idea: counts are summed over the corpus and divided once; segments are compared as sets of
-``(start, stop, type)``. Place on the ladder: beside it, after prediction; the reading of segments is
-that of `skstruct.data.schemes`.
+``(start, stop, type)``. Segments are read as by `skstruct.data.schemes`.
 
 References
 ----------

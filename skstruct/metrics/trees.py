@@ -1,6 +1,6 @@
 """Scores of dependency trees: UAS, LAS, complete match.
 
-Idea: trees are compared token by token, head by head. Place on the ladder: beside it, after prediction.
+Idea: trees are compared token by token, head by head.
 
 References
 ----------

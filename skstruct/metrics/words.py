@@ -1,7 +1,7 @@
 """Scores of segmented sentences: word F1, and recall inside and outside of a vocabulary.
 
 Idea: a word is known by where it stops and how long it is, so that comparing two segmentations of one
-text is comparing sets. Place on the ladder: beside it, after prediction.
+text is comparing sets.
 
 References
 ----------

@@ -82,14 +82,7 @@ class BaggingShuffleAverager(MetaLearner):
             "The tagger to train; None means ``StructuredPerceptron()``. Its ``random_state`` is overridden.",
         ),
     )
-    n_estimators: int = field(
-        default=5,
-        metadata=parameter(
-            "int",
-            [POSITIVE],
-            "Members.",
-        ),
-    )
+    n_estimators: int = field(default=5, metadata=parameter("int", [POSITIVE], "Members."))
     _: KW_ONLY
     average: Literal["nonzero", "all"] = field(
         default="nonzero",
@@ -118,11 +111,7 @@ class BaggingShuffleAverager(MetaLearner):
     )
     keep_members: bool = field(
         default=False,
-        metadata=parameter(
-            "bool",
-            ["boolean"],
-            "Keep the fitted members as ``estimators_``.",
-        ),
+        metadata=parameter("bool", ["boolean"], "Keep the fitted members as ``estimators_``."),
     )
 
     estimators_: list[Any] = field(init=False)

@@ -1,6 +1,6 @@
 """Estimators that train another one several times and are, in the end, one model.
 
-Place on the ladder: rung 7. Shuffle-and-average and parameter mixing differ in how they come to their
+Shuffle-and-average and parameter mixing differ in how they come to their
 weights. Their result is the base estimator, fitted with these weights, and what can be asked of it
 can be asked of them.
 """

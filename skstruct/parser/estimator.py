@@ -1,6 +1,6 @@
 """The dependency parser: beam search over shift-reduce actions, trained by the structured perceptron.
 
-Place on the ladder: rung 7. What is searched and learned is in `skstruct.parser.epoch`.
+What is searched and learned is in `skstruct.parser.epoch`.
 """
 
 from __future__ import annotations
@@ -107,21 +107,10 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         ),
     )
     _: KW_ONLY
-    beam_size: int = field(
-        default=8,
-        metadata=parameter(
-            "int",
-            [POSITIVE],
-            "States kept at each step.",
-        ),
-    )
+    beam_size: int = field(default=8, metadata=parameter("int", [POSITIVE], "States kept at each step."))
     merge_states: bool = field(
         default=True,
-        metadata=parameter(
-            "bool",
-            ["boolean"],
-            "Merge states that no feature can tell apart.",
-        ),
+        metadata=parameter("bool", ["boolean"], "Merge states that no feature can tell apart."),
     )
     update: Literal["max-violation", "early", "standard"] = field(
         default="max-violation",

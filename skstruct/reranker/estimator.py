@@ -1,6 +1,6 @@
 """Re-ranking: the analyses of a base model judged again, with features of words.
 
-Place on the ladder: rung 7, around another estimator. What is searched and learned is in
+What is searched and learned is in
 ``skstruct.reranker.epoch``; what comes from the base is in :mod:`.lattice`.
 """
 
@@ -116,14 +116,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
             ``Segmenter()``. With a tagger the words are tokens and the tags their labels.""",
         ),
     )
-    k: int = field(
-        default=20,
-        metadata=parameter(
-            "int",
-            [POSITIVE],
-            "Analyses of the base.",
-        ),
-    )
+    k: int = field(default=20, metadata=parameter("int", [POSITIVE], "Analyses of the base."))
     cv: int = field(
         default=10,
         metadata=parameter(

@@ -1,6 +1,6 @@
 """The word-based segmenter: beam search over words, trained by the structured perceptron.
 
-Place on the ladder: rung 7. What is searched and learned is in `skstruct.words.epoch`.
+What is searched and learned is in `skstruct.words.epoch`.
 """
 
 from __future__ import annotations
