@@ -1,11 +1,15 @@
 """The one place that imports what scikit-learn does not promise to keep.
 
-Place on the ladder: rung 7. Estimators import these names from here, so that a new scikit-learn
-release is followed in one file.
+Estimators import these names from here, so that a new scikit-learn release is followed in one file.
+scikit-learn has no type hints: what estimators inherit and decorate with is declared here for type checkers.
 """
 
+from __future__ import annotations
+
 import contextlib
+from collections.abc import Callable
 from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -19,22 +23,55 @@ from sklearn.utils.validation import _check_sample_weight
 
 from .data.inputs import PLACE, PlaceError
 
-try:  # scikit-learn >= 1.9, experimental
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # pragma: no cover - older scikit-learn
+F = TypeVar("F", bound=Callable[..., Any])
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    class BaseEstimator:
+        """What scikit-learn's base class gives to every estimator."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+        def get_metadata_routing(self) -> Any: ...
+        def set_fit_request(self, *, sample_weight: bool | str | None = ...) -> Self: ...
+        def set_partial_fit_request(self, **metadata: bool | str | None) -> Self: ...
+        def set_predict_request(self, **metadata: bool | str | None) -> Self: ...
+        def set_score_request(self, *, sample_weight: bool | str | None = ...) -> Self: ...
+        def __sklearn_tags__(self) -> Any: ...
+        def __sklearn_clone__(self) -> Self: ...
+        def _validate_params(self) -> None: ...
 
     class CallbackSupportMixin:
-        """Stands in for scikit-learn's mixin: no callbacks."""
+        """What scikit-learn's mixin gives to estimators that take callbacks."""
 
-        def _init_callback_context(self, **_):
-            return None
+        def set_callbacks(self, *callbacks: Any) -> Self: ...
+        def _init_callback_context(self, **options: Any) -> Any: ...
 
-    def with_callbacks(fit):
-        """Leaves ``fit`` as it is."""
-        return fit
+    def with_callbacks(fit: F) -> F: ...
+    def available_if(check: Callable[[Any], bool]) -> Callable[[F], F]: ...
+
+else:
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.metaestimators import available_if
+
+    try:  # scikit-learn >= 1.9, experimental
+        from sklearn.callback import CallbackSupportMixin, with_callbacks
+    except ImportError:  # pragma: no cover - older scikit-learn
+
+        class CallbackSupportMixin:
+            """Stands in for scikit-learn's mixin: no callbacks."""
+
+            def _init_callback_context(self, **_):
+                return None
+
+        def with_callbacks(fit):
+            """Leaves ``fit`` as it is."""
+            return fit
 
 
 __all__ = [
+    "BaseEstimator",
     "CallbackSupportMixin",
     "HasMethods",
     "Hidden",
@@ -44,6 +81,7 @@ __all__ = [
     "Options",
     "Real",
     "StrOptions",
+    "available_if",
     "epoch_context",
     "member_context",
     "propagate_callbacks",

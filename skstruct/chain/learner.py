@@ -5,21 +5,24 @@ through the epochs; the fitted attributes are set in one go at the end, so that 
 estimator as it was.
 """
 
-import os
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._sklearn import Integral, Options, StrOptions, with_callbacks
+from .._sklearn import with_callbacks
 from ..cluster.vocabulary import Vocabulary, merged_labels
 from ..core.noise import MOST_COLUMNS
 from ..data.inputs import flatten, lengths_of, offsets_of, renumbered, take
 from ..data.labels import Labels, encode_labels, some_of
+from ..data.types import Corpus
 from ..features.choose import check_same_features, new_encoder
 from ..features.encoded import count_rows
 from ..features.merging import merge_encoders
-from ..features.templates import FeatureTemplates
-from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
+from ..training.learner import OnlineLearner
+from ..training.parameters import OrderParameters, TaggerParameters
 from ..training.run import Run, new_key
 from .constraints import check_gold, constraint_arrays
 from .costs import balanced_costs, class_costs
@@ -27,21 +30,15 @@ from .model import STRUCTURES, ChainModel, make_task
 from .state import continued_state, final_model, fresh_state, order_of
 from .tagger import SequenceTagger
 
-TAGGER_CONSTRAINTS = {
-    **SHARED_CONSTRAINTS,
-    "features": [str, os.PathLike, list, tuple, FeatureTemplates],
-    "order": [Options(Integral, {1, 2})],
-    "constraints": [str, list, tuple, set, frozenset, None],
-    "class_weight": [dict, StrOptions({"balanced"}), None],
-}
-"""What the chain taggers accept besides."""
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
-class OnlineTagger(OnlineLearner, SequenceTagger):
+class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTagger):
     """Base of the chain taggers that learn example by example."""
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from labelled sequences.
 
         Parameters
@@ -69,7 +66,13 @@ class OnlineTagger(OnlineLearner, SequenceTagger):
         """
         return self._fit(X, y, sample_weight)
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """One pass over more data; features, and labels unless ``classes`` closed them, may be new.
 
         Parameters

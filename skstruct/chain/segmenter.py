@@ -5,18 +5,26 @@ tagging", 2003), so a segmenter is a tagger of characters with strings at both e
 strings is in `skstruct.data.segmented`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn import get_config
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import (
+    BaseEstimator,
     CallbackSupportMixin,
     HasMethods,
     StrOptions,
+    available_if,
     propagate_callbacks,
     sample_weights,
     with_callbacks,
@@ -33,32 +41,31 @@ from ..data.segmented import (
     label_options,
     with_characters,
 )
+from ..data.types import Corpus, Texts
 from ..metrics.checks import f1
 from ..metrics.words import _word_spans
+from ..training.parameters import Parameters, documented, parameter
 from .perceptron import StructuredPerceptron
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-def _tagger_has(name):
-    def check(segmenter):
+
+def _tagger_has(name: str) -> Callable[[Any], bool]:
+    def check(segmenter: Any) -> bool:
         tagger = getattr(segmenter, "tagger_", segmenter.tagger)
         return tagger is None or hasattr(tagger, name)
 
     return check
 
 
-class Segmenter(CallbackSupportMixin, BaseEstimator):
-    """Raw text in, words out: segmentation with any sequence tagger over characters.
+@documented()
+@dataclass(eq=False, repr=False)
+class Segmenter(Parameters, CallbackSupportMixin, BaseEstimator):
+    """Raw text in, words out: segmentation with any sequence tagger over characters [1]_.
 
     Trained on (word, tag) pairs instead of words it segments and tags jointly [2]_: labels are then
     such as ``B-NN``, and predictions are pairs too.
-
-    Parameters
-    ----------
-    tagger : estimator or None, default=None
-        Learns and predicts labels of characters; None means
-        ``StructuredPerceptron(features="char", constraints=None)``.
-    scheme : {"BMES", "BI", "B2B3MES"}, default="BMES"
-        How words are written as labels; see `skstruct.data.schemes`.
 
     Attributes
     ----------
@@ -104,16 +111,28 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
     accepts_dictionary = True
     """``predict`` takes ``dictionary``."""
 
-    _parameter_constraints = {
-        "tagger": [HasMethods(["fit", "predict"]), None],
-        "scheme": [StrOptions(set(WORD_SCHEMES))],
-    }
+    tagger: Any = field(
+        default=None,
+        metadata=parameter(
+            "estimator or None",
+            [HasMethods(["fit", "predict"]), None],
+            """Learns and predicts labels of characters; None means ``StructuredPerceptron(features="char",
+            constraints=None)``.""",
+        ),
+    )
+    scheme: Literal["BMES", "BI", "B2B3MES"] = field(
+        default="BMES",
+        metadata=parameter(
+            '{"BMES", "BI", "B2B3MES"}',
+            [StrOptions(set(WORD_SCHEMES))],
+            "How words are written as labels; see `skstruct.data.schemes`.",
+        ),
+    )
 
-    def __init__(self, tagger=None, scheme="BMES"):
-        self.tagger = tagger
-        self.scheme = scheme
+    tagger_: Any = field(init=False)
+    tagged_: bool = field(init=False)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.estimator_type = None
         tags.target_tags.required = True
@@ -123,7 +142,7 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
         tags.input_tags.string = True
         return tags
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> Any:
         """Who gets which metadata: ``fit`` and ``partial_fit`` hand ``sample_weight`` to the tagger.
 
         Returns
@@ -150,13 +169,13 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
         save(self, path, training)
 
     @property
-    def inputs(self):
+    def inputs(self) -> Inputs:
         """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
         return Inputs(WORDS, str, 1)
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from segmented texts.
 
         Parameters
@@ -196,7 +215,7 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
         return self
 
     @available_if(_tagger_has("partial_fit"))
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Go on learning from more texts, with the tagger's ``partial_fit``.
 
         Parameters
@@ -272,7 +291,7 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
 
     # -- prediction --------------------------------------------------------------------------------
     @available_if(_tagger_has("adapt"))
-    def adapt(self, X):
+    def adapt(self, X: Texts | None) -> Self:
         """Count accessor varieties anew, on texts of the domain to be segmented.
 
         Parameters
@@ -302,7 +321,7 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
         self.tagger_.adapt(X)
         return self
 
-    def predict(self, X, dictionary=None):
+    def predict(self, X: Texts, dictionary: Collection[str] | None = None) -> list[list[Any]]:
         """Words.
 
         Parameters
@@ -357,7 +376,7 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
         allowed = label_options(pieces, np.asarray(self.tagger_.classes_).tolist(), self.scheme, marks)
         return {} if allowed is None else {"allowed": allowed}
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """F1 of the words; of words with their tags if both the model and ``y`` have tags.
 
         Parameters

@@ -1,11 +1,16 @@
 """What all sequence taggers share: scikit-learn's conventions, input checks, prediction, scoring."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import Integral, sample_weights, sequence_tags
+from .._sklearn import BaseEstimator, Integral, sample_weights, sequence_tags
 from ..data.inputs import (
+    Inputs,
     PlaceError,
     Sequences,
     as_sequences,
@@ -17,18 +22,25 @@ from ..data.inputs import (
     offsets_of,
     place,
 )
+from ..data.types import Corpus
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class SequenceTagger(BaseEstimator):
     """Base of the chain taggers; a fitted one has ``_model``, a :class:`ChainModel`."""
 
+    classes_: NDArray[Any]
+    n_jobs: int | None
+
     accepts_allowed = True
     """``predict`` and ``predict_kbest`` take ``allowed``."""
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         return sequence_tags(super().__sklearn_tags__())
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
     def save(self, path, training=True):
@@ -54,7 +66,7 @@ class SequenceTagger(BaseEstimator):
         save(self, path, training)
 
     @property
-    def inputs(self):
+    def inputs(self) -> Inputs:
         """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
         check_is_fitted(self)
         return self._model.inputs
@@ -100,13 +112,13 @@ class SequenceTagger(BaseEstimator):
             options[k] = rows[key]
         return options
 
-    def n_features(self):
+    def n_features(self) -> int:
         """Number of features of the fitted model; each can have a weight for every label."""
         check_is_fitted(self)
         return self._model.encoder.n_features
 
     # -- accessor variety --------------------------------------------------------------------------
-    def adapt(self, X):
+    def adapt(self, X: Corpus | None) -> Self:
         """Count accessor varieties anew, on unlabelled text of the domain to be tagged.
 
         Parameters
@@ -152,7 +164,7 @@ class SequenceTagger(BaseEstimator):
             raise PlaceError(stuck[0], None, "the constraints and the labels allowed leave no labelling")
         return labels, scores
 
-    def predict(self, X, allowed=None):
+    def predict(self, X: Corpus, allowed: Corpus | None = None) -> list[list[Any]]:
         """Label sequences.
 
         Parameters
@@ -174,7 +186,7 @@ class SequenceTagger(BaseEstimator):
         """
         return Sequences(self._best(X, allowed)[0])
 
-    def decision_function(self, X):
+    def decision_function(self, X: Corpus) -> NDArray[np.float64]:
         """Scores of the best labellings.
 
         Parameters
@@ -189,7 +201,9 @@ class SequenceTagger(BaseEstimator):
         """
         return self._best(X)[1]
 
-    def predict_kbest(self, X, k=5, allowed=None):
+    def predict_kbest(
+        self, X: Corpus, k: int = 5, allowed: Corpus | None = None
+    ) -> list[list[tuple[list[Any], float]]]:
         """The k best labellings of each sequence.
 
         Parameters
@@ -213,7 +227,7 @@ class SequenceTagger(BaseEstimator):
         options = self._options(sequences, allowed)
         return Sequences(self._model.predict_kbest(sequences, int(k), options, self.n_jobs))
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """Token accuracy, over the tokens whose label is given (not None).
 
         Parameters

@@ -1,12 +1,17 @@
 """The L1-regularised conditional random field."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import (
     POSITIVE,
     CallbackSupportMixin,
-    Integral,
     Interval,
     Real,
     StrOptions,
@@ -15,7 +20,6 @@ from .._sklearn import (
 from ..chain.bigram import new_work
 from ..chain.constraints import check_gold, constraint_arrays
 from ..chain.costs import class_costs
-from ..chain.learner import TAGGER_CONSTRAINTS
 from ..chain.marginals import marginals
 from ..chain.model import first_token, make_task
 from ..chain.tagger import SequenceTagger
@@ -32,14 +36,53 @@ from ..data.inputs import (
     renumbered,
 )
 from ..data.labels import Labels, encode_labels
+from ..data.types import Corpus, History
 from ..features.choose import check_same_features, new_encoder
 from ..training.chunks import map_chunks
+from ..training.parameters import (
+    CheckpointParameters,
+    CountParameters,
+    RunParameters,
+    TaggerParameters,
+    VerboseParameters,
+    WarmStartParameters,
+    documented,
+    parameter,
+)
 from .run import CRFRun, check_values
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 NONNEGATIVE = Interval(Real, 0, None, closed="left")
 
 
-class L1CRF(CallbackSupportMixin, SequenceTagger):
+@documented(
+    constraints="""Labellings allowed: the name of a label scheme or (previous, next) pairs of labels, as in
+    :class:`StructuredPerceptron`; those they forbid have probability 0.""",
+    class_weight="""Cost of missing a token of a label, added to its rivals' scores in training:
+    softmax-margin [4]_. A dict maps labels to costs; ``"balanced"`` is inverse to frequency.""",
+    warm_start="Start ``fit`` from the weights of the last one, without the first stage.",
+    checkpoint="""Folder where ``fit`` keeps its state every few iterations, under a name made from parameters
+    and data. A fit that finds its own state goes on from there (``resumed_from_`` says after how many entries
+    of ``history_``) and ends as if it had never stopped; a finished fit removes its file.""",
+    n_jobs="""Threads in training and prediction; results do not depend on it. Training uses eight at most,
+    and two at most in a pass of ``"two-stage"`` that needs the gradient of all features: the corpus is summed
+    in so many parts, which are the same for any number of threads.""",
+    random_state="Determines the order of sequences in the first stage.",
+    verbose="Print a line for each pass.",
+)
+@dataclass(kw_only=True, eq=False, repr=False)
+class L1CRF(
+    TaggerParameters,
+    CountParameters,
+    WarmStartParameters,
+    CheckpointParameters,
+    RunParameters,
+    VerboseParameters,
+    CallbackSupportMixin,
+    SequenceTagger,
+):
     """Conditional random field with an L1 penalty, trained to the optimum.
 
     Minimises ``Σ -log p(y|x) + c1 ‖λ‖₁ + c2 ‖λ‖²``. The default solver has two stages ([1]_, section 3.4):
@@ -47,54 +90,6 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
     differs from the paper: OWL-QN [3]_ steps run on a working set of nonzero weights only, with a long
     L-BFGS memory and a diagonal scaling. A full gradient is computed only to add weights to the set and to
     check the optimum.
-
-    Parameters
-    ----------
-    features : str, path, list of str or FeatureTemplates, default="auto"
-        As in :class:`StructuredPerceptron`.
-    c1 : float >= 0, default=1.0
-        Strength of the L1 penalty.
-    c2 : float >= 0, default=0.0
-        Strength of the squared L2 penalty.
-    solver : {"two-stage", "owlqn", "sgd"}, default="two-stage"
-        Both stages, or the textbook method of each alone: OWL-QN from zero, or ``sgd_iter`` passes of SGD.
-    sgd_iter : int, default=2
-        Passes of the first stage.
-    eta0, decay : float, default=0.3, 0.5
-        Learning rate of pass k is ``eta0 * decay ** k`` ([1]_, equation 12).
-    line_search : bool, default=False
-        Try several learning rates for each sequence ([1]_, algorithm 1).
-    max_trials : int, default=3
-        Rates tried.
-    memory : int, default=60
-        Steps that the quasi-Newton methods remember; 10 is usual for OWL-QN.
-    max_iter : int, default=1000
-        Most full passes after the first stage.
-    tol : float, default=2e-4
-        Stop when the objective is expected to fall by less than this share of it, however long one goes
-        on: the gain of the last eight passes, continued as a geometric series.
-    all_pairs : bool, default=True
-        Give every pair of feature and label a weight; else those that training shows, as CRFsuite does.
-    min_count : int, default=1
-        Features seen fewer times in training are left out.
-    constraints : str, iterable of pairs or None, default=None
-        As in :class:`StructuredPerceptron`; labellings they forbid have probability 0.
-    class_weight : dict, "balanced" or None, default=None
-        Cost of missing a token of a label, added to its rivals' scores in training: softmax-margin [4]_.
-    warm_start : bool, default=False
-        Start ``fit`` from the weights of the last one, without the first stage.
-    checkpoint : str, path or None, default=None
-        Folder where ``fit`` keeps its state every few iterations, under a name made from parameters and
-        data. A fit that finds its own state goes on from there (``resumed_from_`` says after how many
-        entries of ``history_``) and ends as if it had never stopped; a finished fit removes its file.
-    n_jobs : int or None, default=None
-        Threads in training and prediction; results do not depend on it. Training uses eight at most, and two
-        at most in a pass of ``"two-stage"`` that needs the gradient of all features: the corpus is summed in
-        so many parts, which are the same for any number of threads.
-    random_state : int, RandomState instance or None, default=None
-        Determines the order of sequences in the first stage.
-    verbose : int, default=0
-        Print a line for each pass.
 
     Attributes
     ----------
@@ -133,80 +128,98 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
     (2, 3)
     """
 
-    _parameter_constraints = {
-        "features": TAGGER_CONSTRAINTS["features"],
-        "c1": [NONNEGATIVE],
-        "c2": [NONNEGATIVE],
-        "solver": [StrOptions({"two-stage", "owlqn", "sgd"})],
-        "sgd_iter": [POSITIVE],
-        "eta0": [Interval(Real, 0, None, closed="neither")],
-        "decay": [Interval(Real, 0, 1, closed="right")],
-        "line_search": ["boolean"],
-        "max_trials": [POSITIVE],
-        "memory": [POSITIVE],
-        "max_iter": [POSITIVE],
-        "tol": [NONNEGATIVE],
-        "all_pairs": ["boolean"],
-        "min_count": [POSITIVE],
-        "constraints": TAGGER_CONSTRAINTS["constraints"],
-        "class_weight": TAGGER_CONSTRAINTS["class_weight"],
-        "warm_start": ["boolean"],
-        "checkpoint": TAGGER_CONSTRAINTS["checkpoint"],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-    }
+    c1: float = field(
+        default=1.0,
+        metadata=parameter("float >= 0", [NONNEGATIVE], "Strength of the L1 penalty."),
+    )
+    c2: float = field(
+        default=0.0,
+        metadata=parameter("float >= 0", [NONNEGATIVE], "Strength of the squared L2 penalty."),
+    )
+    solver: Literal["two-stage", "owlqn", "sgd"] = field(
+        default="two-stage",
+        metadata=parameter(
+            '{"two-stage", "owlqn", "sgd"}',
+            [StrOptions({"two-stage", "owlqn", "sgd"})],
+            """Both stages, or the textbook method of each alone: OWL-QN from zero, or ``sgd_iter`` passes of
+            SGD.""",
+        ),
+    )
+    sgd_iter: int = field(default=2, metadata=parameter("int", [POSITIVE], "Passes of the first stage."))
+    eta0: float = field(
+        default=0.3,
+        metadata=parameter(
+            "float",
+            [Interval(Real, 0, None, closed="neither")],
+            "Learning rate of pass k is ``eta0 * decay ** k`` ([1]_, equation 12).",
+        ),
+    )
+    decay: float = field(
+        default=0.5,
+        metadata=parameter(
+            "float",
+            [Interval(Real, 0, 1, closed="right")],
+            "Learning rate of pass k is ``eta0 * decay ** k`` ([1]_, equation 12).",
+        ),
+    )
+    line_search: bool = field(
+        default=False,
+        metadata=parameter(
+            "bool",
+            ["boolean"],
+            "Try several learning rates for each sequence ([1]_, algorithm 1).",
+        ),
+    )
+    max_trials: int = field(default=3, metadata=parameter("int", [POSITIVE], "Rates tried."))
+    memory: int = field(
+        default=60,
+        metadata=parameter(
+            "int",
+            [POSITIVE],
+            "Steps that the quasi-Newton methods remember; 10 is usual for OWL-QN.",
+        ),
+    )
+    max_iter: int = field(
+        default=1000,
+        metadata=parameter("int", [POSITIVE], "Most full passes after the first stage."),
+    )
+    tol: float = field(
+        default=2e-4,
+        metadata=parameter(
+            "float",
+            [NONNEGATIVE],
+            """Stop when the objective is expected to fall by less than this share of it, however long one
+            goes on: the gain of the last eight passes, continued as a geometric series.""",
+        ),
+    )
+    all_pairs: bool = field(
+        default=True,
+        metadata=parameter(
+            "bool",
+            ["boolean"],
+            """Give every pair of feature and label a weight; else those that training shows, as CRFsuite
+            does.""",
+        ),
+    )
 
-    def __init__(
-        self,
-        features="auto",
-        *,
-        c1=1.0,
-        c2=0.0,
-        solver="two-stage",
-        sgd_iter=2,
-        eta0=0.3,
-        decay=0.5,
-        line_search=False,
-        max_trials=3,
-        memory=60,
-        max_iter=1000,
-        tol=2e-4,
-        all_pairs=True,
-        min_count=1,
-        constraints=None,
-        class_weight=None,
-        warm_start=False,
-        checkpoint=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self.features = features
-        self.c1 = c1
-        self.c2 = c2
-        self.solver = solver
-        self.sgd_iter = sgd_iter
-        self.eta0 = eta0
-        self.decay = decay
-        self.line_search = line_search
-        self.max_trials = max_trials
-        self.memory = memory
-        self.max_iter = max_iter
-        self.tol = tol
-        self.all_pairs = all_pairs
-        self.min_count = min_count
-        self.constraints = constraints
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    objective_: float = field(init=False)
+    optimality_: float = field(init=False)
+    n_active_features_: int = field(init=False)
+    n_iter_: int = field(init=False)
+    history_: History = field(init=False)
+    resumed_from_: int = field(init=False)
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X, y, sample_weight=None, *, X_val=None, y_val=None):
+    def fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Corpus | None = None,
+        y_val: Corpus | None = None,
+    ) -> Self:
         """Learn from labelled sequences.
 
         Parameters
@@ -304,7 +317,7 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
             raise PlaceError(bad[0], None, "the scores of its labellings overflow", "X")
         return np.concatenate([p[0] for p in parts]), log_z, offsets_of(lengths_of(sequences))
 
-    def predict_marginals(self, X):
+    def predict_marginals(self, X: Corpus) -> list[NDArray[np.float64]]:
         """Probabilities of the labels of each token, given the whole sequence.
 
         The most probable label of each token (:meth:`predict_posterior`) need not be the one of the most
@@ -328,7 +341,7 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
         rows, token = self._marginals(X)
         return Sequences(rows[a:b] for a, b in zip(token[:-1].tolist(), token[1:].tolist()))
 
-    def predict_posterior(self, X):
+    def predict_posterior(self, X: Corpus) -> list[list[Any]]:
         """The most probable label of each token: posterior decoding.
 
         Has the fewest wrong labels in expectation, where :meth:`predict` is the labelling that is most
@@ -359,7 +372,7 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
             raise PlaceError(stuck[0], None, "the constraints leave no labelling")
         return out.reshape(-1, len(self._model.labels)), token
 
-    def sequence_log_proba(self, X, y):
+    def sequence_log_proba(self, X: Corpus, y: Corpus) -> NDArray[np.float64]:
         """Log-probability of labellings.
 
         Parameters

@@ -1,10 +1,15 @@
 """The regularisation path: one corpus, many strengths of the penalty."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from ..data.types import Corpus
 from .estimator import L1CRF
 from .run import warn_unless_converged
 from .solve import HeldOut, solve
@@ -22,7 +27,16 @@ class PathPoint(NamedTuple):
     model: L1CRF
 
 
-def regularization_path(estimator, X, y, c1s, *, sample_weight=None, X_val=None, y_val=None):
+def regularization_path(
+    estimator: L1CRF,
+    X: Corpus,
+    y: Corpus,
+    c1s: Iterable[float],
+    *,
+    sample_weight: ArrayLike | None = None,
+    X_val: Corpus | None = None,
+    y_val: Corpus | None = None,
+) -> list[PathPoint]:
     """Fit an :class:`L1CRF` for several values of ``c1``.
 
     Costs little more than one fit: the corpus is encoded once, and each model starts from the one

@@ -16,7 +16,7 @@ Idea: all schemes write the same thing, chunks ``(start, stop, type)``, so that 
 through them. Words are chunks without a type, or, in joint segmentation and tagging, with the word's
 tag as their type.
 
-Place on the ladder: rung 1, tokens. Estimators take their constraints from `allowed_transitions`, the
+Estimators take their constraints from `allowed_transitions`, the
 metrics their segments from `labels_to_spans`, and the segmenter its labels and words from
 `words_to_labels` and `labels_to_words`. The rules themselves are in `skstruct.data.scheme_rules`.
 
@@ -30,10 +30,15 @@ H. Zhao, C.-N. Huang, M. Li and B.-L. Lu, "Effective tag set selection in Chines
 conditional random field modeling", PACLIC 2006 (B2B3MES, their six-tag set).
 """
 
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .inputs import PlaceError
 from .scheme_rules import (
@@ -46,6 +51,7 @@ from .scheme_rules import (
     may_follow,
     read_spans,
 )
+from .types import Corpus
 
 __all__ = [
     "SCHEMES",
@@ -60,7 +66,7 @@ __all__ = [
 ]
 
 
-def labels_to_spans(labels, scheme, strict=False):
+def labels_to_spans(labels: Collection[str], scheme: str, strict: bool = False) -> list[tuple[int, int, str]]:
     """Read the chunks off a label sequence.
 
     The lenient default is conlleval's reading, which finds chunks in any sequence: an I after O, or
@@ -96,7 +102,7 @@ def labels_to_spans(labels, scheme, strict=False):
     return read_spans(labels, LabelTable(name if strict else None))
 
 
-def spans_to_labels(spans, n, scheme):
+def spans_to_labels(spans: Iterable[tuple[int, int, str]], n: int, scheme: str) -> list[str]:
     """Write chunks as labels.
 
     Parameters
@@ -163,7 +169,7 @@ def _fill(labels, n, spelling):
     labels += ["O"] * (n - len(labels))
 
 
-def convert_labels(labels, source, target):
+def convert_labels(labels: Collection[str], source: str, target: str) -> list[str]:
     """Rewrite a label sequence in another scheme.
 
     Parameters
@@ -203,7 +209,7 @@ def convert_labels(labels, source, target):
     return spans_to_labels(chunks(parsed), len(parsed), target)
 
 
-def convert_scheme(y, source, target):
+def convert_scheme(y: Corpus, source: str, target: str) -> list[list[str]]:
     """Rewrite label sequences in another scheme.
 
     Parameters
@@ -237,7 +243,7 @@ def convert_scheme(y, source, target):
     return converted
 
 
-def words_to_labels(words, scheme, tags=None):
+def words_to_labels(words: Collection[str], scheme: str, tags: Collection[str] | None = None) -> list[str]:
     """Write a segmented sentence as one label per character.
 
     Parameters
@@ -280,7 +286,7 @@ def words_to_labels(words, scheme, tags=None):
     return spans_to_labels(zip([0, *stops], stops, tags), stops[-1] if stops else 0, name)
 
 
-def labels_to_words(text, labels, scheme):
+def labels_to_words(text: Collection[str], labels: Collection[str], scheme: str) -> list[Any]:
     """Cut a text into words where its labels say so.
 
     Any sequence over the scheme's labels decodes to words that spell the text: a label that opens a
@@ -329,7 +335,9 @@ def labels_to_words(text, labels, scheme):
     return words
 
 
-def allowed_transitions(labels, scheme):
+def allowed_transitions(
+    labels: Collection[str], scheme: str
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
     """Say which starts, transitions and ends a scheme permits.
 
     Parameters

@@ -2,16 +2,17 @@
 
 Idea: a corpus is a table entry (files with their addresses and, where one is known, their SHA-256; the
 licence) and a function from its rows to ``X`` and ``y``. `skstruct.datasets.fetch` does the rest.
-
-Place: beside the readers; hands out tokens (the first rung) and labels as estimators take them.
 """
+
+from __future__ import annotations
 
 import gzip
 import os
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from sklearn.utils import Bunch
 
+from ..data.types import Path
 from ..formats.readers import read_columns, read_conllu
 from .fetch import fetch_file, get_data_home
 
@@ -120,8 +121,13 @@ def _tokens_and_labels(sentences):
 
 
 def fetch_conll2000(
-    subset="train", *, data_home=None, download_if_missing=True, timeout=30.0, return_X_y=False
-):
+    subset: Literal["train", "test"] = "train",
+    *,
+    data_home: Path | None = None,
+    download_if_missing: bool = True,
+    timeout: float = 30.0,
+    return_X_y: bool = False,
+) -> Any:
     """Load the corpus of the CoNLL-2000 shared task: English chunking.
 
     It is downloaded once, then read from the cache.
@@ -181,9 +187,14 @@ def fetch_conll2000(
 
 
 def fetch_conll2002(
-    language="es", subset="train", *, data_home=None, download_if_missing=True, timeout=30.0,
-    return_X_y=False,
-):  # fmt: skip
+    language: Literal["es", "nl"] = "es",
+    subset: Literal["train", "dev", "test"] = "train",
+    *,
+    data_home: Path | None = None,
+    download_if_missing: bool = True,
+    timeout: float = 30.0,
+    return_X_y: bool = False,
+) -> Any:
     """Load the corpora of the CoNLL-2002 shared task: Spanish and Dutch named entities.
 
     A file is downloaded once, then read from the cache. No checksum is known beforehand: that of the
@@ -240,9 +251,16 @@ def fetch_conll2002(
 
 
 def fetch_ud(
-    treebank="English-EWT", subset="train", *, task="tagging", release="r2.14", data_home=None,
-    download_if_missing=True, timeout=30.0, return_X_y=False,
-):  # fmt: skip
+    treebank: str = "English-EWT",
+    subset: Literal["train", "dev", "test"] = "train",
+    *,
+    task: Literal["tagging", "parsing", "segmentation"] = "tagging",
+    release: str = "r2.14",
+    data_home: Path | None = None,
+    download_if_missing: bool = True,
+    timeout: float = 30.0,
+    return_X_y: bool = False,
+) -> Any:
     """Load a treebank of Universal Dependencies, at a fixed release.
 
     A file is downloaded once, then read from the cache. No checksum is known beforehand: that of the

@@ -7,6 +7,8 @@ the file (``NAME.sha256``, as ``sha256sum`` writes it), and later ones have to a
 Place: beside the ladder, below `skstruct.datasets.corpora`. Standard library only.
 """
 
+from __future__ import annotations
+
 import contextlib
 import hashlib
 import http.client
@@ -18,6 +20,7 @@ import urllib.request
 import zlib
 
 from .._version import __version__
+from ..data.types import Path
 
 __all__ = ["DownloadError", "fetch_file", "get_data_home"]
 
@@ -28,7 +31,7 @@ class DownloadError(OSError):
     """A file that could be had neither from the cache nor from its address."""
 
 
-def get_data_home(data_home=None):
+def get_data_home(data_home: Path | None = None) -> str:
     """The folder that downloaded corpora are kept in.
 
     Parameters

@@ -3,11 +3,12 @@
 Idea: small real-looking data that is always there, for the README, the examples, doctests and tests;
 too small for figures about accuracy. A sample is a text file in this package, one token a line in
 tab-separated columns, an empty line after each sentence, comments (its description) at the top.
-
-Place: beside the readers; hands out tokens (the first rung) and labels as estimators take them.
 """
 
+from __future__ import annotations
+
 from importlib import resources
+from typing import Any, Literal
 
 from sklearn.utils import Bunch
 
@@ -27,7 +28,7 @@ _COLUMNS = {
 }
 
 
-def load_sample(language="zh"):
+def load_sample(language: Literal["zh", "en"] = "zh") -> Any:
     """Load an embedded sample, all its columns.
 
     Parameters
@@ -93,7 +94,7 @@ def load_sample(language="zh"):
     return Bunch(**fields, DESCR=description)
 
 
-def load_segmentation():
+def load_segmentation() -> tuple[list[str], list[list[str]]]:
     """Load the Chinese sample for word segmentation.
 
     Returns
@@ -113,7 +114,7 @@ def load_segmentation():
     return sample.text, sample.words
 
 
-def load_tagging(language="en"):
+def load_tagging(language: Literal["zh", "en"] = "en") -> tuple[list[list[str]], list[list[str]]]:
     """Load a sample for part-of-speech tagging.
 
     Parameters
@@ -138,7 +139,7 @@ def load_tagging(language="en"):
     return (sample.words, sample.tags) if language == "zh" else (sample.tokens, sample.pos)
 
 
-def load_chunking():
+def load_chunking() -> tuple[list[list[tuple[str, str]]], list[list[str]]]:
     """Load the English sample for chunking.
 
     Returns
@@ -158,7 +159,7 @@ def load_chunking():
     return _pair(sample.tokens, sample.pos), sample.chunks
 
 
-def load_entities():
+def load_entities() -> tuple[list[list[str]], list[list[str]]]:
     """Load the English sample for named-entity recognition.
 
     Returns
@@ -178,7 +179,7 @@ def load_entities():
     return _pair(sample.tokens, sample.pos), sample.entities
 
 
-def load_parsing():
+def load_parsing() -> tuple[list[list[tuple[str, str]]], list[list[tuple[int, str]]]]:
     """Load the English sample for dependency parsing.
 
     Returns

@@ -9,13 +9,13 @@ and its rare words are the frequent ones of other labels:
     p(y_t = m | y_{t-1}=l) = stickiness if l = m, else (1 - stickiness) a[l, m], a[l] ~ Dirichlet(1)
     p(word of rank r | l)  proportional to r ** -s,   r = 1..W
 
-Place: makes tokens (the first rung) and labels as estimators take them.
-
 References
 ----------
 L. R. Rabiner, "A tutorial on hidden Markov models and selected applications in speech recognition",
 Proceedings of the IEEE 77(2), 1989. G. K. Zipf, "Human Behavior and the Principle of Least Effort", 1949.
 """
+
+from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import islice
@@ -28,18 +28,18 @@ __all__ = ["make_hmm_sequences"]
 
 
 def make_hmm_sequences(
-    n_sequences=100,
+    n_sequences: int = 100,
     *,
-    n_labels=5,
-    n_words=1000,
-    min_length=5,
-    max_length=30,
-    label_stickiness=0.5,
-    zipf_exponent=1.0,
-    noise=0.0,
-    separable=False,
-    random_state=None,
-):
+    n_labels: int = 5,
+    n_words: int = 1000,
+    min_length: int = 5,
+    max_length: int = 30,
+    label_stickiness: float = 0.5,
+    zipf_exponent: float = 1.0,
+    noise: float = 0.0,
+    separable: bool = False,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[list[list[str]], list[list[str]]]:
     """Draw token and label sequences from a random hidden Markov model.
 
     Parameters

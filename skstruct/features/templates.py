@@ -12,15 +12,23 @@ All templates of one compound share its look-up: each is a *slot*, a number of t
 and the token it speaks of. Slots of adjacent shifts form a *group* whose weight rows are neighbours.
 """
 
+from __future__ import annotations
+
 import os
 import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..data.inputs import describe
+from ..data.types import Path
 from .columns import FUNCTION_NAMES, column_function
 from .contexts import is_context, lexicon_of
 from .lexicon import as_entries
 from .presets import PRESETS, columns_preset
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 MACRO = re.compile(r"%([A-Za-z]\w*)\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
 
@@ -211,7 +219,11 @@ class FeatureTemplates:
     {'place': ('New York', 'Rome')}
     """
 
-    def __init__(self, templates, lexicons=None):
+    def __init__(
+        self,
+        templates: Iterable[str],
+        lexicons: Mapping[str, Collection[str | tuple[str, ...]]] | None = None,
+    ) -> None:
         if isinstance(templates, str):
             raise TypeError("templates must be a list of template strings, got a str")
         parsed, seen = [], set()
@@ -228,7 +240,9 @@ class FeatureTemplates:
         self.lexicons = _checked_lexicons(lexicons, parsed)
 
     @classmethod
-    def from_file(cls, path, lexicons=None):
+    def from_file(
+        cls, path: Path, lexicons: Mapping[str, Collection[str | tuple[str, ...]]] | None = None
+    ) -> Self:
         """Read a CRF++ template file; ``#`` starts a comment line. ``lexicons`` as of the constructor."""
         lines = []
         with open(path, encoding="utf-8-sig") as file:
@@ -242,44 +256,44 @@ class FeatureTemplates:
         return cls(lines, lexicons)
 
     @classmethod
-    def preset(cls, name):
+    def preset(cls, name: str) -> Self:
         """One of the built-in sets; ``skstruct.features.presets.PRESETS`` lists them."""
         if name not in PRESETS:
             raise ValueError(f"unknown preset {name!r}; known are {', '.join(sorted(PRESETS))}")
         return cls(PRESETS[name])
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.templates)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         sizes = {name: len(entries) for name, entries in self.lexicons.items()}
         lexicons = f", lexicons with {sizes!r} entries" if sizes else ""
         return f"FeatureTemplates({[t.text for t in self.templates]!r}{lexicons})"
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         if not isinstance(other, FeatureTemplates):
             return False
         return self.lines == other.lines and self.lexicons == other.lexicons
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.lines)
 
     @property
-    def lines(self):
+    def lines(self) -> tuple[str, ...]:
         """The templates as written."""
         return tuple(t.text for t in self.templates)
 
     @property
-    def offsets(self):
+    def offsets(self) -> tuple[int, ...]:
         """All positions that any template reads, sorted."""
         return tuple(sorted({o for t in self.templates for o in t.offsets}))
 
     @property
-    def n_columns(self):
+    def n_columns(self) -> int:
         """Number of columns that the data must have."""
         return 1 + max((c for t in self.templates for _, c, _ in t.atoms), default=0)
 
-    def compile(self):
+    def compile(self) -> Plan:
         """The :class:`Plan` of these templates."""
         channels = {}
         nodes, node_groups = _compile([t for t in self.templates if not t.edge], channels)

@@ -4,7 +4,7 @@ Idea: each format has one generator, ``iter_*``, that holds one sentence at a ti
 than memory stream; ``read_*`` is the list of what it yields, and ``write_*`` its inverse. Every error
 names the file and, where there is one, the line.
 
-Place on the ladder: rung 1, tokens. What is read here is what estimators take: columns give sequences
+What is read here is what estimators take: columns give sequences
 of tuples, trees give sequences of ``(form, tag)`` and of ``(head, label)``, segmented text gives lists
 of words.
 
@@ -17,11 +17,15 @@ S. Buchholz and E. Marsi, "CoNLL-X shared task on multilingual dependency parsin
 CoNLL-U format, https://universaldependencies.org/format.html.
 """
 
+from __future__ import annotations
+
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from numbers import Integral
 from sys import intern
+from typing import IO, Any
 
+from ..data.types import Path
 from .text_files import CONLLU_FIELDS, TREE_FIELDS, check_fields, numbered_lines, split_cells
 from .writers import write_columns, write_conllu, write_segmented
 
@@ -41,7 +45,14 @@ __all__ = [
 _SKIPPED_ID = re.compile(r"[0-9]+[-.][0-9]+")  # a multiword range or an empty node
 
 
-def read_columns(path_or_file, *, separator=None, columns=None, comment=None, encoding="utf-8"):
+def read_columns(
+    path_or_file: Path | IO[str],
+    *,
+    separator: str | None = None,
+    columns: Iterable[int] | None = None,
+    comment: str | None = None,
+    encoding: str = "utf-8",
+) -> list[list[tuple[str, ...]]]:
     r"""Read a file of columns: a token a line, a blank line between sentences.
 
     Parameters
@@ -80,7 +91,14 @@ def read_columns(path_or_file, *, separator=None, columns=None, comment=None, en
     )
 
 
-def iter_columns(path_or_file, *, separator=None, columns=None, comment=None, encoding="utf-8"):
+def iter_columns(
+    path_or_file: Path | IO[str],
+    *,
+    separator: str | None = None,
+    columns: Iterable[int] | None = None,
+    comment: str | None = None,
+    encoding: str = "utf-8",
+) -> Iterator[list[tuple[str, ...]]]:
     """Yield the sentences of a file of columns one by one; see `read_columns`."""
     if separator is not None and (not isinstance(separator, str) or not separator):
         raise ValueError(f"separator must be None or a string that is not empty; got {separator!r}")
@@ -126,7 +144,9 @@ def _columns(path_or_file, separator, columns, comment, encoding):
         yield sentence
 
 
-def read_conllu(path_or_file, *, fields=TREE_FIELDS, encoding="utf-8"):
+def read_conllu(
+    path_or_file: Path | IO[str], *, fields: Iterable[str] = TREE_FIELDS, encoding: str = "utf-8"
+) -> list[list[tuple[Any, ...]]]:
     r"""Read a CoNLL-U file, or a CoNLL-X file of ten columns.
 
     Comments, multiword ranges (``3-4``) and empty nodes (``8.1``) are skipped.
@@ -163,7 +183,9 @@ def read_conllu(path_or_file, *, fields=TREE_FIELDS, encoding="utf-8"):
     return list(iter_conllu(path_or_file, fields=fields, encoding=encoding))
 
 
-def iter_conllu(path_or_file, *, fields=TREE_FIELDS, encoding="utf-8"):
+def iter_conllu(
+    path_or_file: Path | IO[str], *, fields: Iterable[str] = TREE_FIELDS, encoding: str = "utf-8"
+) -> Iterator[list[tuple[Any, ...]]]:
     """Yield the sentences of a CoNLL-U file one by one; see `read_conllu`."""
     return _conllu(path_or_file, check_fields(fields), encoding)
 
@@ -219,7 +241,7 @@ def check_heads(name, heads, n):
             raise ValueError(f"{name}, line {number}: expected a head between 0 and {n}; found {found}")
 
 
-def read_segmented(path_or_file, *, encoding="utf-8"):
+def read_segmented(path_or_file: Path | IO[str], *, encoding: str = "utf-8") -> list[list[str]]:
     r"""Read segmented text: a sentence a line, words separated by white space.
 
     Parameters
@@ -248,7 +270,7 @@ def read_segmented(path_or_file, *, encoding="utf-8"):
     return list(iter_segmented(path_or_file, encoding=encoding))
 
 
-def iter_segmented(path_or_file, *, encoding="utf-8"):
+def iter_segmented(path_or_file: Path | IO[str], *, encoding: str = "utf-8") -> Iterator[list[str]]:
     """Yield the sentences of a segmented text one by one; see `read_segmented`."""
     with numbered_lines(path_or_file, encoding) as (_, lines):
         for _, line in lines:

@@ -3,18 +3,27 @@
 Idea: what a reader could not read back the same is refused, with the sentence and the position of the
 token that is to blame. Files are written in place, line by line, so that sentences may come from a
 generator; after an error a partial file remains.
-
-Place on the ladder: rung 1, tokens, on the way out: predictions leave through here.
 """
 
-from numbers import Integral
+from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from numbers import Integral
+from typing import IO, Any
+
+from ..data.types import Path
 from .text_files import CONLLU_FIELDS, TREE_FIELDS, check_fields, open_text, split_cells
 
 __all__ = ["write_columns", "write_conllu", "write_segmented"]
 
 
-def write_columns(sentences, path_or_file, *, separator=" ", encoding="utf-8"):
+def write_columns(
+    sentences: Iterable[Collection[Any]],
+    path_or_file: Path | IO[str],
+    *,
+    separator: str = " ",
+    encoding: str = "utf-8",
+) -> None:
     r"""Write sentences as columns: a token a line, a blank line after each sentence.
 
     Parameters
@@ -70,7 +79,13 @@ def write_columns(sentences, path_or_file, *, separator=" ", encoding="utf-8"):
             file.write("\n")
 
 
-def write_conllu(sentences, path_or_file, *, fields=TREE_FIELDS, encoding="utf-8"):
+def write_conllu(
+    sentences: Iterable[Collection[Any]],
+    path_or_file: Path | IO[str],
+    *,
+    fields: Iterable[str] = TREE_FIELDS,
+    encoding: str = "utf-8",
+) -> None:
     r"""Write sentences as CoNLL-U; what `fields` does not name is written as ``_``.
 
     Parameters
@@ -129,7 +144,13 @@ def write_conllu(sentences, path_or_file, *, fields=TREE_FIELDS, encoding="utf-8
             file.write("\n")
 
 
-def write_segmented(sentences, path_or_file, *, separator=" ", encoding="utf-8"):
+def write_segmented(
+    sentences: Iterable[Collection[Any]],
+    path_or_file: Path | IO[str],
+    *,
+    separator: str = " ",
+    encoding: str = "utf-8",
+) -> None:
     """Write segmented text: a sentence a line.
 
     Parameters

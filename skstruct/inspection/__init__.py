@@ -6,15 +6,16 @@ approximates that: :func:`explain` lists every summand of every token. Features 
 
 Of word segmenters and parsers :func:`feature_weights` lists the weights too; paths are explained of taggers
 only.
-
-Place on the ladder: rung 7. It reads fitted taggers.
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
 from math import fsum, inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..chain.model import ChainModel
@@ -66,13 +67,13 @@ class TokenExplanation(NamedTuple):
 
     token: object
     label: object
-    features: list
-    transitions: list
+    features: list[tuple[str, float]]
+    transitions: list[tuple[str, float]]
     runner_up: object
     margin: float
 
     @property
-    def score(self):
+    def score(self) -> float:
         """The sum of all contributions."""
         return fsum(value for _, value in self.features + self.transitions)
 
@@ -89,11 +90,11 @@ class Explanation(NamedTuple):
     tokens : list of TokenExplanation
     """
 
-    labels: list
+    labels: list[Any]
     score: float
-    tokens: list
+    tokens: list[TokenExplanation]
 
-    def describe(self, top=5):
+    def describe(self, top: int = 5) -> str:
         """The explanation as text, with the ``top`` largest contributions to each token."""
         lines = [f"score {self.score:+.3f}"]
         for t, token in enumerate(self.tokens):
@@ -153,7 +154,7 @@ def _weights(store):
     return row, store.column[places], store.value[places]
 
 
-def feature_weights(tagger, top=None, label=None):
+def feature_weights(tagger: Any, top: int | None = None, label: Any = None) -> list[FeatureWeight]:
     """The weights of a fitted model's features, largest magnitude first.
 
     Parameters
@@ -259,7 +260,7 @@ def _model_of(estimator, kinds=ChainModel):
     return model
 
 
-def transition_weights(tagger):
+def transition_weights(tagger: Any) -> NDArray[np.float64]:
     """The weights of label bigrams.
 
     Parameters
@@ -303,7 +304,7 @@ def _active(model, sequence):
     return _Active(*model.encoder.named(model.encode([sequence])[0], sequence))
 
 
-def features_of(tagger, sequence):
+def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
     """The features of each token that a fitted tagger knows.
 
     Parameters
@@ -330,7 +331,7 @@ def features_of(tagger, sequence):
     return [[name for _, _, name in token] for token in _active(model, sequence).nodes]
 
 
-def explain(tagger, sequence, labels=None):
+def explain(tagger: Any, sequence: Collection[Any], labels: Collection[Any] | None = None) -> Explanation:
     """Why a labelling has its score: every contribution of every token.
 
     Parameters

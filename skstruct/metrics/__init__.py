@@ -8,11 +8,15 @@ Idea: counts are summed over the corpus first and divided once. Where items are 
 A zero denominator gives 0.0 and no warning, with one exception: F1 is 1.0, whatever its average, if
 there is nothing to find and nothing was found, as for any other identical inputs.
 
-Place on the ladder: beside it, after prediction. `y_true` and `y_pred` are lists, tuples or arrays of
+`y_true` and `y_pred` are lists, tuples or arrays of
 sequences; errors name the sequence. Every score has a scorer for ``GridSearchCV``.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
 from functools import partial
+from typing import Literal, TypeAlias
 
 from sklearn.metrics import make_scorer
 
@@ -21,6 +25,8 @@ from .checks import check_choice
 from .labels import (
     AVERAGES,
     MODES,
+    Average,
+    Mode,
     segment_f1_score,
     segment_report,
     sequence_accuracy_score,
@@ -60,8 +66,11 @@ __all__ = [
     "word_f1_scorer",
 ]
 
+Scorer: TypeAlias = Callable[..., float]
+"""``scorer(estimator, X, y) -> float``"""
 
-def segment_f1_scorer_for(scheme, average="micro", mode="conlleval"):
+
+def segment_f1_scorer_for(scheme: str, average: Average = "micro", mode: Mode = "conlleval") -> Scorer:
     """Make a scorer of `segment_f1_score` for a scheme, for ``GridSearchCV`` and its kin.
 
     Parameters
@@ -90,7 +99,11 @@ def segment_f1_scorer_for(scheme, average="micro", mode="conlleval"):
     return make_scorer(segment_f1_score, scheme=scheme, average=average, mode=mode)
 
 
-def attachment_scorer_for(score="uas", punctuation=None, subtypes=False):
+def attachment_scorer_for(
+    score: Literal["uas", "las", "complete"] = "uas",
+    punctuation: Collection[str] | None = None,
+    subtypes: bool = False,
+) -> Scorer:
     """Make a scorer of `attachment_scores` for parsers, for ``GridSearchCV`` and its kin.
 
     Parameters
@@ -125,9 +138,9 @@ def attachment_scorer_for(score="uas", punctuation=None, subtypes=False):
     return partial(score_trees, score=score, punctuation=punctuation, subtypes=bool(subtypes))
 
 
-token_accuracy_scorer = make_scorer(token_accuracy_score)
-sequence_accuracy_scorer = make_scorer(sequence_accuracy_score)
-segment_f1_scorer = make_scorer(segment_f1_score)
-word_f1_scorer = make_scorer(word_f1_score)
-attachment_scorer = make_scorer(unlabeled_attachment_score)
-labeled_attachment_scorer = make_scorer(labeled_attachment_score)
+token_accuracy_scorer: Scorer = make_scorer(token_accuracy_score)
+sequence_accuracy_scorer: Scorer = make_scorer(sequence_accuracy_score)
+segment_f1_scorer: Scorer = make_scorer(segment_f1_score)
+word_f1_scorer: Scorer = make_scorer(word_f1_score)
+attachment_scorer: Scorer = make_scorer(unlabeled_attachment_score)
+labeled_attachment_scorer: Scorer = make_scorer(labeled_attachment_score)

@@ -1,7 +1,7 @@
 """What all metrics share: checks of their input, and the two divisions.
 
 Idea: everything becomes a list of pairs of lists once, with errors that name the sequence, so that the
-metrics are plain counting. Place on the ladder: beside it, after prediction.
+metrics are plain counting.
 """
 
 import numpy as np

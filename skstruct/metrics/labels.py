@@ -1,8 +1,7 @@
 """Scores of label sequences: tokens, sequences, and the segments that labels encode.
 
 Idea: counts are summed over the corpus and divided once; segments are compared as sets of
-``(start, stop, type)``. Place on the ladder: beside it, after prediction; the reading of segments is
-that of `skstruct.data.schemes`.
+``(start, stop, type)``. Segments are read as by `skstruct.data.schemes`.
 
 References
 ----------
@@ -10,17 +9,24 @@ E. F. Tjong Kim Sang and S. Buchholz, "Introduction to the CoNLL-2000 shared tas
 segments as conlleval counts them.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from operator import eq
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..data.inputs import PlaceError
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
+from ..data.types import Corpus
 from .checks import check_choice, check_pairs, check_weight, f1, ratio
 
 AVERAGES = ("micro", "macro", "weighted", None)
 MODES = ("conlleval", "strict")
+Average: TypeAlias = Literal["micro", "macro", "weighted"]
+Mode: TypeAlias = Literal["conlleval", "strict"]
 
 
 def _accuracy(pairs, correct, total, sample_weight):
@@ -30,7 +36,7 @@ def _accuracy(pairs, correct, total, sample_weight):
     return ratio(weight @ np.array(correct, float), weight @ np.array(total, float))
 
 
-def token_accuracy_score(y_true, y_pred, sample_weight=None):
+def token_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: ArrayLike | None = None) -> float:
     """Share of tokens with the right label.
 
     Parameters
@@ -59,7 +65,7 @@ def token_accuracy_score(y_true, y_pred, sample_weight=None):
     return _accuracy(pairs, correct, [len(true) for true, _ in pairs], sample_weight)
 
 
-def sequence_accuracy_score(y_true, y_pred, sample_weight=None):
+def sequence_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: ArrayLike | None = None) -> float:
     """Share of sequences with all labels right; an empty sequence is right.
 
     Parameters
@@ -130,7 +136,26 @@ def _segment_rows(counts):
     return types, averages
 
 
-def segment_f1_score(y_true, y_pred, *, scheme="BIO", average="micro", mode="conlleval"):
+@overload
+def segment_f1_score(
+    y_true: Corpus, y_pred: Corpus, *, scheme: str = ..., average: Average = ..., mode: Mode = ...
+) -> float: ...
+
+
+@overload
+def segment_f1_score(
+    y_true: Corpus, y_pred: Corpus, *, scheme: str = ..., average: None, mode: Mode = ...
+) -> dict[str, float]: ...
+
+
+def segment_f1_score(
+    y_true: Corpus,
+    y_pred: Corpus,
+    *,
+    scheme: str = "BIO",
+    average: Average | None = "micro",
+    mode: Mode = "conlleval",
+) -> float | dict[str, float]:
     """F1 of the segments (chunks, entities) that label sequences encode.
 
     A predicted segment is right if start, stop and type are. Labels are prefixes with a type (``B-PER``)
@@ -178,7 +203,39 @@ def segment_f1_score(y_true, y_pred, *, scheme="BIO", average="micro", mode="con
     return averages[average]["f1"]
 
 
-def segment_report(y_true, y_pred, *, scheme="BIO", mode="conlleval", output_dict=False, digits=4):
+@overload
+def segment_report(
+    y_true: Corpus,
+    y_pred: Corpus,
+    *,
+    scheme: str = ...,
+    mode: Mode = ...,
+    output_dict: Literal[False] = ...,
+    digits: int = ...,
+) -> str: ...
+
+
+@overload
+def segment_report(
+    y_true: Corpus,
+    y_pred: Corpus,
+    *,
+    scheme: str = ...,
+    mode: Mode = ...,
+    output_dict: Literal[True],
+    digits: int = ...,
+) -> dict[str, dict[str, float]]: ...
+
+
+def segment_report(
+    y_true: Corpus,
+    y_pred: Corpus,
+    *,
+    scheme: str = "BIO",
+    mode: Mode = "conlleval",
+    output_dict: bool = False,
+    digits: int = 4,
+) -> str | dict[str, dict[str, float]]:
     """Precision, recall, F1 and number of true segments, by type and on average.
 
     Parameters

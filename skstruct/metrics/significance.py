@@ -1,8 +1,7 @@
 """How much of a difference between two systems is luck of the test sentences.
 
 Idea: scores such as accuracy and F1 are quotients of sums over sentences, so each sentence is reduced to its
-counts once, and a resample of the test set is a matrix product with how often each sentence was drawn. Place
-on the ladder: beside it, after prediction.
+counts once, and a resample of the test set is a matrix product with how often each sentence was drawn.
 
 References
 ----------
@@ -11,14 +10,17 @@ T. Berg-Kirkpatrick, D. Burkett and D. Klein, "An empirical investigation of sta
 EMNLP 2012: the paired bootstrap test.
 """
 
+from __future__ import annotations
+
 from operator import eq
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from ..data.inputs import PlaceError
 from ..data.scheme_rules import LabelTable, read_spans
+from ..data.types import Corpus
 from .checks import check_choice, check_pairs
 from .words import _word_spans
 
@@ -37,7 +39,15 @@ class PairedBootstrap(NamedTuple):
     p_value: float
 
 
-def paired_bootstrap(y_true, y_pred_a, y_pred_b, *, score="accuracy", n_resamples=10_000, random_state=None):
+def paired_bootstrap(
+    y_true: Corpus,
+    y_pred_a: Corpus,
+    y_pred_b: Corpus,
+    *,
+    score: Literal["accuracy", "segments", "words"] = "accuracy",
+    n_resamples: int = 10_000,
+    random_state: int | np.random.RandomState | None = None,
+) -> PairedBootstrap:
     """Whether system B is better than system A on sentences like these.
 
     Parameters

@@ -1,6 +1,6 @@
 """Scores of dependency trees: UAS, LAS, complete match.
 
-Idea: trees are compared token by token, head by head. Place on the ladder: beside it, after prediction.
+Idea: trees are compared token by token, head by head.
 
 References
 ----------
@@ -10,12 +10,15 @@ D. Zeman et al., "CoNLL 2018 shared task: multilingual parsing from raw text to 
 dependencies", 2018: relations are compared without their subtypes.
 """
 
+from __future__ import annotations
+
 from operator import eq
 from typing import NamedTuple
 
 import numpy as np
 
 from ..data.inputs import PlaceError
+from ..data.types import Corpus
 from .checks import check_pairs, ratio
 
 
@@ -27,7 +30,7 @@ class AttachmentScores(NamedTuple):
     complete: float
     n_tokens: int
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f"UAS {self.uas:.4f}  LAS {self.las:.4f}  complete {self.complete:.4f}  ({self.n_tokens} tokens)"
         )
@@ -54,7 +57,9 @@ def split_heads(i, sentence):
     return heads, labels
 
 
-def attachment_scores(y_true, y_pred, *, punctuation=None, subtypes=False):
+def attachment_scores(
+    y_true: Corpus, y_pred: Corpus, *, punctuation: Corpus | None = None, subtypes: bool = False
+) -> AttachmentScores:
     """Attachment scores of dependency trees.
 
     Parameters
@@ -125,7 +130,7 @@ def _main_types(labels):
     return [label.partition(":")[0] or label if isinstance(label, str) else label for label in labels]
 
 
-def labeled_attachment_score(y_true, y_pred):
+def labeled_attachment_score(y_true: Corpus, y_pred: Corpus) -> float:
     """Share of tokens with the right head and label: the `las` of `attachment_scores`, over all tokens.
 
     Parameters
@@ -153,7 +158,7 @@ def labeled_attachment_score(y_true, y_pred):
     return scores.las
 
 
-def unlabeled_attachment_score(y_true, y_pred):
+def unlabeled_attachment_score(y_true: Corpus, y_pred: Corpus) -> float:
     """Share of tokens with the right head: the `uas` of `attachment_scores`, over all tokens.
 
     Parameters

@@ -1,7 +1,7 @@
 """Scores of segmented sentences: word F1, and recall inside and outside of a vocabulary.
 
 Idea: a word is known by where it stops and how long it is, so that comparing two segmentations of one
-text is comparing sets. Place on the ladder: beside it, after prediction.
+text is comparing sets.
 
 References
 ----------
@@ -9,11 +9,16 @@ R. Sproat and T. Emerson, "The first international Chinese word segmentation bak
 scores, and the recall of out-of-vocabulary and in-vocabulary words.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from itertools import accumulate, repeat
 
+from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from ..data.inputs import PlaceError
+from ..data.types import Corpus
 from .checks import check_choice, check_pairs, check_weight, f1, ratio
 
 
@@ -67,7 +72,9 @@ def _word_spans(y_true, y_pred, tagged):
         yield words, items, items_pred
 
 
-def word_f1_score(y_true, y_pred, *, tagged=None, sample_weight=None):
+def word_f1_score(
+    y_true: Corpus, y_pred: Corpus, *, tagged: bool | None = None, sample_weight: ArrayLike | None = None
+) -> float:
     """F1 of the words of segmented sentences.
 
     A predicted word is right if it starts and stops where a true word does, and, for pairs, has its tag.
@@ -111,14 +118,21 @@ def word_f1_score(y_true, y_pred, *, tagged=None, sample_weight=None):
 class SegmentationReport(Bunch):
     """What `segmentation_report` returns: a dict whose keys are attributes too, and that prints well."""
 
-    def __str__(self):
+    recall: float
+    precision: float
+    f1: float
+    oov_rate: float
+    oov_recall: float
+    iv_recall: float
+
+    def __str__(self) -> str:
         return "\n".join(
             f"{name.replace('_', ' '):>10}  {self[name]:.4f}"
             for name in ("recall", "precision", "f1", "oov_rate", "oov_recall", "iv_recall")
         )
 
 
-def segmentation_report(y_true, y_pred, vocabulary):
+def segmentation_report(y_true: Corpus, y_pred: Corpus, vocabulary: Iterable[str]) -> SegmentationReport:
     """Word scores, and recall inside and outside of a vocabulary.
 
     Parameters

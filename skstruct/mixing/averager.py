@@ -1,17 +1,20 @@
 """Shuffle-and-average: one model from many that saw the examples in different orders."""
 
-import os
+from __future__ import annotations
+
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import (
-    N_JOBS,
     POSITIVE,
     HasMethods,
     Interval,
@@ -21,40 +24,28 @@ from .._sklearn import (
     member_context,
     with_callbacks,
 )
+from ..data.types import Corpus
 from ..training.interrupt import DeferredInterrupt
+from ..training.parameters import documented, parameter
 from .meta import MetaLearner
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
+
+@documented(
+    checkpoint="""Folder where the members keep their states, in place of their own ``checkpoint``. A fit that
+    was killed goes on with the members as they were; a finished one removes all files.""",
+    n_jobs="Threads, in training (over members) and prediction. Results do not depend on it.",
+    random_state="Determines all members.",
+)
+@dataclass(eq=False, repr=False)
 class BaggingShuffleAverager(MetaLearner):
     """Average the weights of taggers trained on shuffled or resampled examples.
 
     The order of the examples decides much of what an online learner learns. Training several models
     that differ only in the order and averaging their weights removes that part ([1]_, section 3.2).
     The result is one model, as fast as each of its members; not a vote.
-
-    Parameters
-    ----------
-    estimator : estimator or None, default=None
-        The tagger to train; None means ``StructuredPerceptron()``. Its ``random_state`` is overridden.
-    n_estimators : int, default=5
-        Members.
-    average : {"nonzero", "all"}, default="nonzero"
-        Divide a weight by the number of members in which it is not zero ([1]_, equation 8), or by
-        the number of members (equation 7).
-    bootstrap : bool, default=False
-        Draw each member's sequences with replacement; else each member sees a shuffled selection.
-    max_samples : float in (0, 1], default=1.0
-        Sequences drawn for each member, as a fraction.
-    keep_members : bool, default=False
-        Keep the fitted members as ``estimators_``.
-    checkpoint : str, path or None, default=None
-        Folder where the members keep their states, in place of their own ``checkpoint``. A fit that was
-        killed goes on with the members as they were; a finished one removes all files.
-    n_jobs : int or None, default=None
-        Threads, in training (over members) and prediction. Results do not depend on it; memory does, since
-        each thread holds a member in training.
-    random_state : int, RandomState instance or None, default=None
-        Determines all members.
 
     Attributes
     ----------
@@ -83,43 +74,50 @@ class BaggingShuffleAverager(MetaLearner):
     [['D', 'N', 'V']]
     """
 
-    _parameter_constraints = {
-        "estimator": [HasMethods(["fit", "predict"]), None],
-        "n_estimators": [POSITIVE],
-        "average": [StrOptions({"nonzero", "all"})],
-        "bootstrap": ["boolean"],
-        "max_samples": [Interval(Real, 0, 1, closed="right")],
-        "keep_members": ["boolean"],
-        "checkpoint": [str, os.PathLike, None],
-        "n_jobs": N_JOBS,
-        "random_state": ["random_state"],
-    }
+    estimator: Any = field(
+        default=None,
+        metadata=parameter(
+            "estimator or None",
+            [HasMethods(["fit", "predict"]), None],
+            "The tagger to train; None means ``StructuredPerceptron()``. Its ``random_state`` is overridden.",
+        ),
+    )
+    n_estimators: int = field(default=5, metadata=parameter("int", [POSITIVE], "Members."))
+    _: KW_ONLY
+    average: Literal["nonzero", "all"] = field(
+        default="nonzero",
+        metadata=parameter(
+            '{"nonzero", "all"}',
+            [StrOptions({"nonzero", "all"})],
+            """Divide a weight by the number of members in which it is not zero ([1]_, equation 8), or by the
+            number of members (equation 7).""",
+        ),
+    )
+    bootstrap: bool = field(
+        default=False,
+        metadata=parameter(
+            "bool",
+            ["boolean"],
+            "Draw each member's sequences with replacement; else each member sees a shuffled selection.",
+        ),
+    )
+    max_samples: float = field(
+        default=1.0,
+        metadata=parameter(
+            "float in (0, 1]",
+            [Interval(Real, 0, 1, closed="right")],
+            "Sequences drawn for each member, as a fraction.",
+        ),
+    )
+    keep_members: bool = field(
+        default=False,
+        metadata=parameter("bool", ["boolean"], "Keep the fitted members as ``estimators_``."),
+    )
 
-    def __init__(
-        self,
-        estimator=None,
-        n_estimators=5,
-        *,
-        average="nonzero",
-        bootstrap=False,
-        max_samples=1.0,
-        keep_members=False,
-        checkpoint=None,
-        n_jobs=None,
-        random_state=None,
-    ):
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.average = average
-        self.bootstrap = bootstrap
-        self.max_samples = max_samples
-        self.keep_members = keep_members
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    estimators_: list[Any] = field(init=False)
 
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Train the members and average them.
 
         Parameters
@@ -194,7 +192,9 @@ class BaggingShuffleAverager(MetaLearner):
             members.append((member, seed, drawn))
         return shared, members
 
-    def member_scores(self, X, y, sample_weight=None):
+    def member_scores(
+        self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
         """Scores of the members alone, to set beside the score of their average.
 
         Needs ``keep_members=True``.

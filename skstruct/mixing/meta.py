@@ -5,38 +5,55 @@ weights. Their result is the base estimator, fitted with these weights, and what
 can be asked of them.
 """
 
-from copy import copy
+from __future__ import annotations
 
-from sklearn.base import BaseEstimator
+from collections.abc import Callable
+from copy import copy
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import CallbackSupportMixin, sequence_tags
+from .._sklearn import BaseEstimator, CallbackSupportMixin, available_if, sequence_tags
 from ..chain.perceptron import StructuredPerceptron
+from ..data.inputs import Inputs
+from ..data.types import Corpus
+from ..training.parameters import CheckpointParameters, RunParameters
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 TRAINABLE = "_prepare"
 """What an estimator must offer: ``_prepare(X, y, sample_weight)`` returns a :class:`.run.Run`."""
 
+F = TypeVar("F", bound=Callable[..., Any])
 
-def _base_has(name):
-    def check(meta):
+
+def _base_has(name: str) -> Callable[[F], F]:
+    def check(meta: Any) -> bool:
         getattr(meta._fitted_or_not(), name)  # its error says what is missing
         return True
 
     return available_if(check)
 
 
-class MetaLearner(CallbackSupportMixin, BaseEstimator):
+class MetaLearner(CheckpointParameters, RunParameters, CallbackSupportMixin, BaseEstimator):
     """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
 
-    def __sklearn_tags__(self):
+    estimator: Any
+    estimator_: Any
+    classes_: NDArray[Any]
+    n_iter_: int
+
+    def __sklearn_tags__(self) -> Any:
         return sequence_tags(super().__sklearn_tags__())
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
 
-    def get_metadata_routing(self):
+    def get_metadata_routing(self) -> Any:
         """Metadata routing of this object and its estimator; see scikit-learn's user guide."""
         return (
             MetadataRouter(owner=self)
@@ -81,17 +98,17 @@ class MetaLearner(CallbackSupportMixin, BaseEstimator):
         return template
 
     @property
-    def accepts_allowed(self):
+    def accepts_allowed(self) -> bool:
         """Whether ``predict`` takes ``allowed``, as that of taggers does."""
         return getattr(self._fitted_or_not(), "accepts_allowed", False)
 
     @property
-    def accepts_dictionary(self):
+    def accepts_dictionary(self) -> bool:
         """Whether ``predict`` takes ``dictionary``, as that of segmenters does."""
         return getattr(self._fitted_or_not(), "accepts_dictionary", False)
 
     @property
-    def inputs(self):
+    def inputs(self) -> Inputs:
         """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
         check_is_fitted(self)
         return self.estimator_.inputs
@@ -109,7 +126,7 @@ class MetaLearner(CallbackSupportMixin, BaseEstimator):
         return estimator
 
     @_base_has("predict")
-    def predict(self, X, **options):
+    def predict(self, X: Corpus, **options: Any) -> list[list[Any]]:
         """Predict with the one model; ``options`` are those of the estimator's ``predict``.
 
         Parameters
@@ -123,7 +140,7 @@ class MetaLearner(CallbackSupportMixin, BaseEstimator):
         return self._fitted().predict(X, **options)
 
     @_base_has("decision_function")
-    def decision_function(self, X):
+    def decision_function(self, X: Corpus) -> NDArray[np.float64]:
         """Scores of what :meth:`predict` returns.
 
         Parameters
@@ -137,7 +154,7 @@ class MetaLearner(CallbackSupportMixin, BaseEstimator):
         return self._fitted().decision_function(X)
 
     @_base_has("predict_kbest")
-    def predict_kbest(self, X, k=5, **options):
+    def predict_kbest(self, X: Corpus, k: int = 5, **options: Any) -> list[list[tuple[list[Any], float]]]:
         """The k best of each sequence, as the estimator's ``predict_kbest`` returns them.
 
         Parameters
@@ -152,7 +169,7 @@ class MetaLearner(CallbackSupportMixin, BaseEstimator):
         return self._fitted().predict_kbest(X, k, **options)
 
     @_base_has("predict_marginals")
-    def predict_marginals(self, X):
+    def predict_marginals(self, X: Corpus) -> list[NDArray[np.float64]]:
         """Marginal probabilities, where the estimator has them.
 
         Parameters
@@ -166,7 +183,7 @@ class MetaLearner(CallbackSupportMixin, BaseEstimator):
         return self._fitted().predict_marginals(X)
 
     @_base_has("sequence_log_proba")
-    def sequence_log_proba(self, X, y):
+    def sequence_log_proba(self, X: Corpus, y: Corpus) -> NDArray[np.float64]:
         """Log-probabilities of labellings, where the estimator has them.
 
         Parameters
@@ -180,7 +197,7 @@ class MetaLearner(CallbackSupportMixin, BaseEstimator):
         return self._fitted().sequence_log_proba(X, y)
 
     @_base_has("adapt")
-    def adapt(self, X):
+    def adapt(self, X: Corpus | None) -> Self:
         """Count accessor varieties anew, on unlabelled text; see the estimator's ``adapt``.
 
         Parameters
@@ -196,11 +213,11 @@ class MetaLearner(CallbackSupportMixin, BaseEstimator):
         return self
 
     @_base_has("n_features")
-    def n_features(self):
+    def n_features(self) -> int:
         """Number of features of the fitted model."""
         return self._fitted().n_features()
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """The estimator's score.
 
         Parameters

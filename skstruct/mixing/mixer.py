@@ -1,56 +1,47 @@
 """Parameter mixing: training on shards of the data, in threads or on a cluster."""
 
-import os
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from .._sklearn import N_JOBS, POSITIVE, HasMethods, StrOptions, epoch_context, with_callbacks
+from .._sklearn import POSITIVE, HasMethods, StrOptions, epoch_context, with_callbacks
 from ..cluster.loading import Given, Job
 from ..cluster.shards import Mixture, Shard, shard_key
 from ..cluster.steps import ERRORS, NONZERO, UNIFORM
 from ..cluster.threads import Threads
 from ..cluster.workers import Cluster
 from ..data.inputs import describe, lengths_of
+from ..data.types import Corpus, History
 from ..training.checkpoint import simple_parameters
 from ..training.learner import OnlineLearner
+from ..training.parameters import documented, parameter
 from ..training.run import new_key
 from .meta import TRAINABLE, MetaLearner
 from .rounds import Rounds
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
+
+@documented(
+    checkpoint="""Folder where the mixed weights are kept after each round, so that a fit that was killed goes
+    on from there; see the learner's parameter. Needs ``strategy="iterative"``.""",
+    n_jobs="Threads, in training (over shards) and prediction. Results do not depend on it.",
+    random_state="Determines orders and noise.",
+)
+@dataclass(eq=False, repr=False)
 class ParameterMixer(MetaLearner):
     """Train an online learner on shards of the data, and mix the weights.
 
     Every shard trains for an epoch from the mixed weights; the weights that come back are mixed, and
     the next round begins [1]_. Shards train at the same time, in threads or on a Dask cluster, where each is
     loaded and encoded by one worker, stays there, and only weights travel. The result is one model.
-
-    Parameters
-    ----------
-    estimator : estimator or None, default=None
-        The learner: any that learns example by example, or a ``Segmenter`` around one. None means
-        ``StructuredPerceptron()``. Its ``max_iter`` is the number of rounds, its ``random_state`` is
-        overridden.
-    n_shards : int, default=2
-        Shards that ``fit`` deals the sequences to, in turn. ``fit_shards`` brings its own.
-    strategy : {"iterative", "once"}, default="iterative"
-        Mix after every epoch, which separates all data that can be separated ([1]_, theorem 3), or let each
-        shard train for ``max_iter`` epochs and mix once, which need not ([1]_, theorem 2).
-    mixing : {"uniform", "errors", "nonzero"}, default="uniform"
-        Shards count the same, or in proportion to their updates in the round. Or each weight is the mean over
-        the shards that changed it in the round: not in [1]_ and without its guarantee, but with many shards
-        much better, because features that few shards have keep their weight (`docs/scaling.md`).
-    n_jobs : int or None, default=None
-        Threads, in training (over shards) and prediction. Results do not depend on it.
-    checkpoint : str, path or None, default=None
-        Folder where the mixed weights are kept after each round, so that a fit that was killed goes on from
-        there; see the learner's parameter. Needs ``strategy="iterative"``.
-    client : str or None, default=None
-        Address of a Dask scheduler, or "auto" for the client that this process has; needs ``skstruct[dask]``.
-        Results do not depend on the workers, nor on how many of them are lost on the way.
-    random_state : int, RandomState instance or None, default=None
-        Determines orders and noise.
 
     Attributes
     ----------
@@ -107,41 +98,62 @@ class ParameterMixer(MetaLearner):
     [['D', 'N', 'V']]
     """
 
-    _parameter_constraints = {
-        "estimator": [HasMethods(["fit", "predict"]), None],
-        "n_shards": [POSITIVE],
-        "strategy": [StrOptions({"iterative", "once"})],
-        "mixing": [StrOptions({UNIFORM, ERRORS, NONZERO})],
-        "n_jobs": N_JOBS,
-        "checkpoint": [str, os.PathLike, None],
-        "client": [str, None],
-        "random_state": ["random_state"],
-    }
+    estimator: Any = field(
+        default=None,
+        metadata=parameter(
+            "estimator or None",
+            [HasMethods(["fit", "predict"]), None],
+            """The learner: any that learns example by example, or a ``Segmenter`` around one. None means
+            ``StructuredPerceptron()``. Its ``max_iter`` is the number of rounds, its ``random_state`` is
+            overridden.""",
+        ),
+    )
+    n_shards: int = field(
+        default=2,
+        metadata=parameter(
+            "int",
+            [POSITIVE],
+            "Shards that ``fit`` deals the sequences to, in turn. ``fit_shards`` brings its own.",
+        ),
+    )
+    _: KW_ONLY
+    strategy: Literal["iterative", "once"] = field(
+        default="iterative",
+        metadata=parameter(
+            '{"iterative", "once"}',
+            [StrOptions({"iterative", "once"})],
+            """Mix after every epoch, which separates all data that can be separated ([1]_, theorem 3), or let
+            each shard train for ``max_iter`` epochs and mix once, which need not ([1]_, theorem 2).""",
+        ),
+    )
+    mixing: Literal["uniform", "errors", "nonzero"] = field(
+        default="uniform",
+        metadata=parameter(
+            '{"uniform", "errors", "nonzero"}',
+            [StrOptions({UNIFORM, ERRORS, NONZERO})],
+            """Shards count the same, or in proportion to their updates in the round. Or each weight is the
+            mean over the shards that changed it in the round: not in [1]_ and without its guarantee, but with
+            many shards much better, because features that few shards have keep their weight
+            (`docs/scaling.md`).""",
+        ),
+    )
+    client: str | None = field(
+        default=None,
+        metadata=parameter(
+            "str or None",
+            [str, None],
+            """Address of a Dask scheduler, or "auto" for the client that this process has; needs
+            ``skstruct[dask]``. Results do not depend on the workers, nor on how many of them are lost on the
+            way.""",
+        ),
+    )
 
-    def __init__(
-        self,
-        estimator=None,
-        n_shards=2,
-        *,
-        strategy="iterative",
-        mixing="uniform",
-        n_jobs=None,
-        checkpoint=None,
-        client=None,
-        random_state=None,
-    ):
-        self.estimator = estimator
-        self.n_shards = n_shards
-        self.strategy = strategy
-        self.mixing = mixing
-        self.n_jobs = n_jobs
-        self.checkpoint = checkpoint
-        self.client = client
-        self.random_state = random_state
+    history_: History = field(init=False)
+    resumed_from_: int = field(init=False)
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Deal the sequences to shards and train.
 
         Parameters
@@ -181,7 +193,7 @@ class ParameterMixer(MetaLearner):
         return self._rounds(crew, mixed, run, fitted, n, int(run.task.token[-1]), X, y)
 
     @with_callbacks
-    def fit_shards(self, shards):
+    def fit_shards(self, shards: Sequence[Callable[[], tuple[Any, ...]]]) -> Self:
         """Train on data that each shard loads itself.
 
         Parameters

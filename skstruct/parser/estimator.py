@@ -1,23 +1,29 @@
 """The dependency parser: beam search over shift-reduce actions, trained by the structured perceptron.
 
-Place on the ladder: rung 7. What is searched and learned is in `skstruct.parser.epoch`.
+What is searched and learned is in `skstruct.parser.epoch`.
 """
 
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field
 from operator import eq
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import POSITIVE, StrOptions, sample_weights, sequence_tags, with_callbacks
+from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, sequence_tags, with_callbacks
 from ..cluster.vocabulary import Vocabulary, merged_labels
 from ..core.codes import AVERAGES, PERCEPTRON, UPDATES
 from ..core.store import Rule
-from ..data.inputs import Sequences, as_sequences, check_X_y, take
+from ..data.inputs import Inputs, Sequences, as_sequences, check_X_y, take
 from ..data.labels import UNLABELLED, Labels, encode_labels
+from ..data.types import Corpus
 from ..features.merging import merge_atoms
 from ..metrics.trees import split_heads
-from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
+from ..training.learner import OnlineLearner
+from ..training.parameters import documented, parameter
 from ..training.run import Run, new_key
 from . import epoch as structure
 from .atoms import MOST_SMALL, SPECIAL, AtomEncoder, check_words
@@ -27,7 +33,24 @@ from .template_sets import TEMPLATE_SETS
 from .templates import template_lines
 from .trees import check_trees, encode_trees, heads_alone, split_arcs
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
+
+@documented(
+    shuffle="Draw a new order of sentences for each epoch.",
+    dropout="""Probability that a form is masked for one visit of its sentence ([2]_, equation 18), with all
+    that is derived from it. Tags never are.""",
+    edge_noise="""The same for features that look at decisions before: at children and their numbers.
+    ``"same"`` follows ``feature_noise``.""",
+    min_count="""Features whose weights fewer updates changed do not count. (Features are met while searching:
+    there is nothing to count before.)""",
+    early_stopping="""Hold out a part of the sentences, stop when their UAS no longer improves, and keep the
+    best epoch.""",
+    tol="What counts as improvement, in UAS.",
+    warm_start="Let ``fit`` go on from the weights of the last one; words, tags and labels may be new.",
+)
+@dataclass(eq=False, repr=False)
 class ShiftReduceParser(OnlineLearner, BaseEstimator):
     """Dependency parser in linear time: shift-reduce actions, beam search with state merging.
 
@@ -36,76 +59,6 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     see many more trees than it has places [1]_. Labels are chosen for the arcs of the tree that was found,
     by weights learned alongside. Trained by the averaged structured perceptron [2]_ on the actions up to
     where the search went wrong [3]_, [4]_.
-
-    Parameters
-    ----------
-    templates : str or list of str, default="rich"
-        Features of states: ``"hs28"`` (the 28 of [1]_), ``"hs29"`` (one more, as that parser was released),
-        ``"zsz28"`` (those of [2]_), ``"rich"`` (ours: distances, numbers of children, affixes, the word
-        after the next), or lines such as ``"s0.w s1.t"``; ``skstruct.parser.templates`` names the
-        atoms.
-    beam_size : int, default=8
-        States kept at each step.
-    merge_states : bool, default=True
-        Merge states that no feature can tell apart.
-    update : {"max-violation", "early", "standard"}, default="max-violation"
-        What is learned from: the actions up to where the right ones fall back most [4]_, up to where they
-        left the beam [3]_, or all (which does harm unless the beam is wide). With ``"max-violation"``
-        sentences are learned from whenever some prefix of the right actions was not the best of the beam,
-        even if the tree found in the end is right (:class:`WordSegmenter` differs).
-    labeled : bool, default=True
-        Whether trees have labels. Without, ``y`` may still hold (head, label) pairs; heads are predicted.
-    projectivize : {"lift", "skip"}, default="lift"
-        Training trees that are not projective: move dependents up until they are (labels unchanged), or
-        leave the sentence out. The trees predicted are always projective.
-    max_iter : int, default=10
-        Epochs.
-    shuffle : bool, default=True
-        Draw a new order of sentences for each epoch.
-    average : bool, default=True
-        Use the average of the weights after every sentence visited ([2]_, equation 6).
-    penalty : {"l1", "l1-cumulative", "l2"} or None, default=None
-        Penalty on the weights, applied once per sentence visited ([2]_, equations 9 to 17). Under the
-        cumulative penalty a feature owes the penalty of all steps so far when it is first met
-        (equation 14): it is hard to enter late.
-    alpha : float in [0, 1), default=1e-6
-        Strength of the penalty per sentence visited.
-    dropout : float in [0, 1), default=0.0
-        Probability that a form is masked for one visit of its sentence ([2]_, equation 18), with all that
-        is derived from it. Tags never are.
-    feature_noise : {"dropout", "zipf"} or None, default=None
-        Corruption of features, drawn once per feature and visit: left out with probability
-        ``noise_rate`` ([2]_, equation 20), or counted 1/ξ with Zipfian ξ.
-    edge_noise : {"same", "dropout", "zipf"} or None, default=None
-        The same for features that look at decisions before: at children and their numbers. ``"same"``
-        follows ``feature_noise``.
-    noise_rate : float in [0, 1), default=0.1
-        Rate of feature dropout.
-    zipf_exponent : float > 1, default=3.0
-        Exponent of the Zipf distribution.
-    min_count : int, default=1
-        Features whose weights fewer updates changed do not count. (Features are met while searching: there
-        is nothing to count before.)
-    early_stopping : bool, default=False
-        Hold out a part of the sentences, stop when their UAS no longer improves, and keep the best epoch.
-    validation_fraction : float in (0, 1), default=0.1
-        Share of the sentences held out.
-    n_iter_no_change : int, default=3
-        Epochs without improvement to wait.
-    tol : float, default=1e-3
-        What counts as improvement, in UAS.
-    warm_start : bool, default=False
-        Let ``fit`` go on from the weights of the last one; words, tags and labels may be new.
-    checkpoint : str, path or None, default=None
-        Folder where ``fit`` keeps its state after each epoch, under a name made from parameters and data.
-        A fit that finds its own state goes on from there and ends as if it had never stopped; a finished
-        fit removes its file.
-    n_jobs : int or None, default=None
-        Threads in prediction.
-    random_state : int, RandomState instance or None, default=None
-        Determines orders, noise and the held-out part.
-    verbose : int, default=0
-        Print a line for each epoch.
 
     Attributes
     ----------
@@ -144,78 +97,60 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     [[(2, 'det'), (3, 'nsubj'), (0, 'root'), (3, 'obj')]]
     """
 
-    _parameter_constraints = {
-        **SHARED_CONSTRAINTS,
-        "templates": [StrOptions(set(TEMPLATE_SETS)), list, tuple],
-        "beam_size": [POSITIVE],
-        "merge_states": ["boolean"],
-        "update": [StrOptions(set(UPDATES))],
-        "labeled": ["boolean"],
-        "projectivize": [StrOptions({"lift", "skip"})],
-        "average": ["boolean"],
-    }
+    templates: str | list[str] | tuple[str, ...] = field(
+        default="rich",
+        metadata=parameter(
+            "str or list of str",
+            [StrOptions(set(TEMPLATE_SETS)), list, tuple],
+            """Features of states: ``"hs28"`` (the 28 of [1]_), ``"hs29"`` (one more, as that parser was
+            released), ``"zsz28"`` (those of [2]_), ``"rich"`` (ours: distances, numbers of children, affixes,
+            the word after the next), or lines such as ``"s0.w s1.t"``; ``skstruct.parser.templates`` names
+            the atoms.""",
+        ),
+    )
+    _: KW_ONLY
+    beam_size: int = field(default=8, metadata=parameter("int", [POSITIVE], "States kept at each step."))
+    merge_states: bool = field(
+        default=True,
+        metadata=parameter("bool", ["boolean"], "Merge states that no feature can tell apart."),
+    )
+    update: Literal["max-violation", "early", "standard"] = field(
+        default="max-violation",
+        metadata=parameter(
+            '{"max-violation", "early", "standard"}',
+            [StrOptions(set(UPDATES))],
+            """What is learned from: the actions up to where the right ones fall back most [4]_, up to where
+            they left the beam [3]_, or all (which does harm unless the beam is wide). With
+            ``"max-violation"`` sentences are learned from whenever some prefix of the right actions was not
+            the best of the beam, even if the tree found in the end is right (:class:`WordSegmenter`
+            differs).""",
+        ),
+    )
+    labeled: bool = field(
+        default=True,
+        metadata=parameter(
+            "bool",
+            ["boolean"],
+            """Whether trees have labels. Without, ``y`` may still hold (head, label) pairs; heads are
+            predicted.""",
+        ),
+    )
+    projectivize: Literal["lift", "skip"] = field(
+        default="lift",
+        metadata=parameter(
+            '{"lift", "skip"}',
+            [StrOptions({"lift", "skip"})],
+            """Training trees that are not projective: move dependents up until they are (labels unchanged),
+            or leave the sentence out. The trees predicted are always projective.""",
+        ),
+    )
 
-    def __init__(
-        self,
-        templates="rich",
-        *,
-        beam_size=8,
-        merge_states=True,
-        update="max-violation",
-        labeled=True,
-        projectivize="lift",
-        max_iter=10,
-        shuffle=True,
-        average=True,
-        penalty=None,
-        alpha=1e-6,
-        dropout=0.0,
-        feature_noise=None,
-        edge_noise=None,
-        noise_rate=0.1,
-        zipf_exponent=3.0,
-        min_count=1,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=3,
-        tol=1e-3,
-        warm_start=False,
-        checkpoint=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self.templates = templates
-        self.beam_size = beam_size
-        self.merge_states = merge_states
-        self.update = update
-        self.labeled = labeled
-        self.projectivize = projectivize
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.average = average
-        self.penalty = penalty
-        self.alpha = alpha
-        self.dropout = dropout
-        self.feature_noise = feature_noise
-        self.edge_noise = edge_noise
-        self.noise_rate = noise_rate
-        self.zipf_exponent = zipf_exponent
-        self.min_count = min_count
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    classes_: NDArray[Any] = field(init=False)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         return sequence_tags(super().__sklearn_tags__())
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
     def save(self, path, training=True):
@@ -225,14 +160,14 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         save(self, path, training)
 
     @property
-    def inputs(self):
+    def inputs(self) -> Inputs:
         """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
         check_is_fitted(self)
         return self._model.inputs
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from trees.
 
         Parameters
@@ -258,7 +193,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         """
         return self._fit(X, y, sample_weight)
 
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """One pass over more trees; words, tags and labels may be new.
 
         Parameters
@@ -355,13 +290,13 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
                     f"estimator, or fit without warm_start"
                 )
 
-    def n_features(self):
+    def n_features(self) -> int:
         """Number of features of the fitted model: of states, with a weight for each action, and of arcs."""
         check_is_fitted(self)
         return self._model.entries + self._model.label_entries
 
     # -- prediction --------------------------------------------------------------------------------
-    def predict(self, X):
+    def predict(self, X: Corpus) -> list[list[Any]]:
         """Trees.
 
         Parameters
@@ -382,7 +317,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         check_is_fitted(self)
         return Sequences(self._model.predict(as_sequences(X), self.n_jobs)[0])
 
-    def decision_function(self, X):
+    def decision_function(self, X: Corpus) -> NDArray[np.float64]:
         """Scores of the trees that :meth:`predict` returns.
 
         Parameters
@@ -398,7 +333,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         check_is_fitted(self)
         return self._model.predict(as_sequences(X), self.n_jobs)[1]
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """Unlabeled attachment score: the share of words with the right head, over all words.
 
         Parameters

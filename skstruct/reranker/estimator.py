@@ -1,31 +1,66 @@
 """Re-ranking: the analyses of a base model judged again, with features of words.
 
-Place on the ladder: rung 7, around another estimator. What is searched and learned is in
+What is searched and learned is in
 ``skstruct.reranker.epoch``; what comes from the base is in :mod:`.lattice`.
 """
 
+from __future__ import annotations
+
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, clone
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import POSITIVE, HasMethods, Integral, Interval, sample_weights, sequence_tags, with_callbacks
+from .._sklearn import (
+    POSITIVE,
+    BaseEstimator,
+    HasMethods,
+    Integral,
+    Interval,
+    sample_weights,
+    sequence_tags,
+    with_callbacks,
+)
 from ..chain.segmenter import Segmenter
 from ..core.codes import AVERAGES, PERCEPTRON
 from ..core.noise import QUIET
 from ..core.store import READ_ONLY, Rule, new_clock, new_store, restart_average, weights
-from ..data.inputs import Sequences, renumbered, take
+from ..data.inputs import Inputs, Sequences, renumbered, take
+from ..data.types import Corpus
 from ..training.chunks import lend, map_chunks
 from ..training.epochs import epoch_order, snapshot
-from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
+from ..training.learner import OnlineLearner
+from ..training.parameters import documented, parameter
 from ..training.run import Run, TrainingState, new_key
 from . import epoch as structure
 from .lattice import RIGHT, lattices_of, make_task, paths, view_of
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
+
+@documented(
+    dropout="""Probability that what begins at a character (with a tagger: the token there) loses its form for
+    one visit: features of words that begin there are left out, those of tags and lengths stay.""",
+    edge_noise="""The same for features of tags alone that read more than one; ``"same"`` follows
+    ``feature_noise``.""",
+    min_count="Weights that fewer updates changed do not count.",
+    early_stopping="""Hold out lattices of a part of the sequences, stop when F1 on them no longer improves,
+    and keep the best epoch. (The base is trained on all sequences.)""",
+    tol="What counts as improvement, in F1.",
+    warm_start="Let ``fit`` go on from the weights of the last one; the base is trained anew.",
+    checkpoint="""Folder where ``fit`` keeps the state of re-ranking after each epoch; see
+    :class:`StructuredPerceptron`. The bases are trained again by a fit that is resumed, unless they have
+    checkpoints of their own.""",
+    n_jobs="Threads, for the bases of jackknifing and in prediction. Results do not depend on it.",
+    random_state="Determines the division of the corpus, orders, noise and the held-out part; not the base.",
+)
+@dataclass(eq=False, repr=False)
 class KBestReranker(OnlineLearner, BaseEstimator):
     """Judge the k best analyses of a base model again, with features of words and of their neighbours.
 
@@ -38,61 +73,6 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     Training needs analyses as the base makes them for text it has not seen. So the corpus is divided into
     ``cv`` parts; the lattices of each come from a clone of the base that was trained on the others
     (jackknifing). The base that predicts is trained on everything.
-
-    Parameters
-    ----------
-    base : estimator or None, default=None
-        A ``Segmenter``, whose tagger has ``predict_kbest``, or a tagger that has; None means
-        ``Segmenter()``. With a tagger the words are tokens and the tags their labels.
-    k : int, default=20
-        Analyses of the base.
-    cv : int, default=10
-        Parts of the corpus for jackknifing.
-    max_iter : int, default=10
-        Epochs.
-    shuffle : bool, default=True
-        Draw a new order of sequences for each epoch.
-    average : bool, default=True
-        Use the average of the weights after every sequence visited ([1]_, equation 6).
-    penalty : {"l1", "l1-cumulative", "l2"} or None, default=None
-        Penalty on the weights, applied once per sequence visited ([1]_, equations 9 to 17).
-    alpha : float in [0, 1), default=1e-6
-        Strength of the penalty per sequence visited.
-    dropout : float in [0, 1), default=0.0
-        Probability that what begins at a character (with a tagger: the token there) loses its form for one
-        visit: features of words that begin there are left out, those of tags and lengths stay.
-    feature_noise : {"dropout", "zipf"} or None, default=None
-        Corruption of features, drawn once per feature and visit: left out with probability
-        ``noise_rate`` ([1]_, equation 20), or counted 1/ξ with Zipfian ξ.
-    edge_noise : {"same", "dropout", "zipf"} or None, default=None
-        The same for features of tags alone that read more than one; ``"same"`` follows ``feature_noise``.
-    noise_rate : float in [0, 1), default=0.1
-        Rate of feature dropout.
-    zipf_exponent : float > 1, default=3.0
-        Exponent of the Zipf distribution.
-    min_count : int, default=1
-        Weights that fewer updates changed do not count.
-    early_stopping : bool, default=False
-        Hold out lattices of a part of the sequences, stop when F1 on them no longer improves, and keep the
-        best epoch. (The base is trained on all sequences.)
-    validation_fraction : float in (0, 1), default=0.1
-        Share of the sequences held out.
-    n_iter_no_change : int, default=3
-        Epochs without improvement to wait.
-    tol : float, default=1e-3
-        What counts as improvement, in F1.
-    warm_start : bool, default=False
-        Let ``fit`` go on from the weights of the last one; the base is trained anew.
-    checkpoint : str, path or None, default=None
-        Folder where ``fit`` keeps the state of re-ranking after each epoch; see
-        :class:`StructuredPerceptron`. The bases are trained again by a fit that is resumed, unless they have
-        checkpoints of their own.
-    n_jobs : int or None, default=None
-        Threads, for the bases of jackknifing and in prediction. Results do not depend on it.
-    random_state : int, RandomState instance or None, default=None
-        Determines the division of the corpus, orders, noise and the held-out part; not the base.
-    verbose : int, default=0
-        Print a line for each epoch.
 
     Attributes
     ----------
@@ -131,69 +111,32 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     )
     """Why ``BaggingShuffleAverager`` does not take it."""
 
-    _parameter_constraints = {
-        **SHARED_CONSTRAINTS,
-        "base": [HasMethods(["fit", "predict"]), None],
-        "k": [POSITIVE],
-        "cv": [Interval(Integral, 2, None, closed="left")],
-        "average": ["boolean"],
-    }
+    base: Any = field(
+        default=None,
+        metadata=parameter(
+            "estimator or None",
+            [HasMethods(["fit", "predict"]), None],
+            """A ``Segmenter``, whose tagger has ``predict_kbest``, or a tagger that has; None means
+            ``Segmenter()``. With a tagger the words are tokens and the tags their labels.""",
+        ),
+    )
+    k: int = field(default=20, metadata=parameter("int", [POSITIVE], "Analyses of the base."))
+    cv: int = field(
+        default=10,
+        metadata=parameter(
+            "int",
+            [Interval(Integral, 2, None, closed="left")],
+            "Parts of the corpus for jackknifing.",
+        ),
+    )
 
-    def __init__(
-        self,
-        base=None,
-        k=20,
-        cv=10,
-        *,
-        max_iter=10,
-        shuffle=True,
-        average=True,
-        penalty=None,
-        alpha=1e-6,
-        dropout=0.0,
-        feature_noise=None,
-        edge_noise=None,
-        noise_rate=0.1,
-        zipf_exponent=3.0,
-        min_count=1,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=3,
-        tol=1e-3,
-        warm_start=False,
-        checkpoint=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self.base = base
-        self.k = k
-        self.cv = cv
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.average = average
-        self.penalty = penalty
-        self.alpha = alpha
-        self.dropout = dropout
-        self.feature_noise = feature_noise
-        self.edge_noise = edge_noise
-        self.noise_rate = noise_rate
-        self.zipf_exponent = zipf_exponent
-        self.min_count = min_count
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    base_: Any = field(init=False)
+    oracle_: float = field(init=False)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         return sequence_tags(super().__sklearn_tags__())
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
     def save(self, path, training=True):
@@ -203,14 +146,14 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         save(self, path, training)
 
     @property
-    def inputs(self):
+    def inputs(self) -> Inputs:
         """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
         check_is_fitted(self)
         return self.base_.inputs
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Train the bases, then the model that judges their analyses.
 
         Parameters
@@ -313,13 +256,13 @@ class KBestReranker(OnlineLearner, BaseEstimator):
                 list(pool.map(work, parts))
         return lattices
 
-    def n_features(self):
+    def n_features(self) -> int:
         """Number of features of the fitted model."""
         check_is_fitted(self)
         return self._model.entries
 
     # -- prediction --------------------------------------------------------------------------------
-    def predict(self, X):
+    def predict(self, X: Corpus) -> list[list[Any]]:
         """The best paths.
 
         Parameters
@@ -339,7 +282,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         """
         return Sequences(self._best(X)[0])
 
-    def decision_function(self, X):
+    def decision_function(self, X: Corpus) -> NDArray[np.float64]:
         """Scores of the best paths.
 
         Parameters
@@ -370,7 +313,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         found = map_chunks(work, X, self.n_jobs)
         return [items for part, _ in found for items in part], np.concatenate([s for _, s in found])
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """The base's score: word F1 of a segmenter, token accuracy of a tagger.
 
         Parameters

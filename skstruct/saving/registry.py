@@ -10,9 +10,11 @@ are plain values, arrays or other registered estimators. Attributes of other kin
 which turn them into JSON (see ``values.Writer``) and back (``values.Reader``).
 """
 
+from __future__ import annotations
+
 import os
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -23,6 +25,7 @@ from ..chain.perceptron import StructuredPerceptron
 from ..chain.saved import model_from_state, model_state, training_from_state, training_state
 from ..chain.segmenter import Segmenter
 from ..crf.estimator import L1CRF
+from ..data.types import Path
 from ..mixing.averager import BaggingShuffleAverager
 from ..mixing.mixer import ParameterMixer
 from ..parser import saved as parser
@@ -117,7 +120,7 @@ def save(estimator, path, training=True):
     write_container(path, header, writer.arrays)
 
 
-def load(path):
+def load(path: Path) -> Any:
     """Read an estimator that ``estimator.save(path)`` wrote.
 
     No code that the file could bring along is run, and every number in it is checked before it is used.

@@ -1,57 +1,25 @@
 """What all estimators share that learn example by example."""
 
-import os
+from __future__ import annotations
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from skstruct._sklearn import (
-    N_JOBS,
-    POSITIVE,
-    CallbackSupportMixin,
-    Interval,
-    Real,
-    StrOptions,
-)
-from skstruct.core.codes import NO_PENALTY, NOISES, PENALTIES
-from skstruct.core.noise import make_noise
-
-FRACTION = Interval(Real, 0, 1, closed="left")
-
+from .._sklearn import CallbackSupportMixin
+from ..core.codes import NO_PENALTY, PENALTIES
+from ..core.noise import make_noise
+from ..data.types import History
+from .parameters import OnlineParameters
 
 STREAM_HISTORY = 1000
 """Calls of ``partial_fit`` that ``history_`` remembers besides the current one."""
 
 
-SHARED_CONSTRAINTS = {
-    "max_iter": [POSITIVE],
-    "shuffle": ["boolean"],
-    "penalty": [StrOptions({p for p in PENALTIES if p}), None],
-    "alpha": [FRACTION],
-    "dropout": [FRACTION],
-    "feature_noise": [StrOptions({n for n in NOISES if n}), None],
-    "edge_noise": [StrOptions({"same", *(n for n in NOISES if n)}), None],
-    "noise_rate": [FRACTION],
-    "zipf_exponent": [Interval(Real, 1, None, closed="neither")],
-    "min_count": [POSITIVE],
-    "early_stopping": ["boolean"],
-    "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-    "n_iter_no_change": [POSITIVE],
-    "tol": [Interval(Real, 0, None, closed="left")],
-    "warm_start": ["boolean"],
-    "checkpoint": [str, os.PathLike, None],
-    "n_jobs": N_JOBS,
-    "random_state": ["random_state"],
-    "verbose": ["verbose"],
-}
-"""What all online learners accept; see ``sklearn.utils._param_validation``."""
-
-
-class OnlineLearner(CallbackSupportMixin):
+class OnlineLearner(OnlineParameters, CallbackSupportMixin):
     """Base of the estimators that learn example by example.
 
-    A subclass has the shared constructor parameters and ``_rule()``, and ``_prepare(X, y, sample_weight,
+    A subclass has ``_rule()``, and ``_prepare(X, y, sample_weight,
     continued, stream, classes)``, which checks and encodes everything and returns a
     :class:`.run.Run`. ``continued``: go on from ``_model`` and ``_training``. ``stream``: the run is one
     call of ``partial_fit``.
@@ -74,6 +42,9 @@ class OnlineLearner(CallbackSupportMixin):
 
     def _leave_undecided(self):
         """Change parameters so that ``_prepare`` leaves open what a part of the corpus cannot decide."""
+    n_iter_: int
+    history_: History
+    resumed_from_: int
 
     def _penalty(self):
         return PENALTIES[self.penalty] if self.alpha > 0 else NO_PENALTY

@@ -1,27 +1,52 @@
 """The word-based segmenter: beam search over words, trained by the structured perceptron.
 
-Place on the ladder: rung 7. What is searched and learned is in `skstruct.words.epoch`.
+What is searched and learned is in `skstruct.words.epoch`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
 import numpy as np
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import POSITIVE, StrOptions, sample_weights, with_callbacks
+from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, with_callbacks
 from ..cluster.vocabulary import Vocabulary
 from ..core.codes import AVERAGES, PERCEPTRON, UPDATES, WORD_TEMPLATES
 from ..core.store import Rule
-from ..data.inputs import Sequences, take
+from ..data.inputs import Inputs, Sequences, take
 from ..data.segmented import as_dictionary, as_pieces, as_words, with_characters
+from ..data.types import Corpus, Texts
 from ..metrics.words import word_f1_score
-from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
+from ..training.learner import OnlineLearner
+from ..training.parameters import documented, parameter
 from ..training.run import Run, new_key
 from . import epoch as structure
 from .boundaries import as_gold, as_limits, white_space_limits
 from .model import WordModel, continued_state, final_model, fresh_state, make_task
 from .search import new_work
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
+
+@documented(
+    dropout="""Probability that a character is masked for one visit of its text ([2]_, equation 18). Features
+    of words see all characters; what goes are features of the characters around a decision (``"zc14"``: of
+    pairs of characters across a boundary and inside of a word).""",
+    edge_noise="""The same for the feature of the two decisions before, the only one of transitions;
+    ``"same"`` follows ``feature_noise``. ``"zc14"`` has none.""",
+    min_count="""Weights that fewer updates changed do not count. (Features are met while searching: there is
+    nothing to count before.)""",
+    early_stopping="""Hold out a part of the texts, stop when their word F1 no longer improves, and keep the
+    best epoch. Texts that are segmented in part are not held out.""",
+    tol="What counts as improvement, in word F1.",
+    warm_start="Let ``fit`` go on from the weights of the last one.",
+)
+@dataclass(eq=False, repr=False)
 class WordSegmenter(OnlineLearner, BaseEstimator):
     """Raw text in, words out: segmentation by words instead of labels of characters.
 
@@ -29,71 +54,6 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     features of the word in progress and the one before it, besides those of the characters around
     [1]_, [2]_. Trained by the averaged structured perceptron, on the part of a text up to which the
     search went wrong [3]_.
-
-    Parameters
-    ----------
-    templates : {"zsz18", "zc14"}, default="zsz18"
-        Features: the 18 of [1]_, which score decisions in linear time, or the 14 of [4]_, which score
-        pairs of adjacent words.
-    beam_size : int or None, default=8
-        States kept at each character, in training and in prediction, for which it may be set anew. None
-        keeps all: the search is exact, its time grows with the third power of the length of a text, its
-        memory with the second.
-    update : {"early", "max-violation", "standard"}, default="early"
-        What is learned from: the text up to where the right segmentation left the beam [3]_, up to where
-        its score falls back most [5]_, or the whole text (which may do harm unless the search is
-        exact). With ``"max-violation"`` only texts whose best segmentation in the end is wrong are learned
-        from; of a text that was wrong for a while nothing is learned (:class:`ShiftReduceParser` differs).
-    max_iter : int, default=10
-        Epochs.
-    shuffle : bool, default=True
-        Draw a new order of texts for each epoch.
-    average : bool, default=True
-        Use the average of the weights after every text visited ([2]_, equation 6).
-    penalty : {"l1", "l1-cumulative", "l2"} or None, default=None
-        Penalty on the weights, applied once per text visited ([2]_, equations 9 to 17). Under the
-        cumulative penalty a feature owes the penalty of all steps so far when it is first met
-        (equation 14): it is hard to enter late.
-    alpha : float in [0, 1), default=1e-6
-        Strength of the penalty per text visited.
-    dropout : float in [0, 1), default=0.0
-        Probability that a character is masked for one visit of its text ([2]_, equation 18). Features of
-        words see all characters; what goes are features of the characters around a decision (``"zc14"``:
-        of pairs of characters across a boundary and inside of a word).
-    feature_noise : {"dropout", "zipf"} or None, default=None
-        Corruption of features, drawn once per feature and visit: left out with probability
-        ``noise_rate`` ([2]_, equation 20), or counted 1/ξ with Zipfian ξ.
-    edge_noise : {"same", "dropout", "zipf"} or None, default=None
-        The same for the feature of the two decisions before, the only one of transitions; ``"same"``
-        follows ``feature_noise``. ``"zc14"`` has none.
-    noise_rate : float in [0, 1), default=0.1
-        Rate of feature dropout.
-    zipf_exponent : float > 1, default=3.0
-        Exponent of the Zipf distribution.
-    min_count : int, default=1
-        Weights that fewer updates changed do not count. (Features are met while searching: there is
-        nothing to count before.)
-    early_stopping : bool, default=False
-        Hold out a part of the texts, stop when their word F1 no longer improves, and keep the best
-        epoch. Texts that are segmented in part are not held out.
-    validation_fraction : float in (0, 1), default=0.1
-        Share of the texts held out.
-    n_iter_no_change : int, default=3
-        Epochs without improvement to wait.
-    tol : float, default=1e-3
-        What counts as improvement, in word F1.
-    warm_start : bool, default=False
-        Let ``fit`` go on from the weights of the last one.
-    checkpoint : str, path or None, default=None
-        Folder where ``fit`` keeps its state after each epoch, under a name made from parameters and data.
-        A fit that finds its own state goes on from there and ends as if it had never stopped; a finished
-        fit removes its file.
-    n_jobs : int or None, default=None
-        Threads in prediction.
-    random_state : int, RandomState instance or None, default=None
-        Determines orders, noise and the held-out part.
-    verbose : int, default=0
-        Print a line for each epoch.
 
     Attributes
     ----------
@@ -143,66 +103,40 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     accepts_dictionary = True
     """``predict`` takes ``dictionary``."""
 
-    _parameter_constraints = {
-        **SHARED_CONSTRAINTS,
-        "templates": [StrOptions(set(WORD_TEMPLATES))],
-        "beam_size": [POSITIVE, None],
-        "update": [StrOptions(set(UPDATES))],
-        "average": ["boolean"],
-    }
+    templates: Literal["zsz18", "zc14"] = field(
+        default="zsz18",
+        metadata=parameter(
+            '{"zsz18", "zc14"}',
+            [StrOptions(set(WORD_TEMPLATES))],
+            """Features: the 18 of [1]_, which score decisions in linear time, or the 14 of [4]_, which score
+            pairs of adjacent words.""",
+        ),
+    )
+    _: KW_ONLY
+    beam_size: int | None = field(
+        default=8,
+        metadata=parameter(
+            "int or None",
+            [POSITIVE, None],
+            """States kept at each character, in training and in prediction, for which it may be set anew.
+            None keeps all: the search is exact, its time grows with the third power of the length of a text,
+            its memory with the second.""",
+        ),
+    )
+    update: Literal["early", "max-violation", "standard"] = field(
+        default="early",
+        metadata=parameter(
+            '{"early", "max-violation", "standard"}',
+            [StrOptions(set(UPDATES))],
+            """What is learned from: the text up to where the right segmentation left the beam [3]_, up to
+            where its score falls back most [5]_, or the whole text (which may do harm unless the search is
+            exact). With ``"max-violation"`` only texts whose best segmentation in the end is wrong are
+            learned from; of a text that was wrong for a while nothing is learned (:class:`ShiftReduceParser`
+            differs).""",
+        ),
+    )
 
-    def __init__(
-        self,
-        templates="zsz18",
-        *,
-        beam_size=8,
-        update="early",
-        max_iter=10,
-        shuffle=True,
-        average=True,
-        penalty=None,
-        alpha=1e-6,
-        dropout=0.0,
-        feature_noise=None,
-        edge_noise=None,
-        noise_rate=0.1,
-        zipf_exponent=3.0,
-        min_count=1,
-        early_stopping=False,
-        validation_fraction=0.1,
-        n_iter_no_change=3,
-        tol=1e-3,
-        warm_start=False,
-        checkpoint=None,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
-    ):
-        self.templates = templates
-        self.beam_size = beam_size
-        self.update = update
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.average = average
-        self.penalty = penalty
-        self.alpha = alpha
-        self.dropout = dropout
-        self.feature_noise = feature_noise
-        self.edge_noise = edge_noise
-        self.noise_rate = noise_rate
-        self.zipf_exponent = zipf_exponent
-        self.min_count = min_count
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.estimator_type = None
         tags.target_tags.required = True
@@ -212,7 +146,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         tags.input_tags.string = True
         return tags
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
     def save(self, path, training=True):
@@ -225,14 +159,14 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         save(self, path, training)
 
     @property
-    def inputs(self):
+    def inputs(self) -> Inputs:
         """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
         check_is_fitted(self)
         return self._model.inputs
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from segmented texts.
 
         Parameters
@@ -258,7 +192,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         """
         return self._fit(X, y, sample_weight)
 
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """One pass over more texts.
 
         Parameters
@@ -335,7 +269,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
                     f"estimator, or fit without warm_start"
                 )
 
-    def n_features(self):
+    def n_features(self) -> int:
         """Number of features of the fitted model; each has a weight for every decision."""
         check_is_fitted(self)
         return self._model.entries
@@ -348,7 +282,12 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         limit = as_limits(X, pieces, boundaries, known)
         return self._model.predict(pieces, limit, self.n_jobs, self.beam_size or 0)
 
-    def predict(self, X, dictionary=None, boundaries=None):
+    def predict(
+        self,
+        X: Texts,
+        dictionary: Collection[str] | None = None,
+        boundaries: Collection[Collection[bool | None] | None] | None = None,
+    ) -> list[list[str]]:
         """Words.
 
         Parameters
@@ -377,7 +316,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         """
         return Sequences(self._best(X, dictionary, boundaries)[0])
 
-    def decision_function(self, X):
+    def decision_function(self, X: Texts) -> NDArray[np.float64]:
         """Scores of the best segmentations.
 
         Parameters
@@ -391,7 +330,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         """
         return self._best(X)[1]
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """F1 of the words.
 
         Parameters

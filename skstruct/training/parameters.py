@@ -1,0 +1,356 @@
+"""Constructor parameters: name, type, default, values allowed and documentation, each written once.
+
+Idea: an estimator is a dataclass. A parameter is a field, whose metadata (:func:`parameter`) holds what a
+user reads of it and which values are allowed. Parameters that several estimators share are fields of the
+classes below, which estimators inherit. From the fields :func:`documented` makes the "Parameters" section of
+the docstring, the table that scikit-learn checks values by, and the order of the signature.
+
+Sources are cited by author and year here, since each estimator numbers its references by itself.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import textwrap
+from collections.abc import Callable, Collection
+from dataclasses import KW_ONLY, Field, dataclass, field, fields
+from typing import Any, ClassVar, Literal, TypeVar
+
+import numpy as np
+
+from .._sklearn import N_JOBS, POSITIVE, Integral, Interval, Options, Real, StrOptions
+from ..core.codes import NOISES, PENALTIES
+from ..features.templates import FeatureTemplates
+
+T = TypeVar("T")
+
+FRACTION = Interval(Real, 0, 1, closed="left")
+PATH = [str, os.PathLike, None]
+WIDTH = 106
+"""Columns of the documentation made here, indented as `help` does."""
+
+
+def parameter(kind: str, allowed: list[Any], text: str) -> dict[str, Any]:
+    """Metadata of a field that is a constructor parameter.
+
+    Parameters
+    ----------
+    kind : str
+        Which values are allowed, as a user reads it.
+    allowed : list
+        The same as scikit-learn checks it; see ``sklearn.utils._param_validation``.
+    text : str
+        What it does. Line breaks do not matter.
+    """
+    return {"kind": kind, "allowed": allowed, "text": text}
+
+
+def documented(**texts: str) -> Callable[[type[T]], type[T]]:
+    """Class decorator, above ``@dataclass``: documentation, checks and signature from the fields.
+
+    Parameters
+    ----------
+    **texts : str
+        For inherited parameters that mean something more special here: the text in place of the shared one.
+    """
+
+    def decorate(cls: type[T]) -> type[T]:
+        found = {f.name: f for f in fields(cls) if f.init}  # type: ignore[arg-type]
+        if unknown := texts.keys() - found.keys():
+            raise TypeError(f"{cls.__name__} has no parameter {sorted(unknown)}")
+        mine = (name for base in cls.__mro__ for name in inspect.get_annotations(base) if name in found)
+        names = sorted(dict.fromkeys(mine), key=lambda name: bool(found[name].kw_only))  # special ones first
+        entries = [_entry(found[name], texts.get(name)) for name in names]
+        cls.__doc__ = _with_section(inspect.cleandoc(cls.__doc__ or ""), "Parameters", "\n".join(entries))
+        allowed = {name: found[name].metadata["allowed"] for name in names}
+        cls._parameter_constraints = allowed  # type: ignore[attr-defined]
+        given = inspect.signature(cls.__init__).parameters
+        ordered = [given[name].replace(annotation=inspect.Parameter.empty) for name in ("self", *names)]
+        cls.__init__.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
+        return cls
+
+    return decorate
+
+
+def _entry(found: Field[Any], text: str | None) -> str:
+    """What a "Parameters" section says of a field; ``text`` in place of the field's own."""
+    about = found.metadata
+    words = " ".join((text or about["text"]).split())
+    lines = textwrap.wrap(words, WIDTH - 4, break_long_words=False, break_on_hyphens=False)
+    head = f"{found.name} : {about['kind']}, default={_spelled(found.default)}"
+    return "\n    ".join([head, *lines])
+
+
+def _spelled(default: Any) -> str:
+    """A default as documentation spells it."""
+    return f'"{default}"' if isinstance(default, str) else repr(default)
+
+
+def _with_section(text: str, title: str, body: str) -> str:
+    """A docstring with one more section, before the others."""
+    lines = text.split("\n")
+    rules = (k for k, line in enumerate(lines) if line and set(line) == {"-"})
+    at = next(rules, len(lines) + 1) - 1
+    head, tail = "\n".join(lines[:at]).rstrip(), "\n".join(lines[at:])
+    return f"{head}\n\n{title}\n{'-' * len(title)}\n{body}\n\n{tail}".rstrip() + "\n"
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Parameters:
+    """Base of classes whose fields are constructor parameters."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class EpochParameters(Parameters):
+    """Epochs over examples."""
+
+    max_iter: int = field(default=10, metadata=parameter("int", [POSITIVE], "Epochs."))
+    shuffle: bool = field(
+        default=True,
+        metadata=parameter("bool", ["boolean"], "Draw a new order of sequences for each epoch."),
+    )
+    average: bool = field(
+        default=True,
+        metadata=parameter(
+            "bool",
+            ["boolean"],
+            "Use the average of the weights after every sequence visited (Zhang et al. 2014, equation 6).",
+        ),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PenaltyParameters(Parameters):
+    """Penalties on weights."""
+
+    penalty: Literal["l1", "l1-cumulative", "l2"] | None = field(
+        default=None,
+        metadata=parameter(
+            '{"l1", "l1-cumulative", "l2"} or None',
+            [StrOptions({p for p in PENALTIES if p}), None],
+            """Penalty on the weights, applied once per sequence visited (Zhang et al. 2014, equations 9 to
+            17). Under the cumulative penalty a feature that is first met late owes the penalty of all steps
+            so far (equation 14): it is hard to enter late.""",
+        ),
+    )
+    alpha: float = field(
+        default=1e-6,
+        metadata=parameter("float in [0, 1)", [FRACTION], "Strength of the penalty per sequence visited."),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NoiseParameters(Parameters):
+    """Corruption of the input and of features in training."""
+
+    dropout: float = field(
+        default=0.0,
+        metadata=parameter(
+            "float in [0, 1)",
+            [FRACTION],
+            """Probability that an input token is masked for one visit of its sequence (Zhang et al. 2014,
+            equation 18). Columns of a token are masked independently; templates may read 64 columns at most
+            then.""",
+        ),
+    )
+    feature_noise: Literal["dropout", "zipf"] | None = field(
+        default=None,
+        metadata=parameter(
+            '{"dropout", "zipf"} or None',
+            [StrOptions({n for n in NOISES if n}), None],
+            """Corruption of features, drawn once per feature and visit: left out with probability
+            ``noise_rate`` (Zhang et al. 2014, equation 20), or counted 1/ξ with Zipfian ξ (A. Søgaard
+            2013, Zipfian corruptions for robust POS tagging, NAACL).""",
+        ),
+    )
+    edge_noise: Literal["same", "dropout", "zipf"] | None = field(
+        default=None,
+        metadata=parameter(
+            '{"same", "dropout", "zipf"} or None',
+            [StrOptions({"same", *(n for n in NOISES if n)}), None],
+            'The same for label transitions; ``"same"`` follows ``feature_noise``.',
+        ),
+    )
+    noise_rate: float = field(
+        default=0.1, metadata=parameter("float in [0, 1)", [FRACTION], "Rate of feature dropout.")
+    )
+    zipf_exponent: float = field(
+        default=3.0,
+        metadata=parameter(
+            "float > 1",
+            [Interval(Real, 1, None, closed="neither")],
+            "Exponent of the Zipf distribution.",
+        ),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CountParameters(Parameters):
+    """Cut-off of rare features."""
+
+    min_count: int = field(
+        default=1,
+        metadata=parameter("int", [POSITIVE], "Features seen fewer times in training are left out."),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StoppingParameters(Parameters):
+    """Early stopping."""
+
+    early_stopping: bool = field(
+        default=False,
+        metadata=parameter(
+            "bool",
+            ["boolean"],
+            """Hold out a part of the sequences, stop when their token accuracy no longer improves, and keep
+            the best epoch.""",
+        ),
+    )
+    validation_fraction: float = field(
+        default=0.1,
+        metadata=parameter(
+            "float in (0, 1)",
+            [Interval(Real, 0, 1, closed="neither")],
+            "Share of the sequences held out.",
+        ),
+    )
+    n_iter_no_change: int = field(
+        default=3, metadata=parameter("int", [POSITIVE], "Epochs without improvement to wait.")
+    )
+    tol: float = field(
+        default=1e-3,
+        metadata=parameter(
+            "float >= 0",
+            [Interval(Real, 0, None, closed="left")],
+            "What counts as improvement, in token accuracy.",
+        ),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WarmStartParameters(Parameters):
+    """Training that goes on."""
+
+    warm_start: bool = field(
+        default=False,
+        metadata=parameter(
+            "bool",
+            ["boolean"],
+            "Let ``fit`` go on from the weights of the last one; features and labels may be new.",
+        ),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CheckpointParameters(Parameters):
+    """Training that survives the end of its process."""
+
+    checkpoint: str | os.PathLike[str] | None = field(
+        default=None,
+        metadata=parameter(
+            "str, path or None",
+            PATH,
+            """Folder where ``fit`` keeps its state after each epoch, under a name made from parameters and
+            data. A fit that finds its own state goes on from there and ends as if it had never stopped; a
+            finished fit removes its file.""",
+        ),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RunParameters(Parameters):
+    """Threads and random numbers."""
+
+    n_jobs: int | None = field(
+        default=None, metadata=parameter("int or None", N_JOBS, "Threads in prediction.")
+    )
+    random_state: int | np.random.RandomState | None = field(
+        default=None,
+        metadata=parameter(
+            "int, RandomState instance or None",
+            ["random_state"],
+            "Determines orders, noise and the held-out part.",
+        ),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class VerboseParameters(Parameters):
+    """Messages."""
+
+    verbose: int = field(default=0, metadata=parameter("int", ["verbose"], "Print a line for each epoch."))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineParameters(
+    EpochParameters,
+    PenaltyParameters,
+    NoiseParameters,
+    CountParameters,
+    StoppingParameters,
+    WarmStartParameters,
+    CheckpointParameters,
+    RunParameters,
+    VerboseParameters,
+):
+    """What all estimators accept that learn example by example."""
+
+
+@dataclass(eq=False, repr=False)
+class TaggerParameters(Parameters):
+    """What all chain taggers accept; ``features`` may be given by position."""
+
+    features: str | os.PathLike[str] | list[str] | tuple[str, ...] | FeatureTemplates = field(
+        default="auto",
+        metadata=parameter(
+            "str, path, list of str or FeatureTemplates",
+            [str, os.PathLike, list, tuple, FeatureTemplates],
+            """Which features tokens that are str or tuples of str have: ``"auto"`` (from the look of the
+            tokens), a preset (``"char"``, ``"char-av"``, ``"chunk"``, ``"word"``, ``"collins"``,
+            ``"char-best"``, ``"chunk-best"``, ``"word-best"``; see ``skstruct.features.presets``), template
+            strings or a template file in CRF++ syntax. Tokens that are dicts or lists of str bring their own
+            features.""",
+        ),
+    )
+    _: KW_ONLY
+    constraints: str | Collection[tuple[Any, Any]] | None = field(
+        default=None,
+        metadata=parameter(
+            "str, iterable of pairs or None",
+            [str, list, tuple, set, frozenset, None],
+            """Labellings allowed, in training and prediction: the name of a label scheme (``"BIO"``,
+            ``"IOB1"``, ``"BIOES"``, ``"BMES"``, ``"BI"``, ``"B2B3MES"``), or (previous, next) pairs of
+            labels; in a pair, None stands for the start or end of a sequence.""",
+        ),
+    )
+    class_weight: dict[Any, float] | Literal["balanced"] | None = field(
+        default=None,
+        metadata=parameter(
+            'dict, "balanced" or None',
+            [dict, StrOptions({"balanced"}), None],
+            """Cost, in score, of missing a token of a label, added in training decoding. A dict maps labels
+            to costs; labels it lacks cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on
+            average over tokens.""",
+        ),
+    )
+
+
+@dataclass(eq=False, repr=False)
+class OrderParameters(Parameters):
+    """Length of the label history."""
+
+    order: Literal[1, 2] = field(
+        default=1,
+        kw_only=True,
+        metadata=parameter(
+            "{1, 2}",
+            [Options(Integral, {1, 2})],
+            """Label history: 1 for bigrams of labels, 2 for trigrams besides (Collins 2002; the first two
+            labels make one with the start of the sequence). Decoding is exact with both; with 2 its time
+            grows with the third power of the number of labels at worst, and with the second as a rule.""",
+        ),
+    )
