@@ -34,7 +34,7 @@ from ..data.segmented import (
     with_characters,
 )
 from ..metrics.checks import f1
-from ..metrics.words import _word_spans
+from ..metrics.words import word_spans
 from .perceptron import StructuredPerceptron
 
 
@@ -379,7 +379,7 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
         counts = np.array(
             [
                 (len(set(true).intersection(found)), len(true) + len(found))
-                for _, true, found in _word_spans(truth, self.predict(X), None)
+                for _, true, found in word_spans(truth, self.predict(X), None)
             ],
             float,
         ).reshape(-1, 2)
