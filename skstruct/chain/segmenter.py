@@ -43,7 +43,7 @@ from ..data.segmented import (
 )
 from ..data.types import Corpus, Texts
 from ..metrics.checks import f1
-from ..metrics.words import _word_spans
+from ..metrics.words import word_spans
 from ..training.parameters import Parameters, documented, parameter
 from .perceptron import StructuredPerceptron
 
@@ -398,7 +398,7 @@ class Segmenter(Parameters, CallbackSupportMixin, BaseEstimator):
         counts = np.array(
             [
                 (len(set(true).intersection(found)), len(true) + len(found))
-                for _, true, found in _word_spans(truth, self.predict(X), None)
+                for _, true, found in word_spans(truth, self.predict(X), None)
             ],
             float,
         ).reshape(-1, 2)

@@ -22,7 +22,7 @@ from ..data.inputs import PlaceError
 from ..data.scheme_rules import LabelTable, read_spans
 from ..data.types import Corpus
 from .checks import check_choice, check_pairs
-from .words import _word_spans
+from .words import word_spans
 
 _AT_ONCE = 2**22
 """Entries of the matrix of draws held at a time."""
@@ -136,6 +136,6 @@ def _segments(y_true, y_pred):
 def _words(y_true, y_pred):
     rows = [
         (2 * len(set(true).intersection(pred)), len(true) + len(pred))
-        for _, true, pred in _word_spans(y_true, y_pred, None)
+        for _, true, pred in word_spans(y_true, y_pred, None)
     ]
     return np.array(rows, np.int64).reshape(-1, 2)

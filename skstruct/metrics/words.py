@@ -39,7 +39,7 @@ def _split_tags(i, items, tagged):
     return items, tags
 
 
-def _word_spans(y_true, y_pred, tagged):
+def word_spans(y_true, y_pred, tagged):
     """Yield per sentence (true words, true items, predicted items).
 
     An item is a word's span, or span and tag: all that has to agree. With `tagged` None, tags count if
@@ -108,7 +108,7 @@ def word_f1_score(
     check_choice("tagged", tagged, (None, True, False))
     weights = repeat(1) if sample_weight is None else check_weight(sample_weight, len(y_true)).tolist()
     correct = n_true = n_pred = 0
-    for (_, true, pred), weight in zip(_word_spans(y_true, y_pred, tagged), weights):
+    for (_, true, pred), weight in zip(word_spans(y_true, y_pred, tagged), weights):
         correct += weight * (len(true) if true == pred else len(set(true).intersection(pred)))
         n_true += weight * len(true)
         n_pred += weight * len(pred)
@@ -166,7 +166,7 @@ def segmentation_report(y_true: Corpus, y_pred: Corpus, vocabulary: Iterable[str
     """
     known = _check_vocabulary(vocabulary)
     correct = n_true = n_pred = n_oov = correct_oov = 0
-    for true_words, true, pred in _word_spans(y_true, y_pred, False):
+    for true_words, true, pred in word_spans(y_true, y_pred, False):
         found = set(pred)
         n_true += len(true)
         n_pred += len(pred)
