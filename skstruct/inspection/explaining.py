@@ -1,6 +1,10 @@
 """The parts that make up the score of one labelling."""
 
+from __future__ import annotations
+
+from collections.abc import Collection
 from math import fsum, inf
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +14,7 @@ from .rendering import Explanation, TokenExplanation
 from .runners_up import runners_up, runners_up_of_pairs
 
 
-def explain(tagger, sequence, labels=None):
+def explain(tagger: Any, sequence: Collection[Any], labels: Collection[Any] | None = None) -> Explanation:
     """Why a labelling has its score: every contribution of every token.
 
     Parameters

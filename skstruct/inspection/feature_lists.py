@@ -1,8 +1,12 @@
 """Weights by the names of their features, and the features of a sequence."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.inputs import as_sequences, describe
@@ -55,7 +59,7 @@ def _nonzero_weights(store):
     return row, store.column[places], store.value[places]
 
 
-def feature_weights(tagger, top=None, label=None):
+def feature_weights(tagger: Any, top: int | None = None, label: Any = None) -> list[FeatureWeight]:
     """The weights of a fitted model's features, largest magnitude first.
 
     Parameters
@@ -115,7 +119,7 @@ def feature_weights(tagger, top=None, label=None):
     return sorted(found, key=lambda item: -abs(item.weight))[:top] if len(parts) > 1 else found
 
 
-def transition_weights(tagger):
+def transition_weights(tagger: Any) -> NDArray[np.float64]:
     """The weights of label bigrams.
 
     Parameters
@@ -156,7 +160,7 @@ def active_features(model, sequence):
     return ActiveFeatures(*model.encoder.named(model.encode([sequence])[0], sequence))
 
 
-def features_of(tagger, sequence):
+def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
     """The features of each token that a fitted tagger knows.
 
     Parameters

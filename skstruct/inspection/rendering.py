@@ -1,7 +1,9 @@
 """An explanation, and how it is printed."""
 
+from __future__ import annotations
+
 from math import fsum, inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class TokenExplanation(NamedTuple):
@@ -26,13 +28,13 @@ class TokenExplanation(NamedTuple):
 
     token: object
     label: object
-    features: list
-    transitions: list
+    features: list[tuple[str, float]]
+    transitions: list[tuple[str, float]]
     runner_up: object
     margin: float
 
     @property
-    def score(self):
+    def score(self) -> float:
         """The sum of all contributions."""
         return fsum(value for _, value in self.features + self.transitions)
 
@@ -49,11 +51,11 @@ class Explanation(NamedTuple):
     tokens : list of TokenExplanation
     """
 
-    labels: list
+    labels: list[Any]
     score: float
-    tokens: list
+    tokens: list[TokenExplanation]
 
-    def describe(self, top=5):
+    def describe(self, top: int = 5) -> str:
         """The explanation as text, with the ``top`` largest contributions to each token."""
         lines = [f"score {self.score:+.3f}"]
         for t, token in enumerate(self.tokens):
