@@ -155,6 +155,11 @@ class WordModel:
         """The feature of each row, as a tuple that means the same in every model."""
         return features(self.templates, self.keys())
 
+    def named_weights(self):
+        """The weights with the names of their features, as a list of NamedWeights."""
+        names = np.array(feature_names(self.templates, self.features()), object)
+        return [NamedWeights(self.weights, feature_labels(self.templates), lambda rows: names[rows].tolist())]
+
 
 # --------------------------------------------------------------------------------------------------
 # Training
@@ -162,11 +167,6 @@ class WordModel:
 def fresh_state(templates, beam, update, min_count, rule, key):
     """No features, no weights."""
     return TrainingState(structure.new_model(templates, beam, update, min_count, rule), rule, key)
-
-    def named_weights(self):
-        """The weights with the names of their features, as a list of NamedWeights."""
-        names = np.array(feature_names(self.templates, self.features()), object)
-        return [NamedWeights(self.weights, feature_labels(self.templates), lambda rows: names[rows].tolist())]
 
 
 def continued_state(before, beam, update, rule, stream):
