@@ -9,6 +9,7 @@ from ..core.noise import QUIET
 from ..core.store import READ_ONLY, Store, new_clock
 from ..data.inputs import LABELS, Inputs, PlaceError, flatten, lengths_of, offsets_of
 from ..data.labels import UNLABELLED, Labels
+from ..features.names import NamedWeights
 from ..training.chunks import PIECE_TOKENS, lend, map_chunks, no_collection
 from . import bigram as chain
 from . import kbest as chain_kbest
@@ -75,6 +76,12 @@ class ChainModel:
         return 1 if self.trigrams is None else 2
 
     @property
+    def lines(self):
+        """The templates of features; None if features are ready-made."""
+        templates = getattr(self.encoder, "templates", None)
+        return None if templates is None else templates.lines
+
+    @property
     def structure(self):
         """The structure module that decodes it."""
         return STRUCTURES[self.order]
@@ -103,6 +110,15 @@ class ChainModel:
         """(task, offsets) of raw sequences; of a piece of a corpus, whose first token is ``like``."""
         token = offsets_of(lengths_of(sequences))
         return make_task(self.encoder, flatten(sequences), token, option=option, like=like), token
+
+    def named_weights(self):
+        """The weights of state features with their names, as a list of NamedWeights."""
+
+        def names(rows):
+            known = self.encoder.row_names(set(rows.tolist()))
+            return [known[row] for row in rows.tolist()]
+
+        return [NamedWeights(self.nodes, self.labels.values, names)]
 
     def predict(self, sequences, options=None, n_jobs=None):
         """Best labellings of raw sequences.

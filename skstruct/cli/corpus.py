@@ -31,9 +31,6 @@ _EXTENSIONS = {
 }  # fmt: skip
 
 
-
-
-
 class _Task(NamedTuple):
     """How files are read for models of one task, unless options say otherwise."""
 

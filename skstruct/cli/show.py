@@ -9,14 +9,10 @@ import os
 
 import numpy as np
 
-from ..chain.model import ChainModel
-from ..chain.segmenter import Segmenter
-from ..data.inputs import WORDS
+from ..core.store import Store
+from ..data.inputs import TREES, WORDS
 from ..inspection import explain, feature_weights, transition_weights
-from ..parser.model import ParserModel
-from ..parser.trees import ACTION_NAMES
-from ..words.keys import feature_labels
-from ..words.model import WordModel
+from ..inspection.rendering import printable
 from .common import CommandError, layers, load_model, positive
 from .corpus import inputs_of
 
@@ -85,24 +81,21 @@ def run(arguments):
     for label, rows in top.items():
         print(f"\n{label}")
         for row in rows:
-            print(f"  {row.weight:+10.3f}  {_printable(row.feature)}")
-    if arguments.label is None and isinstance(tagger._model, ChainModel):
+            print(f"  {row.weight:+10.3f}  {printable(row.feature)}")
+    if arguments.label is None and _is_chain(tagger._model):
         _print_transitions(tagger, arguments.top)
     return 0
 
 
 def _labels(tagger):
     """What features have weights for."""
-    model = tagger._model
-    if isinstance(model, WordModel):
-        return feature_labels(model.templates)
-    if isinstance(model, ParserModel):
-        return [*ACTION_NAMES, *model.labels.values]
-    return tagger.classes_.tolist() if isinstance(model, ChainModel) else []
+    named = getattr(tagger._model, "named_weights", list)  # no names, no list
+    return [label for part in named() for label in part.labels]
 
 
-def _printable(text):
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+def _is_chain(model):
+    """Whether a labelling's score is a sum along a chain, as `skstruct.inspection.explain` shows it."""
+    return hasattr(model, "chain")
 
 
 def _about(model, tagger, path):
@@ -122,28 +115,24 @@ def _about(model, tagger, path):
     }
     if hasattr(tagger, "classes_"):
         about["labels"] = [str(label) for label in tagger.classes_.tolist()]
-    if isinstance(model, Segmenter):
+    if hasattr(model, "tagged_"):
         about["parameters"] = {"scheme": repr(model.scheme), **parameters}
         about["tags"] = "words with tags" if model.tagged_ else "words without tags"
-    if isinstance(inside, ChainModel):
-        templates = getattr(inside.encoder, "templates", None)
-        if templates is None:
-            about["features"] = ["(ready-made, from dicts or lists of str)"]
-        else:
-            inputs = inputs_of(tagger)
-            about["token"] = "str" if inputs.token is str else f"tuple of {inputs.width} or more str"
-            about["features"] = list(templates.lines)
-        stores = [getattr(inside, name) for name in inside.structure.STORES]
-    elif isinstance(inside, ParserModel):
-        about["token"] = "(form, tag)"
-        about["features"] = list(inside.lines)
-        stores = [inside.weights, inside.label_weights]
-    else:
-        stores = [inside.weights]
-    entries = inside.encoder.n_features if isinstance(inside, ChainModel) else tagger.n_features()
-    about["n_features"] = int(entries)
+    if hasattr(inside, "lines"):
+        about.update(_features(tagger, inside.lines))
+    about["n_features"] = int(tagger.n_features())
+    stores = [value for value in vars(inside).values() if isinstance(value, Store)]
     about["n_weights"] = sum(int(np.count_nonzero(store.value)) for store in stores)
     return about
+
+
+def _features(tagger, lines):
+    """What a token is, and the templates of features."""
+    if lines is None:
+        return {"features": ["(ready-made, from dicts or lists of str)"]}
+    inputs = inputs_of(tagger)
+    token = "str" if inputs.token is str else f"tuple of {inputs.width} or more str"
+    return {"token": "(form, tag)" if inputs.task == TREES else token, "features": list(lines)}
 
 
 def _default(estimator, name):
@@ -163,7 +152,7 @@ def _print_transitions(tagger, top):
 
 
 def _explain(model, tagger, arguments):
-    if not isinstance(tagger._model, ChainModel):
+    if not _is_chain(tagger._model):
         raise CommandError(
             f"{arguments.model}: --explain needs a tagger, or a Segmenter around one; this is a "
             f"{type(model).__name__}"

@@ -125,7 +125,7 @@ def _dot(x, i, y, j, n):
 
 
 @inline
-def _emissions(corpus, q, n_lanes, T, W, P, weight, transitions, clamped, x, row):
+def _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row):
     """x[y, t, l] = Σ weights, with costs; -inf where a label is not allowed.
 
     Sums are formed in ``row``, which fits in the L1 cache; ``x`` does not.
@@ -339,7 +339,7 @@ def expect(corpus, begin, end, weight, transitions, clamped, square, lattice, co
         W = width_of(n_lanes)
         P = (T | 1) * W  # odd: places a power of two apart would share cache lines
         stride = np.uint64(P)
-        _emissions(corpus, q, n_lanes, T, W, P, weight, transitions, clamped, x, row)
+        _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row)
         _exp_emissions(x, T * W, P, L, lattice)
         _forward(transitions, lattice, T, W, P)
         _backward(corpus.token, q, n_lanes, transitions, lattice, T, W, P)

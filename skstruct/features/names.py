@@ -10,10 +10,22 @@ References
 T. Kudo, "CRF++: yet another CRF toolkit", 2005: templates and their expansions.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
 from ..core.interning import pairs_by_compound
+from ..core.store import Store
 from .columns import column_function
+
+
+class NamedWeights(NamedTuple):
+    """The weights of one kind of feature."""
+
+    store: Store
+    labels: list  # by column
+    names: Callable  # ``names(rows)`` lists the names of weight rows, given as an array
 
 
 def _write(form, values):

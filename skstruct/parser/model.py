@@ -1,7 +1,4 @@
-"""A dependency parser without scikit-learn around it: vocabulary, weights, prediction, states of training.
-
-Place on the ladder: rung 7, below :mod:`.shift_reduce_parser`.
-"""
+"""A dependency parser without scikit-learn around it: vocabulary, weights, prediction, states of training."""
 
 from dataclasses import dataclass, replace
 
@@ -25,6 +22,7 @@ from ..core.store import (
 )
 from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
+from ..features.names import NamedWeights
 from ..training.chunks import lend, map_chunks
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
@@ -43,6 +41,7 @@ from .templates import (
     decode_keys,
     tracked_fields,
 )
+from .trees import ACTION_NAMES
 
 
 def attributes_read(lines, labeled):
@@ -200,6 +199,22 @@ class ParserModel:
                 (rows[1], self.label_table, self.label_entries, ARC_LINES if labeled else [], ARC_PLACES),
             )
         )
+
+    def named_weights(self):
+        """The weights of actions and of labels with the names of their features, as NamedWeights."""
+
+        def named(which):
+            def names(rows):
+                none = np.zeros(0, np.int64)
+                features = self.features((none, rows) if which else (rows, none))[which]
+                return [" ".join(map("{}={}".format, line.split(), values)) for line, values in features]
+
+            return names
+
+        return [
+            NamedWeights(self.weights, list(ACTION_NAMES), named(0)),
+            NamedWeights(self.label_weights, self.labels.values, named(1)),
+        ]
 
     @classmethod
     def average(cls, models, nonzero):

@@ -1,6 +1,6 @@
 """A word segmenter without scikit-learn around it: features, weights, prediction.
 
-Place on the ladder: rung 7, below :mod:`.word_segmenter`. Features carry their meaning in their keys (see
+Features carry their meaning in their keys (see
 ``words.features``), so that there is no vocabulary beside the table.
 """
 
@@ -15,13 +15,14 @@ from ..core.noise import QUIET
 from ..core.store import READ_ONLY, new_clock, new_store, restart_average, weights
 from ..data.inputs import WORDS, Inputs, lengths_of, offsets_of
 from ..data.segmented import words_at
+from ..features.names import NamedWeights
 from ..training.chunks import lend, map_chunks
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
 from . import epoch as structure
 from .boundaries import white_space_limits
 from .features import Scorer
-from .keys import IS_NODE, features
+from .keys import IS_NODE, feature_labels, feature_names, features
 from .search import SegmentTask, new_work
 
 
@@ -153,6 +154,11 @@ class WordModel:
     def features(self):
         """The feature of each row, as a tuple that means the same in every model."""
         return features(self.templates, self.keys())
+
+    def named_weights(self):
+        """The weights with the names of their features, as a list of NamedWeights."""
+        names = np.array(feature_names(self.templates, self.features()), object)
+        return [NamedWeights(self.weights, feature_labels(self.templates), lambda rows: names[rows].tolist())]
 
 
 # --------------------------------------------------------------------------------------------------

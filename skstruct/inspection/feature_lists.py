@@ -1,0 +1,187 @@
+"""Weights by the names of their features, and the features of a sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ..data.inputs import as_sequences, describe
+
+
+class FeatureWeight(NamedTuple):
+    """What one feature says about one label."""
+
+    feature: str
+    label: object
+    weight: float
+
+
+def _model_with(estimator, method, who):
+    """The model of a fitted estimator, if it has a method; ``who`` has it, for the error message."""
+    check_is_fitted(estimator)
+    model = getattr(estimator, "_model", None)
+    if not hasattr(model, method):
+        hint = "; use its tagger_" if hasattr(estimator, "tagger_") else ""
+        raise TypeError(f"{who} is needed, got a {type(estimator).__name__}{hint}")
+    return model
+
+
+def chain_of(tagger):
+    """The ChainModel of a fitted tagger."""
+    return _model_with(tagger, "chain", "a chain tagger")
+
+
+def weight_rows(store, rows):
+    """Weight rows as an array of shape (len(rows), columns)."""
+    if not store.sparse:
+        return store.value.reshape(-1, store.columns)[rows]
+    out = np.zeros((len(rows), store.columns))
+    for k, row in enumerate(rows):
+        segment = slice(store.first[row], store.first[row] + store.count[row])
+        out[k, store.column[segment]] = store.value[segment]
+    return out
+
+
+def _nonzero_weights(store):
+    """(row, column, weight) arrays of all weights that are not zero."""
+    if not store.sparse:
+        places = np.flatnonzero(store.value)
+        return places // store.columns, places % store.columns, store.value[places]
+    row = np.repeat(np.arange(store.count.shape[0]), store.count)
+    ends = np.cumsum(store.count, dtype=np.int64)
+    places = np.arange(row.shape[0]) + (store.first - ends + store.count)[row]
+    filled = store.value[places] != 0.0
+    row, places = row[filled], places[filled]
+    return row, store.column[places], store.value[places]
+
+
+def feature_weights(tagger: Any, top: int | None = None, label: Any = None) -> list[FeatureWeight]:
+    """The weights of a fitted model's features, largest magnitude first.
+
+    Parameters
+    ----------
+    tagger : StructuredPerceptron, PassiveAggressiveTagger or another chain tagger
+        Or a ``WordSegmenter``: its labels are the decisions before a character, ``"start"`` and
+        ``"inside"``, or ``"word"`` with ``templates="zc14"``. Or a ``ShiftReduceParser``: its labels are
+        the actions, ``"SHIFT"``, ``"LEFT"`` and ``"RIGHT"``, and those of arcs. Their features are named
+        atom by atom, as in ``s0.w=dog s1.t=DT``.
+    top : int, optional
+        How many to return; all that are not zero by default.
+    label : object, optional
+        Only weights for this label.
+
+    Returns
+    -------
+    list of FeatureWeight
+        ``(feature, label, weight)``, without weights that are zero.
+
+    Raises
+    ------
+    TypeError
+        If it is another kind of model.
+    ValueError
+        If ``top`` is not a positive int, or the model has no such label.
+
+    Examples
+    --------
+    >>> from skstruct import StructuredPerceptron
+    >>> from skstruct.inspection import feature_weights
+    >>> X, y = [["the", "dog"], ["the", "cat"], ["dogs", "bark"]], [["D", "N"], ["D", "N"], ["N", "V"]]
+    >>> tagger = StructuredPerceptron(["U00:%x[-1,0]", "U01:%x[0,0]"], random_state=0).fit(X, y)
+    >>> for feature, label, weight in feature_weights(tagger, top=2, label="V"):
+    ...     print(f"{feature} {label} {weight:+.2f}")
+    U00:dogs V +0.97
+    U01:bark V +0.97
+    """
+    if top is not None and (not isinstance(top, (int, np.integer)) or isinstance(top, bool) or top < 1):
+        raise ValueError(f"top must be an int of at least 1 or None, got {top!r}")
+    who = "a chain tagger, WordSegmenter or ShiftReduceParser"
+    parts = _model_with(tagger, "named_weights", who).named_weights()
+    values = [value for part in parts for value in part.labels]
+    if label is not None and not any(type(value) is type(label) and value == label for value in values):
+        raise ValueError(f"{describe(label)} is not a label of the model")
+    found = []
+    for part in parts:
+        row, column, weight = _nonzero_weights(part.store)
+        if label is not None:
+            mine = np.array([value == label for value in part.labels], np.bool_)[column]
+            row, column, weight = row[mine], column[mine], weight[mine]
+        order = np.argsort(-np.abs(weight), kind="stable")[:top]
+        names = part.names(row[order])
+        found += [
+            FeatureWeight(name, part.labels[c], w)
+            for name, c, w in zip(names, column[order].tolist(), weight[order].tolist())
+        ]
+    return sorted(found, key=lambda item: -abs(item.weight))[:top] if len(parts) > 1 else found
+
+
+def transition_weights(tagger: Any) -> NDArray[np.float64]:
+    """The weights of label bigrams.
+
+    Parameters
+    ----------
+    tagger : StructuredPerceptron, PassiveAggressiveTagger or another chain tagger
+
+    Returns
+    -------
+    ndarray of shape (n_labels, n_labels), float64
+        ``[previous, next]`` in the order of ``classes_``; 0 without the template ``B``. Constraints,
+        transitions conditioned on the observation, and the trigrams of ``order=2`` are not part of it.
+
+    Examples
+    --------
+    >>> from skstruct import StructuredPerceptron
+    >>> from skstruct.inspection import transition_weights
+    >>> X, y = [["a", "b", "c"], ["b", "a"]], [["N", "V", "N"], ["V", "N"]]
+    >>> tagger = StructuredPerceptron(["B"], max_iter=50, random_state=0).fit(X, y)
+    >>> transition_weights(tagger).shape
+    (2, 2)
+    """
+    model = chain_of(tagger)
+    L = len(model.labels)
+    if not model.encoder.has_bigram:
+        return np.zeros((L, L))
+    return weight_rows(model.edges, np.arange(L)).copy()
+
+
+class ActiveFeatures(NamedTuple):
+    """The features of one sequence: (row, value, name) for each token."""
+
+    nodes: list
+    edges: list  # rows are combinations e, which own the weight rows e * L + p
+
+
+def active_features(model, sequence):
+    """The features of one sequence that the model knows."""
+    return ActiveFeatures(*model.encoder.named(model.encode([sequence])[0], sequence))
+
+
+def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
+    """The features of each token that a fitted tagger knows.
+
+    Parameters
+    ----------
+    tagger : StructuredPerceptron, PassiveAggressiveTagger or another chain tagger
+    sequence : list of tokens
+
+    Returns
+    -------
+    list of list of str
+        Features of the labels; those of label transitions are not listed. What was not seen in
+        training, or too rarely for ``min_count``, is missing.
+
+    Examples
+    --------
+    >>> from skstruct import StructuredPerceptron
+    >>> from skstruct.inspection import features_of
+    >>> tagger = StructuredPerceptron(["U00:%x[-1,0]", "U01:%suffix2[0,0]", "B"])
+    >>> features_of(tagger.fit([["the", "dog"]], [["D", "N"]]), ["the", "frog"])
+    [['U00:_B-1', 'U01:he'], ['U00:the', 'U01:og']]
+    """
+    model = chain_of(tagger)
+    (sequence,) = as_sequences([sequence])
+    return [[name for _, _, name in token] for token in active_features(model, sequence).nodes]
