@@ -12,8 +12,8 @@ from ..saving.stores import _clock_from_state, _rule_from_state, _steps_state, _
 from ..saving.values import require
 from ..training.run import TrainingState
 from .epoch import HALF, N_TEMPLATES, Reranker, rows_of, table_from_keys
-from .estimator import RerankModel
 from .lattice import view_of
+from .model import RerankModel
 
 
 def to_state(reranker, writer, name):
