@@ -3,9 +3,11 @@
 from .._sklearn import Interval, Real, StrOptions
 from ..core.codes import AVERAGES, VARIANTS
 from ..core.store import Rule
+from ..saving.registry import savable
 from .learner import TAGGER_CONSTRAINTS, OnlineTagger
 
 
+@savable
 class PassiveAggressiveTagger(OnlineTagger):
     """Sequence tagger trained by the online passive-aggressive algorithm.
 

@@ -2,9 +2,11 @@
 
 from ..core.codes import AVERAGES, PERCEPTRON
 from ..core.store import Rule
+from ..saving.registry import savable
 from .learner import TAGGER_CONSTRAINTS, OnlineTagger
 
 
+@savable
 class StructuredPerceptron(OnlineTagger):
     """Sequence tagger trained by the averaged structured perceptron.
 

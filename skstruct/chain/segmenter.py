@@ -28,6 +28,7 @@ from ..data.schemes import words_to_labels
 from ..data.segmented import WORD_SCHEMES, as_dictionary, as_pieces, as_words, cut, find_words, label_options
 from ..metrics.checks import f1
 from ..metrics.words import _word_spans
+from ..saving.registry import Savable, savable
 from .perceptron import StructuredPerceptron
 
 
@@ -39,7 +40,8 @@ def _tagger_has(name):
     return check
 
 
-class Segmenter(CallbackSupportMixin, BaseEstimator):
+@savable
+class Segmenter(CallbackSupportMixin, Savable, BaseEstimator):
     """Raw text in, words out: segmentation with any sequence tagger over characters.
 
     Trained on (word, tag) pairs instead of words it segments and tags jointly [2]_: labels are then
@@ -135,12 +137,6 @@ class Segmenter(CallbackSupportMixin, BaseEstimator):
         if self.tagger is None:
             return StructuredPerceptron(features="char", constraints=None)
         return clone(self.tagger)
-
-    def save(self, path, training=True):
-        """Write the fitted segmenter to one file; see :func:`skstruct.saving.registry.save`."""
-        from ..saving.registry import save
-
-        save(self, path, training)
 
     @property
     def inputs(self):

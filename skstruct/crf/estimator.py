@@ -51,6 +51,7 @@ from ..data.inputs import (
     renumbered,
 )
 from ..data.labels import Labels, encode_known, encode_labels, some_of
+from ..saving.registry import savable
 from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
 from ..training.chunks import map_chunks
 from ..training.interrupt import DeferredInterrupt
@@ -65,6 +66,7 @@ LARGEST = 1e100
 """Values of features above this have squares that are no numbers."""
 
 
+@savable
 class L1CRF(CallbackSupportMixin, SequenceTagger):
     """Conditional random field with an L1 penalty, trained to the optimum.
 

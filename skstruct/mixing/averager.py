@@ -21,10 +21,12 @@ from .._sklearn import (
     member_context,
     with_callbacks,
 )
+from ..saving.registry import savable
 from ..training.interrupt import DeferredInterrupt
 from .meta import MetaLearner
 
 
+@savable
 class BaggingShuffleAverager(MetaLearner):
     """Average the weights of taggers trained on shuffled or resampled examples.
 

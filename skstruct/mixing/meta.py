@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import CallbackSupportMixin, sequence_tags
 from ..chain.perceptron import StructuredPerceptron
 from ..reranker.estimator import KBestReranker
+from ..saving.registry import Savable
 
 TRAINABLE = "_prepare"
 """What an estimator must offer: ``_prepare(X, y, sample_weight)`` returns a :class:`.run.Run`."""
@@ -28,7 +29,7 @@ def _base_has(name):
     return available_if(check)
 
 
-class MetaLearner(CallbackSupportMixin, BaseEstimator):
+class MetaLearner(CallbackSupportMixin, Savable, BaseEstimator):
     """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
 
     def __sklearn_tags__(self):
@@ -213,24 +214,3 @@ class MetaLearner(CallbackSupportMixin, BaseEstimator):
         """
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         return self._fitted().score(X, y, **given)
-
-    def save(self, path, training=True):
-        """Write the fitted estimator to one file, which :func:`skstruct.load` reads.
-
-        Parameters
-        ----------
-        path : str or os.PathLike
-            Written whole or not at all; what was there before is replaced.
-        training : bool, default=True
-            Keep what the members, if they were kept, need for further training.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If there is nothing to save.
-        TypeError
-            If a parameter is something that only running code could restore; the message names it.
-        """
-        from ..saving.registry import save
-
-        save(self, path, training)

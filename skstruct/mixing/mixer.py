@@ -13,6 +13,7 @@ from ..cluster.shards import Mixture, Shard, shard_key
 from ..cluster.weights import ERRORS, NONZERO, UNIFORM
 from ..cluster.workers import Cluster, Threads
 from ..data.inputs import describe, lengths_of
+from ..saving.registry import savable
 from ..training.checkpoint import simple_parameters
 from ..training.learner import OnlineLearner
 from ..training.run import new_key
@@ -20,6 +21,7 @@ from .meta import MetaLearner
 from .rounds import Rounds
 
 
+@savable
 class ParameterMixer(MetaLearner):
     """Train an online learner on shards of the data, and mix the weights.
 

@@ -15,9 +15,11 @@ from ..core.store import Rule
 from ..data.inputs import Sequences, as_sequences, check_X_y, take
 from ..data.labels import Labels, encode_labels
 from ..metrics.trees import split_heads
+from ..saving.registry import savable
 from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
 from ..training.run import Run, new_key
 from . import epoch as structure
+from . import saved
 from .atoms import AtomEncoder, check_words
 from .model import ParserModel, attributes_read, continued_state, final_model, fresh_state, make_task
 from .search import new_work
@@ -26,6 +28,7 @@ from .templates import template_lines
 from .trees import check_trees, encode_trees, heads_alone, split_arcs
 
 
+@savable
 class ShiftReduceParser(OnlineLearner, BaseEstimator):
     """Dependency parser in linear time: shift-reduce actions, beam search with state merging.
 
@@ -153,6 +156,8 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         "average": ["boolean"],
     }
 
+    _saved = saved
+
     def __init__(
         self,
         templates="rich",
@@ -215,12 +220,6 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "_model")
-
-    def save(self, path, training=True):
-        """Write the fitted parser to one file; see :func:`skstruct.saving.registry.save`."""
-        from ..saving.registry import save
-
-        save(self, path, training)
 
     @property
     def inputs(self):

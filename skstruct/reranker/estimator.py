@@ -18,15 +18,18 @@ from ..core.codes import AVERAGES, PERCEPTRON
 from ..core.noise import QUIET
 from ..core.store import READ_ONLY, Rule
 from ..data.inputs import Sequences, renumbered, take
+from ..saving.registry import savable
 from ..training.chunks import map_chunks
 from ..training.epochs import epoch_order
 from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
 from ..training.run import Run, TrainingState, new_key
 from . import epoch as structure
+from . import saved
 from .lattice import RIGHT, lattices_of, make_task, paths, view_of
 from .model import continued_state, final_model
 
 
+@savable
 class KBestReranker(OnlineLearner, BaseEstimator):
     """Judge the k best analyses of a base model again, with features of words and of their neighbours.
 
@@ -135,6 +138,8 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         "average": ["boolean"],
     }
 
+    _saved = saved
+
     def __init__(
         self,
         base=None,
@@ -191,12 +196,6 @@ class KBestReranker(OnlineLearner, BaseEstimator):
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "_model")
-
-    def save(self, path, training=True):
-        """Write the fitted estimator and its base to one file; see :func:`skstruct.saving.registry.save`."""
-        from ..saving.registry import save
-
-        save(self, path, training)
 
     @property
     def inputs(self):

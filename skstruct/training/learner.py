@@ -16,6 +16,8 @@ from skstruct._sklearn import (
 from skstruct.core.codes import NO_PENALTY, NOISES, PENALTIES
 from skstruct.core.noise import make_noise
 
+from .saved import SavableLearner
+
 FRACTION = Interval(Real, 0, 1, closed="left")
 
 
@@ -47,7 +49,7 @@ SHARED_CONSTRAINTS = {
 """What all online learners accept; see ``sklearn.utils._param_validation``."""
 
 
-class OnlineLearner(CallbackSupportMixin):
+class OnlineLearner(CallbackSupportMixin, SavableLearner):
     """Base of the estimators that learn example by example.
 
     A subclass has the shared constructor parameters and ``_rule()``, and ``_prepare(X, y, sample_weight,

@@ -13,14 +13,17 @@ from ..core.store import Rule
 from ..data.inputs import Sequences, take
 from ..data.segmented import as_dictionary, as_pieces, as_words
 from ..metrics.words import word_f1_score
+from ..saving.registry import savable
 from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
 from ..training.run import Run, new_key
 from . import epoch as structure
+from . import saved
 from .boundaries import as_gold, as_limits, white_space_limits
 from .model import WordModel, continued_state, final_model, fresh_state, make_task
 from .search import new_work
 
 
+@savable
 class WordSegmenter(OnlineLearner, BaseEstimator):
     """Raw text in, words out: segmentation by words instead of labels of characters.
 
@@ -150,6 +153,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         "average": ["boolean"],
     }
 
+    _saved = saved
+
     def __init__(
         self,
         templates="zsz18",
@@ -213,15 +218,6 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "_model")
-
-    def save(self, path, training=True):
-        """Write the fitted segmenter to one file; see :func:`skstruct.saving.registry.save`.
-
-        With ``min_count`` above 1, a file without ``training`` does not know the weights too rare to count.
-        """
-        from ..saving.registry import save
-
-        save(self, path, training)
 
     @property
     def inputs(self):
