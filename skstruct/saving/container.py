@@ -4,7 +4,7 @@ Idea: a fitted model is settings and flat arrays, so its file is a JSON header a
 Nothing in it is executed, unpickled or decompressed. A SHA-256 of all the rest ends the file, so that
 every flipped bit and every cut is refused (it finds accidents; it does not prove who wrote the file).
 No size that a file declares is believed before it is compared with the size that the file has.
-Place: below ``persistence`` and checkpoints, which decide what goes in; knows nothing of learners.
+Models and checkpoints decide what goes in; nothing here knows of learners.
 
 Format, version 1 (all integers little-endian)::
 
