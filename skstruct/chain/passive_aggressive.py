@@ -8,10 +8,12 @@ from typing import Literal
 from .._sklearn import Interval, Real, StrOptions
 from ..core.codes import AVERAGES, VARIANTS
 from ..core.store import Rule
+from ..saving.registry import savable
 from ..training.parameters import documented, parameter
 from .learner import OnlineTagger
 
 
+@savable
 @documented(
     class_weight="""Cost of missing a token of a label, added to the margin of 1 asked for; with
     ``cost="hamming"`` in place of the cost 1 of a wrong token. A dict maps labels to costs; labels it lacks

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 
 from ..core.codes import AVERAGES, PERCEPTRON
 from ..core.store import Rule
+from ..saving.registry import savable
 from ..training.parameters import documented
 from .learner import OnlineTagger
 
 
+@savable
 @documented()
 @dataclass(kw_only=True, eq=False, repr=False)
 class StructuredPerceptron(OnlineTagger):

@@ -44,6 +44,7 @@ from ..data.segmented import (
 from ..data.types import Corpus, Texts
 from ..metrics.checks import f1
 from ..metrics.words import word_spans
+from ..saving.registry import Savable, savable
 from ..training.parameters import Parameters, documented, parameter
 from .perceptron import StructuredPerceptron
 
@@ -59,9 +60,10 @@ def _tagger_has(name: str) -> Callable[[Any], bool]:
     return check
 
 
+@savable
 @documented()
 @dataclass(eq=False, repr=False)
-class Segmenter(Parameters, CallbackSupportMixin, BaseEstimator):
+class Segmenter(Parameters, CallbackSupportMixin, Savable, BaseEstimator):
     """Raw text in, words out: segmentation with any sequence tagger over characters [1]_.
 
     Trained on (word, tag) pairs instead of words it segments and tags jointly [2]_: labels are then
@@ -161,12 +163,6 @@ class Segmenter(Parameters, CallbackSupportMixin, BaseEstimator):
         if self.tagger is None:
             return StructuredPerceptron(features="char", constraints=None)
         return clone(self.tagger)
-
-    def save(self, path, training=True):
-        """Write the fitted segmenter to one file; see :func:`skstruct.saving.registry.save`."""
-        from ..saving.registry import save
-
-        save(self, path, training)
 
     @property
     def inputs(self) -> Inputs:

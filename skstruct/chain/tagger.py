@@ -23,12 +23,14 @@ from ..data.inputs import (
     place,
 )
 from ..data.types import Corpus
+from ..training.saved import SavableLearner
+from . import saved
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class SequenceTagger(BaseEstimator):
+class SequenceTagger(SavableLearner, BaseEstimator):
     """Base of the chain taggers; a fitted one has ``_model``, a :class:`ChainModel`."""
 
     classes_: NDArray[Any]
@@ -37,33 +39,13 @@ class SequenceTagger(BaseEstimator):
     accepts_allowed = True
     """``predict`` and ``predict_kbest`` take ``allowed``."""
 
+    _saved = saved
+
     def __sklearn_tags__(self) -> Any:
         return sequence_tags(super().__sklearn_tags__())
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
-
-    def save(self, path, training=True):
-        """Write the fitted estimator to one file, which :func:`skstruct.load` reads.
-
-        Parameters
-        ----------
-        path : str or os.PathLike
-            Written whole or not at all; what was there before is replaced.
-        training : bool, default=True
-            Keep what it takes to go on training exactly where it stopped. Without it the file is
-            smaller, and further training starts from the final weights, with a new average.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If there is nothing to save.
-        TypeError
-            If a parameter is something that only running code could restore; the message names it.
-        """
-        from ..saving.registry import save
-
-        save(self, path, training)
 
     @property
     def inputs(self) -> Inputs:

@@ -9,11 +9,9 @@ Place: below the commands; see `skstruct.cli`.
 import argparse
 import contextlib
 import os
-import secrets
-import shutil
-import stat
 import sys
 
+from ..saving.atomic import atomic_write
 from ..saving.registry import load
 
 STANDARD = (None, "-")
@@ -103,31 +101,10 @@ def _standard_output(encoding):
 def output(path, encoding="utf-8"):
     """A text file to write results to: standard output, or a file that is written whole or not at all.
 
-    The text goes to a temporary file in the same folder, which takes the place of `path` at the end. What
-    is no regular file (a named pipe, ``/dev/null``) is written to as it is.
+    See :func:`atomic_write`.
     """
     if path in STANDARD:
         yield _standard_output(encoding)
         return
-    target = os.path.realpath(path)
-    if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
-        with open(target, "w", encoding=encoding, newline="\n") as file:
-            yield file
-        return
-    temporary = os.path.join(os.path.dirname(target), f".skstruct-{secrets.token_hex(8)}.tmp")
-    try:
-        file = open(temporary, "x", encoding=encoding, newline="\n")
-    except OSError as error:  # name what the user named
-        raise OSError(error.errno, error.strerror, path) from None
-    try:
-        with file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        with contextlib.suppress(OSError):  # no such file yet, or a file system without permissions
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+    with atomic_write(path, encoding) as file:
+        yield file

@@ -38,6 +38,7 @@ from ..data.inputs import (
 from ..data.labels import Labels, encode_labels
 from ..data.types import Corpus, History
 from ..features.choose import check_same_features, new_encoder
+from ..saving.registry import savable
 from ..training.chunks import map_chunks
 from ..training.parameters import (
     CheckpointParameters,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 NONNEGATIVE = Interval(Real, 0, None, closed="left")
 
 
+@savable
 @documented(
     constraints="""Labellings allowed: the name of a label scheme or (previous, next) pairs of labels, as in
     :class:`StructuredPerceptron`; those they forbid have probability 0.""",

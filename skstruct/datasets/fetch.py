@@ -13,7 +13,6 @@ import contextlib
 import hashlib
 import http.client
 import os
-import secrets
 import sys
 import urllib.error
 import urllib.request
@@ -21,6 +20,7 @@ import zlib
 
 from .._version import __version__
 from ..data.types import Path
+from ..saving.atomic import atomic_write
 
 __all__ = ["DownloadError", "fetch_file", "get_data_home"]
 
@@ -115,12 +115,10 @@ def fetch_file(url, path, *, sha256=(), download_if_missing=True, timeout=30.0, 
         raise DownloadError(f"{path} is missing, and download_if_missing=False. {by_hand}")
     if not url.startswith(("http://", "https://")):
         raise ValueError(f"url must be an http or https address, got {url!r}")
-    temporary = f"{path}.{secrets.token_hex(8)}.tmp"
-    file = _created(temporary)
-    try:
+    with contextlib.ExitStack() as stack:
+        file = _created(path, stack)
         try:
-            with file:
-                digest = _download(url, file, timeout)
+            digest = _download(url, file, timeout)
         except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
             # What is wrong with the network, or with the disk, or an address that is no more.
             raise DownloadError(f"could not download {url}: {_reason(error)}. {by_hand}") from error
@@ -131,16 +129,12 @@ def fetch_file(url, path, *, sha256=(), download_if_missing=True, timeout=30.0, 
             )
         if check is not None:
             try:
-                check(temporary)
+                check(file.name)
             except (ValueError, OSError, EOFError, zlib.error) as error:
-                what = str(error).replace(temporary, os.path.basename(path))
+                what = str(error).replace(file.name, os.path.basename(path))
                 raise ValueError(f"{url} is not the file expected: {what}; nothing was kept") from error
         if not expected:
             _record(path, digest)
-        os.replace(temporary, path)
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
     if notice:
         print(f"downloaded {url}\n{notice}", file=sys.stderr)
     return path
@@ -156,12 +150,12 @@ def _reason(error):
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-def _created(path):
-    """A new file, open for writing, in a folder that is made if need be."""
+def _created(path, stack):
+    """A new file, open for writing, in a folder that is made if need be; kept if the stack ends well."""
     folder = os.path.dirname(path) or "."
     try:
         os.makedirs(folder, exist_ok=True)
-        return open(path, "xb")
+        return stack.enter_context(atomic_write(path))
     except OSError as error:
         raise DownloadError(
             f"cannot write to the folder {folder}: {error.strerror or error}; data_home, or the environment "
@@ -180,7 +174,6 @@ def _download(url, file, timeout):
             received += len(chunk)
             file.write(chunk)
         file.flush()
-        os.fsync(file.fileno())
     if promised is not None and promised.isdecimal() and received != int(promised):
         raise OSError(f"the connection broke off after {received} of {promised} bytes")
     return digest.hexdigest()
@@ -200,14 +193,8 @@ def _lock(path):
 
 def _record(path, digest):
     """Write the lock file, whole or not at all."""
-    temporary = f"{_lock(path)}.{secrets.token_hex(8)}.tmp"
-    try:
-        with open(temporary, "x", encoding="utf-8", newline="\n") as file:
-            file.write(f"{digest}  {os.path.basename(path)}\n")
-        os.replace(temporary, _lock(path))
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
+    with atomic_write(_lock(path), "utf-8") as file:
+        file.write(f"{digest}  {os.path.basename(path)}\n")
 
 
 def _check_kept(path, expected, check):

@@ -1,9 +1,8 @@
-"""The states of encoders and label sets: what turns tokens into rows, and ids into labels.
+"""The states of encoders: what turns tokens into feature rows.
 
-Place: over ``values``; below ``chain``. A state holds what was learned from data. Whatever follows from
-the templates (plan, groups, spans) is compiled anew on loading and must agree with the file. The hash
-table is stored as the list of its entries and filled anew, so that a file cannot hold one in which a
-search never ends.
+A state holds what was learned from data. Whatever follows from the templates (plan, groups, spans) is
+compiled anew on loading and must agree with the file. The hash table is stored as the list of its entries
+and filled anew, so that a file cannot hold one in which a search never ends.
 """
 
 from itertools import chain
@@ -12,66 +11,85 @@ from operator import getitem
 import numpy as np
 
 from ..core.hashing import EMPTY, _rehash, empty_table, grown
-from ..data.labels import Labels
-from ..saving.values import name_of, require, within
+from ..saving.values import name_of, require, savable_value, within
 from .alphabet import Alphabet
 from .bags import BagEncoder
 from .encoder import TemplateEncoder
 from .saved_contexts import contexts_state, fill_contexts
+from .templates import FeatureTemplates
 
 _LOW = 0xFFFFFFFF
 _MOST_ROWS = 2**31
 _TOKENS = {None: None, "str": str, "tuple": tuple}
-_LABEL_TYPES = (bool, float, int, str, tuple)
 
 
 # --------------------------------------------------------------------------------------------------
-# Labels
+# Encoders of any kind
 # --------------------------------------------------------------------------------------------------
-def labels_state(labels, writer, name):
-    """The JSON of a :class:`Labels`."""
-    for label in labels.values:
-        if type(label) not in _LABEL_TYPES:
-            raise TypeError(
-                f"labels of type {type(label).__name__} cannot be saved; "
-                f"can be: {', '.join(kind.__name__ for kind in _LABEL_TYPES)}"
-            )
-    return writer.value(labels.values, name)
+_KINDS = {}
+"""Kind -> (class, ``to_state``, ``from_state``)."""
 
 
-def labels_from_state(node, reader, where):
-    """The :class:`Labels` of a file."""
-    values = reader.value(reader.list(node, where), where)
-    require(values, f"{where} must hold a label")
-    ok = all(type(v) in _LABEL_TYPES and v == v for v in values)
-    require(ok, f"{where} must hold strings, numbers, true or false, or tuples of these")
-    try:
-        labels = Labels(values)
-    except (TypeError, ValueError) as error:
-        require(False, f"{where}: {error}")
-    require(labels.values == values, f"{where} must be sorted and distinct")
-    return labels
+def savable_encoder(kind, cls, to_state, from_state):
+    """Let encoders of a class be saved.
+
+    Parameters
+    ----------
+    kind : str
+        What a file calls them.
+    cls : type
+    to_state : callable
+        ``(encoder, writer, name) -> dict``
+    from_state : callable
+        ``(node, reader, where) -> encoder``; has to check everything.
+    """
+    _KINDS[kind] = cls, to_state, from_state
 
 
-# --------------------------------------------------------------------------------------------------
-# Encoders of either kind
-# --------------------------------------------------------------------------------------------------
 def encoder_state(encoder, writer, name):
     """The JSON of an encoder."""
-    to_state = _bag_state if isinstance(encoder, BagEncoder) else _template_state
-    return to_state(encoder, writer, name)
+    kind, to_state = next((kind, to) for kind, (cls, to, _) in _KINDS.items() if type(encoder) is cls)
+    return {"kind": kind, **to_state(encoder, writer, name)}
 
 
 def encoder_from_state(node, reader, where):
     """The encoder of a file."""
     (kind,) = reader.members(node, where, "kind")
-    kinds = {"bag": _bag_from_state, "templates": _template_from_state}
-    return reader.choice(kind, f"{where}.kind", kinds)(node, reader, where)
+    readers = {kind: from_state for kind, (_, _, from_state) in _KINDS.items()}
+    return reader.choice(kind, f"{where}.kind", readers)(node, reader, where)
 
 
 # --------------------------------------------------------------------------------------------------
 # Templates
 # --------------------------------------------------------------------------------------------------
+def templates_state(templates, writer, name):
+    """The JSON of a :class:`FeatureTemplates`: its lines; with lexicons, an object that has both."""
+    if not templates.lexicons:
+        return list(templates.lines)
+    lexicons = {key: list(entries) for key, entries in templates.lexicons.items()}
+    return {
+        "lines": list(templates.lines),
+        "lexicons": [[key, writer.value(entries, f"{name}.{key}")] for key, entries in lexicons.items()],
+    }
+
+
+def templates_from_state(node, reader, where):
+    """The :class:`FeatureTemplates` of a file."""
+    lexicons = None
+    if isinstance(node, dict):
+        node, parts = reader.members(node, where, "lines lexicons")
+        ok = isinstance(parts, list) and all(isinstance(p, list) and len(p) == 2 for p in parts)
+        require(ok and all(type(p[0]) is str for p in parts), f"{where}.lexicons must be pairs")
+        require(len({p[0] for p in parts}) == len(parts), f"{where}: a lexicon occurs twice")
+        lexicons = {key: reader.value(entries, f"{where}.{key}") for key, entries in parts}
+    require(isinstance(node, list), f"{where} must be a list")
+    require(all(isinstance(line, str) for line in node), f"{where} must hold strings")
+    return FeatureTemplates(node, lexicons)
+
+
+savable_value("$templates", FeatureTemplates, templates_state, templates_from_state)
+
+
 def _template_state(encoder, writer, name):
     pairs = _pairs_by_compound(encoder)
     n_nodes = len(encoder.nodes.compounds)
@@ -79,9 +97,8 @@ def _template_state(encoder, writer, name):
     if encoder.contexts.in_use:
         contexts["contexts"] = contexts_state(encoder.contexts, writer, f"{name}.contexts")
     return {
-        "kind": "templates",
         "tokens": name_of(encoder.kind, _TOKENS),
-        "templates": writer.templates(encoder.templates, f"{name}.templates"),
+        "templates": templates_state(encoder.templates, writer, f"{name}.templates"),
         "min_count": int(encoder.min_count),
         "columns": [
             writer.strings(f"{name}.columns.{c}", alphabet.strings())
@@ -256,7 +273,6 @@ def _fill_side(encoder, side, node, reader, where):
 def _bag_state(encoder, writer, name):
     names = list(encoder.ids)
     state = {
-        "kind": "bag",
         "min_count": int(encoder.min_count),
         "names": writer.strings(f"{name}.names", names),
         "row": writer.array(f"{name}.row", encoder.row_of[:-1]),
@@ -325,3 +341,7 @@ def _bag_from_state(node, reader, where):
     encoder._pair_feature, encoder._pair_value = feature.tolist(), number_of_pair.tolist()
     encoder._tables()
     return encoder
+
+
+savable_encoder("bag", BagEncoder, _bag_state, _bag_from_state)
+savable_encoder("templates", TemplateEncoder, _template_state, _template_from_state)

@@ -1,8 +1,7 @@
 """The states of accessor varieties and lexicons.
 
-Place: over ``values``, used by ``encoders``. The entries of lexicons are part of the templates; the tables
-that find strings and entries are built anew on loading, so that a file cannot hold one in which a search
-never ends.
+The entries of lexicons are part of the templates; the tables that find strings and entries are built anew
+on loading, so that a file cannot hold one in which a search never ends.
 """
 
 import numpy as np

@@ -25,6 +25,7 @@ from .._sklearn import (
     with_callbacks,
 )
 from ..data.types import Corpus
+from ..saving.registry import savable
 from ..training.interrupt import DeferredInterrupt
 from ..training.parameters import documented, parameter
 from .meta import MetaLearner
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+@savable
 @documented(
     checkpoint="""Folder where the members keep their states, in place of their own ``checkpoint``. A fit that
     was killed goes on with the members as they were; a finished one removes all files.""",

@@ -20,6 +20,7 @@ from .._sklearn import BaseEstimator, CallbackSupportMixin, available_if, sequen
 from ..chain.perceptron import StructuredPerceptron
 from ..data.inputs import Inputs
 from ..data.types import Corpus
+from ..saving.registry import Savable
 from ..training.parameters import CheckpointParameters, RunParameters
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def _base_has(name: str) -> Callable[[F], F]:
     return available_if(check)
 
 
-class MetaLearner(CheckpointParameters, RunParameters, CallbackSupportMixin, BaseEstimator):
+class MetaLearner(CheckpointParameters, RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
     """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
 
     estimator: Any
@@ -232,24 +233,3 @@ class MetaLearner(CheckpointParameters, RunParameters, CallbackSupportMixin, Bas
         """
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         return self._fitted().score(X, y, **given)
-
-    def save(self, path, training=True):
-        """Write the fitted estimator to one file, which :func:`skstruct.load` reads.
-
-        Parameters
-        ----------
-        path : str or os.PathLike
-            Written whole or not at all; what was there before is replaced.
-        training : bool, default=True
-            Keep what the members, if they were kept, need for further training.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            If there is nothing to save.
-        TypeError
-            If a parameter is something that only running code could restore; the message names it.
-        """
-        from ..saving.registry import save
-
-        save(self, path, training)

@@ -18,6 +18,7 @@ from ..cluster.threads import Threads
 from ..cluster.workers import Cluster
 from ..data.inputs import describe, lengths_of
 from ..data.types import Corpus, History
+from ..saving.registry import savable
 from ..training.checkpoint import simple_parameters
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+@savable
 @documented(
     checkpoint="""Folder where the mixed weights are kept after each round, so that a fit that was killed goes
     on from there; see the learner's parameter. Needs ``strategy="iterative"``.""",

@@ -22,10 +22,12 @@ from ..data.labels import UNLABELLED, Labels, encode_labels
 from ..data.types import Corpus
 from ..features.merging import merge_atoms
 from ..metrics.trees import split_heads
+from ..saving.registry import savable
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import Run, new_key
 from . import epoch as structure
+from . import saved
 from .atoms import MOST_SMALL, SPECIAL, AtomEncoder, check_words
 from .model import ParserModel, attributes_read, continued_state, final_model, fresh_state, make_task
 from .search import new_work
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+@savable
 @documented(
     shuffle="Draw a new order of sentences for each epoch.",
     dropout="""Probability that a form is masked for one visit of its sentence ([2]_, equation 18), with all
@@ -147,17 +150,13 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     classes_: NDArray[Any] = field(init=False)
 
+    _saved = saved
+
     def __sklearn_tags__(self) -> Any:
         return sequence_tags(super().__sklearn_tags__())
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
-
-    def save(self, path, training=True):
-        """Write the fitted parser to one file; see :func:`skstruct.saving.registry.save`."""
-        from ..saving.registry import save
-
-        save(self, path, training)
 
     @property
     def inputs(self) -> Inputs:

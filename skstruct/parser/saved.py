@@ -1,7 +1,7 @@
 """The state of dependency parsers.
 
-Place: beside ``chain``; used by the entry in the registry. Features are stored by their keys, in the order
-of rows; the tables are built anew. Keys are checked: no feature occurs twice, and each belongs to a template.
+Features are stored by their keys, in the order of rows; the tables are built anew. Keys are checked: no
+feature occurs twice, and each belongs to a template.
 """
 
 import numpy as np
@@ -9,20 +9,12 @@ import numpy as np
 from ..core.codes import STANDARD
 from ..core.feature_table import united
 from ..core.hashing import keys_of
-from ..core.store import READ_ONLY, grow_rows, new_clock
+from ..core.store import READ_ONLY, grow_rows
 from ..data.labels import Labels
 from ..features.alphabet import Alphabet
-from ..features.saved import labels_from_state, labels_state
-from ..saving.stores import (
-    _clock_from_state,
-    _full,
-    _rule_from_state,
-    _steps_state,
-    _store_from_state,
-    _store_state,
-)
+from ..saving.labels import labels_from_state, labels_state
+from ..saving.stores import full, store_from_state, store_state, used_rows
 from ..saving.values import require, within
-from ..training.run import TrainingState
 from .atoms import AtomEncoder
 from .epoch import rows_of
 from .features import N_ACTIONS, SPECIAL
@@ -34,14 +26,12 @@ _TEMPLATE = 2**7 - 1
 """The bits of a compound that are the template's number."""
 
 
-def to_state(parser, writer, name):
-    """Model and training of a parser; empty if it is not fitted."""
-    attributes = vars(parser)
-    if "_model" not in attributes:
-        return {}
-    model = attributes["_model"]
-    where = f"{name}model"
-    state = {
+FACTS = ("stream", "min_count")
+
+
+def model_state(model, writer, where):
+    """The JSON of a :class:`ParserModel`."""
+    return {
         "templates": list(model.lines),
         "alphabets": [
             writer.strings(f"{where}.{attribute}", alphabet.strings())
@@ -51,37 +41,22 @@ def to_state(parser, writer, name):
         "beam": int(model.beam),
         "merge": bool(model.merge),
         "keys": writer.array(f"{where}.keys", keys_of(model.table, model.entries).astype(np.int32)),
-        "weights": _store_state(model.weights, writer, f"{where}.weights"),
+        "weights": store_state(model.weights, writer, f"{where}.weights"),
         "label_keys": writer.array(
             f"{where}.label_keys", keys_of(model.label_table, model.label_entries).astype(np.int32)
         ),
-        "label_weights": _store_state(model.label_weights, writer, f"{where}.label_weights"),
+        "label_weights": store_state(model.label_weights, writer, f"{where}.label_weights"),
     }
-    if "_training" in attributes:
-        history = attributes.get("history_")
-        state["training"] = _training_state(attributes["_training"], history, writer, f"{name}training")
-    return state
 
 
-def _training_state(state, history, writer, name):
-    """The JSON of a :class:`TrainingState`; its features are those of the model."""
-    model = state.model
-    out = {
-        "key": int(state.key),
-        "epoch": int(state.epoch),
-        "stream": bool(state.stream),
-        "min_count": int(model.min_count),
-    }
-    if not writer.training:
-        return out
-    if state.history is not history:
-        out["history"] = writer.value(state.history, f"{name}.history")
-    out.update(_steps_state(state))
+def trained_state(model, writer, name):
+    """The JSON of a :class:`Scorer`; its features are those of the model."""
+    out = {}
     for field, store, entries in (
         ("weights", model.weights, model.entries),
         ("label_weights", model.labels, model.label_entries),
     ):
-        out[field] = _store_state(_used(store, int(entries[0])), writer, f"{name}.{field}")
+        out[field] = store_state(used_rows(store, int(entries[0])), writer, f"{name}.{field}")
     if model.min_count > 1:
         out["seen"] = writer.array(f"{name}.seen", model.seen[: int(model.entries[0])])
         out["label_seen"] = writer.array(
@@ -90,20 +65,8 @@ def _training_state(state, history, writer, name):
     return out
 
 
-def _used(store, R):
-    """A store without the rows that no feature has yet."""
-    rows = {name: getattr(store, name)[:R] for name in ("last", "first", "count", "room")}
-    if store.sparse:
-        return store._replace(**rows)
-    places = {name: getattr(store, name)[: R * store.columns] for name in ("value", "moment", "received")}
-    return store._replace(**rows, **places)
-
-
-def from_state(node, fitted, reader, where):
-    """The attributes ``_model`` and ``_training``."""
-    require(isinstance(node, dict), f"{where}: the state must be a JSON object")
-    if not node:
-        return {}
+def model_from_state(node, fitted, reader, where):
+    """The :class:`ParserModel` of a file."""
     lines, alphabets, labels, beam, merge, keys, weights, label_keys, label_weights = reader.members(
         node, where, "templates alphabets labels beam merge keys weights label_keys label_weights"
     )
@@ -127,12 +90,12 @@ def from_state(node, fitted, reader, where):
     require(len(encoder.alphabets[0]) <= MOST_SMALL - SPECIAL, f"{where}: too many tags")
     table, R = _table(keys, len(lines), reader, f"{where}.keys")
     label_table, label_R = _table(label_keys, len(ARC_LINES) if L else 0, reader, f"{where}.label_keys")
-    weights = _store_from_state(weights, reader, f"{where}.weights", R, N_ACTIONS, READ_ONLY, 0, True)
-    label_weights = _store_from_state(
+    weights = store_from_state(weights, reader, f"{where}.weights", R, N_ACTIONS, READ_ONLY, 0, True)
+    label_weights = store_from_state(
         label_weights, reader, f"{where}.label_weights", label_R, L, READ_ONLY, 0, True
     )
     require(not weights.sparse, f"{where}.weights must not be sparse")
-    model = ParserModel(
+    return ParserModel(
         lines,
         encoder,
         labels,
@@ -145,18 +108,6 @@ def from_state(node, fitted, reader, where):
         label_table,
         label_R,
     )
-    classes, history = fitted.get("classes_"), fitted.get("history_", [])
-    expected = labels.array if L else None
-    ok = (classes is None) == (expected is None)
-    ok = ok and (classes is None or isinstance(classes, np.ndarray) and np.array_equal(classes, expected))
-    require(ok, f"{where}: classes_ and the labels differ")
-    require(isinstance(history, list), f"{where}.history_ must be a list")
-    attributes = {"_model": model}
-    if "training" in node:
-        attributes["_training"] = _training_from_state(
-            node["training"], model, history, reader, f"{where}.training"
-        )
-    return attributes
 
 
 def _table(keys, n_templates, reader, where):
@@ -169,21 +120,16 @@ def _table(keys, n_templates, reader, where):
     return table, entries
 
 
-def _training_from_state(node, model, history, reader, where):
-    """The :class:`TrainingState` of a file; without weights in it, one that starts from the model's."""
-    key, epoch, stream, min_count = reader.members(node, where, "key epoch stream min_count")
-    min_count = reader.integer(min_count, f"{where}.min_count", 1)
-    rule, clock = READ_ONLY, new_clock()
+def trained_from_state(node, model, min_count, rule, clock, reader, where):
+    """The :class:`Scorer` of a file."""
     stores = [model.weights, model.label_weights]
     # Which features are too rare to count was settled when the model was made.
     seen = [np.full(n, min(min_count, 2**31 - 1), np.int32) for n in (model.entries, model.label_entries)]
-    if "rule" in node:
-        rule, clock, *parts = reader.members(node, where, "rule clock weights label_weights")
-        rule = _rule_from_state(rule, reader, f"{where}.rule")
-        clock = _clock_from_state(clock, reader, f"{where}.clock")
+    if node is not None:
+        parts = reader.members(node, where, "weights label_weights")
         shapes = (model.entries, N_ACTIONS), (model.label_entries, len(model.labels))
         stores = [
-            _store_from_state(part, reader, f"{where}.{name}", *shape, rule, int(clock.step[0]))
+            store_from_state(part, reader, f"{where}.{name}", *shape, rule, int(clock.step[0]))
             for name, part, shape in zip(("weights", "label_weights"), parts, shapes)
         ]
         require(not stores[0].sparse, f"{where}.weights must not be sparse")
@@ -193,15 +139,13 @@ def _training_from_state(node, model, history, reader, where):
                 for part, shape in zip(reader.members(node, where, "seen label_seen"), shapes)
             ]
     elif stores[1].sparse:
-        stores[1] = _full(stores[1])
-    if "history" in node:
-        history = reader.value(reader.list(node["history"], where), f"{where}.history")
+        stores[1] = full(stores[1])
     rows = rows_of(model.table), rows_of(model.label_table)
     counts = [
         np.append(part, np.zeros(n - part.shape[0], np.int32)) if min_count > 1 else np.zeros(0, np.int32)
         for part, n in zip(seen, rows)
     ]
-    trained = model.scorer()._replace(
+    return model.scorer()._replace(
         update=STANDARD,  # as the next training says
         min_count=min_count,
         weights=grow_rows(stores[0], rows[0], rule),
@@ -213,13 +157,4 @@ def _training_from_state(node, model, history, reader, where):
         label_entries=np.array([model.label_entries], np.int64),
         label_seen=counts[1],
         clock=clock,
-    )
-    return TrainingState(
-        trained,
-        rule,
-        reader.integer(key, f"{where}.key", 0, 2**31),
-        reader.integer(epoch, f"{where}.epoch", 0),
-        False,
-        reader.flag(stream, f"{where}.stream"),
-        history,
     )

@@ -29,21 +29,25 @@ from .._sklearn import (
 from ..chain.segmenter import Segmenter
 from ..core.codes import AVERAGES, PERCEPTRON
 from ..core.noise import QUIET
-from ..core.store import READ_ONLY, Rule, new_clock, new_store, restart_average, weights
+from ..core.store import READ_ONLY, Rule
 from ..data.inputs import Inputs, Sequences, renumbered, take
 from ..data.types import Corpus
-from ..training.chunks import lend, map_chunks
-from ..training.epochs import epoch_order, snapshot
+from ..saving.registry import savable
+from ..training.chunks import map_chunks
+from ..training.epochs import epoch_order
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import Run, TrainingState, new_key
 from . import epoch as structure
+from . import saved
 from .lattice import RIGHT, lattices_of, make_task, paths, view_of
+from .model import continued_state, final_model
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+@savable
 @documented(
     dropout="""Probability that what begins at a character (with a tagger: the token there) loses its form for
     one visit: features of words that begin there are left out, those of tags and lengths stay.""",
@@ -130,6 +134,8 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         ),
     )
 
+    _saved = saved
+
     base_: Any = field(init=False)
     oracle_: float = field(init=False)
 
@@ -138,12 +144,6 @@ class KBestReranker(OnlineLearner, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
-
-    def save(self, path, training=True):
-        """Write the fitted estimator and its base to one file; see :func:`skstruct.saving.registry.save`."""
-        from ..saving.registry import save
-
-        save(self, path, training)
 
     @property
     def inputs(self) -> Inputs:
@@ -344,60 +344,6 @@ def _f1(task, chosen, n_items):
     """F1 of chosen nodes against ``n_items`` right ones."""
     right = np.count_nonzero(task.right[chosen] == RIGHT)
     return 2.0 * right / max(np.count_nonzero(chosen) + n_items, 1)
-
-
-@dataclass
-class RerankModel:
-    """What prediction needs besides the base.
-
-    Attributes
-    ----------
-    words, tags : dict
-        Ids from 1 on, by value.
-    weights : Store
-        Final weights; no bookkeeping of the training.
-    table : ndarray of shape (capacity, 2), int64
-    entries : int
-        Features; row r of the weights belongs to the r-th.
-    """
-
-    words: dict
-    tags: dict
-    weights: object
-    table: np.ndarray
-    entries: int
-
-    def reranker(self):
-        """The arrays that kernels search under."""
-        return lend(
-            structure.Reranker(
-                weights=self.weights,
-                table=self.table,
-                entries=np.array([self.entries], np.int64),
-                seen=np.zeros(0, np.int32),
-                min_count=1,
-                clock=new_clock(),
-            )
-        )
-
-
-def final_model(model, rule, words, tags):
-    """The :class:`RerankModel` that training so far amounts to, without bookkeeping."""
-    R = int(model.entries[0])
-    value = weights(model.weights, model.clock, rule)[:R].copy()
-    if model.min_count > 1:
-        value[model.seen[:R] < model.min_count] = 0.0
-    store = new_store(0, 1, READ_ONLY, False)._replace(value=value)
-    return RerankModel(words, tags, store, model.table.copy(), R)
-
-
-def continued_state(before, rule):
-    """A copy of an earlier state; under another rule the average begins anew."""
-    model = snapshot(structure, before.model)
-    if before.rule != rule:
-        store = restart_average(model.weights, model.clock, before.rule, rule)
-        model = model._replace(weights=store, clock=new_clock())
-    return TrainingState(model, rule, before.key, before.epoch, history=[*before.history])
 
 
 class RerankRun(Run):

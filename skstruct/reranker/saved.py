@@ -1,63 +1,43 @@
 """The state of re-rankers.
 
-Place: beside ``chain``; used by the entry in the registry. Features are stored by their keys, in the order
-of rows; the table is built anew. The base is a fitted attribute, an estimator of its own.
+Features are stored by their keys, in the order of rows; the table is built anew. The base is a fitted
+attribute, an estimator of its own.
 """
 
 import numpy as np
 
 from ..core.hashing import keys_of
-from ..core.store import READ_ONLY, grow_rows, new_clock
-from ..saving.stores import _clock_from_state, _rule_from_state, _steps_state, _store_from_state, _store_state
+from ..core.store import READ_ONLY, grow_rows
+from ..saving.stores import store_from_state, store_state, used_rows
 from ..saving.values import require
-from ..training.run import TrainingState
 from .epoch import HALF, N_TEMPLATES, Reranker, rows_of, table_from_keys
-from .estimator import RerankModel
 from .lattice import view_of
+from .model import RerankModel
+
+FACTS = ("min_count",)
 
 
-def to_state(reranker, writer, name):
-    """Model and training of a re-ranker; empty if it is not fitted."""
-    attributes = vars(reranker)
-    if "_model" not in attributes:
-        return {}
-    model = attributes["_model"]
-    state = {
-        "words": writer.value(list(model.words), f"{name}model.words"),
-        "tags": writer.value(list(model.tags), f"{name}model.tags"),
-        "keys": writer.array(f"{name}model.keys", keys_of(model.table, model.entries).astype(np.int32)),
-        "weights": _store_state(model.weights, writer, f"{name}model.weights"),
+def model_state(model, writer, name):
+    """The JSON of a :class:`RerankModel`."""
+    return {
+        "words": writer.value(list(model.words), f"{name}.words"),
+        "tags": writer.value(list(model.tags), f"{name}.tags"),
+        "keys": writer.array(f"{name}.keys", keys_of(model.table, model.entries).astype(np.int32)),
+        "weights": store_state(model.weights, writer, f"{name}.weights"),
     }
-    if "_training" in attributes:
-        history = attributes.get("history_")
-        state["training"] = _training_state(attributes["_training"], history, writer, f"{name}training")
-    return state
 
 
-def _training_state(state, history, writer, name):
-    """The JSON of a :class:`TrainingState`; its features are those of the model."""
-    model = state.model
-    out = {"key": int(state.key), "epoch": int(state.epoch), "min_count": int(model.min_count)}
-    if not writer.training:
-        return out
-    if state.history is not history:
-        out["history"] = writer.value(state.history, f"{name}.history")
-    out.update(_steps_state(state))
-    R, store = int(model.entries[0]), model.weights
-    used = store._replace(
-        value=store.value[:R], moment=store.moment[:R], received=store.received[:R], last=store.last[:R]
-    )
-    out["weights"] = _store_state(used, writer, f"{name}.weights")
+def trained_state(model, writer, name):
+    """The JSON of a :class:`Reranker`; its features are those of the model."""
+    R = int(model.entries[0])
+    out = {"weights": store_state(used_rows(model.weights, R), writer, f"{name}.weights")}
     if model.min_count > 1:
         out["seen"] = writer.array(f"{name}.seen", model.seen[:R])
     return out
 
 
-def from_state(node, fitted, reader, where):
-    """The attributes ``_model`` and ``_training``."""
-    require(isinstance(node, dict), f"{where}: the state must be a JSON object")
-    if not node:
-        return {}
+def model_from_state(node, fitted, reader, where):
+    """The :class:`RerankModel` of a file."""
     words, tags, keys, weights = reader.members(node, where, "words tags keys weights")
     words, tags = _ids(words, reader, f"{where}.words"), _ids(tags, reader, f"{where}.tags")
     require(all(type(word) is str for word in words), f"{where}.words must be strings")
@@ -67,18 +47,10 @@ def from_state(node, fitted, reader, where):
     table, distinct = table_from_keys(keys) if ok else (None, False)
     require(distinct, f"{where}.keys are no distinct features")
     R = keys.shape[0]
-    store = _store_from_state(weights, reader, f"{where}.weights", R, 1, READ_ONLY, 0, True)
+    store = store_from_state(weights, reader, f"{where}.weights", R, 1, READ_ONLY, 0, True)
     require(not store.sparse, f"{where}.weights must not be sparse")
     _require_base(fitted.get("base_"), where)
-    model = RerankModel(words, tags, store, table, R)
-    attributes = {"_model": model}
-    history = fitted.get("history_", [])
-    require(isinstance(history, list), f"{where}.history_ must be a list")
-    if "training" in node:
-        attributes["_training"] = _training_from_state(
-            node["training"], model, history, reader, f"{where}.training"
-        )
-    return attributes
+    return RerankModel(words, tags, store, table, R)
 
 
 def _require_base(base, where):
@@ -99,37 +71,24 @@ def _ids(node, reader, where):
     return ids
 
 
-def _training_from_state(node, model, history, reader, where):
-    """The :class:`TrainingState` of a file; without weights in it, one that starts from the model's."""
-    key, epoch, min_count = reader.members(node, where, "key epoch min_count")
-    min_count = reader.integer(min_count, f"{where}.min_count", 1)
-    rule, clock, store, R = READ_ONLY, new_clock(), model.weights, model.entries
+def trained_from_state(node, model, min_count, rule, clock, reader, where):
+    """The :class:`Reranker` of a file."""
+    store, R = model.weights, model.entries
     # Which weights are too rare to count was settled when the model was made.
     seen = np.where(store.value != 0.0, min(min_count, 2**31 - 1), 0).astype(np.int32)
-    if "rule" in node:
-        rule, clock, store = reader.members(node, where, "rule clock weights")
-        rule = _rule_from_state(rule, reader, f"{where}.rule")
-        clock = _clock_from_state(clock, reader, f"{where}.clock")
-        store = _store_from_state(store, reader, f"{where}.weights", R, 1, rule, int(clock.step[0]))
+    if node is not None:
+        (store,) = reader.members(node, where, "weights")
+        store = store_from_state(store, reader, f"{where}.weights", R, 1, rule, int(clock.step[0]))
         require(not store.sparse, f"{where}.weights must not be sparse")
         if min_count > 1:
             (seen,) = reader.members(node, where, "seen")
             seen = reader.array(seen, f"{where}.seen", np.int32, (R,))
-    if "history" in node:
-        history = reader.value(reader.list(node["history"], where), f"{where}.history")
     rows = rows_of(model.table)
-    reranker = Reranker(
+    return Reranker(
         weights=grow_rows(store, rows, rule),
         table=model.table.copy(),
         entries=np.array([R], np.int64),
         seen=np.append(seen, np.zeros(rows - R, np.int32)) if min_count > 1 else np.zeros(0, np.int32),
         min_count=min_count,
         clock=clock,
-    )
-    return TrainingState(
-        reranker,
-        rule,
-        reader.integer(key, f"{where}.key", 0, 2**31),
-        reader.integer(epoch, f"{where}.epoch", 0),
-        history=history,
     )

@@ -4,7 +4,7 @@ Idea: a fitted model is settings and flat arrays, so its file is a JSON header a
 Nothing in it is executed, unpickled or decompressed. A SHA-256 of all the rest ends the file, so that
 every flipped bit and every cut is refused (it finds accidents; it does not prove who wrote the file).
 No size that a file declares is believed before it is compared with the size that the file has.
-Place: below ``persistence`` and checkpoints, which decide what goes in; knows nothing of learners.
+Models and checkpoints decide what goes in; nothing here knows of learners.
 
 Format, version 1 (all integers little-endian)::
 
@@ -29,17 +29,16 @@ i being ``bytes[offsets[i]:offsets[i + 1]]``. Lone surrogates are encoded as thr
 Python's ``surrogatepass`` does.
 """
 
-import contextlib
 import hashlib
 import itertools
 import json
 import math
 import os
-import secrets
-import shutil
 import struct
 
 import numpy as np
+
+from .atomic import atomic_write
 
 __all__ = ["ModelFileError", "pack_strings", "read_container", "unpack_strings", "write_container"]
 
@@ -78,10 +77,7 @@ def _require(condition, reason):
 def write_container(path, header, arrays, temporary=None, proceed=None):
     """Write a header and named arrays to one file, whole or not at all.
 
-    The bytes go to a temporary file in the same folder, reach the disk (``fsync``), and then take the
-    place of `path` in one step (``os.replace``). Whatever fails before, an existing file survives
-    and the temporary file goes. An existing file's permissions are kept; a symbolic link is followed. What is
-    no regular file (``/dev/null``, a named pipe) is written to as it is.
+    See :func:`atomic_write`.
 
     Parameters
     ----------
@@ -115,28 +111,12 @@ def write_container(path, header, arrays, temporary=None, proceed=None):
     >>> folder.cleanup()
     """
     encoded, specs = _encode_header(header, arrays)
-    # The link's target is replaced, not the link; the folder is the target's.
-    path = os.path.realpath(os.fspath(path))
-    if os.path.exists(path) and not os.path.isfile(path):  # a device or pipe must not become a file
-        with open(path, "wb") as file:
-            _write_bytes(file, encoded, specs, arrays)
-        return
-    mode = "wb"
-    if temporary is None:
-        temporary = os.path.join(os.path.dirname(path), f".skstruct-{secrets.token_hex(8)}.tmp")
-        mode = "xb"
+    path = os.path.realpath(path)
     try:
-        with open(temporary, mode) as file:
+        with atomic_write(path, temporary=temporary) as file:
             _write_bytes(file, encoded, specs, arrays, proceed)
-            file.flush()
-            os.fsync(file.fileno())
-        with contextlib.suppress(OSError):  # no such file yet, or a file system without permissions
-            shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        if isinstance(error, OSError) and error.filename is None:
+    except OSError as error:
+        if error.filename is None:
             error.filename = path  # a full disk does not say what was being written
         raise
 

@@ -1,123 +1,109 @@
 """Saving estimators and loading them: ``estimator.save(path)`` and ``skstruct.load(path)``.
 
 Idea: an estimator is its class's name, its constructor's arguments, and what it has learned; all three
-are JSON and plain arrays in one checked file (``container``). Classes are looked up in a fixed registry;
-nothing is imported by a name from a file, unpickled or executed.
-Place: beside the estimators, over ``container``.
+are JSON and plain arrays in one checked file (``container``). Classes are looked up among those that carry
+``@savable``; nothing is imported by a name from a file, unpickled or executed.
 
-A new estimator takes one line, ``register(Class)``, if its fitted attributes end in an underscore and
-are plain values, arrays or other registered estimators. Attributes of other kinds take two functions,
-which turn them into JSON (see ``values.Writer``) and back (``values.Reader``).
+A new estimator takes the base :class:`Savable` and the line ``@savable``, if its fitted attributes end in an
+underscore and are plain values, arrays or other savable estimators. Attributes of other kinds take two
+methods, which turn them into JSON (see ``values.Writer``) and back (``values.Reader``).
 """
 
 from __future__ import annotations
 
 import os
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._version import __version__
-from ..chain.passive_aggressive import PassiveAggressiveTagger
-from ..chain.perceptron import StructuredPerceptron
-from ..chain.saved import model_from_state, model_state, training_from_state, training_state
-from ..chain.segmenter import Segmenter
-from ..crf.estimator import L1CRF
 from ..data.types import Path
-from ..mixing.averager import BaggingShuffleAverager
-from ..mixing.mixer import ParameterMixer
-from ..parser import saved as parser
-from ..parser.estimator import ShiftReduceParser
-from ..reranker import saved as reranker
-from ..reranker.estimator import KBestReranker
-from ..words import saved as word_segmenter
-from ..words.estimator import WordSegmenter
 from .container import ModelFileError, read_container, write_container
 from .values import Reader, Writer, require
 
-__all__ = ["ModelFileError", "load", "register", "save"]
+__all__ = ["ModelFileError", "Savable", "load", "savable"]
 
 _FITTED = re.compile(r"[A-Za-z]\w*_\Z", re.ASCII)
 
-
-class _Entry(NamedTuple):
-    cls: type
-    to_state: object
-    from_state: object
-
-
-def _nothing_to_state(estimator, writer, name):
-    return {}
-
-
-def _nothing_from_state(node, fitted, reader, where):
-    return {}
-
-
 _REGISTRY = {}
+"""Name -> class of all that :func:`savable` has seen."""
 
 
-def register(cls, to_state=_nothing_to_state, from_state=_nothing_from_state):
-    """Let instances of an estimator class be saved and loaded.
+def savable(cls):
+    """Class decorator: instances can be saved, and :func:`load` finds the class by its name.
 
-    Parameters
-    ----------
-    cls : type
-        Found again by its name. Subclasses have to be registered themselves.
-    to_state : callable, optional
-        ``(estimator, writer, name) -> dict``: the JSON of what the estimator has learned beyond
-        attributes like ``classes_``; ``name`` starts the names of arrays.
-    from_state : callable, optional
-        ``(node, fitted, reader, where) -> dict``: the attributes to set, given that JSON, and those
-        like ``classes_``. Has to check everything; ``where`` starts the reasons in errors.
+    Subclasses need a decorator of their own.
     """
-    _REGISTRY[cls.__name__] = _Entry(cls, to_state, from_state)
+    _REGISTRY[cls.__name__] = cls
+    return cls
+
+
+def _is_savable(estimator):
+    return _REGISTRY.get(type(estimator).__name__) is type(estimator)
 
 
 # --------------------------------------------------------------------------------------------------
 # Files
 # --------------------------------------------------------------------------------------------------
-def save(estimator, path, training=True):
-    """Write a fitted estimator to one file.
+class Savable:
+    """Base of the estimators that can be saved; the class carries ``@savable``."""
 
-    Parameters
-    ----------
-    estimator : estimator of this package
-    path : str or os.PathLike
-        Written whole or not at all; what was there before is replaced.
-    training : bool, default=True
-        Keep what ``partial_fit`` and ``warm_start`` need to go on exactly where training stopped.
-        Without it the file is smaller by half or more, and training a loaded estimator further starts
-        from the final (averaged) weights, with a new average. The first ``partial_fit`` after a ``fit``
-        does so anyway.
+    def save(self, path, training=True):
+        """Write the fitted estimator to one file, which :func:`skstruct.load` reads.
 
-    Raises
-    ------
-    sklearn.exceptions.NotFittedError
-        If there is nothing to save.
-    TypeError
-        If the estimator is of a class that is not registered, or a parameter (the message names it) is
-        a function, a class or anything else that only running code could restore.
-    OSError
-        If the file cannot be written.
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Written whole or not at all; what was there before is replaced.
+        training : bool, default=True
+            Keep what ``partial_fit`` and ``warm_start`` need to go on exactly where training stopped.
+            Without it the file is smaller by half or more, and training a loaded estimator further starts
+            from the final (averaged) weights, with a new average. The first ``partial_fit`` after a ``fit``
+            does so anyway.
 
-    Notes
-    -----
-    Stored are parameters, fitted attributes and the model. Settings of a session (callbacks, requests
-    for metadata routing, attributes that a user added) are not.
-    """
-    entry = _REGISTRY.get(type(estimator).__name__)
-    if entry is None or entry.cls is not type(estimator):
-        raise TypeError(
-            f"a {type(estimator).__name__} cannot be saved; can be: {', '.join(sorted(_REGISTRY))}"
-        )
-    check_is_fitted(estimator)
-    writer = Writer(bool(training), _estimator_state)
-    state = _estimator_state(estimator, writer, "")
-    header = {"kind": "model", "skstruct": __version__, "estimator": state}
-    write_container(path, header, writer.arrays)
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If there is nothing to save.
+        TypeError
+            If the class is a subclass that this package does not know, or a parameter (the message names it)
+            is a function, a class or anything else that only running code could restore.
+        OSError
+            If the file cannot be written.
+
+        Notes
+        -----
+        Stored are parameters, fitted attributes and the model, those of estimators within too. Settings of a
+        session (callbacks, requests for metadata routing, attributes that a user added) are not.
+
+        With ``min_count`` above 1, a word segmenter, parser or re-ranker saved without ``training`` forgets
+        how often it has seen the features that are still too rare to count.
+        """
+        if not _is_savable(self):
+            raise TypeError(
+                f"a {type(self).__name__} cannot be saved; can be: {', '.join(sorted(_REGISTRY))}"
+            )
+        check_is_fitted(self)
+        writer = Writer(bool(training), _estimator_state)
+        state = _estimator_state(self, writer, "")
+        header = {"kind": "model", "skstruct": __version__, "estimator": state}
+        write_container(path, header, writer.arrays)
+
+    def _to_state(self, writer, name):
+        """The JSON of what the estimator has learned beyond attributes like ``classes_``.
+
+        ``name`` starts the names of arrays.
+        """
+        return {}
+
+    @classmethod
+    def _from_state(cls, node, fitted, reader, where):
+        """The attributes to set, given that JSON, and those like ``classes_``.
+
+        Has to check everything; ``where`` starts the reasons in errors.
+        """
+        return {}
 
 
 def load(path: Path) -> Any:
@@ -173,25 +159,25 @@ def load(path: Path) -> Any:
 # --------------------------------------------------------------------------------------------------
 def _estimator_state(estimator, writer, name):
     """The JSON of an estimator, or None if its class is not registered."""
-    entry = _REGISTRY.get(type(estimator).__name__)
-    if entry is None or entry.cls is not type(estimator):
+    if not _is_savable(estimator):
         return None
-    names = entry.cls._get_param_names()
+    cls = type(estimator)
+    names = cls._get_param_names()
     prefix = f"{name}." if name else ""
 
     def encode(kind, attribute, value):
         try:
             return writer.value(value, prefix + attribute)
         except TypeError as error:
-            raise TypeError(f"{kind} {attribute!r} of {entry.cls.__name__}: {error}") from None
+            raise TypeError(f"{kind} {attribute!r} of {cls.__name__}: {error}") from None
 
     attributes = vars(estimator)
     fitted = [a for a in attributes if a not in names and _FITTED.match(a)]
     return {
-        "class": entry.cls.__name__,
+        "class": cls.__name__,
         "parameters": {a: encode("parameter", a, attributes[a]) for a in names},
         "fitted": {a: encode("attribute", a, attributes[a]) for a in fitted},
-        "state": entry.to_state(estimator, writer, prefix),
+        "state": estimator._to_state(writer, prefix),
     }
 
 
@@ -202,7 +188,7 @@ def _estimator_from_state(node, reader, where):
     )
     known = isinstance(name, str) and name in _REGISTRY
     require(known, f"unknown class {name!r:.60}; known are {', '.join(sorted(_REGISTRY))}")
-    cls, where = _REGISTRY[name].cls, f"{where}.{name}" if where else name
+    cls, where = _REGISTRY[name], f"{where}.{name}" if where else name
     require(isinstance(parameters, dict), f"{where}: the parameters must be a JSON object")
     require(isinstance(fitted, dict), f"{where}: the fitted attributes must be a JSON object")
     names = cls._get_param_names()
@@ -213,49 +199,6 @@ def _estimator_from_state(node, reader, where):
     require(not odd, f"{where} has no fitted attribute {', '.join(odd):.60}")
     estimator = cls(**{a: reader.value(v, f"{where}.{a}") for a, v in parameters.items()})
     fitted = {a: reader.value(v, f"{where}.{a}") for a, v in fitted.items()}
-    fitted.update(_REGISTRY[name].from_state(state, fitted, reader, where))
+    fitted.update(cls._from_state(state, fitted, reader, where))
     vars(estimator).update(fitted)
     return estimator
-
-
-# --------------------------------------------------------------------------------------------------
-# Taggers
-# --------------------------------------------------------------------------------------------------
-def _tagger_to_state(tagger, writer, name):
-    """Model and training of a tagger; empty if it is not fitted."""
-    state, attributes = {}, vars(tagger)
-    if "_model" in attributes:
-        state["model"] = model_state(attributes["_model"], writer, f"{name}model")
-    if "_training" in attributes:
-        training, history = attributes["_training"], attributes.get("history_")
-        state["training"] = training_state(training, history, writer, f"{name}training")
-    return state
-
-
-def _tagger_from_state(node, fitted, reader, where):
-    """The attributes ``_model`` and ``_training``."""
-    require(isinstance(node, dict), f"{where}: the state must be a JSON object")
-    if "model" not in node:
-        return {}
-    model = model_from_state(node["model"], reader, f"{where}.model")
-    classes, history = fitted.get("classes_"), fitted.get("history_", [])
-    expected = model.labels.array
-    ok = isinstance(classes, np.ndarray) and classes.dtype == expected.dtype
-    require(ok and np.array_equal(classes, expected), f"{where}: classes_ and the labels differ")
-    require(isinstance(history, list), f"{where}.history_ must be a list")
-    attributes = {"_model": model}
-    if "training" in node:
-        attributes["_training"] = training_from_state(
-            node["training"], model, history, reader, f"{where}.training"
-        )
-    return attributes
-
-
-for _tagger in (StructuredPerceptron, PassiveAggressiveTagger, L1CRF):
-    register(_tagger, _tagger_to_state, _tagger_from_state)
-register(Segmenter)
-register(KBestReranker, reranker.to_state, reranker.from_state)
-register(WordSegmenter, word_segmenter.to_state, word_segmenter.from_state)
-register(ShiftReduceParser, parser.to_state, parser.from_state)
-register(BaggingShuffleAverager)
-register(ParameterMixer)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skstruct.core.codes import (
+from ..core.codes import (
     EACH_EPOCH,
     EACH_STEP,
     NO_AVERAGE,
@@ -10,16 +10,14 @@ from skstruct.core.codes import (
     PERCEPTRON,
     VARIANTS,
 )
-from skstruct.core.store import Clock, Rule, Store, in_use, sizes
-from skstruct.saving.values import name_of, require, within
+from ..core.store import Clock, Rule, Store, in_use, sizes
+from .values import name_of, require, within
 
 _UPDATES = {"perceptron": PERCEPTRON, **VARIANTS}
-
-
 _AVERAGES = {None: NO_AVERAGE, "step": EACH_STEP, "epoch": EACH_EPOCH}
 
 
-def _store_state(store, writer, name):
+def store_state(store, writer, name):
     """The JSON of a store."""
     store = in_use(store)
     state = {"sparse": bool(store.sparse), "columns": int(store.columns)}
@@ -36,7 +34,7 @@ def _store_state(store, writer, name):
     return state
 
 
-def _store_from_state(node, reader, where, rows, columns, rule, step, final=False):
+def store_from_state(node, reader, where, rows, columns, rule, step, final=False):
     """The store of a file.
 
     Parameters
@@ -93,14 +91,22 @@ def _store_from_state(node, reader, where, rows, columns, rule, step, final=Fals
     return store
 
 
-def _full(store):
+def full(store):
     """A final store as training wants it: its rows, if sparse, have no room left."""
     return store._replace(room=store.count.copy())
 
 
-def _steps_state(state):
+def used_rows(store, R):
+    """A store without the rows, from ``R`` on, that no feature has yet."""
+    rows = {name: getattr(store, name)[:R] for name in ("last", "first", "count", "room")}
+    if store.sparse:
+        return store._replace(**rows)
+    places = {name: getattr(store, name)[: R * store.columns] for name in ("value", "moment", "received")}
+    return store._replace(**rows, **places)
+
+
+def steps_state(rule, clock):
     """The JSON of rule and clock."""
-    rule, clock = state.rule, state.model.clock
     return {
         "rule": {
             "update": name_of(rule.update, _UPDATES),
@@ -114,7 +120,8 @@ def _steps_state(state):
     }
 
 
-def _rule_from_state(node, reader, where):
+def rule_from_state(node, reader, where):
+    """The :class:`Rule` of a file."""
     update, aggressiveness, hamming, penalty, alpha, average = reader.members(
         node, where, "update aggressiveness hamming penalty alpha average"
     )
@@ -128,7 +135,8 @@ def _rule_from_state(node, reader, where):
     )
 
 
-def _clock_from_state(node, reader, where):
+def clock_from_state(node, reader, where):
+    """The :class:`Clock` of a file."""
     step, scale = (reader.list(part, where) for part in reader.members(node, where, "step scale"))
     require(len(step) == len(scale) == 2, f"{where} must have two steps and two scales")
     tiny, huge = np.finfo(float).tiny, np.finfo(float).max

@@ -3,8 +3,7 @@
 Idea: what JSON can say is written as it is. What it cannot say (tuples, sets, infinities, arrays, ...)
 becomes an object with one member whose name starts with ``$`` and says how to read it; the table is in
 ``docs/file-format.md``. Reading builds only the types in that table: no file can name a class or a
-function that is then looked up.
-Place: over ``container``, which stores the JSON and the arrays; below the states of models.
+function that is then looked up. Modules higher up add kinds of values by :func:`savable_value`.
 """
 
 import json
@@ -15,7 +14,6 @@ import pathlib
 import numpy as np
 
 from ..data.inputs import describe
-from ..features.templates import FeatureTemplates
 from .container import ModelFileError, pack_strings, unpack_strings
 
 LONG = 1000
@@ -108,24 +106,15 @@ class Writer:
             return {"$numpy": [dtype, self.value(value.item(), name)]}
         if kind is np.random.RandomState:
             return self._random_state(value, name)
-        if kind is FeatureTemplates:
-            return {"$templates": self.templates(value, name)}
+        if kind in _ENCODERS:
+            tag, to_state = _ENCODERS[kind]
+            return {tag: to_state(value, self, name)}
         if isinstance(value, os.PathLike) and type(os.fspath(value)) is str:
             return {"$path": os.fspath(value)}
         estimator = self._encode_estimator(value, self, name)
         if estimator is None:
             raise TypeError(f"a value of type {kind.__name__} cannot be saved, got {describe(value)}")
         return {"$estimator": estimator}
-
-    def templates(self, templates, name):
-        """The JSON of a :class:`FeatureTemplates`: its lines; with lexicons, an object that has both."""
-        if not templates.lexicons:
-            return list(templates.lines)
-        lexicons = {key: list(entries) for key, entries in templates.lexicons.items()}
-        return {
-            "lines": list(templates.lines),
-            "lexicons": [[key, self.value(entries, f"{name}.{key}")] for key, entries in lexicons.items()],
-        }
 
     def _items(self, values, name):
         return self._long([self.value(value, name) for value in values], name)
@@ -294,18 +283,6 @@ class Reader:
     def _float(self, node, where):
         return self.choice(node, where, {s: float(s) for s in ("nan", "inf", "-inf")})
 
-    def _templates(self, node, where):
-        lexicons = None
-        if isinstance(node, dict):
-            node, parts = self.members(node, where, "lines lexicons")
-            ok = isinstance(parts, list) and all(isinstance(p, list) and len(p) == 2 for p in parts)
-            require(ok and all(type(p[0]) is str for p in parts), f"{where}.lexicons must be pairs")
-            require(len({p[0] for p in parts}) == len(parts), f"{where}: a lexicon occurs twice")
-            lexicons = {key: self.value(entries, f"{where}.{key}") for key, entries in parts}
-        require(isinstance(node, list), f"{where} must be a list")
-        require(all(isinstance(line, str) for line in node), f"{where} must hold strings")
-        return FeatureTemplates(node, lexicons)
-
     def _path(self, node, where):
         require(isinstance(node, str), f"{where} must be a string")
         return pathlib.Path(node)
@@ -326,7 +303,27 @@ _DECODERS = {
     "$path": Reader._path,
     "$random_state": Reader._random_state,
     "$set": lambda self, node, where: set(self._items(node, where)),
-    "$templates": Reader._templates,
     "$text": lambda self, node, where: self._shaped(node, where, str),
     "$tuple": lambda self, node, where: tuple(self._items(node, where)),
 }
+
+_ENCODERS = {}
+"""Class -> (tag, ``to_state``) of what :func:`savable_value` added."""
+
+
+def savable_value(tag, cls, to_state, from_state):
+    """Let instances of a class stand wherever a value can: in parameters, lists, fitted attributes.
+
+    Parameters
+    ----------
+    tag : str
+        The member by which a file marks them; starts with ``$``.
+    cls : type
+        Not its subclasses.
+    to_state : callable
+        ``(value, writer, name) -> JSON``
+    from_state : callable
+        ``(node, reader, where) -> value``; has to check everything.
+    """
+    _ENCODERS[cls] = tag, to_state
+    _DECODERS[tag] = lambda reader, node, where: from_state(node, reader, where)

@@ -11,12 +11,13 @@ from ..core.codes import NO_PENALTY, PENALTIES
 from ..core.noise import make_noise
 from ..data.types import History
 from .parameters import OnlineParameters
+from .saved import SavableLearner
 
 STREAM_HISTORY = 1000
 """Calls of ``partial_fit`` that ``history_`` remembers besides the current one."""
 
 
-class OnlineLearner(OnlineParameters, CallbackSupportMixin):
+class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     """Base of the estimators that learn example by example.
 
     A subclass has ``_rule()``, and ``_prepare(X, y, sample_weight,

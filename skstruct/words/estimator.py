@@ -21,10 +21,12 @@ from ..data.inputs import Inputs, Sequences, take
 from ..data.segmented import as_dictionary, as_pieces, as_words, with_characters
 from ..data.types import Corpus, Texts
 from ..metrics.words import word_f1_score
+from ..saving.registry import savable
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import Run, new_key
 from . import epoch as structure
+from . import saved
 from .boundaries import as_gold, as_limits, white_space_limits
 from .model import WordModel, continued_state, final_model, fresh_state, make_task
 from .search import new_work
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+@savable
 @documented(
     dropout="""Probability that a character is masked for one visit of its text ([2]_, equation 18). Features
     of words see all characters; what goes are features of the characters around a decision (``"zc14"``: of
@@ -136,6 +139,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         ),
     )
 
+    _saved = saved
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.estimator_type = None
@@ -148,15 +153,6 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
-
-    def save(self, path, training=True):
-        """Write the fitted segmenter to one file; see :func:`skstruct.saving.registry.save`.
-
-        With ``min_count`` above 1, a file without ``training`` does not know the weights too rare to count.
-        """
-        from ..saving.registry import save
-
-        save(self, path, training)
 
     @property
     def inputs(self) -> Inputs:

@@ -17,9 +17,7 @@ from skstruct.datasets import read_conllu
 from skstruct.metrics import attachment_scores
 from skstruct.parser import epoch as structure
 from skstruct.parser import model as parser_model
-from skstruct.saving.registry import ModelFileError
-from skstruct.saving.registry import parser as parser_state
-from skstruct.saving.values import Reader, Writer
+from skstruct.saving.container import ModelFileError, read_container, write_container
 
 X = [
     [("the", "D"), ("dog", "N"), ("barks", "V")],
@@ -276,25 +274,23 @@ def test_a_file_holds_all_it_takes_to_go_on(tmp_path, labels, parameters):
         ({"keys": None}, "no array"),
     ],
 )
-def test_files_that_say_what_cannot_be_are_refused(fitted, change, message):
-    writer = Writer(True, lambda *_: None)
-    state = parser_state.to_state(fitted, writer, "")
-    state.update(change)
-    reader = Reader(writer.arrays, None)
+def test_files_that_say_what_cannot_be_are_refused(fitted, change, message, tmp_path):
+    fitted.save(tmp_path / "model")
+    header, arrays = read_container(tmp_path / "model", kind="model")
+    header["estimator"]["state"].update(change)
+    write_container(tmp_path / "model", header, arrays)
     with pytest.raises(ModelFileError, match=message):
-        parser_state.from_state(state, {"classes_": fitted.classes_, "history_": []}, reader, "parser")
+        skstruct.load(tmp_path / "model")
 
 
-def test_a_file_with_a_feature_twice_is_refused(fitted):
-    writer = Writer(True, lambda *_: None)
-    state = parser_state.to_state(fitted, writer, "")
-    name = state["keys"]["$array"]
-    writer.arrays[name] = writer.arrays[name].copy()
-    writer.arrays[name][1] = writer.arrays[name][0]
+def test_a_file_with_a_feature_twice_is_refused(fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    header, arrays = read_container(tmp_path / "model", kind="model")
+    keys = arrays[header["estimator"]["state"]["keys"]["$array"]]
+    keys[1] = keys[0]
+    write_container(tmp_path / "model", header, arrays)
     with pytest.raises(ModelFileError, match="a feature occurs twice"):
-        parser_state.from_state(
-            state, {"classes_": fitted.classes_, "history_": []}, Reader(writer.arrays, None), "parser"
-        )
+        skstruct.load(tmp_path / "model")
 
 
 # -- scikit-learn ----------------------------------------------------------------------------------

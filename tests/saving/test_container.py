@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from inside import put_chunk_size
 
-from skstruct.saving import container
+from skstruct.saving import atomic
 from skstruct.saving.container import (
     ModelFileError,
     pack_strings,
@@ -228,7 +228,7 @@ def fail_at_write(monkeypatch, error):
                 raise error
             return super().write(data)
 
-    monkeypatch.setattr(container, "open", lambda name, mode: Full(io.FileIO(name, mode)), raising=False)
+    monkeypatch.setattr(atomic, "open", lambda name, mode: Full(io.FileIO(name, mode)), raising=False)
 
 
 @pytest.mark.parametrize("fail", [fail_at_write, fail_at_fsync, fail_at_replace])

@@ -21,7 +21,6 @@ from skstruct import FeatureTemplates, PassiveAggressiveTagger, StructuredPercep
 from skstruct.chain.segmenter import Segmenter
 from skstruct.core import store as store_module
 from skstruct.saving.container import ModelFileError, read_container, write_container
-from skstruct.saving.registry import save
 
 X = [
     [("The", "D"), ("dog", "N"), ("barks", "V")],
@@ -62,7 +61,7 @@ def test_not_fitted(path):
     with pytest.raises(NotFittedError, match="StructuredPerceptron"):
         StructuredPerceptron().save(path)
     with pytest.raises(NotFittedError, match="Segmenter"):
-        save(Segmenter(), path)
+        Segmenter().save(path)
     assert not path.exists()
 
 
@@ -74,10 +73,32 @@ class Derived(StructuredPerceptron):
     pass
 
 
-@pytest.mark.parametrize("estimator", [Perceptron(), Derived(), make_pipeline(StructuredPerceptron()), 3])
-def test_unknown_classes(estimator, path):
-    with pytest.raises(TypeError, match=f"a {type(estimator).__name__} cannot be saved; can be: .*Struct"):
-        save(estimator, path)
+class Renamed(StructuredPerceptron):
+    pass
+
+
+Renamed.__name__ = "StructuredPerceptron"
+
+
+@pytest.mark.parametrize("cls", [Derived, Renamed])
+def test_subclasses_are_unknown(cls, path):
+    fitted = cls("char", max_iter=1).fit([["a"]], [["A"]])
+    with pytest.raises(TypeError, match=f"a {cls.__name__} cannot be saved; can be: .*Struct"):
+        fitted.save(path)
+    with pytest.raises(TypeError, match=f"attribute 'tagger_' of Segmenter: a value of type {cls.__name__}"):
+        model = Segmenter(StructuredPerceptron("char", max_iter=1)).fit(["ab"], [["ab"]])
+        model.tagger_ = fitted
+        model.save(path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("foreign", [Perceptron(), make_pipeline(StructuredPerceptron())])
+def test_estimators_of_other_packages_are_unknown(foreign, path):
+    model = templates_model()
+    model.extra_ = foreign
+    message = f"attribute 'extra_' of .*: a value of type {type(foreign).__name__} cannot be saved"
+    with pytest.raises(TypeError, match=message):
+        model.save(path)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +134,7 @@ def test_parameters_of_inner_estimators(path):
     model.tagger.set_params(features=len)
     expected = "parameter 'tagger' of Segmenter: parameter 'features' of StructuredPerceptron: "
     with pytest.raises(TypeError, match=expected):
-        save(model, path)
+        model.save(path)
 
 
 def test_fitted_attributes_of_unknown_types(path):

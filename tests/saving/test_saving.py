@@ -27,7 +27,7 @@ from skstruct.core.store import Store
 from skstruct.features.bags import BagEncoder
 from skstruct.features.encoder import TemplateEncoder
 from skstruct.saving.container import read_container
-from skstruct.saving.registry import register
+from skstruct.saving.registry import Savable, savable
 from skstruct.saving.values import LONG
 
 TAGGERS = [StructuredPerceptron, PassiveAggressiveTagger]
@@ -95,7 +95,7 @@ def corpus(kind="str", labels="str", seed=0, n=40, words=30):
 def assert_same(a, b, where="it"):
     """Equal in type and bits, through all containers and objects.
 
-    So it notices when somebody adds an attribute that ``skstruct.saving.registry`` does not know yet.
+    So it notices when somebody adds an attribute that ``skstruct.saving`` does not know yet.
     """
     assert type(a) is type(b), where
     if isinstance(a, np.ndarray):
@@ -471,7 +471,7 @@ def test_package_version_does_not_matter(version, reload, monkeypatch):
 # --------------------------------------------------------------------------------------------------
 # Other estimators
 # --------------------------------------------------------------------------------------------------
-class Wrapper(BaseEstimator):
+class Wrapper(Savable, BaseEstimator):
     """A meta-estimator: its fitted attributes are estimators, arrays and plain values."""
 
     def __init__(self, tagger=None, others=()):
@@ -490,15 +490,11 @@ class Wrapper(BaseEstimator):
         self.large_ = {str(k): k for k in range(LONG + 1)}
         return self
 
-    def save(self, path, training=True):
-        skstruct.saving.registry.save(self, path, training)
-
 
 @pytest.fixture
 def wrapper(monkeypatch):
     copy_registry(monkeypatch)
-    register(Wrapper)
-    return Wrapper
+    return savable(Wrapper)
 
 
 def test_estimators_within_estimators(wrapper, reload, monkeypatch):

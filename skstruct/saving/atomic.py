@@ -1,0 +1,52 @@
+"""Files that are written whole or not at all."""
+
+import contextlib
+import os
+import secrets
+import shutil
+
+
+@contextlib.contextmanager
+def atomic_write(path, encoding=None, temporary=None):
+    """A context with an open file that takes the place of ``path`` if the context ends without an error.
+
+    What is written goes to a temporary file in the same folder, reaches the disk (``fsync``), and takes the
+    place of ``path`` in one step (``os.replace``). After an error an existing file is as it was, and the
+    temporary one is gone. An existing file's permissions are kept; a symbolic link is followed. What is no
+    regular file (``/dev/null``, a named pipe) is written to as it is.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+    encoding : str, optional
+        Of a text file, whose lines end in line feeds; without, the file takes bytes.
+    temporary : str, optional
+        Name of the temporary file, on the same file system, which is replaced if it exists; drawn at random
+        if not given.
+    """
+    # The link's target is replaced, not the link; the folder is the target's.
+    target = os.path.realpath(path)
+    kind = {"mode": "wb"} if encoding is None else {"mode": "w", "encoding": encoding, "newline": "\n"}
+    if os.path.exists(target) and not os.path.isfile(target):  # a device or pipe must not become a file
+        with open(target, **kind) as file:
+            yield file
+        return
+    if temporary is None:
+        temporary = os.path.join(os.path.dirname(target), f".skstruct-{secrets.token_hex(8)}.tmp")
+        kind["mode"] = kind["mode"].replace("w", "x")
+    try:
+        file = open(temporary, **kind)
+    except OSError as error:  # name what the caller named
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+    try:
+        with file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(OSError):  # no such file yet, or a file system without permissions
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise

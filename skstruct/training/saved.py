@@ -1,0 +1,99 @@
+"""Saving what estimators have learned: a model and, for further training, a training state."""
+
+import numpy as np
+
+from ..core.store import READ_ONLY, new_clock
+from ..saving.registry import Savable
+from ..saving.stores import clock_from_state, rule_from_state, steps_state
+from ..saving.values import require
+from .run import TrainingState
+
+
+class SavableLearner(Savable):
+    """An estimator whose model is ``_model`` and whose :class:`TrainingState`, if it has one, ``_training``.
+
+    The module ``_saved`` says what a structure stores:
+
+    - ``model_state(model, writer, name)``: the members that describe the model;
+    - ``model_from_state(node, fitted, reader, where)``: the model, of all members and what is fitted besides;
+    - ``FACTS``: which of ``closed``, ``stream`` and ``min_count`` a training state has;
+    - ``trained_state(trained, writer, name)``: the members that describe ``TrainingState.model``;
+    - ``trained_from_state(node, model, min_count, rule, clock, reader, where)``: that model; ``node`` is None
+      if the file has only the ``model`` to go on from.
+    """
+
+    _saved = None
+
+    def _to_state(self, writer, name):
+        """Model and training state; empty if the estimator is not fitted."""
+        attributes = vars(self)
+        if "_model" not in attributes:
+            return {}
+        state = self._saved.model_state(attributes["_model"], writer, f"{name}model")
+        if "_training" in attributes:
+            training, history = attributes["_training"], attributes.get("history_")
+            state["training"] = _training_state(training, history, writer, f"{name}training", self._saved)
+        return state
+
+    @classmethod
+    def _from_state(cls, node, fitted, reader, where):
+        """The attributes ``_model`` and ``_training``."""
+        require(isinstance(node, dict), f"{where}: the state must be a JSON object")
+        if not node:
+            return {}
+        model = cls._saved.model_from_state(node, fitted, reader, where)
+        labels, classes = getattr(model, "labels", None), fitted.get("classes_")
+        if labels:
+            ok = isinstance(classes, np.ndarray) and classes.dtype == labels.array.dtype
+            ok = ok and np.array_equal(classes, labels.array)
+        else:
+            ok = classes is None
+        require(ok, f"{where}: classes_ and the labels differ")
+        history = fitted.get("history_", [])
+        require(isinstance(history, list), f"{where}.history_ must be a list")
+        attributes = {"_model": model}
+        if "training" in node:
+            attributes["_training"] = _training_from_state(
+                node["training"], model, history, reader, f"{where}.training", cls._saved
+            )
+        return attributes
+
+
+def _training_state(state, history, writer, name, saved):
+    """The JSON of a :class:`TrainingState`; without weights unless ``writer.training``.
+
+    ``history`` is the estimator's: usually the very list that the state holds.
+    """
+    out = {"key": int(state.key), "epoch": int(state.epoch)}
+    for fact in saved.FACTS:
+        out[fact] = int(state.model.min_count) if fact == "min_count" else bool(getattr(state, fact))
+    if not writer.training:
+        return out
+    if state.history is not history:
+        out["history"] = writer.value(state.history, f"{name}.history")
+    out.update(steps_state(state.rule, state.model.clock))
+    out.update(saved.trained_state(state.model, writer, name))
+    return out
+
+
+def _training_from_state(node, model, history, reader, where, saved):
+    """The :class:`TrainingState` of a file; without weights in it, one that starts from the model's."""
+    key, epoch, *facts = reader.members(node, where, " ".join(("key", "epoch", *saved.FACTS)))
+    facts = dict(zip(saved.FACTS, facts))
+    min_count = reader.integer(facts.pop("min_count", 1), f"{where}.min_count", 1)
+    rule, clock, kept = READ_ONLY, new_clock(), None
+    if "rule" in node:
+        rule, clock = reader.members(node, where, "rule clock")
+        rule = rule_from_state(rule, reader, f"{where}.rule")
+        clock, kept = clock_from_state(clock, reader, f"{where}.clock"), node
+    trained = saved.trained_from_state(kept, model, min_count, rule, clock, reader, where)
+    if "history" in node:
+        history = reader.value(reader.list(node["history"], where), f"{where}.history")
+    return TrainingState(
+        trained,
+        rule,
+        reader.integer(key, f"{where}.key", 0, 2**31),
+        reader.integer(epoch, f"{where}.epoch", 0),
+        history=history,
+        **{fact: reader.flag(flag, f"{where}.{fact}") for fact, flag in facts.items()},
+    )
