@@ -7,9 +7,9 @@ of rows; the tables are built anew. Keys are checked: no feature occurs twice, a
 import numpy as np
 
 from ..core.codes import STANDARD
-from ..core.feature_table import united
+from ..core.feature_table import for_training, in_use, seen_in_use, table_from_keys
 from ..core.hashing import keys_of
-from ..core.store import READ_ONLY, grow_rows, new_clock
+from ..core.store import READ_ONLY, new_clock
 from ..data.labels import Labels
 from ..features.alphabet import Alphabet
 from ..features.saved import labels_from_state, labels_state
@@ -24,7 +24,6 @@ from ..saving.stores import (
 from ..saving.values import require, within
 from ..training.run import TrainingState
 from .atoms import AtomEncoder
-from .epoch import rows_of
 from .features import N_ACTIONS, SPECIAL
 from .model import ParserModel, attributes_read, compiled
 from .template_sets import ARC_LINES
@@ -70,33 +69,19 @@ def _training_state(state, history, writer, name):
         "key": int(state.key),
         "epoch": int(state.epoch),
         "stream": bool(state.stream),
-        "min_count": int(model.min_count),
+        "min_count": int(model.state_features.min_count),
     }
     if not writer.training:
         return out
     if state.history is not history:
         out["history"] = writer.value(state.history, f"{name}.history")
     out.update(_steps_state(state))
-    for field, store, entries in (
-        ("weights", model.weights, model.entries),
-        ("label_weights", model.labels, model.label_entries),
-    ):
-        out[field] = _store_state(_used(store, int(entries[0])), writer, f"{name}.{field}")
-    if model.min_count > 1:
-        out["seen"] = writer.array(f"{name}.seen", model.seen[: int(model.entries[0])])
-        out["label_seen"] = writer.array(
-            f"{name}.label_seen", model.label_seen[: int(model.label_entries[0])]
-        )
+    for field, features in (("weights", model.state_features), ("label_weights", model.arc_features)):
+        out[field] = _store_state(in_use(features), writer, f"{name}.{field}")
+    if model.state_features.min_count > 1:
+        out["seen"] = writer.array(f"{name}.seen", seen_in_use(model.state_features))
+        out["label_seen"] = writer.array(f"{name}.label_seen", seen_in_use(model.arc_features))
     return out
-
-
-def _used(store, R):
-    """A store without the rows that no feature has yet."""
-    rows = {name: getattr(store, name)[:R] for name in ("last", "first", "count", "room")}
-    if store.sparse:
-        return store._replace(**rows)
-    places = {name: getattr(store, name)[: R * store.columns] for name in ("value", "moment", "received")}
-    return store._replace(**rows, **places)
 
 
 def from_state(node, fitted, reader, where):
@@ -164,9 +149,9 @@ def _table(keys, n_templates, reader, where):
     keys = reader.array(keys, where, np.int32, (None, 3)).astype(np.int64)
     ok = (keys >= 0).all() and within(keys[:, 0] & _TEMPLATE, 0, n_templates)
     require(ok, f"{where} are no features of the templates")
-    table, entries, _ = united([keys])
-    require(entries == keys.shape[0], f"{where}: a feature occurs twice")
-    return table, entries
+    table, distinct = table_from_keys(keys)
+    require(distinct, f"{where}: a feature occurs twice")
+    return table, keys.shape[0]
 
 
 def _training_from_state(node, model, history, reader, where):
@@ -196,22 +181,15 @@ def _training_from_state(node, model, history, reader, where):
         stores[1] = _full(stores[1])
     if "history" in node:
         history = reader.value(reader.list(node["history"], where), f"{where}.history")
-    rows = rows_of(model.table), rows_of(model.label_table)
-    counts = [
-        np.append(part, np.zeros(n - part.shape[0], np.int32)) if min_count > 1 else np.zeros(0, np.int32)
-        for part, n in zip(seen, rows)
+    tables = (model.table, model.entries), (model.label_table, model.label_entries)
+    features = [
+        for_training(store, *table, rule, min_count, counts, by_weight=False)
+        for store, table, counts in zip(stores, tables, seen)
     ]
     trained = model.scorer()._replace(
         update=STANDARD,  # as the next training says
-        min_count=min_count,
-        weights=grow_rows(stores[0], rows[0], rule),
-        table=model.table.copy(),
-        entries=np.array([model.entries], np.int64),
-        seen=counts[0],
-        labels=grow_rows(stores[1], rows[1], rule),
-        label_table=model.label_table.copy(),
-        label_entries=np.array([model.label_entries], np.int64),
-        label_seen=counts[1],
+        state_features=features[0],
+        arc_features=features[1],
         clock=clock,
     )
     return TrainingState(

@@ -1,11 +1,10 @@
 """Re-ranking: the analyses of a base model judged again, with features of words.
 
-Place on the ladder: rung 7, around another estimator. What is searched and learned is in
+What is searched and learned is in
 ``skstruct.reranker.epoch``; what comes from the base is in :mod:`.lattice`.
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -16,15 +15,15 @@ from .._sklearn import POSITIVE, HasMethods, Integral, Interval, sample_weights,
 from ..chain.learner import CostsOfAll
 from ..chain.segmenter import Segmenter
 from ..core.codes import AVERAGES, PERCEPTRON
-from ..core.noise import QUIET
-from ..core.store import READ_ONLY, Rule, new_clock, new_store, restart_average, weights
+from ..core.store import READ_ONLY, Rule
 from ..data.inputs import Sequences, renumbered, take
-from ..training.chunks import lend, map_chunks
-from ..training.epochs import epoch_order, snapshot
+from ..training.chunks import map_chunks
+from ..training.epochs import epoch_order
 from ..training.learner import SHARED_CONSTRAINTS, OnlineLearner
 from ..training.run import Run, TrainingState, new_key
 from . import epoch as structure
 from .lattice import RIGHT, lattices_of, make_task, paths, view_of
+from .model import choose, continued_state, final_model
 
 
 class KBestReranker(OnlineLearner, BaseEstimator):
@@ -249,10 +248,10 @@ class KBestReranker(OnlineLearner, BaseEstimator):
             raise ValueError(
                 f"cv={self.cv} parts need at least as many sequences that are not empty, got {used.shape[0]}"
             )
-        if continued and self.min_count != self._training.model.min_count:
+        if continued and self.min_count != self._training.model.features.min_count:
             raise ValueError(
                 f"min_count={self.min_count} differs from that of the training so far, "
-                f"{self._training.model.min_count}; a fit that continues cannot change it"
+                f"{self._training.model.features.min_count}; a fit that continues cannot change it"
             )
         key = self._training.key if continued else new_key(self.random_state)
         X, y = take(X, used), take(y, used)
@@ -388,72 +387,10 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         return float(view.score(y, self.predict(X), sample_weights(sample_weight, X)))
 
 
-def choose(model, rule, task):
-    """(nodes on the best paths, scores) of lattices."""
-    out, scores = np.zeros(task.begin.shape[0], np.bool_), np.empty(task.node.shape[0] - 1)
-    work = structure.new_work(task, training=False)
-    structure.predict(task, 0, scores.shape[0], model, rule, QUIET, work, out, scores)
-    return out, scores
-
-
 def _f1(task, chosen, n_items):
     """F1 of chosen nodes against ``n_items`` right ones."""
     right = np.count_nonzero(task.right[chosen] == RIGHT)
     return 2.0 * right / max(np.count_nonzero(chosen) + n_items, 1)
-
-
-@dataclass
-class RerankModel:
-    """What prediction needs besides the base.
-
-    Attributes
-    ----------
-    words, tags : dict
-        Ids from 1 on, by value.
-    weights : Store
-        Final weights; no bookkeeping of the training.
-    table : ndarray of shape (capacity, 2), int64
-    entries : int
-        Features; row r of the weights belongs to the r-th.
-    """
-
-    words: dict
-    tags: dict
-    weights: object
-    table: np.ndarray
-    entries: int
-
-    def reranker(self):
-        """The arrays that kernels search under."""
-        return lend(
-            structure.Reranker(
-                weights=self.weights,
-                table=self.table,
-                entries=np.array([self.entries], np.int64),
-                seen=np.zeros(0, np.int32),
-                min_count=1,
-                clock=new_clock(),
-            )
-        )
-
-
-def final_model(model, rule, words, tags):
-    """The :class:`RerankModel` that training so far amounts to, without bookkeeping."""
-    R = int(model.entries[0])
-    value = weights(model.weights, model.clock, rule)[:R].copy()
-    if model.min_count > 1:
-        value[model.seen[:R] < model.min_count] = 0.0
-    store = new_store(0, 1, READ_ONLY, False)._replace(value=value)
-    return RerankModel(words, tags, store, model.table.copy(), R)
-
-
-def continued_state(before, rule):
-    """A copy of an earlier state; under another rule the average begins anew."""
-    model = snapshot(structure, before.model)
-    if before.rule != rule:
-        store = restart_average(model.weights, model.clock, before.rule, rule)
-        model = model._replace(weights=store, clock=new_clock())
-    return TrainingState(model, rule, before.key, before.epoch, history=[*before.history])
 
 
 class RerankRun(Run):
@@ -486,5 +423,5 @@ class RerankRun(Run):
 
     def fresh(self, key):
         """See :class:`.run.Run`."""
-        model = structure.new_model(self.state.model.min_count, self.state.rule)
+        model = structure.new_model(self.state.model.features.min_count, self.state.rule)
         return TrainingState(model, self.state.rule, key)

@@ -6,14 +6,15 @@ of rows; the table is built anew. The base is a fitted attribute, an estimator o
 
 import numpy as np
 
+from ..core.feature_table import for_training, in_use, seen_in_use, table_from_keys
 from ..core.hashing import keys_of
-from ..core.store import READ_ONLY, grow_rows, new_clock
+from ..core.store import READ_ONLY, new_clock
 from ..saving.stores import _clock_from_state, _rule_from_state, _steps_state, _store_from_state, _store_state
 from ..saving.values import require
 from ..training.run import TrainingState
-from .epoch import HALF, N_TEMPLATES, Reranker, rows_of, table_from_keys
-from .estimator import RerankModel
+from .epoch import HALF, N_TEMPLATES, Reranker
 from .lattice import view_of
+from .model import RerankModel
 
 
 def to_state(reranker, writer, name):
@@ -37,19 +38,16 @@ def to_state(reranker, writer, name):
 def _training_state(state, history, writer, name):
     """The JSON of a :class:`TrainingState`; its features are those of the model."""
     model = state.model
-    out = {"key": int(state.key), "epoch": int(state.epoch), "min_count": int(model.min_count)}
+    out = {"key": int(state.key), "epoch": int(state.epoch), "min_count": int(model.features.min_count)}
     if not writer.training:
         return out
     if state.history is not history:
         out["history"] = writer.value(state.history, f"{name}.history")
     out.update(_steps_state(state))
-    R, store = int(model.entries[0]), model.weights
-    used = store._replace(
-        value=store.value[:R], moment=store.moment[:R], received=store.received[:R], last=store.last[:R]
-    )
-    out["weights"] = _store_state(used, writer, f"{name}.weights")
-    if model.min_count > 1:
-        out["seen"] = writer.array(f"{name}.seen", model.seen[:R])
+    features = model.features
+    out["weights"] = _store_state(in_use(features), writer, f"{name}.weights")
+    if features.min_count > 1:
+        out["seen"] = writer.array(f"{name}.seen", seen_in_use(features))
     return out
 
 
@@ -117,15 +115,7 @@ def _training_from_state(node, model, history, reader, where):
             seen = reader.array(seen, f"{where}.seen", np.int32, (R,))
     if "history" in node:
         history = reader.value(reader.list(node["history"], where), f"{where}.history")
-    rows = rows_of(model.table)
-    reranker = Reranker(
-        weights=grow_rows(store, rows, rule),
-        table=model.table.copy(),
-        entries=np.array([R], np.int64),
-        seen=np.append(seen, np.zeros(rows - R, np.int32)) if min_count > 1 else np.zeros(0, np.int32),
-        min_count=min_count,
-        clock=clock,
-    )
+    reranker = Reranker(for_training(store, model.table, R, rule, min_count, seen), clock)
     return TrainingState(
         reranker,
         rule,

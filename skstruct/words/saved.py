@@ -7,13 +7,13 @@ of rows; the table is built anew. Keys are checked: words stand before what hold
 import numpy as np
 
 from ..core.codes import STANDARD, WORD_TEMPLATES, ZC14
-from ..core.store import READ_ONLY, grow_rows, new_clock
+from ..core.feature_table import for_training, in_use, seen_in_use, table_from_keys
+from ..core.store import READ_ONLY, new_clock
 from ..saving.stores import _clock_from_state, _rule_from_state, _steps_state, _store_from_state, _store_state
 from ..saving.values import name_of, require
 from ..training.run import TrainingState
-from .epoch import rows_of
 from .features import Scorer
-from .keys import in_order, table_from_keys
+from .keys import in_order
 from .model import WordModel
 
 
@@ -42,24 +42,17 @@ def _training_state(state, history, writer, name):
         "key": int(state.key),
         "epoch": int(state.epoch),
         "stream": bool(state.stream),
-        "min_count": int(scorer.min_count),
+        "min_count": int(scorer.features.min_count),
     }
     if not writer.training:
         return out
     if state.history is not history:
         out["history"] = writer.value(state.history, f"{name}.history")
     out.update(_steps_state(state))
-    R, store = int(scorer.entries[0]), scorer.weights
-    places = R * store.columns
-    used = store._replace(
-        value=store.value[:places],
-        moment=store.moment[:places],
-        received=store.received[:places],
-        last=store.last[:R],
-    )
-    out["weights"] = _store_state(used, writer, f"{name}.weights")
-    if scorer.min_count > 1:
-        out["seen"] = writer.array(f"{name}.seen", scorer.seen[:places])
+    features = scorer.features
+    out["weights"] = _store_state(in_use(features), writer, f"{name}.weights")
+    if features.min_count > 1:
+        out["seen"] = writer.array(f"{name}.seen", seen_in_use(features))
     return out
 
 
@@ -107,19 +100,11 @@ def _training_from_state(node, model, history, reader, where):
             seen = reader.array(seen, f"{where}.seen", np.int32, (R * C,))
     if "history" in node:
         history = reader.value(reader.list(node["history"], where), f"{where}.history")
-    rows = rows_of(model.table)
-    counts = np.zeros(0, np.int32)
-    if min_count > 1:
-        counts = np.append(seen, np.zeros((rows - R) * C, np.int32))
     scorer = Scorer(
         templates=model.templates,
         beam=model.beam,
         update=STANDARD,  # as the next training says
-        min_count=min_count,
-        weights=grow_rows(store, rows, rule),
-        table=model.table.copy(),
-        entries=np.array([R], np.int64),
-        seen=counts,
+        features=for_training(store, model.table, R, rule, min_count, seen),
         clock=clock,
     )
     return TrainingState(
