@@ -1,7 +1,7 @@
 """The state of online training between calls: fresh, grown, re-booked, and the model it amounts to.
 
-``partial_fit`` and ``warm_start`` go on from a
-:class:`.run.TrainingState`; features and labels may have grown since.
+``partial_fit`` and ``warm_start`` go on from a :class:`.run.TrainingState`; features and labels may have
+grown since.
 """
 
 import numpy as np

@@ -11,27 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.feature_table import extended
-from ..core.hashing import MAX_LOAD, empty_table, grown, keys_of
+from ..core.feature_table import FeatureTable, counters, extended, renumbered
+from ..core.hashing import empty_table, keys_of
 from ..core.penalties import sums_plainly
-from ..core.store import grow_rows, settle
+from ..core.store import n_rows, settle
 from ..training.checkpoint import arrays_of, fingerprint
-from ..training.epochs import run_epoch
+from ..training.epochs import run_epoch, stores_of, with_store
 from .steps import Steps, mixed_steps, set_clock, steps_of
 from .weights import Piece, Weights, differences, take_over
 
 
-class Part(NamedTuple):
-    """Names of a model's arrays: a store, and what numbers its rows if training does."""
-
-    store: str
-    table: str | None = None
-    entries: str | None = None
-    seen: str | None = None
-
-
 class Start(NamedTuple):
-    """What a shard begins a round with; lists by :class:`Part`."""
+    """What a shard begins a round with; lists by store."""
 
     full: bool  # all weights; else what changed since the round before
     steps: Steps
@@ -40,7 +31,7 @@ class Start(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What a shard ends a round with; lists by :class:`Part`."""
+    """What a shard ends a round with; lists by store."""
 
     steps: Steps
     keys: list  # of ndarray (K, 3): features that the shard has numbered
@@ -52,25 +43,11 @@ class Report(NamedTuple):
     seconds: float
 
 
-def parts_of(structure):
-    """The parts of a structure's model."""
-    tables = getattr(structure, "TABLES", ())
-    if not tables:
-        return [Part(store) for store in structure.STORES]
-    return [Part(store, *tables[3 * k : 3 * k + 3]) for k, store in enumerate(structure.STORES)]
-
-
 def shard_key(key, number):
     """The random key of a shard; the first one has the key of the whole."""
     if number == 0:
         return key
     return int(np.random.SeedSequence([key, number]).generate_state(1)[0] >> 1)
-
-
-def _rows(store):
-    if store.sparse:
-        return store.count.shape[0]
-    return store.value.shape[0] // store.columns if store.columns else 0
 
 
 class Shard:
@@ -86,7 +63,7 @@ class Shard:
 
     def __init__(self, run, alone):
         self.run, self.alone, self.model = run, alone, run.state.model
-        self.parts = parts_of(run.structure)
+        self.parts = list(stores_of(run.structure, self.model))
         self.lengths = np.diff(run.task.token)
         self.work = run.scratch()
         self.noise = run.estimator._noise(run.state.key)
@@ -95,7 +72,7 @@ class Shard:
     def _forget(self):
         """Begin with nothing."""
         self.trained = False
-        stores = [getattr(self.model, part.store) for part in self.parts]
+        stores = stores_of(self.run.structure, self.model).values()
         self.base = [Weights(store, moments=False) for store in stores]
         self.tables = [empty_table() for _ in self.parts]
         self.known = [0 for _ in self.parts]
@@ -130,16 +107,16 @@ class Shard:
             )
             totals += stats[:3]
         keys, pieces, seen = [], [], []
-        for k, part in enumerate(self.parts if not self.alone else ()):
-            store = getattr(self.model, part.store)
+        stores = {} if self.alone else stores_of(run.structure, self.model)
+        for k, (name, store) in enumerate(stores.items()):
             settle(store, self.model.clock, rule)
-            rows, new = _rows(store), np.zeros((0, 3), np.int64)
-            if part.table is not None:
-                rows = int(getattr(self.model, part.entries)[0])
-                new = keys_of(getattr(self.model, part.table), rows)[self.known[k] :]
+            rows, new, count = n_rows(store), np.zeros((0, 3), np.int64), np.zeros(0, np.int32)
+            features = getattr(self.model, name)
+            if isinstance(features, FeatureTable):
+                rows, count = int(features.entries[0]), features.seen
+                new = keys_of(features.table, rows)[self.known[k] :]
             keys.append(new)
             pieces.append(differences(store, self.base[k], rows))
-            count = getattr(self.model, part.seen) if part.seen else np.zeros(0, np.int32)
             at = np.flatnonzero(count)
             seen.append((at, count[at]))
         updates, wrong, loss = totals.tolist()
@@ -152,38 +129,18 @@ class Shard:
             self.model = model = self.run.fresh(self.run.state.key).model
             self._forget()
         set_clock(model.clock, start.steps)
-        for k, part in enumerate(self.parts):
-            store = getattr(model, part.store)
-            if part.table is not None:
-                model, store = self._take_features(model, part, k, start.keys[k])
+        for k, name in enumerate(self.parts):
+            features = getattr(model, name)
+            if isinstance(features, FeatureTable):
+                features, self.tables[k] = renumbered(
+                    features, self.tables[k], start.keys[k], self.known[k], rule
+                )
+                self.known[k] = int(features.entries[0])
+                model = model._replace(**{name: features})
+            store = stores_of(self.run.structure, model)[name]
             store = take_over(store, self.base[k], start.pieces[k], rule, start.steps.visited)
-            model = model._replace(**{part.store: store})
+            model = with_store(model, name, store)
         self.model = model
-
-    def _take_features(self, model, part, k, keys):
-        """Number the features as everyone does; those of the shard's own count no longer."""
-        table, store = self.tables[k], getattr(model, part.store)
-        entries = np.array([self.known[k]], np.int64)
-        # As many slots as before: stores and tables grow together.
-        table = grown(table, int(MAX_LOAD * getattr(model, part.table).shape[0]))
-        table, _ = extended(table, entries, keys, self.known[k])
-        if store.sparse:
-            store.count[self.known[k] :] = 0
-        else:
-            store.value[self.known[k] * store.columns :] = 0.0
-            store.received[self.known[k] * store.columns :] = 0.0
-        old_rows, seen = _rows(store), getattr(model, part.seen)
-        rows = max(old_rows, int(MAX_LOAD * table.shape[0])) if store.columns else 0
-        width = seen.shape[0] // old_rows if old_rows else 0
-        store = grow_rows(store, rows, self.run.state.rule)
-        self.tables[k], self.known[k] = table, int(entries[0])
-        changed = {
-            part.store: store,
-            part.table: table.copy(),
-            part.entries: entries,
-            part.seen: np.zeros(rows * width, seen.dtype),
-        }
-        return model._replace(**changed), store
 
 
 class Mixture:
@@ -200,17 +157,16 @@ class Mixture:
     """
 
     def __init__(self, structure, model, rule, nonzero=False):
-        self.model, self.rule, self.parts = model, rule, parts_of(structure)
-        self.nonzero = nonzero
+        self.structure, self.model, self.rule, self.nonzero = structure, model, rule, nonzero
         self.lazy = sums_plainly(rule)
         halves = getattr(structure, "node_halves", None)
         self.halves = None if halves is None else halves(model)
-        self.weights = [
-            Weights(store, moments=bool(rule.average))
-            for store in (getattr(model, part.store) for part in self.parts)
-        ]
+        stores = stores_of(structure, model)
+        self.parts = list(stores)
+        self.weights = [Weights(store, moments=bool(rule.average)) for store in stores.values()]
         self.tables = [
-            None if part.table is None else (empty_table(), np.zeros(1, np.int64)) for part in self.parts
+            (empty_table(), np.zeros(1, np.int64)) if isinstance(part, FeatureTable) else None
+            for part in (getattr(model, name) for name in self.parts)
         ]
         self.seen = [np.zeros(0, np.int64) for _ in self.parts]
         self.known = [0 for _ in self.parts]
@@ -269,8 +225,9 @@ class Mixture:
                 fields = (field[order] if field.shape[0] else field for field in piece[1:])
                 piece = Piece(keys[order], *fields)
             if at.shape[0]:
-                at = moved(at, self._seen_width(k))
-                size = max(int(at.max()) + 1, int(entries[0]) * self._seen_width(k))
+                width = counters(getattr(self.model, self.parts[k]))
+                at = moved(at, width)
+                size = max(int(at.max()) + 1, int(entries[0]) * width)
                 if size > self.seen[k].shape[0]:
                     longer = np.zeros(size, np.int64)
                     longer[: self.seen[k].shape[0]] = self.seen[k]
@@ -278,20 +235,15 @@ class Mixture:
                 self.seen[k][at] += count
         return piece
 
-    def _seen_width(self, k):
-        """Counters for each row."""
-        part = self.parts[k]
-        store = getattr(self.model, part.store)
-        return getattr(self.model, part.seen).shape[0] // max(1, _rows(store))
-
     def state(self):
         """The mixed weights: numbers that JSON gives back unchanged, and arrays by name."""
         arrays = {}
-        for k, part in enumerate(self.parts):
-            arrays.update(self.weights[k].arrays(part.store))
+        for k, name in enumerate(self.parts):
+            arrays.update(self.weights[k].arrays(name))
             if self.tables[k] is not None:
                 table, entries = self.tables[k]
-                arrays.update({part.table: table, part.entries: entries, part.seen: self.seen[k]})
+                more = {"table": table, "entries": entries, "seen": self.seen[k]}
+                arrays.update({f"{name}.{field}": array for field, array in more.items()})
         return list(self.steps), arrays
 
     def restore(self, steps, arrays):
@@ -303,27 +255,25 @@ class Mixture:
             If an array is missing.
         """
         self.steps = Steps(*steps)
-        for k, part in enumerate(self.parts):
-            self.weights[k].restore(part.store, arrays)
+        for k, name in enumerate(self.parts):
+            self.weights[k].restore(name, arrays)
             if self.tables[k] is not None:
-                self.tables[k] = arrays[part.table], arrays[part.entries]
-                self.seen[k] = arrays[part.seen]
+                self.tables[k] = arrays[f"{name}.table"], arrays[f"{name}.entries"]
+                self.seen[k] = arrays[f"{name}.seen"]
 
     def result(self):
         """The structure's model with the mixed weights."""
         model = self.model
         set_clock(model.clock, self.steps)
-        for k, part in enumerate(self.parts):
-            store = getattr(model, part.store)
-            rows = _rows(store)
-            if part.table is not None:
+        for k, (name, store) in enumerate(stores_of(self.structure, model).items()):
+            features, rows = getattr(model, name), n_rows(store)
+            if isinstance(features, FeatureTable):
                 table, entries = self.tables[k]
-                width, rows = self._seen_width(k), int(entries[0])
-                seen = np.zeros(rows * width, np.int32)
+                rows = int(entries[0])
+                seen = np.zeros(rows * counters(features) if features.min_count > 1 else 0, np.int32)
                 seen[: self.seen[k].shape[0]] = self.seen[k]
-                model = model._replace(
-                    **{part.table: table.copy(), part.entries: entries.copy(), part.seen: seen}
-                )
+                features = features._replace(table=table.copy(), entries=entries.copy(), seen=seen)
+                model = model._replace(**{name: features})
             store = self.weights[k].store(store, rows, self.rule, self.steps.visited)
-            model = model._replace(**{part.store: store})
+            model = with_store(model, name, store)
         return model

@@ -1,16 +1,68 @@
-"""Models that numbered their features themselves, brought to one numbering.
+"""Features that get their rows while a model learns: the table that numbers them, and their weights.
 
-Place on the ladder: rung 6. A structure that meets features while it searches numbers them in the order of
-their first update, so models that saw the examples in other orders number them differently. What a feature is
-stands in its key: (compound, left, right), see ``core.hashing``. Models that share their vocabulary share the
-keys.
+A structure that meets features only while it searches numbers them in the order of their first update. What a
+feature is stands in its key: (compound, left, right), see ``core.hashing``. A :class:`FeatureTable` holds all
+that grows with the features. The kernels look rows up, and number new ones after asking :func:`lacks_room`;
+from Python a table is made (:func:`new_table`), grown, averaged, and closed for prediction (:func:`final`).
+
+Models that saw the examples in other orders number their features differently. Those that share their
+vocabulary share the keys, so :func:`extended` says the rows of one in the numbers of another.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from .averaging import Average
-from .compile import kernel
-from .hashing import empty_table, grown, intern, keys_of, room
+from . import store as stores
+from .averaging import Average, sparse_store
+from .averaging import entries as entries_of
+from .compile import inline, kernel
+from .hashing import MAX_LOAD, empty_table, grown, intern, keys_of, room
+from .store import READ_ONLY, Store, copy_store, grow_rows, n_rows, new_store
+
+FIRST_CAPACITY = 2**14
+"""Slots of the table that training begins with."""
+
+
+class FeatureTable(NamedTuple):
+    """Features, numbered as they are met, and their weights; R rows."""
+
+    table: np.ndarray  # (capacity, 2) int64: rows by key, see core.hashing
+    entries: np.ndarray  # (1,) int64: features that have a row
+    weights: Store  # (R, C)
+    seen: np.ndarray  # (R,) or, by weight, (R * C,) int32: updates; empty without a cut-off
+    min_count: int  # what fewer updates changed does not count
+    by_weight: bool  # whether updates are counted by weight, not by row
+
+
+# --------------------------------------------------------------------------------------------------
+# Kernels
+# --------------------------------------------------------------------------------------------------
+@inline
+def lacks_room(features, needed):
+    """Whether the table, or the rows that go with it, have no room for so many new features."""
+    store = features.weights
+    rows = store.count.shape[0] if store.sparse else store.value.shape[0] // store.columns
+    return room(features.table, features.entries) < needed or features.entries[0] + needed > rows
+
+
+@inline
+def count_updates(features, difference):
+    """Count the weights, or rows, that an update changes, if there is a cut-off."""
+    if features.seen.shape[0] > 0:
+        for entry in range(difference.size[0]):
+            if difference.amount[entry] != 0.0:
+                place = difference.row[entry]
+                if features.by_weight:
+                    place = place * features.weights.columns + difference.column[entry]
+                features.seen[place] += 1
+
+
+@kernel
+def _intern_rows(keys, table, entries):
+    """Number features in a table that has room for them."""
+    for r in range(keys.shape[0]):
+        intern(table, entries, keys[r, 0], keys[r, 1], keys[r, 2])
 
 
 @kernel
@@ -28,6 +80,183 @@ def _number_on(keys, is_node, known, table, entries, rows, begin):
                 right = rows[right - 1 - known] + 1
         rows[r] = intern(table, entries, compound, left, right)
     return keys.shape[0]
+
+
+# --------------------------------------------------------------------------------------------------
+# In training
+# --------------------------------------------------------------------------------------------------
+def _capacity(table):
+    """Rows of weights that go with a table: as many as it takes entries."""
+    return int(MAX_LOAD * table.shape[0])
+
+
+def new_table(columns, rule, min_count=1, *, by_weight=True, sparse=False):
+    """No features, and room for some; with no columns for none.
+
+    Parameters
+    ----------
+    columns : int
+    rule : Rule
+    min_count : int
+    by_weight : bool
+        What the cut-off counts updates of: weights, or rows.
+    sparse : bool
+        See :class:`.store.Store`.
+    """
+    table = empty_table(FIRST_CAPACITY if columns else 1)
+    rows = _capacity(table) if columns else 0
+    return FeatureTable(
+        table=table,
+        entries=np.zeros(1, np.int64),
+        weights=new_store(rows, columns, rule, sparse),
+        seen=np.zeros(rows * (columns if by_weight else 1) if min_count > 1 else 0, np.int32),
+        min_count=int(min_count),
+        by_weight=bool(by_weight),
+    )
+
+
+def _with_rows(features, table, rule):
+    """``features`` under a larger table, with as many rows as go with it."""
+    rows, store = _capacity(table), features.weights
+    seen = np.zeros(rows * counters(features) if features.min_count > 1 else 0, np.int32)
+    seen[: features.seen.shape[0]] = features.seen
+    return features._replace(table=table, weights=grow_rows(store, rows, rule), seen=seen)
+
+
+def grow(features, rule, wanted=0):
+    """``features`` with room for ``wanted`` more, and for twice as many if that is more."""
+    return _with_rows(features, _longer_table(features, wanted), rule)
+
+
+def _longer_table(features, wanted):
+    table = features.table
+    return grown(table, max(2 * _capacity(table), int(features.entries[0]) + wanted))
+
+
+def is_short(features, wanted):
+    """Whether the table has no room for ``wanted`` more features; without columns it needs none."""
+    free = _capacity(features.table) - int(features.entries[0])
+    return features.weights.columns > 0 and free < wanted
+
+
+def counters(features):
+    """Counts of updates that a row has, if there is a cut-off."""
+    return features.weights.columns if features.by_weight else 1
+
+
+def copy_table(features):
+    """A copy that shares no array."""
+    return features._replace(
+        table=features.table.copy(),
+        entries=features.entries.copy(),
+        weights=copy_store(features.weights),
+        seen=features.seen.copy(),
+    )
+
+
+def restart_average(features, clock, old, new):
+    """See :func:`.store.restart_average`."""
+    return features._replace(weights=stores.restart_average(features.weights, clock, old, new))
+
+
+def keys(features):
+    """The keys of the features in the order of their rows, (R, 3) int64."""
+    return keys_of(features.table, features.entries[0])
+
+
+def in_use(features):
+    """The weights without the rows that no feature has yet."""
+    R, store = int(features.entries[0]), features.weights
+    rows = {name: getattr(store, name)[:R] for name in ("last", "first", "count", "room")}
+    if store.sparse:
+        return store._replace(**rows)
+    places = {name: getattr(store, name)[: R * store.columns] for name in ("value", "moment", "received")}
+    return store._replace(**rows, **places)
+
+
+def seen_in_use(features):
+    """The counts of updates of the features."""
+    return features.seen[: int(features.entries[0]) * counters(features)]
+
+
+# --------------------------------------------------------------------------------------------------
+# Out of training and back
+# --------------------------------------------------------------------------------------------------
+def final(features, clock, rule, reuse=False):
+    """What the training so far amounts to, for prediction.
+
+    Parameters
+    ----------
+    features : FeatureTable
+    clock : Clock
+    rule : Rule
+    reuse : bool
+        Whether training ends here, so that the result may be made of its arrays.
+
+    Returns
+    -------
+    weights : Store
+        Of R rows, without bookkeeping; 0 for what too few updates changed.
+    table : ndarray of shape (capacity, 2), int64
+    R : int
+    """
+    store, R = features.weights, int(features.entries[0])
+    C, table = store.columns, features.table
+    value = stores.weights(store, clock, rule, reuse)
+    like = new_store(0, C, READ_ONLY, store.sparse)
+    rare = np.zeros((0, 1), np.bool_)
+    if features.min_count > 1:
+        rare = seen_in_use(features).reshape(R, -1) < features.min_count if R else rare
+    if not store.sparse:
+        value = value[: R * C]
+        if not reuse:  # training goes on to write into these
+            value, table = value.copy(), table.copy()
+        if rare.shape[0]:
+            value.reshape(R, C)[np.broadcast_to(rare, (R, C))] = 0.0
+        return like._replace(value=value), table, R
+    places, values = entries_of(store._replace(value=value, first=store.first[:R], count=store.count[:R]))
+    if rare.shape[0]:
+        common = ~np.broadcast_to(rare, (R, C))[places // C, places % C]
+        places, values = places[common], values[common]
+    store = sparse_store(like._replace(first=np.zeros(R, np.int64)), places, values)
+    return store, table if reuse else table.copy(), R
+
+
+def for_reading(weights, table, entries):
+    """The :class:`FeatureTable` of a model that :func:`final` made, for prediction."""
+    return FeatureTable(table, np.array([entries], np.int64), weights, np.zeros(0, np.int32), 1, True)
+
+
+def for_training(weights, table, entries, rule, min_count=1, seen=None, *, by_weight=True):
+    """The :class:`FeatureTable` that training goes on from.
+
+    Parameters
+    ----------
+    weights : Store
+        Of the features alone; see :func:`in_use`.
+    table : ndarray of shape (capacity, 2), int64
+        Copied.
+    entries : int
+    rule : Rule
+    min_count : int
+    seen : ndarray, optional
+        See :func:`seen_in_use`; needed with a cut-off.
+    by_weight : bool
+    """
+    entries = np.array([entries], np.int64)
+    seen = seen if min_count > 1 else np.zeros(0, np.int32)
+    features = FeatureTable(table, entries, weights, seen, int(min_count), by_weight)
+    return _with_rows(features, table.copy(), rule)
+
+
+# --------------------------------------------------------------------------------------------------
+# Several models, one numbering
+# --------------------------------------------------------------------------------------------------
+def table_from_keys(keys):
+    """The table in which row r has the key ``keys[r]`` (R, 3), and whether no key occurs twice."""
+    table, entries = grown(empty_table(), keys.shape[0]), np.zeros(1, np.int64)
+    _intern_rows(keys, table, entries)
+    return table, int(entries[0]) == keys.shape[0]
 
 
 def extended(table, entries, keys, known, is_node=None):
@@ -62,26 +291,42 @@ def extended(table, entries, keys, known, is_node=None):
     return table, rows
 
 
-def united(parts):
-    """One table for the features of several models.
+def renumbered(features, table, keys, known, rule):
+    """``features`` as others number them; what is not among theirs is forgotten.
 
     Parameters
     ----------
-    parts : list of ndarray of shape (R, 3)
-        The keys of each model.
+    features : FeatureTable
+    table : ndarray of shape (capacity', 2), int64
+        The first ``known`` features, which both have, and no others; taken over.
+    keys : ndarray of shape (K, 3), int64
+        The features that follow these.
+    known : int
+        Rows that keep their weights; updates are counted anew.
+    rule : Rule
 
     Returns
     -------
-    table : ndarray of shape (capacity, 2), int64
-    entries : int
-    rows : list of ndarray of shape (R,), int64
-        For each row of each model its row in the common table.
+    features : FeatureTable
+    table : ndarray
+        ``table`` with the new features; not the one in ``features``.
     """
-    table, entries, rows = empty_table(), np.zeros(1, np.int64), []
-    for keys in parts:
-        table, numbers = extended(table, entries, keys, 0)
-        rows.append(numbers)
-    return table, int(entries[0]), rows
+    entries, store = np.array([known], np.int64), features.weights
+    table = grown(table, _capacity(features.table))  # as many slots as before
+    table, _ = extended(table, entries, keys, known)
+    if store.sparse:
+        store.count[known:] = 0
+    else:
+        store.value[known * store.columns :] = 0.0
+        store.received[known * store.columns :] = 0.0
+    rows = max(n_rows(store), _capacity(table)) if store.columns else 0
+    features = features._replace(
+        table=table.copy(),
+        entries=entries,
+        weights=grow_rows(store, rows, rule),
+        seen=np.zeros(rows * counters(features) if features.min_count > 1 else 0, np.int32),
+    )
+    return features, table
 
 
 class TableAverage:

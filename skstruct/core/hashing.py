@@ -1,6 +1,6 @@
 """An exact hash table for pairs of integers, and the mixing function behind every hash.
 
-Place on the ladder: rung 2. A *node* is a combination of atoms (token ids at fixed offsets). It is
+A *node* is a combination of atoms (token ids at fixed offsets). It is
 built pairwise: (node of the first k atoms, atom k + 1) is interned to one id, so that combinations
 of any length stay exact in 64 bits. Nothing is ever hashed to a bucket and left there: keys are
 compared, and two combinations never share an id.

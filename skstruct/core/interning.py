@@ -4,7 +4,7 @@ Idea: a combination is interned pairwise, (node of all atoms but the last, last 
 every position of a corpus at once. Growing numbers new combinations in the order of their first
 occurrence; looking up leaves -1 for what is unknown. Feature templates and accessor variety share this.
 
-Place on the ladder: rung 2. Positions are *anchors*: sequence i owns ``anchor[i] ... anchor[i + 1] - 1``.
+Positions are *anchors*: sequence i owns ``anchor[i] ... anchor[i + 1] - 1``.
 """
 
 import numpy as np

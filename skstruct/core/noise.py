@@ -1,6 +1,6 @@
 """Noise as a stateless hash of (seed, step, what is corrupted).
 
-Place on the ladder: between a structure and the weights. A structure asks for the factor of a
+A structure asks for the factor of a
 feature wherever it reads a row of weights and wherever it emits the feature, and gets the same
 answer both times, because the factor depends on nothing but the seed, the number of the example
 visited and the feature. So one draw is shared by all occurrences of a feature in an example, as in

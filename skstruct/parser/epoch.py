@@ -1,7 +1,7 @@
 """Dependency parsing: predict trees, and learn from where the search went wrong.
 
-Place on the ladder: rung 4. The search (:mod:`.parse_search`) finds a tree without labels, a second set of
-features (:mod:`.parse_labels`) labels its arcs; both are learned together, example by example, from weights
+The search (:mod:`.search`) finds a tree without labels, a second set of
+features (:mod:`.labels`) labels its arcs; both are learned together, example by example, from weights
 that share rule, noise and average.
 
 The search learns from a prefix of the actions: until the right state is lost (early update, Collins and
@@ -18,22 +18,19 @@ K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron. EACL, sectio
 
 import numpy as np
 
+from ..core import feature_table
 from ..core.codes import DONE, POOL_FULL, RESCALE, STANDARD, TABLE_FULL
 from ..core.compile import inline, kernel
-from ..core.hashing import MAX_LOAD, empty_table, grown, room
+from ..core.feature_table import count_updates, is_short, lacks_room, new_table
 from ..core.rules import clear, finish_visit, room_for
-from ..core.store import SMALLEST_SCALE, grow_rows, new_clock, new_store
+from ..core.store import SMALLEST_SCALE, new_clock
 from .features import N_ACTIONS, ParseModel, emit_row, is_plain, load
 from .labels import emit_labels, label_tree
 from .search import prefix_to_learn, retrace, search, trace
 from .templates import tracked_fields
 from .trees import LEFT, SHIFT
 
-STORES = ("weights", "labels")
-TABLES = ("table", "entries", "seen", "label_table", "label_entries", "label_seen")
-
-FIRST_CAPACITY = 2**14
-"""Slots of the tables that training begins with."""
+TABLES = ("state_features", "arc_features")
 
 FEW_LABELS = 16
 """Up to here rows of label weights are full; else they hold the labels they were updated for."""
@@ -74,12 +71,12 @@ def emit_actions(gold, m, model, noise, work):
     for k in range(begin, m):
         down = np.int64(path[k]) if k == begin else np.int64(-1)
         emit_row(
-            model.templates, model.table, model.entries, work.replay[0, k], work.value, noise, step,
+            model.templates, model.state_features, work.replay[0, k], work.value, noise, step,
             np.int64(gold[k]), down, work.look, work.difference,
         )  # fmt: skip
         if k > begin:
             emit_row(
-                model.templates, model.table, model.entries, work.replay[1, k], work.value, noise, step,
+                model.templates, model.state_features, work.replay[1, k], work.value, noise, step,
                 np.int64(-1), np.int64(path[k]), work.look, work.difference,
             )  # fmt: skip
 
@@ -95,37 +92,19 @@ def count_wrong(head, gold, n):
 
 
 @inline
-def lacks(table, entries, store, needed):
-    """Whether a table, or the rows that go with it, have no room for so many new features."""
-    rows = store.value.shape[0] // store.columns
-    if store.sparse:
-        rows = store.count.shape[0]
-    return room(table, entries) < needed or entries[0] + needed > rows
-
-
-@inline
-def note(difference, seen):
-    """Count the features whose weights an update changes."""
-    if seen.shape[0] > 0:
-        for entry in range(difference.size[0]):
-            if difference.amount[entry] != 0.0:
-                seen[difference.row[entry]] += 1
-
-
-@inline
 def visit(i, model, task, rule, noise, plain, work):
     """Search example i and list what it teaches in the two differences.
 
     Returns DONE, or TABLE_FULL or POOL_FULL if there is no room; then nothing has changed.
     """
     first, n = task.token[i], task.token[i + 1] - task.token[i]
-    K, K_arcs, L = model.templates.slot.shape[0], model.arcs.slot.shape[0], model.labels.columns
+    K, K_arcs, L = model.templates.slot.shape[0], model.arcs.slot.shape[0], model.arc_features.weights.columns
     load(task.atoms, first, n, model.clock.step[0], noise, work.value)
     gold = task.action[2 * first : 2 * first + 2 * n - 1]
     heads = task.head[first : first + n]
     if L > 0:
         model.wanted[1] = n * K_arcs
-        if lacks(model.label_table, model.label_entries, model.labels, model.wanted[1]):
+        if lacks_room(model.arc_features, model.wanted[1]):
             model.wanted[0] = 0
             return TABLE_FULL
     m, best = prefix_to_learn(gold, n, model, rule, noise, plain, work)
@@ -133,7 +112,7 @@ def visit(i, model, task, rule, noise, plain, work):
     if m > 0:
         trace(work.states, best, m, work.stack, work.path)
         model.wanted[0] = 2 * m * K
-        if lacks(model.table, model.entries, model.weights, model.wanted[0]):
+        if lacks_room(model.state_features, model.wanted[0]):
             return TABLE_FULL
         emit_actions(gold, m, model, noise, work)
         wrong = count_wrong(work.head, heads, attach(work.path, m, work.stack, work.head))
@@ -141,7 +120,7 @@ def visit(i, model, task, rule, noise, plain, work):
         wrong += emit_labels(
             heads, task.label[first : first + n], n, model, rule, noise, plain, work
         )  # fmt: skip
-        if not room_for(work.label_difference, model.labels):
+        if not room_for(work.label_difference, model.arc_features.weights):
             clear(work.difference)
             clear(work.label_difference)
             return POOL_FULL
@@ -168,12 +147,12 @@ def epoch(task, order, begin, end, model, rule, noise, work):
         code = visit(i, model, task, rule, noise, plain, work)
         if code != DONE:
             return code, k
-        note(difference, model.seen)
-        note(label_difference, model.label_seen)
+        count_updates(model.state_features, difference)
+        count_updates(model.arc_features, label_difference)
         # The rule is the perceptron's: a step along both differences is a step along each.
         finish_visit(
-            (difference, label_difference), (model.weights, model.labels), model.clock, rule, 1.0,
-            task.weight[i],
+            (difference, label_difference), (model.state_features.weights, model.arc_features.weights),
+            model.clock, rule, 1.0, task.weight[i],
         )  # fmt: skip
     return DONE, end
 
@@ -196,18 +175,13 @@ def predict(task, begin, end, model, rule, noise, work, head, label, score):
             trace(work.states, best, m, work.stack, work.path)
             attach(work.path, m, work.stack, head[first:])
             score[i] = work.states.score[best]
-            if model.labels.columns > 0:
+            if model.arc_features.weights.columns > 0:
                 label_tree(head[first:], n, model, rule, noise, plain, work, label[first:])
 
 
 # --------------------------------------------------------------------------------------------------
 # The same arrays seen from Python
 # --------------------------------------------------------------------------------------------------
-def rows_of(table):
-    """Rows of weights that go with a table: as many as it takes entries."""
-    return int(MAX_LOAD * table.shape[0])
-
-
 def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule):
     """A model without features.
 
@@ -218,61 +192,28 @@ def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule):
     n_labels : int
         0: trees without labels.
     beam, merge, update, min_count
-        See :class:`.parse_features.ParseModel`.
+        See :class:`.features.ParseModel`.
     rule : Rule
     """
-    table = empty_table(FIRST_CAPACITY)
-    label_table = empty_table(FIRST_CAPACITY if n_labels else 1)
-    rows, label_rows = rows_of(table), rows_of(label_table) if n_labels else 0
     return ParseModel(
         beam=int(beam),
         merge=bool(merge),
         update=int(update),
-        min_count=int(min_count),
         tracked=tracked_fields(templates),
         templates=templates,
         arcs=arcs,
-        weights=new_store(rows, N_ACTIONS, rule, False),
-        table=table,
-        entries=np.zeros(1, np.int64),
-        seen=np.zeros(rows if min_count > 1 else 0, np.int32),
-        labels=new_store(label_rows, n_labels, rule, n_labels > FEW_LABELS),
-        label_table=label_table,
-        label_entries=np.zeros(1, np.int64),
-        label_seen=np.zeros(label_rows if min_count > 1 else 0, np.int32),
+        state_features=new_table(N_ACTIONS, rule, min_count, by_weight=False),
+        arc_features=new_table(n_labels, rule, min_count, by_weight=False, sparse=n_labels > FEW_LABELS),
         wanted=np.zeros(2, np.int64),
         clock=new_clock(),
     )
 
 
-def _longer(array, size):
-    out = np.zeros(size if array.shape[0] else 0, array.dtype)
-    out[: array.shape[0]] = array
-    return out
-
-
 def grow(model, rule):
     """The model with room for the features that were wanted, and twice as many if it is more."""
-    wanted = model.wanted.tolist()
     changed = {}
-    if _is_short(model.table, model.entries, wanted[0]):
-        table = grown(model.table, max(2 * rows_of(model.table), int(model.entries[0]) + wanted[0]))
-        rows = rows_of(table)
-        changed.update(
-            table=table, weights=grow_rows(model.weights, rows, rule), seen=_longer(model.seen, rows)
-        )
-    if model.labels.columns and _is_short(model.label_table, model.label_entries, wanted[1]):
-        table = grown(
-            model.label_table, max(2 * rows_of(model.label_table), int(model.label_entries[0]) + wanted[1])
-        )
-        rows = rows_of(table)
-        changed.update(
-            label_table=table,
-            labels=grow_rows(model.labels, rows, rule),
-            label_seen=_longer(model.label_seen, rows),
-        )
+    for name, wanted in zip(TABLES, model.wanted.tolist()):
+        features = getattr(model, name)
+        if is_short(features, wanted):
+            changed[name] = feature_table.grow(features, rule, wanted)
     return model._replace(**changed)
-
-
-def _is_short(table, entries, wanted):
-    return rows_of(table) - int(entries[0]) < wanted

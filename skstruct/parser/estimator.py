@@ -281,7 +281,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         for name, given, before in (
             ("templates", lines, self._model.lines),
             ("labeled", bool(self.labeled), len(self._model.labels) > 0),
-            ("min_count", int(self.min_count), self._training.model.min_count),
+            ("min_count", int(self.min_count), self._training.model.state_features.min_count),
         ):
             if given != before:
                 raise ValueError(
@@ -399,7 +399,8 @@ class ParseRun(Run):
     def fresh(self, key):
         """See :class:`.run.Run`."""
         model = self.state.model
-        settings = {name: getattr(model, name) for name in ("beam", "merge", "update", "min_count")}
+        settings = {name: getattr(model, name) for name in ("beam", "merge", "update")}
+        settings["min_count"] = model.state_features.min_count
         return fresh_state(self.lines, self.encoder, self.labels, settings, self.state.rule, key)
 
     def vocabulary(self, min_count):

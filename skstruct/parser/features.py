@@ -1,6 +1,6 @@
 """What the parser looks at: states, arcs, and the weights of their features.
 
-Place on the ladder: rung 4, below :mod:`.parse`. A state of the search, and an arc of a tree, is a row of
+A state of the search, and an arc of a tree, is a row of
 small integers: places of words in the sentence, and numbers. Templates (``parser.templates``) say which
 atoms are read there. The search only looks features up; an update numbers those it meets for the first time
 (``core.hashing.intern``).
@@ -18,11 +18,12 @@ import numpy as np
 
 from ..core.codes import NO_NOISE
 from ..core.compile import inline
+from ..core.feature_table import FeatureTable
 from ..core.hashing import EMPTY, home_of, intern, mix64
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
 from ..core.penalties import is_lazy, read_weight
 from ..core.rules import Difference, emit
-from ..core.store import Clock, Store
+from ..core.store import Clock
 from .templates import DISTANCE, LC, LC2, N_FIELDS, RC, RC2, S0, S1, S2, VL, VR, H, I, J, Templates
 from .trees import LEFT, SHIFT
 
@@ -45,23 +46,16 @@ _BLANK = np.array([0, 0] + 2 * [STACK_END, 1, 1, 1, 1, 0, 0] + [STACK_END], np.i
 
 
 class ParseModel(NamedTuple):
-    """Everything that scores; R rows of the search's table, R' of the labels', L labels."""
+    """Everything that scores."""
 
     beam: int
     merge: bool  # equivalent states are one
     update: int  # EARLY, MAX_VIOLATION or STANDARD
-    min_count: int  # features of fewer updates do not count
     tracked: np.ndarray  # (N_FIELDS,) bool: fields that distinguish states
     templates: Templates  # of states
     arcs: Templates  # of arcs
-    weights: Store  # (R, N_ACTIONS)
-    table: np.ndarray  # (capacity, 2) int64: features of states, see core.hashing
-    entries: np.ndarray  # (1,) int64
-    seen: np.ndarray  # (R,) int32: changes of each feature's weights; empty without a cut-off
-    labels: Store  # (R', L); no columns without labels
-    label_table: np.ndarray  # (capacity', 2) int64: features of arcs
-    label_entries: np.ndarray  # (1,) int64
-    label_seen: np.ndarray  # (R',) int32
+    state_features: FeatureTable  # columns are actions
+    arc_features: FeatureTable  # columns are labels; none without labels
     wanted: np.ndarray  # (2,) int64: entries that the two tables lacked when an example was put off
     clock: Clock
 
@@ -85,7 +79,8 @@ def new_lookup(templates):
 @inline
 def is_plain(model, rule, noise):
     """Whether a score is nothing but a sum of values: no lazy penalty, no noise on features, no cut-off."""
-    return not is_lazy(rule) and noise.feature == NO_NOISE and noise.edge == NO_NOISE and model.min_count <= 1
+    quiet = noise.feature == NO_NOISE and noise.edge == NO_NOISE
+    return quiet and not is_lazy(rule) and model.state_features.min_count <= 1
 
 
 @inline
@@ -220,13 +215,14 @@ def noise_of(edge, noise, step, compound, key):
 
 
 @inline
-def score_row(templates, store, table, seen, least, row, value, rule, noise, step, plain, look, total):
+def score_row(templates, features, row, value, rule, noise, step, plain, look, total):
     """``total[a] = Σ_k x_k w[k, a]`` over the features of a row, in units of stored values."""
+    store, seen = features.weights, features.seen
     C = store.columns
     for a in range(C):
         total[a] = 0.0
     list_keys(templates, row, value, look)
-    find_rows(table, look)
+    find_rows(features.table, look)
     if plain and not store.sparse:
         for k in range(look.entry.shape[0]):
             if look.entry[k] >= 0:
@@ -236,7 +232,7 @@ def score_row(templates, store, table, seen, least, row, value, rule, noise, ste
         return
     for k in range(look.entry.shape[0]):
         r = look.entry[k]
-        if r < 0 or (seen.shape[0] > 0 and seen[r] < least):
+        if r < 0 or (seen.shape[0] > 0 and seen[r] < features.min_count):
             continue
         x = 1.0
         if not plain:
@@ -249,7 +245,7 @@ def score_row(templates, store, table, seen, least, row, value, rule, noise, ste
 
 
 @inline
-def emit_row(templates, table, entries, row, value, noise, step, up, down, look, difference: Difference):
+def emit_row(templates, features, row, value, noise, step, up, down, look, difference: Difference):
     """Emit the features of a row for column ``up``, and against column ``down``; -1 for none."""
     list_keys(templates, row, value, look)
     for k in range(look.slot.shape[0]):
@@ -258,7 +254,7 @@ def emit_row(templates, table, entries, row, value, noise, step, up, down, look,
         key, compound = look.key[k], look.compound[k]
         x = noise_of(templates.edge[k], noise, step, compound, key)
         if x != 0.0:
-            r = intern(table, entries, compound, key >> 32, key & _LOW)
+            r = intern(features.table, features.entries, compound, key >> 32, key & _LOW)
             if up >= 0:
                 emit(difference, r, up, x)
             if down >= 0:

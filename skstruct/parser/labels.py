@@ -1,6 +1,6 @@
 """Labels for the arcs of a tree.
 
-Place on the ladder: rung 4, beside :mod:`.parse_search`. The search builds a tree without labels; then every
+The search (:mod:`.search`) builds a tree without labels; then every
 arc gets the label that scores best, given the whole tree: head, siblings, children, neighbours. A wrong label
 costs no arc, and the tree around an arc is known on both sides when its label is chosen. (Labels of the head
 and of the sibling on the left as features, chosen from the root downwards, made nothing better on UD EWT.)
@@ -79,13 +79,13 @@ def best_label(model, rule, noise, plain, work, gold):
     """
     total = work.total
     score_row(
-        model.arcs, model.labels, model.label_table, model.label_seen, model.min_count, work.arc,
-        work.value, rule, noise, model.clock.step[0], plain, work.look_arc, total,
+        model.arcs, model.arc_features, work.arc, work.value, rule, noise, model.clock.step[0], plain,
+        work.look_arc, total,
     )  # fmt: skip
     if gold >= 0:
         total[gold] -= MARGIN / model.clock.scale[0]
     best = 0
-    for y in range(1, model.labels.columns):
+    for y in range(1, model.arc_features.weights.columns):
         if total[y] > total[best]:
             best = y
     return best
@@ -115,7 +115,7 @@ def emit_labels(head, label, n, model, rule, noise, plain, work):
             if work.total[y] > work.total[gold] + MARGIN / model.clock.scale[0]:
                 wrong += 1
             emit_row(
-                model.arcs, model.label_table, model.label_entries, work.arc, work.value, noise,
-                model.clock.step[0], gold, y, work.look_arc, work.label_difference,
+                model.arcs, model.arc_features, work.arc, work.value, noise, model.clock.step[0], gold, y,
+                work.look_arc, work.label_difference,
             )  # fmt: skip
     return wrong

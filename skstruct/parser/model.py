@@ -4,22 +4,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.averaging import entries as weights_of
-from ..core.averaging import sparse_store
 from ..core.codes import STANDARD
-from ..core.feature_table import TableAverage
+from ..core.feature_table import TableAverage, final, for_reading, restart_average
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
-from ..core.store import (
-    READ_ONLY,
-    Store,
-    made_sparse,
-    new_clock,
-    new_store,
-    remap_columns,
-    restart_average,
-    weights,
-)
+from ..core.store import READ_ONLY, Store, made_sparse, new_clock, remap_columns
 from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
 from ..features.names import NamedWeights
@@ -119,18 +108,11 @@ class ParserModel:
                 beam=self.beam,
                 merge=self.merge,
                 update=STANDARD,
-                min_count=1,
                 tracked=tracked_fields(templates),
                 templates=templates,
                 arcs=arcs,
-                weights=self.weights,
-                table=self.table,
-                entries=np.array([self.entries], np.int64),
-                seen=np.zeros(0, np.int32),
-                labels=self.label_weights,
-                label_table=self.label_table,
-                label_entries=np.array([self.label_entries], np.int64),
-                label_seen=np.zeros(0, np.int32),
+                state_features=for_reading(self.weights, self.table, self.entries),
+                arc_features=for_reading(self.label_weights, self.label_table, self.label_entries),
                 wanted=np.zeros(2, np.int64),
                 clock=new_clock(),
             )
@@ -258,16 +240,18 @@ def fresh_state(lines, encoder, labels, settings, rule, key):
 def continued_state(before, old_labels, labels, settings, rule, stream):
     """A copy of an earlier state; see :func:`.online_state.continued_state` for what becomes of averages."""
     model = snapshot(structure, before.model)._replace(**settings)
+    tables = {name: getattr(model, name) for name in structure.TABLES}
     if before.rule != rule or (stream and not before.stream):
-        model = model._replace(
-            weights=restart_average(model.weights, model.clock, before.rule, rule),
-            labels=restart_average(model.labels, model.clock, before.rule, rule),
-            clock=new_clock(),
-        )
+        for name, features in tables.items():
+            tables[name] = restart_average(features, model.clock, before.rule, rule)
+        model = model._replace(clock=new_clock())
     if labels.values != old_labels.values:
         new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
-        store = made_sparse(model.labels) if len(labels) > FEW_LABELS else model.labels
-        model = model._replace(labels=remap_columns(store, new_of_old, len(labels)))
+        store = tables["arc_features"].weights
+        store = made_sparse(store) if len(labels) > FEW_LABELS else store
+        store = remap_columns(store, new_of_old, len(labels))
+        tables["arc_features"] = tables["arc_features"]._replace(weights=store)
+    model = model._replace(**tables)
     return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])
 
 
@@ -276,29 +260,5 @@ def final_model(model, rule, lines, encoder, labels, reuse=False):
 
     ``reuse``: training ends here, and the model may be made of its arrays.
     """
-    parts = []
-    for store, table, entries, seen in (
-        (model.weights, model.table, model.entries, model.seen),
-        (model.labels, model.label_table, model.label_entries, model.label_seen),
-    ):
-        R = int(entries[0])
-        rare = seen[:R] < model.min_count if seen.shape[0] else None
-        value = weights(store, model.clock, rule, reuse)
-        parts += [_final_store(store, value, R, rare, reuse), table if reuse else table.copy(), R]
-    return ParserModel(lines, encoder, labels, model.beam, model.merge, *parts)
-
-
-def _final_store(store, value, R, rare, reuse):
-    """A store for prediction: R rows, without the weights of ``rare`` ones."""
-    C = store.columns
-    like = new_store(0, C, READ_ONLY, store.sparse)
-    if not store.sparse:
-        value = value[: R * C] if reuse else value[: R * C].copy()
-        if rare is not None:
-            value.reshape(R, C)[rare] = 0.0
-        return like._replace(value=value)
-    keys, values = weights_of(store._replace(value=value, first=store.first[:R], count=store.count[:R]))
-    if rare is not None:
-        common = ~rare[keys // C]
-        keys, values = keys[common], values[common]
-    return sparse_store(like._replace(first=np.zeros(R, np.int64)), keys, values)
+    parts = [final(getattr(model, name), model.clock, rule, reuse) for name in structure.TABLES]
+    return ParserModel(lines, encoder, labels, model.beam, model.merge, *parts[0], *parts[1])

@@ -7,16 +7,15 @@ feature occurs twice, and each belongs to a template.
 import numpy as np
 
 from ..core.codes import STANDARD
-from ..core.feature_table import united
+from ..core.feature_table import for_training, in_use, seen_in_use, table_from_keys
 from ..core.hashing import keys_of
-from ..core.store import READ_ONLY, grow_rows
+from ..core.store import READ_ONLY
 from ..data.labels import Labels
 from ..features.alphabet import Alphabet
 from ..saving.labels import labels_from_state, labels_state
-from ..saving.stores import full, store_from_state, store_state, used_rows
+from ..saving.stores import full, store_from_state, store_state
 from ..saving.values import require, within
 from .atoms import AtomEncoder
-from .epoch import rows_of
 from .features import N_ACTIONS, SPECIAL
 from .model import ParserModel, attributes_read, compiled
 from .template_sets import ARC_LINES
@@ -50,18 +49,13 @@ def model_state(model, writer, where):
 
 
 def trained_state(model, writer, name):
-    """The JSON of a :class:`Scorer`; its features are those of the model."""
+    """The JSON of a :class:`ParseModel`; its features are those of the model."""
     out = {}
-    for field, store, entries in (
-        ("weights", model.weights, model.entries),
-        ("label_weights", model.labels, model.label_entries),
-    ):
-        out[field] = store_state(used_rows(store, int(entries[0])), writer, f"{name}.{field}")
-    if model.min_count > 1:
-        out["seen"] = writer.array(f"{name}.seen", model.seen[: int(model.entries[0])])
-        out["label_seen"] = writer.array(
-            f"{name}.label_seen", model.label_seen[: int(model.label_entries[0])]
-        )
+    for field, features in (("weights", model.state_features), ("label_weights", model.arc_features)):
+        out[field] = store_state(in_use(features), writer, f"{name}.{field}")
+    if model.state_features.min_count > 1:
+        out["seen"] = writer.array(f"{name}.seen", seen_in_use(model.state_features))
+        out["label_seen"] = writer.array(f"{name}.label_seen", seen_in_use(model.arc_features))
     return out
 
 
@@ -115,9 +109,9 @@ def _table(keys, n_templates, reader, where):
     keys = reader.array(keys, where, np.int32, (None, 3)).astype(np.int64)
     ok = (keys >= 0).all() and within(keys[:, 0] & _TEMPLATE, 0, n_templates)
     require(ok, f"{where} are no features of the templates")
-    table, entries, _ = united([keys])
-    require(entries == keys.shape[0], f"{where}: a feature occurs twice")
-    return table, entries
+    table, distinct = table_from_keys(keys)
+    require(distinct, f"{where}: a feature occurs twice")
+    return table, keys.shape[0]
 
 
 def trained_from_state(node, model, min_count, rule, clock, reader, where):
@@ -140,21 +134,14 @@ def trained_from_state(node, model, min_count, rule, clock, reader, where):
             ]
     elif stores[1].sparse:
         stores[1] = full(stores[1])
-    rows = rows_of(model.table), rows_of(model.label_table)
-    counts = [
-        np.append(part, np.zeros(n - part.shape[0], np.int32)) if min_count > 1 else np.zeros(0, np.int32)
-        for part, n in zip(seen, rows)
+    tables = (model.table, model.entries), (model.label_table, model.label_entries)
+    features = [
+        for_training(store, *table, rule, min_count, counts, by_weight=False)
+        for store, table, counts in zip(stores, tables, seen)
     ]
     return model.scorer()._replace(
         update=STANDARD,  # as the next training says
-        min_count=min_count,
-        weights=grow_rows(stores[0], rows[0], rule),
-        table=model.table.copy(),
-        entries=np.array([model.entries], np.int64),
-        seen=counts[0],
-        labels=grow_rows(stores[1], rows[1], rule),
-        label_table=model.label_table.copy(),
-        label_entries=np.array([model.label_entries], np.int64),
-        label_seen=counts[1],
+        state_features=features[0],
+        arc_features=features[1],
         clock=clock,
     )

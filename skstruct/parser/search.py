@@ -1,6 +1,6 @@
 """Beam search for a projective tree, with equivalent states merged.
 
-Place on the ladder: rung 4, below :mod:`.parse`. Words are read from left to right; SHIFT puts the next word
+Words are read from left to right; SHIFT puts the next word
 on a stack of trees, LEFT and RIGHT join its first two trees (arc-standard). A tree of n words takes 2 n - 1
 actions.
 
@@ -99,6 +99,7 @@ def new_work(task, model, training=True):
     most, successors = 2 * n * B + 2, B * (1 + 2 * B)
     ints = np.zeros((6, most), np.int32)
     K, arcs = model.templates.slot.shape[0], model.arcs.slot.shape[0]
+    n_labels = model.arc_features.weights.columns
     return ParseWork(
         value=np.zeros((task.atoms.shape[0], n + 2 + AHEAD), np.int32),
         look=new_lookup(model.templates),
@@ -123,9 +124,9 @@ def new_work(task, model, training=True):
         head=np.zeros(n, np.int32),
         around=np.zeros((7, n + 1), np.int32),
         arc=np.zeros(len(ARC_FIELDS) + len(ARC_NUMBERS), np.int32),
-        total=np.zeros(max(model.labels.columns, 1)),
+        total=np.zeros(max(n_labels, 1)),
         difference=new_difference(4 * n * K if training else 0),
-        label_difference=new_difference(2 * n * arcs if training and model.labels.columns else 0),
+        label_difference=new_difference(2 * n * arcs if training and n_labels else 0),
         stats=np.zeros(3),
     )
 
@@ -286,8 +287,8 @@ def search(n, gold, update, model, rule, noise, plain, work):
     for step in range(2 * n - 1):
         for x in range(begin, end):
             score_row(
-                model.templates, model.weights, model.table, model.seen, model.min_count, states.row[x],
-                work.value, rule, noise, clock_step, plain, work.look, states.gain[x],
+                model.templates, model.state_features, states.row[x], work.value, rule, noise, clock_step,
+                plain, work.look, states.gain[x],
             )  # fmt: skip
         k = _expand(states, begin, end, step, n, candidates)
         begin = end
@@ -358,8 +359,8 @@ def worst_step(gold, n, model, rule, noise, plain, work):
     right, worst, m, best = 0.0, -np.inf, 0, 0
     for step in range(2 * n - 1):
         score_row(
-            model.templates, model.weights, model.table, model.seen, model.min_count, rows[step],
-            work.value, rule, noise, model.clock.step[0], plain, work.look, total,
+            model.templates, model.state_features, rows[step], work.value, rule, noise,
+            model.clock.step[0], plain, work.look, total,
         )  # fmt: skip
         right += total[gold[step]]
         x = work.begin[step + 1]

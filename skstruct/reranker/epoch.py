@@ -1,6 +1,6 @@
 """Paths through a lattice of words: exact search over adjacent triples, and what an example teaches.
 
-Place on the ladder: rung 4. The k best analyses of a text by a base model are cut into *nodes*: a word or
+The k best analyses of a text by a base model are cut into *nodes*: a word or
 token, where it begins and ends, its tag, and its *margin*, the score of the best analysis minus that of the
 best one that holds the node. What adjoins makes paths, among them all k analyses and many recombinations.
 A path scores the sum of the features of its nodes, of their pairs and of their triples (Zhang, Su and Zhou
@@ -19,31 +19,23 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core import feature_table
 from ..core.codes import DONE, NO_NOISE, RESCALE, TABLE_FULL
 from ..core.compile import inline, kernel
-from ..core.hashing import MAX_LOAD, empty_table, find, grown, intern, mix64, room
+from ..core.feature_table import FeatureTable, count_updates, lacks_room, new_table
+from ..core.hashing import find, intern, mix64
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
 from ..core.penalties import read_weight
 from ..core.rules import Difference, emit, finish_visit, new_difference
-from ..core.store import (
-    SMALLEST_SCALE,
-    Clock,
-    Store,
-    grow_rows,
-    new_clock,
-    new_store,
-)
+from ..core.store import SMALLEST_SCALE, Clock, new_clock
 
-STORES = ("weights",)
-TABLES = ("table", "entries", "seen")
+TABLES = ("features",)
 
 PAIR, TRIPLE, N_TEMPLATES = 6, 16, 20
 """Templates below PAIR look at one node, those below TRIPLE at two, the others at three."""
 
 HALF = 2**15
 """Tags, lengths and margins are below: two of them share half a key."""
-
-FIRST_CAPACITY = 2**14
 
 
 class LatticeTask(NamedTuple):
@@ -70,11 +62,7 @@ ABSENT = -2
 class Reranker(NamedTuple):
     """Everything that scores; one row of one weight for each feature."""
 
-    weights: Store
-    table: np.ndarray  # (capacity, 2) int64: features, see core.hashing
-    entries: np.ndarray  # (1,) int64
-    seen: np.ndarray  # (R,) int32: updates of each weight; empty without a cut-off
-    min_count: int
+    features: FeatureTable
     clock: Clock
 
 
@@ -188,14 +176,15 @@ def _noise_of(noise, step, k, left, right):
 def weigh(model, rule, noise, atoms, a, p, c, begin, keys):
     """Sum of the weights of the features of one group; see :func:`list_keys`."""
     list_keys(atoms, a, p, c, begin, keys)
-    total, step = 0.0, model.clock.step[0]
+    features, step = model.features, model.clock.step[0]
+    total = 0.0
     for k in range(begin, _end_of(begin)):
         if keys[k, 0] < 0:
             continue
-        row = find(model.table, k, keys[k, 0], keys[k, 1])
-        if row < 0 or (model.seen.shape[0] > 0 and model.seen[row] < model.min_count):
+        row = find(features.table, k, keys[k, 0], keys[k, 1])
+        if row < 0 or (features.seen.shape[0] > 0 and features.seen[row] < features.min_count):
             continue
-        w = read_weight(model.weights, rule, row, row, step)
+        w = read_weight(features.weights, rule, row, row, step)
         total += w * _noise_of(noise, step, k, keys[k, 0], keys[k, 1])
     return total * model.clock.scale[0]
 
@@ -204,12 +193,12 @@ def weigh(model, rule, noise, atoms, a, p, c, begin, keys):
 def emit_group(model, noise, atoms, a, p, c, begin, keys, amount, difference):
     """Emit the features of one group, new ones with new rows."""
     list_keys(atoms, a, p, c, begin, keys)
-    step = model.clock.step[0]
+    features, step = model.features, model.clock.step[0]
     for k in range(begin, _end_of(begin)):
         if keys[k, 0] >= 0:
             x = _noise_of(noise, step, k, keys[k, 0], keys[k, 1])
             if x != 0.0:
-                row = intern(model.table, model.entries, k, keys[k, 0], keys[k, 1])
+                row = intern(features.table, features.entries, k, keys[k, 0], keys[k, 1])
                 emit(difference, row, np.int64(0), amount * x)
 
 
@@ -299,19 +288,15 @@ def epoch(task, order, begin, end, model, rule, noise, work):
             if work.path[c] != ABSENT and target[c] == ABSENT:
                 wrong += task.end[first + c] - task.begin[first + c]
         if wrong > 0:
-            needed = nodes * N_TEMPLATES
-            R = model.weights.value.shape[0]
-            if room(model.table, model.entries) < needed or model.entries[0] + needed > R:
+            if lacks_room(model.features, nodes * N_TEMPLATES):
                 return TABLE_FULL, k
             emit_path(task, i, model, noise, target, work.path, 1.0, work)
             emit_path(task, i, model, noise, work.path, target, -1.0, work)
-            for entry in range(difference.size[0] if model.seen.shape[0] > 0 else 0):
-                if difference.amount[entry] != 0.0:
-                    model.seen[difference.row[entry]] += 1
+            count_updates(model.features, difference)
             work.stats[0] += 1.0
             work.stats[1] += wrong
             work.stats[2] += 1.0
-        finish_visit((difference,), (model.weights,), model.clock, rule, 1.0, task.weight[i])
+        finish_visit((difference,), (model.features.weights,), model.clock, rule, 1.0, task.weight[i])
     return DONE, end
 
 
@@ -361,43 +346,11 @@ def find_targets(task, value, back):
 # --------------------------------------------------------------------------------------------------
 # The same arrays seen from Python
 # --------------------------------------------------------------------------------------------------
-def rows_of(table):
-    """Rows of weights that go with a table: as many as it takes entries."""
-    return int(MAX_LOAD * table.shape[0])
-
-
 def new_model(min_count, rule):
     """A model without features."""
-    table = empty_table(FIRST_CAPACITY)
-    rows = rows_of(table)
-    return Reranker(
-        weights=new_store(rows, 1, rule, False),
-        table=table,
-        entries=np.zeros(1, np.int64),
-        seen=np.zeros(rows if min_count > 1 else 0, np.int32),
-        min_count=min_count,
-        clock=new_clock(),
-    )
+    return Reranker(new_table(1, rule, min_count), new_clock())
 
 
 def grow(model, rule):
     """The model with room for twice as many features."""
-    table = grown(model.table, 2 * rows_of(model.table))
-    rows = rows_of(table)
-    seen = np.zeros(rows if model.min_count > 1 else 0, np.int32)
-    seen[: model.seen.shape[0]] = model.seen
-    return model._replace(weights=grow_rows(model.weights, rows, rule), table=table, seen=seen)
-
-
-@kernel
-def _intern_keys(keys, table, entries):
-    for r in range(keys.shape[0]):
-        intern(table, entries, keys[r, 0], keys[r, 1], keys[r, 2])
-
-
-def table_from_keys(keys):
-    """The table in which row r has the key ``keys[r]`` (R, 3), and whether no key occurs twice."""
-    table = grown(empty_table(FIRST_CAPACITY), keys.shape[0])
-    entries = np.zeros(1, np.int64)
-    _intern_keys(keys, table, entries)
-    return table, int(entries[0]) == keys.shape[0]
+    return model._replace(features=feature_table.grow(model.features, rule))

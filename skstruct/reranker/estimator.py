@@ -28,7 +28,6 @@ from .._sklearn import (
 )
 from ..chain.segmenter import Segmenter
 from ..core.codes import AVERAGES, PERCEPTRON
-from ..core.noise import QUIET
 from ..core.store import READ_ONLY, Rule
 from ..data.inputs import Inputs, Sequences, renumbered, take
 from ..data.types import Corpus
@@ -41,7 +40,7 @@ from ..training.run import Run, TrainingState, new_key
 from . import epoch as structure
 from . import saved
 from .lattice import RIGHT, lattices_of, make_task, paths, view_of
-from .model import continued_state, final_model
+from .model import choose, continued_state, final_model
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -196,10 +195,10 @@ class KBestReranker(OnlineLearner, BaseEstimator):
             raise ValueError(
                 f"cv={self.cv} parts need at least as many sequences that are not empty, got {used.shape[0]}"
             )
-        if continued and self.min_count != self._training.model.min_count:
+        if continued and self.min_count != self._training.model.features.min_count:
             raise ValueError(
                 f"min_count={self.min_count} differs from that of the training so far, "
-                f"{self._training.model.min_count}; a fit that continues cannot change it"
+                f"{self._training.model.features.min_count}; a fit that continues cannot change it"
             )
         key = self._training.key if continued else new_key(self.random_state)
         X, y = take(X, used), take(y, used)
@@ -332,14 +331,6 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         return float(view.score(y, self.predict(X), sample_weights(sample_weight, X)))
 
 
-def choose(model, rule, task):
-    """(nodes on the best paths, scores) of lattices."""
-    out, scores = np.zeros(task.begin.shape[0], np.bool_), np.empty(task.node.shape[0] - 1)
-    work = structure.new_work(task, training=False)
-    structure.predict(task, 0, scores.shape[0], model, rule, QUIET, work, out, scores)
-    return out, scores
-
-
 def _f1(task, chosen, n_items):
     """F1 of chosen nodes against ``n_items`` right ones."""
     right = np.count_nonzero(task.right[chosen] == RIGHT)
@@ -376,5 +367,5 @@ class RerankRun(Run):
 
     def fresh(self, key):
         """See :class:`.run.Run`."""
-        model = structure.new_model(self.state.model.min_count, self.state.rule)
+        model = structure.new_model(self.state.model.features.min_count, self.state.rule)
         return TrainingState(model, self.state.rule, key)

@@ -1,10 +1,12 @@
-"""What a trained re-ranker predicts with, made of a training state and back."""
+"""A re-ranker without scikit-learn around it: features and weights beside those of the base."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.store import READ_ONLY, new_clock, new_store, weights
+from ..core.feature_table import final, for_reading, restart_average
+from ..core.noise import QUIET
+from ..core.store import new_clock
 from ..training.chunks import lend
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
@@ -34,33 +36,27 @@ class RerankModel:
 
     def reranker(self):
         """The arrays that kernels search under."""
-        return lend(
-            structure.Reranker(
-                weights=self.weights,
-                table=self.table,
-                entries=np.array([self.entries], np.int64),
-                seen=np.zeros(0, np.int32),
-                min_count=1,
-                clock=new_clock(),
-            )
-        )
+        features = for_reading(self.weights, self.table, self.entries)
+        return lend(structure.Reranker(features, new_clock()))
+
+
+def choose(model, rule, task):
+    """(nodes on the best paths, scores) of lattices."""
+    out, scores = np.zeros(task.begin.shape[0], np.bool_), np.empty(task.node.shape[0] - 1)
+    work = structure.new_work(task, training=False)
+    structure.predict(task, 0, scores.shape[0], model, rule, QUIET, work, out, scores)
+    return out, scores
 
 
 def final_model(model, rule, words, tags):
     """The :class:`RerankModel` that training so far amounts to, without bookkeeping."""
-    R = int(model.entries[0])
-    value = weights(model.weights, model.clock, rule)[:R].copy()
-    if model.min_count > 1:
-        value[model.seen[:R] < model.min_count] = 0.0
-    store = new_store(0, 1, READ_ONLY, False)._replace(value=value)
-    return RerankModel(words, tags, store, model.table.copy(), R)
+    return RerankModel(words, tags, *final(model.features, model.clock, rule))
 
 
 def continued_state(before, rule):
     """A copy of an earlier state; under another rule the average begins anew."""
     model = snapshot(structure, before.model)
     if before.rule != rule:
-        fresh = new_store(model.weights.value.shape[0], 1, rule, False)
-        value = weights(model.weights, model.clock, before.rule).copy()
-        model = model._replace(weights=fresh._replace(value=value), clock=new_clock())
+        features = restart_average(model.features, model.clock, before.rule, rule)
+        model = model._replace(features=features, clock=new_clock())
     return TrainingState(model, rule, before.key, before.epoch, history=[*before.history])

@@ -6,11 +6,12 @@ attribute, an estimator of its own.
 
 import numpy as np
 
+from ..core.feature_table import for_training, in_use, seen_in_use, table_from_keys
 from ..core.hashing import keys_of
-from ..core.store import READ_ONLY, grow_rows
-from ..saving.stores import store_from_state, store_state, used_rows
+from ..core.store import READ_ONLY
+from ..saving.stores import store_from_state, store_state
 from ..saving.values import require
-from .epoch import HALF, N_TEMPLATES, Reranker, rows_of, table_from_keys
+from .epoch import HALF, N_TEMPLATES, Reranker
 from .lattice import view_of
 from .model import RerankModel
 
@@ -29,10 +30,10 @@ def model_state(model, writer, name):
 
 def trained_state(model, writer, name):
     """The JSON of a :class:`Reranker`; its features are those of the model."""
-    R = int(model.entries[0])
-    out = {"weights": store_state(used_rows(model.weights, R), writer, f"{name}.weights")}
-    if model.min_count > 1:
-        out["seen"] = writer.array(f"{name}.seen", model.seen[:R])
+    features = model.features
+    out = {"weights": store_state(in_use(features), writer, f"{name}.weights")}
+    if features.min_count > 1:
+        out["seen"] = writer.array(f"{name}.seen", seen_in_use(features))
     return out
 
 
@@ -83,12 +84,4 @@ def trained_from_state(node, model, min_count, rule, clock, reader, where):
         if min_count > 1:
             (seen,) = reader.members(node, where, "seen")
             seen = reader.array(seen, f"{where}.seen", np.int32, (R,))
-    rows = rows_of(model.table)
-    return Reranker(
-        weights=grow_rows(store, rows, rule),
-        table=model.table.copy(),
-        entries=np.array([R], np.int64),
-        seen=np.append(seen, np.zeros(rows - R, np.int32)) if min_count > 1 else np.zeros(0, np.int32),
-        min_count=min_count,
-        clock=clock,
-    )
+    return Reranker(for_training(store, model.table, R, rule, min_count, seen), clock)

@@ -1,14 +1,14 @@
 """Online training: epochs of any structure, over any rule, penalty, average and noise.
 
-A *structure* is a module that exports the kernel ``epoch(task, order,
-begin, end, model, rule, noise, work)`` and ``STORES``, the names of the model's weight stores. The
-model is a ``NamedTuple`` with these stores and a ``clock``. Training updates the arrays of the model
-in place, and replaces the model only when something in it has to grow.
+A *structure* is a module that exports the kernel ``epoch(task, order, begin, end, model, rule, noise,
+work)`` and ``STORES``, the names of the model's weight stores. The model is a ``NamedTuple`` with these
+stores and a ``clock``. Training updates the arrays of the model in place, and replaces the model only when
+something in it has to grow.
 
-A structure that meets features only while it searches also exports ``TABLES``, the names of the
-arrays that number them, and ``grow(model, rule)``, the model with more room for features. If halves of
-its keys may be rows, as a word is half of a longer feature, it exports ``node_halves(model)`` as well: by
-number, whether the left and the right half are; (n, 2) bool.
+A structure that meets features only while it searches exports ``TABLES`` instead, the names of the model's
+feature tables (``core.feature_table``), and ``grow(model, rule)``, the model with more room for features. If
+halves of its keys may be rows, as a word is half of a longer feature, it exports ``node_halves(model)`` as
+well: by number, whether the left and the right half are; (n, 2) bool.
 """
 
 import time
@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.codes import POOL_FULL, RESCALE, TABLE_FULL
+from ..core.feature_table import FeatureTable, copy_table
 from ..core.store import Clock, close_epoch, copy_store, grow_pool, rebase
 
 CHUNK_TOKENS = 50_000
@@ -42,10 +43,23 @@ def epoch_order(key, epoch, n, shuffle=True):
     return np.random.Generator(np.random.PCG64([key, epoch])).permutation(n)
 
 
+def stores_of(structure, model):
+    """The stores of a model, by the field where they, or their tables, are."""
+    stores = {name: getattr(model, name) for name in getattr(structure, "STORES", ())}
+    stores.update((name, getattr(model, name).weights) for name in getattr(structure, "TABLES", ()))
+    return stores
+
+
+def with_store(model, name, store):
+    """The model with another store at a field; see :func:`stores_of`."""
+    part = getattr(model, name)
+    return model._replace(**{name: part._replace(weights=store) if isinstance(part, FeatureTable) else store})
+
+
 def snapshot(structure, model):
     """A copy of the model that shares no mutable array."""
-    copies = {name: copy_store(getattr(model, name)) for name in structure.STORES}
-    copies.update((name, getattr(model, name).copy()) for name in getattr(structure, "TABLES", ()))
+    copies = {name: copy_store(getattr(model, name)) for name in getattr(structure, "STORES", ())}
+    copies.update((name, copy_table(getattr(model, name))) for name in getattr(structure, "TABLES", ()))
     return model._replace(clock=Clock(*(part.copy() for part in model.clock)), **copies)
 
 
@@ -58,14 +72,15 @@ def chunks(order, lengths):
     return np.unique(np.concatenate([[0], cuts, [order.shape[0]]])).tolist()
 
 
-def _with_room(stores, rule):
-    """The sparse store with the least free room, by its name, grown.
+def _with_room(structure, model, rule):
+    """The model with more room in the sparse store that has the least.
 
     It need not be the one that lacked room; then that one is the next to grow.
     """
+    stores = stores_of(structure, model)
     free = {name: s.value.shape[0] - int(s.used[0]) for name, s in stores.items() if s.sparse}
     name = min(free, key=free.get)
-    return {name: grow_pool(stores[name], rule, 4096)}
+    return with_store(model, name, grow_pool(stores[name], rule, 4096))
 
 
 def run_epoch(structure, task, order, lengths, model, rule, noise, work, interrupt=None, whole=True):
@@ -90,11 +105,10 @@ def run_epoch(structure, task, order, lengths, model, rule, noise, work, interru
     for begin, end in zip(bounds, bounds[1:]):
         while begin < end:
             code, begin = structure.epoch(task, order, begin, end, model, rule, noise, work)
-            stores = [getattr(model, name) for name in structure.STORES]
             if code == POOL_FULL:
-                model = model._replace(**_with_room(dict(zip(structure.STORES, stores)), rule))
+                model = _with_room(structure, model, rule)
             elif code == RESCALE:
-                rebase(stores, model.clock)
+                rebase(stores_of(structure, model).values(), model.clock)
             elif code == TABLE_FULL:
                 model = structure.grow(model, rule)
         if interrupt is not None and interrupt.count:
@@ -102,7 +116,7 @@ def run_epoch(structure, task, order, lengths, model, rule, noise, work, interru
             if not patient:
                 complete = end == bounds[-1]
                 break
-    close_epoch([getattr(model, name) for name in structure.STORES], model.clock, rule)
+    close_epoch(stores_of(structure, model).values(), model.clock, rule)
     updates, wrong, loss = work.stats.tolist()
     stats = EpochStats(int(updates), int(wrong), loss, time.perf_counter() - began)
     return model, stats, complete

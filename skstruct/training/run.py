@@ -18,7 +18,7 @@ from .._sklearn import epoch_context
 from ..core.store import Rule
 from ..saving.container import ModelFileError
 from .checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters, with_arrays
-from .epochs import epoch_order, epochs, snapshot
+from .epochs import epoch_order, epochs, snapshot, stores_of
 from .interrupt import DeferredInterrupt
 
 
@@ -251,7 +251,7 @@ class Run:
         Of a model without weights that is all that training leaves alone: constraints, costs, templates.
         """
         model, structure = self.state.model, self.structure
-        learned = {"clock", *structure.STORES, *getattr(structure, "TABLES", ())}
+        learned = {"clock", *stores_of(structure, model)}
         given = [part for name, part in zip(model._fields, model) if name not in learned]
         return _as_arrays(tuple(given)), model if self.state.epoch else ()
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..core.feature_table import FeatureTable
 from ..core.store import READ_ONLY, new_clock
 from ..saving.registry import Savable
 from ..saving.stores import clock_from_state, rule_from_state, steps_state
@@ -66,7 +67,7 @@ def _training_state(state, history, writer, name, saved):
     """
     out = {"key": int(state.key), "epoch": int(state.epoch)}
     for fact in saved.FACTS:
-        out[fact] = int(state.model.min_count) if fact == "min_count" else bool(getattr(state, fact))
+        out[fact] = _min_count(state.model) if fact == "min_count" else bool(getattr(state, fact))
     if not writer.training:
         return out
     if state.history is not history:
@@ -74,6 +75,11 @@ def _training_state(state, history, writer, name, saved):
     out.update(steps_state(state.rule, state.model.clock))
     out.update(saved.trained_state(state.model, writer, name))
     return out
+
+
+def _min_count(model):
+    """That of the model's feature tables."""
+    return next(int(part.min_count) for part in model if isinstance(part, FeatureTable))
 
 
 def _training_from_state(node, model, history, reader, where, saved):

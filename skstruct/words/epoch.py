@@ -1,7 +1,7 @@
 """Word segmentation: scores of words in a text, and the difference that an example teaches.
 
-Place on the ladder: rung 4. A segmentation of n characters is a decision at each of 0 ... n: a word starts
-there (START; the first and the last are given) or goes on (INSIDE). The search (:mod:`.segment_search`)
+A segmentation of n characters is a decision at each of 0 ... n: a word starts
+there (START; the first and the last are given) or goes on (INSIDE). The search (:mod:`.search`)
 reads the characters from left to right; a state before the decision at i is the length ℓ of the word in
 progress and the length ℓ' of the word before. All features are functions of (i, ℓ, ℓ') and the decision,
 so states that agree in these are merged without loss. Of those that remain the B best are kept; with all
@@ -19,11 +19,12 @@ Letters: n characters, i the place of a decision, m decisions of a prefix, ℓ a
 
 import numpy as np
 
+from ..core import feature_table
 from ..core.codes import DONE, FREE, INSIDE, MAX_VIOLATION, RESCALE, STANDARD, START, TABLE_FULL, ZC14
 from ..core.compile import inline, kernel
-from ..core.hashing import MAX_LOAD, empty_table, grown, room
+from ..core.feature_table import count_updates, lacks_room, new_table
 from ..core.rules import finish_visit
-from ..core.store import SMALLEST_SCALE, grow_rows, new_clock, new_store
+from ..core.store import SMALLEST_SCALE, new_clock
 from .features import (
     CONTEXT,
     N_NUMBERS,
@@ -44,17 +45,7 @@ from .features import (
 from .keys import IS_NODE
 from .search import search
 
-STORES = ("weights",)
-TABLES = ("table", "entries", "seen")
-
-
-def node_halves(model):
-    """See ``training.epochs``."""
-    return IS_NODE[model.templates]
-
-
-FIRST_CAPACITY = 2**14
-"""Slots of the table that training begins with."""
+TABLES = ("features",)
 
 
 @inline
@@ -76,7 +67,7 @@ def count_differing(target, path, m):
 def emit_path(model, noise, work, path, other, m, amount):
     """Emit the features of the first m decisions of ``path``, without those that ``other`` has too."""
     c, hidden, keys, difference = work.char, work.hidden, work.keys, work.difference
-    table, entries = model.table, model.entries
+    table, entries = model.features.table, model.features.entries
     n = path.shape[0] - 1
     words = model.templates == ZC14
     word = last = other_word = other_last = 0  # where the word in progress, and the one before, begin
@@ -111,14 +102,6 @@ def emit_path(model, noise, work, path, other, m, amount):
             last, word = word, i
         if theirs == START:
             other_last, other_word = other_word, i
-
-
-@inline
-def has_room(model, differing, m):
-    """Whether table and rows take the features of an update; checked before anything changes."""
-    rows = model.weights.value.shape[0] // model.weights.columns
-    needed = 2 * (ROWS_EACH * differing + m)  # and the words, prefix by prefix
-    return room(model.table, model.entries) >= needed and model.entries[0] + needed <= rows
 
 
 @kernel
@@ -161,18 +144,17 @@ def epoch(task, order, begin, end, model, rule, noise, work):
             if gold[t] != FREE and gold[t] != path[t]:
                 mistakes += 1
         if mistakes > 0 and (gap >= 0.0 or model.update == STANDARD):
-            if not has_room(model, count_differing(target, path, min(m + 1, n + 1)), m):
+            differing = count_differing(target, path, min(m + 1, n + 1))
+            # Features, and the words, prefix by prefix; checked before anything changes.
+            if lacks_room(model.features, 2 * (ROWS_EACH * differing + m)):
                 return TABLE_FULL, k
             emit_path(model, noise, work, target[: n + 1], path[: n + 1], m, 1.0)
             emit_path(model, noise, work, path[: n + 1], target[: n + 1], m, -1.0)
-            for entry in range(difference.size[0] if model.seen.shape[0] > 0 else 0):
-                if difference.amount[entry] != 0.0:
-                    place = difference.row[entry] * model.weights.columns + difference.column[entry]
-                    model.seen[place] += 1
+            count_updates(model.features, difference)
             work.stats[0] += 1.0
             work.stats[1] += mistakes
             work.stats[2] += 1.0
-        finish_visit((difference,), (model.weights,), model.clock, rule, 1.0, task.weight[i])
+        finish_visit((difference,), (model.features.weights,), model.clock, rule, 1.0, task.weight[i])
     return DONE, end
 
 
@@ -201,33 +183,17 @@ def predict(task, begin, end, model, rule, noise, work, out, score):
 # --------------------------------------------------------------------------------------------------
 # The same arrays seen from Python
 # --------------------------------------------------------------------------------------------------
-def rows_of(table):
-    """Rows of weights that go with a table: as many as it takes entries."""
-    return int(MAX_LOAD * table.shape[0])
-
-
 def new_model(templates, beam, update, min_count, rule):
     """A model without features."""
-    columns = 1 if templates == ZC14 else 2
-    table = empty_table(FIRST_CAPACITY)
-    rows = rows_of(table)
-    return Scorer(
-        templates=templates,
-        beam=beam,
-        update=update,
-        min_count=min_count,
-        weights=new_store(rows, columns, rule, False),
-        table=table,
-        entries=np.zeros(1, np.int64),
-        seen=np.zeros(rows * columns if min_count > 1 else 0, np.int32),
-        clock=new_clock(),
-    )
+    features = new_table(1 if templates == ZC14 else 2, rule, min_count)
+    return Scorer(templates, beam, update, features, new_clock())
 
 
 def grow(model, rule):
     """The model with room for twice as many features."""
-    table = grown(model.table, 2 * rows_of(model.table))
-    rows = rows_of(table)
-    seen = np.zeros(rows * model.weights.columns if model.min_count > 1 else 0, np.int32)
-    seen[: model.seen.shape[0]] = model.seen
-    return model._replace(weights=grow_rows(model.weights, rows, rule), table=table, seen=seen)
+    return model._replace(features=feature_table.grow(model.features, rule))
+
+
+def node_halves(model):
+    """Which halves of keys are rows of words, plus 1; see :func:`..core.feature_table.extended`."""
+    return IS_NODE[model.templates]

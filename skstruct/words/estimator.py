@@ -257,7 +257,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         model = self._training.model
         for name, given, before in (
             ("templates", WORD_TEMPLATES[self.templates], model.templates),
-            ("min_count", int(self.min_count), model.min_count),
+            ("min_count", int(self.min_count), model.features.min_count),
         ):
             if given != before:
                 raise ValueError(
@@ -373,7 +373,8 @@ class WordRun(Run):
     def fresh(self, key):
         """See :class:`.run.Run`."""
         model = self.state.model
-        return fresh_state(model.templates, model.beam, model.update, model.min_count, self.state.rule, key)
+        min_count = model.features.min_count
+        return fresh_state(model.templates, model.beam, model.update, min_count, self.state.rule, key)
 
     # Keys mean the same everywhere: there is nothing to bring together.
     def vocabulary(self, min_count):
@@ -388,3 +389,4 @@ class WordRun(Run):
 
     def adopt(self, plan):
         """See :class:`.run.Run`."""
+        return self

@@ -1,6 +1,6 @@
 """What the word segmenter looks at: features of a word in progress, of its neighbours and of characters.
 
-Place on the ladder: rung 4, below :mod:`.segment`. Features are met while searching; the search only looks
+Features are met while searching; the search only looks
 them up, an update numbers those it meets for the first time (``core.hashing.intern``). A key is a
 *compound*, four times the template's number plus a decision, and two integers. Characters are their code
 points plus 1, 0 is the boundary; so keys mean the same in every model.
@@ -33,11 +33,12 @@ import numpy as np
 
 from ..core.codes import INSIDE, NO_NOISE, START, ZC14
 from ..core.compile import inline
+from ..core.feature_table import FeatureTable
 from ..core.hashing import EMPTY, find, home_of, intern, mix64
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
 from ..core.penalties import is_lazy, read_weight
 from ..core.rules import emit
-from ..core.store import Clock, Store
+from ..core.store import Clock
 
 NONE = 2
 """Stands for the decision at a character that does not exist."""
@@ -66,23 +67,20 @@ _RIGHT = np.array([0, ALONE, ALONE, ALONE, 0, -1, 1, -2, 0])
 
 
 class Scorer(NamedTuple):
-    """Everything that scores; R rows, C columns (ZSZ18: the decisions START, INSIDE; ZC14: one)."""
+    """Everything that scores; columns are the decisions START and INSIDE (ZSZ18), or one (ZC14)."""
 
     templates: int  # ZSZ18 or ZC14
     beam: int  # states kept at each character; 0: all
     update: int  # EARLY, MAX_VIOLATION or STANDARD
-    min_count: int  # weights of fewer updates do not count
-    weights: Store
-    table: np.ndarray  # (capacity, 2) int64: features, see core.hashing
-    entries: np.ndarray  # (1,) int64: features in the table
-    seen: np.ndarray  # (R * C,) int32: updates of each weight; empty without a cut-off
+    features: FeatureTable
     clock: Clock
 
 
 @inline
 def is_plain(model, rule, noise):
     """Whether a score is nothing but a sum of values: no lazy penalty, no noise on features, no cut-off."""
-    return not is_lazy(rule) and noise.feature == NO_NOISE and noise.edge == NO_NOISE and model.min_count <= 1
+    quiet = noise.feature == NO_NOISE and noise.edge == NO_NOISE
+    return quiet and not is_lazy(rule) and model.features.min_count <= 1
 
 
 @inline
@@ -199,7 +197,7 @@ def noise_of(templates, noise, step, compound, left, right):
 @inline
 def add_row(model, rule, noise, plain, compound, left, right, row, total):
     """``total[a] += w[row, a]``, corrupted."""
-    store = model.weights
+    store = model.features.weights
     C = store.columns
     place = row * C
     if plain:
@@ -210,14 +208,14 @@ def add_row(model, rule, noise, plain, compound, left, right, row, total):
     x = noise_of(model.templates, noise, step, compound, left, right)
     for a in range(C):
         w = read_weight(store, rule, row, place + a, step)
-        if model.min_count <= 1 or model.seen[place + a] >= model.min_count:
+        if model.features.min_count <= 1 or model.features.seen[place + a] >= model.features.min_count:
             total[a] += x * w
 
 
 @inline
 def sum_keys(model, rule, noise, plain, keys, begin, end, decision, total):
     """Add the weights of the numbers ``begin <= k < end``; ``decision`` is part of their compounds."""
-    table = model.table
+    table = model.features.table
     for k in range(begin, end):  # all slots are asked for before the first is needed
         if keys[k, 0] >= 0:
             slot = home_of(table, 4 * k + decision, (keys[k, 0] << 32) | keys[k, 1])
@@ -256,16 +254,14 @@ def extended(table, node, character):
 @inline
 def emit_keys(model, noise, keys, begin, end, decision, column, amount, difference):
     """Emit the features :func:`sum_keys` sums; new ones are numbered."""
-    step = model.clock.step[0]
+    step, table, entries = model.clock.step[0], model.features.table, model.features.entries
     for k in range(begin, end):
         left, right = keys[k, 0], keys[k, 1]
         if left >= 0:
             compound = np.int64(4 * k + decision)
             x = noise_of(model.templates, noise, step, compound, left, right)
             if x != 0.0:
-                emit(
-                    difference, intern(model.table, model.entries, compound, left, right), column, x * amount
-                )
+                emit(difference, intern(table, entries, compound, left, right), column, x * amount)
 
 
 @inline

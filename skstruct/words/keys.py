@@ -1,7 +1,7 @@
 """The features of word segmenters as keys: by row, and into a table.
 
-Place on the ladder: rung 4, beside :mod:`.segment`. A row's key is (compound, left, right), see
-:mod:`.segment_features`. Rows are numbered as features are met, so models that saw texts in other orders
+A row's key is (compound, left, right), see
+:mod:`.features`. Rows are numbered as features are met, so models that saw texts in other orders
 number them differently; and words stand in keys as nodes, which are rows too. Every word is numbered
 before the features that hold it, and after its prefixes. So going through rows in order, each key can be
 said in the numbers of another table.
@@ -10,8 +10,6 @@ said in the numbers of another table.
 import numpy as np
 
 from ..core.codes import ZSZ18
-from ..core.compile import kernel
-from ..core.hashing import empty_table, grown, intern
 from .features import CONTEXT, N_NUMBERS, WORD
 
 # Whether the left, and the right, half of a number's key is the node of a word; rows: ZSZ18, ZC14.
@@ -20,13 +18,6 @@ IS_NODE[:, WORD, 0] = True
 IS_NODE[0, [16, 17], 0] = True
 IS_NODE[1, [2, 9, 13], 0] = True
 IS_NODE[1, [2, 10, 14], 1] = True
-
-
-@kernel
-def _intern_rows(keys, table, entries):
-    """Number features in a table that has room for them."""
-    for r in range(keys.shape[0]):
-        intern(table, entries, keys[r, 0], keys[r, 1], keys[r, 2])
 
 
 def in_order(templates, keys):
@@ -108,11 +99,3 @@ def feature_names(templates, features):
 def feature_labels(templates):
     """What the columns of weights are for: decisions, or the pair of words."""
     return list(_DECISIONS[:2]) if templates == ZSZ18 else ["word"]
-
-
-def table_from_keys(keys):
-    """The table with the given keys, and whether no key occurs twice."""
-    table = grown(empty_table(), keys.shape[0])
-    entries = np.zeros(1, np.int64)
-    _intern_rows(keys, table, entries)
-    return table, int(entries[0]) == keys.shape[0]

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..core.codes import STANDARD, START
-from ..core.feature_table import TableAverage
+from ..core.feature_table import TableAverage, final, for_reading, restart_average
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
-from ..core.store import READ_ONLY, new_clock, new_store, restart_average, weights
+from ..core.store import READ_ONLY, new_clock
 from ..data.inputs import WORDS, Inputs, lengths_of, offsets_of
 from ..data.segmented import words_at
 from ..features.names import NamedWeights
@@ -96,11 +96,7 @@ class WordModel:
                 templates=self.templates,
                 beam=beam,
                 update=STANDARD,
-                min_count=1,
-                weights=self.weights,
-                table=self.table,
-                entries=np.array([self.entries], np.int64),
-                seen=np.zeros(0, np.int32),
+                features=for_reading(self.weights, self.table, self.entries),
                 clock=new_clock(),
             )
         )
@@ -173,8 +169,8 @@ def continued_state(before, beam, update, rule, stream):
     """A copy of an earlier state; see :func:`.online_state.continued_state` for what becomes of averages."""
     model = snapshot(structure, before.model)._replace(beam=beam, update=update)
     if before.rule != rule or (stream and not before.stream):
-        store = restart_average(model.weights, model.clock, before.rule, rule)
-        model = model._replace(weights=store, clock=new_clock())
+        fresh = restart_average(model.features, model.clock, before.rule, rule)
+        model = model._replace(features=fresh, clock=new_clock())
     return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])
 
 
@@ -183,12 +179,5 @@ def final_model(scorer, rule, reuse=False):
 
     ``reuse``: training ends here, and the model may be made of its arrays.
     """
-    R = int(scorer.entries[0])
-    places = R * scorer.weights.columns
-    value, table = weights(scorer.weights, scorer.clock, rule, reuse)[:places], scorer.table
-    if not reuse:  # training goes on to write into the scorer's table
-        value, table = value.copy(), table.copy()
-    if scorer.min_count > 1:
-        value[scorer.seen[:places] < scorer.min_count] = 0.0
-    store = new_store(0, scorer.weights.columns, READ_ONLY, False)._replace(value=value)
-    return WordModel(scorer.templates, scorer.beam, store, table, R)
+    parts = final(scorer.features, scorer.clock, rule, reuse)
+    return WordModel(scorer.templates, scorer.beam, *parts)

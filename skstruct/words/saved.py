@@ -7,12 +7,12 @@ stand before what holds them, none occurs twice.
 import numpy as np
 
 from ..core.codes import STANDARD, WORD_TEMPLATES, ZC14
-from ..core.store import READ_ONLY, grow_rows
-from ..saving.stores import store_from_state, store_state, used_rows
+from ..core.feature_table import for_training, in_use, seen_in_use, table_from_keys
+from ..core.store import READ_ONLY
+from ..saving.stores import store_from_state, store_state
 from ..saving.values import name_of, require
-from .epoch import rows_of
 from .features import Scorer
-from .keys import in_order, table_from_keys
+from .keys import in_order
 from .model import WordModel
 
 FACTS = ("stream", "min_count")
@@ -30,10 +30,10 @@ def model_state(model, writer, name):
 
 def trained_state(scorer, writer, name):
     """The JSON of a :class:`Scorer`; its features are those of the model."""
-    R = int(scorer.entries[0])
-    out = {"weights": store_state(used_rows(scorer.weights, R), writer, f"{name}.weights")}
-    if scorer.min_count > 1:
-        out["seen"] = writer.array(f"{name}.seen", scorer.seen[: R * scorer.weights.columns])
+    features = scorer.features
+    out = {"weights": store_state(in_use(features), writer, f"{name}.weights")}
+    if features.min_count > 1:
+        out["seen"] = writer.array(f"{name}.seen", seen_in_use(features))
     return out
 
 
@@ -64,18 +64,10 @@ def trained_from_state(node, model, min_count, rule, clock, reader, where):
         if min_count > 1:
             (seen,) = reader.members(node, where, "seen")
             seen = reader.array(seen, f"{where}.seen", np.int32, (R * C,))
-    rows = rows_of(model.table)
-    counts = np.zeros(0, np.int32)
-    if min_count > 1:
-        counts = np.append(seen, np.zeros((rows - R) * C, np.int32))
     return Scorer(
         templates=model.templates,
         beam=model.beam,
         update=STANDARD,  # as the next training says
-        min_count=min_count,
-        weights=grow_rows(store, rows, rule),
-        table=model.table.copy(),
-        entries=np.array([R], np.int64),
-        seen=counts,
+        features=for_training(store, model.table, R, rule, min_count, seen),
         clock=clock,
     )

@@ -1,6 +1,6 @@
 """Beam search for words.
 
-Place on the ladder: rung 4, below :mod:`.segment`, which explains states and scores.
+States and scores are explained in :mod:`.epoch`.
 
 Merging only ever happens between states that start a word at the same place, after words of equal length;
 so one slot for each length finds the state to merge with.
@@ -128,7 +128,7 @@ def _set(states, k, score, inner, length, before, node, node_before, record, agr
 def _complete(model, rule, noise, plain, c, hidden, keys, total, states, k, i):
     """ZC14: the node of the word in progress, and the score as if it ended before character i."""
     fact, score = states.fact[k], states.score[k]
-    node = extended(model.table, fact[NODE], c[PAD + i - 1])
+    node = extended(model.features.table, fact[NODE], c[PAD + i - 1])
     fact[NODE] = node
     list_words(c, hidden, i, fact[LENGTH], fact[BEFORE], node, fact[NODE_BEFORE], keys)
     total[0] = score[DONE] + score[INNER]
@@ -292,7 +292,7 @@ def search(limit, given, shadow, update, model, rule, noise, plain, work, path):
             for j in range(6):
                 fact[j] = new.fact[a, j]
             if not words and i < n:
-                fact[NODE] = extended(model.table, fact[NODE], c[PAD + i])
+                fact[NODE] = extended(model.features.table, fact[NODE], c[PAD + i])
             if z == size:
                 continue
             alive = alive or fact[AGREES] == 1

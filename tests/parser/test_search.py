@@ -7,6 +7,7 @@ import numpy as np
 import parse_oracle as oracle
 import pytest
 
+from skstruct.core import feature_table
 from skstruct.core.codes import (
     DONE,
     EACH_STEP,
@@ -192,9 +193,9 @@ def test_every_update_corrects_a_violation(update, merge):
     changed = 0
     for _ in range(3):
         for i in range(len(problem.X)):
-            before = problem.model.weights.value.copy()
+            before = problem.model.state_features.weights.value.copy()
             problem.train(order=[i])
-            after = problem.model.weights.value
+            after = problem.model.state_features.weights.value
             step = after - np.append(before, np.zeros(after.shape[0] - before.shape[0]))
             assert before @ step[: before.shape[0]] <= 1e-9
             changed += bool(step.any())
@@ -256,25 +257,28 @@ def test_the_average_is_that_of_the_weights_after_each_sentence():
     for i in [*range(len(problem.X))] * 2:
         problem.train(order=[i])
         model = problem.model
-        for_sum = model.weights.value * model.clock.scale[0], model.labels.value * model.clock.scale[0]
+        value, label_value = model.state_features.weights.value, model.arc_features.weights.value
+        for_sum = value * model.clock.scale[0], label_value * model.clock.scale[0]
         total = for_sum[0] + np.append(total, np.zeros(for_sum[0].shape[0] - total.shape[0]))
         label_total = for_sum[1] + np.append(
             label_total, np.zeros(for_sum[1].shape[0] - label_total.shape[0])
         )
     T = 2 * len(problem.X)
-    np.testing.assert_allclose(weights(model.weights, model.clock, problem.rule), total / T, atol=1e-9)
-    np.testing.assert_allclose(weights(model.labels, model.clock, problem.rule), label_total / T, atol=1e-9)
+    for features, expected in (model.state_features, total), (model.arc_features, label_total):
+        averaged = weights(features.weights, model.clock, problem.rule)
+        np.testing.assert_allclose(averaged, expected / T, atol=1e-9)
 
 
 def test_room_for_features_does_not_show(monkeypatch):
     large = Problem("rich").train(2).dictionaries()
-    monkeypatch.setattr(parse, "FIRST_CAPACITY", 8)
+    monkeypatch.setattr(feature_table, "FIRST_CAPACITY", 8)
     problem = Problem("rich")
     order = np.arange(len(problem.X))
     work = new_work(problem.task, problem.model)
     code, k = parse.epoch(problem.task, order, 0, 2, problem.model, problem.rule, QUIET, work)
     assert (code, k) == (TABLE_FULL, 0)
-    assert not problem.model.weights.value.any() and problem.model.entries[0] == 0
+    features = problem.model.state_features
+    assert not features.weights.value.any() and features.entries[0] == 0
     small = problem.train(2).dictionaries()
     assert small == large
 
@@ -285,7 +289,7 @@ def test_order_and_weights_of_sentences_matter_as_they_should():
     work = new_work(nothing, problem.model)
     model = parse.grow(problem.model._replace(wanted=np.full(2, 10_000)), problem.rule)
     code, _ = parse.epoch(nothing, np.arange(len(problem.X)), 0, 8, model, problem.rule, QUIET, work)
-    assert code == DONE and not model.weights.value.any()
+    assert code == DONE and not model.state_features.weights.value.any()
 
 
 # -- noise -----------------------------------------------------------------------------------------
@@ -316,7 +320,7 @@ def test_noise_on_features_spares_those_of_decisions_unless_asked(kind):
 def test_rare_features_do_not_count():
     problem = Problem("hs28", min_count=3).train(3)
     by_feature, label_features = problem.dictionaries()
-    seen = problem.model.seen[: len(by_feature)]
+    seen = problem.model.state_features.seen[: len(by_feature)]
     for (_, row), times in zip(by_feature.items(), seen):
         assert times >= 3 or not any(row)
     assert any(any(row) for row in by_feature.values())

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 import skstruct
 from skstruct import BaggingShuffleAverager, ShiftReduceParser
-from skstruct.core.feature_table import united
 from skstruct.datasets import read_conllu
 from skstruct.metrics import attachment_scores
 from skstruct.parser import epoch as structure
@@ -230,13 +229,6 @@ def test_label_weights_become_sparse_without_a_trace(monkeypatch, penalty, alpha
         return model.predict(sentences), model.partial_fit(X, Y).predict(sentences)
 
     assert run(16) == run(1000)
-
-
-def test_united_tables_keep_features_apart():
-    a = np.array([[1, 2, 3], [1, 2, 4], [5, 0, 0]])
-    b = np.array([[5, 0, 0], [1, 3, 2], [1, 2, 3]])
-    _, entries, rows = united([a, b])
-    assert entries == 4 and [r.tolist() for r in rows] == [[0, 1, 2], [2, 3, 0]]
 
 
 # -- files -----------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 from inside import IS_NODE
 from segment_oracle import decisions_of, segmentations, segmented_text, zc14, zsz18
 
+from skstruct.core import feature_table
 from skstruct.core.codes import (
     DONE,
     EACH_STEP,
@@ -27,14 +28,14 @@ from skstruct.core.codes import (
     ZSZ18,
 )
 from skstruct.core.compile import kernel
-from skstruct.core.feature_table import extended
+from skstruct.core.feature_table import extended, keys, table_from_keys
 from skstruct.core.hashing import empty_table, keys_of
 from skstruct.core.noise import QUIET, make_noise
 from skstruct.core.store import Rule, weights
 from skstruct.training.epochs import snapshot
 from skstruct.words import epoch as segment
 from skstruct.words.features import PAD, load, previous
-from skstruct.words.keys import features, in_order, table_from_keys
+from skstruct.words.keys import features, in_order
 from skstruct.words.search import SegmentTask, new_work
 
 
@@ -96,9 +97,10 @@ def train(model, task, rule=PLAIN, noise=QUIET, epochs=1, order=None):
 
 def as_dict(model):
     """The weights by feature and column."""
-    C = model.weights.columns
-    names = features(model.templates, keys_of(model.table, model.entries[0]))
-    return {(*name, a): model.weights.value[row * C + a] for row, name in enumerate(names) for a in range(C)}
+    C = model.features.weights.columns
+    names = features(model.templates, keys_of(model.features.table, model.features.entries[0]))
+    value = model.features.weights.value
+    return {(*name, a): value[row * C + a] for row, name in enumerate(names) for a in range(C)}
 
 
 @functools.cache
@@ -113,8 +115,8 @@ def known_features(templates, n):
 def random_model(templates, beam, generator, update=EARLY, n=40):
     """Its features with random weights."""
     model = snapshot(segment, known_features(templates, n))._replace(beam=beam, update=update)
-    places = model.entries[0] * model.weights.columns
-    model.weights.value[:places] = generator.normal(size=places)
+    places = model.features.entries[0] * model.features.weights.columns
+    model.features.weights.value[:places] = generator.normal(size=places)
     return model
 
 
@@ -353,8 +355,9 @@ def test_training_is_that_of_complete_vectors(templates, average, penalty, alpha
             total[key] += w[key]
         steps += 1
     expected = {k: v / steps if average else w[k] for k, v in total.items()}
-    final = weights(model.weights, model.clock, rule)
-    found = as_dict(model._replace(weights=model.weights._replace(value=final)))
+    final = weights(model.features.weights, model.clock, rule)
+    store = model.features.weights._replace(value=final)
+    found = as_dict(model._replace(features=model.features._replace(weights=store)))
     for key in {**found, **expected}:
         assert found.get(key, 0.0) == pytest.approx(expected.get(key, 0.0), abs=1e-9)
 
@@ -367,17 +370,17 @@ def test_growth_changes_nothing(templates, monkeypatch):
     task = make_task(["".join(w) for w in words], words)
     rule = Rule(PERCEPTRON, 0.0, False, L2, 0.01, EACH_STEP)
     large, _ = train(segment.new_model(templates, 4, EARLY, 2, rule), task, rule, epochs=3)
-    monkeypatch.setattr(segment, "FIRST_CAPACITY", 64)
+    monkeypatch.setattr(feature_table, "FIRST_CAPACITY", 64)
     small, _ = train(segment.new_model(templates, 4, EARLY, 2, rule), task, rule, epochs=3)
-    assert small.table.shape[0] > 64
-    entries = int(large.entries[0])
-    assert small.entries[0] == entries
-    np.testing.assert_array_equal(keys_of(small.table, entries), keys_of(large.table, entries))
-    n = entries * large.weights.columns
-    np.testing.assert_array_equal(small.seen[:n], large.seen[:n])
+    assert small.features.table.shape[0] > 64
+    entries = int(large.features.entries[0])
+    assert small.features.entries[0] == entries
+    np.testing.assert_array_equal(keys(small.features), keys(large.features))
+    n = entries * large.features.weights.columns
+    np.testing.assert_array_equal(small.features.seen[:n], large.features.seen[:n])
     for a, b in zip(
-        (weights(m.weights, m.clock, rule)[:n] for m in (small, small)),
-        (weights(m.weights, m.clock, rule)[:n] for m in (large, large)),
+        (weights(m.features.weights, m.clock, rule)[:n] for m in (small, small)),
+        (weights(m.features.weights, m.clock, rule)[:n] for m in (large, large)),
     ):
         np.testing.assert_array_equal(a, b)
 
@@ -398,18 +401,20 @@ def test_rare_weights_do_not_count():
     words = [random_words(generator, 12) for _ in range(20)]
     task = make_task(["".join(w) for w in words], words)
     model, _ = train(segment.new_model(ZSZ18, 4, EARLY, 5, PLAIN), task)
-    rare = model.seen < 5
+    rare = model.features.seen < 5
     assert rare.any() and not rare.all()
-    cut = model._replace(weights=model.weights._replace(value=np.where(rare, 0.0, model.weights.value)))
+    store = model.features.weights
+    cut = store._replace(value=np.where(rare, 0.0, store.value))
+    cut = model._replace(features=model.features._replace(weights=cut, min_count=1))
     texts = ["".join(w) for w in words]
-    assert segmented(model, texts)[0] == segmented(cut._replace(min_count=1), texts)[0]
+    assert segmented(model, texts)[0] == segmented(cut, texts)[0]
 
 
 @pytest.mark.parametrize("templates", BOTH)
 def test_tables_unite_by_feature(templates):
     generator = np.random.default_rng(11)
     models = [random_model(templates, 4, generator, n=20 + 10 * k) for k in range(3)]
-    parts = [keys_of(m.table, m.entries[0]) for m in models]
+    parts = [keys_of(m.features.table, m.features.entries[0]) for m in models]
     table, entries, rows = empty_table(), np.zeros(1, np.int64), []
     for part in parts:
         table, numbers = extended(table, entries, part, 0, IS_NODE[templates])
