@@ -26,7 +26,7 @@ from skstruct import (
 from skstruct.chain import state as online_state
 from skstruct.saving.container import read_container, write_container
 
-FOLDER = pathlib.Path(__file__).parent / "data_files"
+FOLDER = pathlib.Path(__file__).parents[1] / "data_files"
 OLD_FILES = sorted(file.stem for file in FOLDER.glob("*.skstruct"))
 STORAGE = [(4, "dense"), (17, "as chosen"), (17, "sparse"), (45, "as chosen"), (45, "sparse")]
 
