@@ -155,7 +155,7 @@ def kept_by_a_worker():
 # -- files ---------------------------------------------------------------------------------------------
 def savable():
     """The classes that can be saved, by name."""
-    return {name: entry.cls for name, entry in registry._REGISTRY.items()}
+    return {name: getattr(entry, "cls", entry) for name, entry in registry._REGISTRY.items()}
 
 
 def copy_registry(patch):

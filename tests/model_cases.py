@@ -34,6 +34,24 @@ def tokens(n_labels):
     return X, y
 
 
+def pairs(n_labels):
+    """The same, each token a tuple of str."""
+    X, y = tokens(n_labels)
+    return [[(token, token[-1]) for token in sequence] for sequence in X], y
+
+
+def dicts(n_labels):
+    """The same, each token a dict of features."""
+    X, y = tokens(n_labels)
+    return [[{"w": token, "last": token[-1], "length": len(token)} for token in s] for s in X], y
+
+
+def bags(n_labels):
+    """The same, each token a list of str."""
+    X, y = tokens(n_labels)
+    return [[[f"w={token}", "bias"] for token in sequence] for sequence in X], y
+
+
 def texts(n_labels):
     """(X, y) of tagged words whose labels under the scheme "BI" are that many."""
     letters = "abcdefghijklmnopqrstuvwxyz"
@@ -64,12 +82,20 @@ def trees(n_labels):
     return X, y
 
 
-def _perceptron(**parameters):
-    return StructuredPerceptron(TEMPLATES, max_iter=2, random_state=0, **parameters)
+def _perceptron(features=TEMPLATES, **parameters):
+    return StructuredPerceptron(features, max_iter=2, random_state=0, **parameters)
+
+
+def _passive_aggressive():
+    return PassiveAggressiveTagger(TEMPLATES, max_iter=2, random_state=0)
 
 
 def _l1crf():
     return L1CRF(TEMPLATES, c1=0.3, random_state=0)
+
+
+def _word_segmenter():
+    return WordSegmenter(beam_size=2, max_iter=2, random_state=0)
 
 
 def _segmenter():
@@ -95,7 +121,7 @@ def _reranker(base):
 CASES = {
     "perceptron": (tokens, _perceptron),
     "perceptron-order2": (tokens, lambda: _perceptron(order=2)),
-    "passive-aggressive": (tokens, lambda: PassiveAggressiveTagger(TEMPLATES, max_iter=2, random_state=0)),
+    "passive-aggressive": (tokens, _passive_aggressive),
     "l1crf": (tokens, _l1crf),
     "segmenter": (texts, _segmenter),
     "segmenter-l1crf": (texts, lambda: Segmenter(_l1crf(), scheme="BI")),
@@ -114,12 +140,36 @@ CASES = {
 }
 """Name -> the maker of its data, given the number of labels, and the maker of the estimator."""
 
-WITHOUT_LABELS = {"word-segmenter": (words, lambda: WordSegmenter(beam_size=2, max_iter=2, random_state=0))}
+WITHOUT_LABELS = {"word-segmenter": (words, _word_segmenter)}
+
+KINDS_OF_TOKENS = {
+    "perceptron-pairs": (pairs, lambda: _perceptron([*TEMPLATES, "U2:%x[0,1]"])),
+    "perceptron-dicts": (dicts, lambda: _perceptron("auto")),
+    "perceptron-bags": (bags, lambda: _perceptron("auto")),
+    "l1crf-dicts": (dicts, lambda: L1CRF("auto", c1=0.3, random_state=0)),
+    # Here come the rows of numeric tokens: dense and sparse arrays.
+}
+
+NESTED = {
+    "segmenter-mixer": (texts, lambda: Segmenter(_mixer(_perceptron()), scheme="BI")),
+    "segmenter-passive-aggressive": (texts, lambda: Segmenter(_passive_aggressive(), scheme="BI")),
+    "segmenter-reranker": (texts, lambda: Segmenter(_reranker(_perceptron()), scheme="BI")),
+    "averager-passive-aggressive": (tokens, lambda: _averager(_passive_aggressive())),
+    "averager-word-segmenter": (words, lambda: _averager(_word_segmenter())),
+    "mixer-word-segmenter": (words, lambda: _mixer(_word_segmenter())),
+    "mixer-passive-aggressive": (tokens, lambda: _mixer(_passive_aggressive())),
+    "mixer-reranker": (tokens, lambda: _mixer(_reranker(_perceptron()))),
+    "reranker-passive-aggressive": (tokens, lambda: _reranker(_passive_aggressive())),
+    "reranker-averager": (tokens, lambda: _reranker(_averager(_perceptron()))),
+    "reranker-mixer": (tokens, lambda: _reranker(_mixer(_perceptron()))),
+}
+
+ALL_CASES = {**CASES, **WITHOUT_LABELS, **KINDS_OF_TOKENS, **NESTED}
 
 
 def fitted(name, n_labels):
     """An estimator of the tables, trained; and its data."""
-    make_data, make = {**CASES, **WITHOUT_LABELS}[name]
+    make_data, make = ALL_CASES[name]
     X, y = make_data(n_labels)
     return make().fit(X, y), X, y
 

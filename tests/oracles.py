@@ -587,3 +587,44 @@ def chain_ranked(emission, transition, start=None, end=None, options=None):
         if value > -math.inf:
             pairs.append((value, z))
     return sorted(pairs, key=lambda pair: (-pair[0], pair[1][::-1]))
+
+
+# --------------------------------------------------------------------------------- conditional random fields
+
+
+def l1_crf(phi, gold, c1, c2=0.0, n_iter=5000):
+    """(w, objective) that minimise ``sum_i logZ_i(all) - logZ_i(gold) + c2 |w|^2 + c1 |w|_1``.
+
+    ``phi[i]`` (labellings, F) holds the features of every labelling, ``gold[i]`` says which agree with what
+    is given. FISTA (Beck and Teboulle 2009, section 4) with backtracking; begun anew where the objective
+    rises.
+    """
+
+    def smooth(w):
+        value, gradient = c2 * (w @ w), 2.0 * c2 * w
+        for f, g in zip(phi, gold):
+            z = f @ w
+            for sign, use in ((1.0, slice(None)), (-1.0, g)):
+                total = np.logaddexp.reduce(z[use])
+                value, gradient = value + sign * total, gradient + sign * (np.exp(z[use] - total) @ f[use])
+        return value, gradient
+
+    w = v = np.zeros(phi[0].shape[1])
+    t, lipschitz, best = 1.0, 1.0, smooth(w)[0]
+    for _ in range(n_iter):
+        value, gradient = smooth(v)
+        while True:
+            u = v - gradient / lipschitz
+            u = np.sign(u) * np.maximum(np.abs(u) - c1 / lipschitz, 0.0)
+            step, found = u - v, smooth(u)[0]
+            if found <= value + gradient @ step + 0.5 * lipschitz * (step @ step) + 1e-12:
+                break
+            lipschitz *= 2.0
+        objective, t_next = found + c1 * np.abs(u).sum(), 0.5 + math.sqrt(0.25 + t * t)
+        if objective > best and t > 1.0:
+            v, t = w, 1.0
+            continue
+        v, moved, w, t, best = u + (t - 1.0) / t_next * (u - w), np.abs(u - w).max(), u, t_next, objective
+        if moved < 1e-9:
+            break
+    return w, best

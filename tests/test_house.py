@@ -155,6 +155,21 @@ def test_a_module_does_not_bear_the_name_of_an_exported_function():
     assert modules & exported == set()
 
 
+DOCS = PACKAGE.parent / "docs"
+
+
+@pytest.mark.skipif(not DOCS.is_dir(), reason="the documentation is not installed")
+def test_the_floors_are_drawn():
+    """The table of docs/architecture.md is the one above."""
+    drawn, floor = {}, None
+    for line in (DOCS / "architecture.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) == 3 and cells[1].startswith("`"):
+            floor = int(cells[0]) - 1 if cells[0] else floor
+            drawn.update((room.strip("`/ ").removesuffix(".py"), floor) for room in cells[1].split(","))
+    assert drawn | {"_version": 0} == FLOOR_OF
+
+
 # -- the tests themselves ------------------------------------------------------------------------------
 TESTS = pathlib.Path(__file__).resolve().parent
 

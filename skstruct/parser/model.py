@@ -239,7 +239,8 @@ def fresh_state(lines, encoder, labels, settings, rule, key):
 
 def continued_state(before, old_labels, labels, settings, rule, stream):
     """A copy of an earlier state; see :func:`.online_state.continued_state` for what becomes of averages."""
-    model = snapshot(structure, before.model)._replace(**settings)
+    # In a model mapped from a disk `wanted` is read-only too, and the templates are (which nobody writes).
+    model = lend(snapshot(structure, before.model)._replace(wanted=np.zeros(2, np.int64), **settings))
     tables = {name: getattr(model, name) for name in structure.TABLES}
     if before.rule != rule or (stream and not before.stream):
         for name, features in tables.items():

@@ -96,15 +96,6 @@ def full(store):
     return store._replace(room=store.count.copy())
 
 
-def used_rows(store, R):
-    """A store without the rows, from ``R`` on, that no feature has yet."""
-    rows = {name: getattr(store, name)[:R] for name in ("last", "first", "count", "room")}
-    if store.sparse:
-        return store._replace(**rows)
-    places = {name: getattr(store, name)[: R * store.columns] for name in ("value", "moment", "received")}
-    return store._replace(**rows, **places)
-
-
 def steps_state(rule, clock):
     """The JSON of rule and clock."""
     return {

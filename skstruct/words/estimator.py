@@ -389,4 +389,3 @@ class WordRun(Run):
 
     def adopt(self, plan):
         """See :class:`.run.Run`."""
-        return self

@@ -1,0 +1,528 @@
+"""The table *every model x every verb*: each cell works, or has a named reason why the model lacks the verb.
+
+A new model is entered in `model_cases`, a new verb in `VERBS`; the tests at the end hold that none is left
+out. What a cell may lack stands in `LACKS`: the error that a user gets. Every other cell has to work.
+"""
+
+import copy
+import functools
+import inspect
+import io
+import json
+import pickle
+import re
+import sys
+from fnmatch import fnmatch
+
+import inside
+import joblib
+import numpy as np
+import pytest
+from cli_cases import run
+from model_cases import ALL_CASES, assert_predicts_same, bags, dicts, fitted, n_labels_of, texts, trees, words
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import skstruct
+import skstruct.cli
+from skstruct import BaggingShuffleAverager, KBestReranker, ParameterMixer, Segmenter, inspection
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+trained = functools.cache(fitted)
+"""(estimator, X, y) of a case and a number of labels, fitted once."""
+
+
+class Refused(Exception):
+    """A command ended with an error; holds what it said."""
+
+
+class Cell:
+    """A fitted model, which no verb changes, and what verbs need besides."""
+
+    def __init__(self, name, tmp_path, capsys):
+        self.name, self.folder, self.capsys = name, tmp_path, capsys
+        self.data, self.make = ALL_CASES[name]
+        self.model, self.X, self.y = trained(name, 4)
+
+    @property
+    def kind(self):
+        return {texts: "words", words: "words", trees: "trees"}.get(self.data, "labels")
+
+    def first(self):
+        """The first sequence, as the tagger inside gets it."""
+        return list(self.X[0])
+
+    def copy(self):
+        return copy.deepcopy(self.model)
+
+    def parameters(self, ending):
+        """The names of the parameters, those of inner estimators included, that are called so."""
+        names = [name for name in self.make().get_params() if name.split("__")[-1] == ending]
+        if not names:
+            raise AttributeError(f"{self.name} has no attribute {ending!r}")
+        return names
+
+    def command(self, *arguments, stdin=""):
+        """What a command prints."""
+        before = sys.stdin
+        sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
+        try:
+            code, out, err = run(self.capsys, *arguments, "-m", self.saved())
+        finally:
+            sys.stdin = before
+        if code:
+            raise Refused(err)
+        return out
+
+    def saved(self, n_labels=4):
+        path = self.folder / "model"
+        trained(self.name, n_labels)[0].save(path)
+        return path
+
+    def corpus(self):
+        """A file of the training corpus."""
+        if self.data in (bags, dicts):
+            lines = ["".join(f"a b {label}\n" for label in labels) for labels in self.y]
+        elif self.kind == "labels":
+            rows = ([[t] if isinstance(t, str) else t for t in x] for x in self.X)
+            lines = ["".join(" ".join([*t, g]) + "\n" for t, g in zip(x, y)) for x, y in zip(rows, self.y)]
+        elif self.kind == "words":
+            plain = ([w if isinstance(w, str) else w[0] for w in text] for text in self.y)
+            return self.write("".join(" ".join(text) + "\n" for text in plain))
+        else:
+            lines = []
+            for x, y in zip(self.X, self.y):
+                rows = enumerate(zip(x, y), start=1)
+                cells = (f"{t}\t{w}\t_\t_\t{p}\t_\t{h}\t{d}\t_\t_\n" for t, ((w, p), (h, d)) in rows)
+                lines.append("".join(cells))
+        return self.write("\n".join(lines) + "\n")
+
+    def write(self, text):
+        (self.folder / "corpus").write_text(text, encoding="utf-8")
+        return self.folder / "corpus"
+
+    def bad(self):
+        """A sequence that no model takes."""
+        if self.kind == "words":
+            return 3
+        return [self.X[0][0], (3, 4) if self.kind == "trees" or isinstance(self.X[0][0], tuple) else 3]
+
+
+# -- learning ------------------------------------------------------------------------------------------
+def fit(cell):
+    again = clone(cell.make())
+    assert again.fit(cell.X, cell.y) is again
+    assert_predicts_same(again, cell.model, cell.X)
+
+
+def partial_fit(cell):
+    model = cell.copy()
+    assert model.partial_fit(cell.X[:3], cell.y[:3]) is model
+    fresh = clone(cell.make()).partial_fit(cell.X, cell.y)
+    for each in (model, fresh):
+        assert len(each.predict(cell.X)) == len(cell.X)
+
+
+def fit_shards(cell):
+    shards = [functools.partial(lambda s: (cell.X[s::2], cell.y[s::2]), s) for s in range(2)]
+    assert len(clone(cell.make()).fit_shards(shards).predict(cell.X)) == len(cell.X)
+
+
+def adapt(cell):
+    """The templates here read no statistics of the text; tests/chain/test_adapt.py has some that do."""
+    with pytest.raises(ValueError, match="there is nothing to adapt"):
+        cell.copy().adapt(cell.X)
+
+
+def average(cell):
+    model = BaggingShuffleAverager(cell.make(), 2, random_state=0).fit(cell.X, cell.y)
+    assert len(model.predict(cell.X)) == len(cell.X)
+
+
+def mix(cell):
+    model = ParameterMixer(cell.make(), 2, random_state=0).fit(cell.X, cell.y)
+    assert len(model.predict(cell.X)) == len(cell.X)
+
+
+def rerank(cell):
+    model = KBestReranker(cell.make(), k=3, cv=2, max_iter=2, random_state=0).fit(cell.X * 3, cell.y * 3)
+    assert len(model.predict(cell.X)) == len(cell.X)
+
+
+def segment(cell):
+    X, y = texts(4)
+    model = Segmenter(cell.make(), scheme="BI").fit(X * 3, y * 3)
+    assert ["".join(word for word, _ in words) for words in model.predict(X)] == X
+
+
+def grid_search(cell):
+    (name, *_) = [name for name in cell.make().get_params() if name.split("__")[-1] in ("max_iter", "c1")]
+    search = GridSearchCV(cell.make(), {name: [1, 2]}, cv=2, error_score="raise")
+    search.fit(cell.X * 3, cell.y * 3)
+    assert search.best_params_[name] in (1, 2) and len(search.predict(cell.X)) == len(cell.X)
+
+
+def constraints(cell):
+    names = cell.parameters("constraints")
+    allowed = sorted({pair for y in cell.y for pair in zip(y, y[1:])}) if cell.kind == "labels" else "BI"
+    model = cell.make().set_params(**dict.fromkeys(names, allowed)).fit(cell.X, cell.y)
+    predicted = model.predict(cell.X)
+    if cell.kind == "labels":
+        assert {pair for y in predicted for pair in zip(y, y[1:])} <= set(allowed)
+
+
+# -- predicting ----------------------------------------------------------------------------------------
+def predict(cell):
+    predicted = cell.model.predict(cell.X)
+    assert len(predicted) == len(cell.X)
+    if cell.kind == "words":
+        plain = ("".join(w if isinstance(w, str) else w[0] for w in text) for text in predicted)
+        assert list(plain) == cell.X
+    else:
+        assert [len(y) for y in predicted] == [len(x) for x in cell.X]
+    assert predicted[1:3] == cell.model.predict(cell.X[1:3])
+
+
+def predict_kbest(cell):
+    for best, first in zip(cell.model.predict_kbest(cell.X, 3), cell.model.predict(cell.X)):
+        scores = [score for _, score in best]
+        assert list(best[0][0]) == list(first) and scores == sorted(scores, reverse=True) and len(best) <= 3
+
+
+def predict_marginals(cell):
+    for x, marginals in zip(cell.X, cell.model.predict_marginals(cell.X)):
+        assert marginals.shape == (len(x), 4)
+        np.testing.assert_allclose(marginals.sum(axis=1), 1.0)
+
+
+def predict_posterior(cell):
+    predicted, classes = cell.model.predict_posterior(cell.X), cell.model.classes_
+    assert predicted == [classes[m.argmax(axis=1)].tolist() for m in cell.model.predict_marginals(cell.X)]
+
+
+def sequence_log_proba(cell):
+    log_p = cell.model.sequence_log_proba(cell.X, cell.model.predict(cell.X))
+    assert (log_p < 0.0).all() and (log_p >= cell.model.sequence_log_proba(cell.X, cell.y)).all()
+
+
+def decision_function(cell):
+    scores = cell.model.decision_function(cell.X)
+    assert scores.shape == (len(cell.X),) and np.isfinite(scores).all()
+
+
+def score(cell):
+    assert 0.0 < cell.model.score(cell.X, cell.y) <= 1.0
+
+
+def member_scores(cell):
+    assert callable(cell.model.member_scores)
+    model = cell.make().set_params(keep_members=True).fit(cell.X, cell.y)
+    assert len(model.member_scores(cell.X, cell.y)) == 2
+
+
+def allowed(cell):
+    forced = [list(y) for y in cell.y]
+    assert cell.model.predict(cell.X, allowed=forced) == forced
+
+
+def dictionary(cell):
+    text = next(text for text in cell.X if len(text) > 3)
+    (found,) = cell.model.predict([text], dictionary=[text[1:3]])
+    assert text[1:3] in [w if isinstance(w, str) else w[0] for w in found]
+
+
+def boundaries(cell):
+    text = cell.X[0]
+    assert cell.model.predict([text], boundaries=[None]) == cell.model.predict([text])
+    assert cell.model.predict([text], boundaries=[[True] * len(text)]) == [list(text)]
+    assert cell.model.predict([text], boundaries=[[True] + [False] * (len(text) - 1)]) == [[text]]
+
+
+def n_jobs(cell):
+    model = cell.make().set_params(**dict.fromkeys(cell.parameters("n_jobs"), 2)).fit(cell.X, cell.y)
+    assert_predicts_same(model, cell.model, cell.X * 3)
+
+
+def bad_last_sequence(cell):
+    place = rf"sequence {len(cell.X)}\b"
+    with pytest.raises(ValueError, match=place):
+        cell.model.predict([*cell.X, cell.bad()])
+    with pytest.raises(ValueError, match=place):
+        cell.make().fit([*cell.X, cell.bad()], [*cell.y, cell.y[0][:2]])
+
+
+def bad_last_labels(cell):
+    wrong = [*cell.y[0], *cell.y[0]]  # too many
+    with pytest.raises(ValueError, match=rf"sequence {len(cell.X)}\b"):
+        cell.make().fit([*cell.X, cell.X[0]], [*cell.y, wrong])
+
+
+def bad_last_sequence_with_n_jobs(cell):
+    model = cell.copy().set_params(**dict.fromkeys(cell.parameters("n_jobs"), 2))
+    for inner in ("tagger_", "base_", "estimator_"):
+        if hasattr(model, inner) and "n_jobs" in getattr(model, inner).get_params():
+            getattr(model, inner).set_params(n_jobs=2)
+    with pytest.raises(ValueError, match=rf"sequence {2 * len(cell.X)}\b"):
+        model.predict([*cell.X, *cell.X, cell.bad()])
+
+
+# -- keeping -------------------------------------------------------------------------------------------
+def save_and_load(cell, n_labels=4):
+    model, X, _ = trained(cell.name, n_labels)
+    if cell.data is not words:
+        assert n_labels_of(model) == n_labels
+    for training in (True, False):
+        model.save(cell.folder / "model", training=training)
+        assert_predicts_same(model, skstruct.load(cell.folder / "model"), X)
+
+
+def copies(cell):
+    for same in (pickle.loads(pickle.dumps(cell.model)), copy.deepcopy(cell.model)):
+        assert_predicts_same(same, cell.model, cell.X)
+
+
+def clones(cell):
+    again = clone(cell.model)
+    assert not [name for name in vars(again) if name.endswith("_")]
+    assert repr(again) == repr(cell.make())
+
+
+def read_only_memory(cell):
+    """Arrays on a disk that cannot be written to, as processes of joblib share them."""
+    joblib.dump(cell.model, cell.folder / "dump")
+    mapped = joblib.load(cell.folder / "dump", mmap_mode="r")
+    assert_predicts_same(mapped, cell.model, cell.X)
+    if hasattr(mapped, "partial_fit"):
+        other = cell.copy()
+        for each in (mapped, other):
+            each.partial_fit(cell.X, cell.y)
+        assert_predicts_same(mapped, other, cell.X)
+
+
+# -- the command line ----------------------------------------------------------------------------------
+def tag(cell):
+    if cell.kind == "words":
+        out = cell.command("tag", "-", stdin="".join(text + "\n" for text in cell.X))
+        expected = [[w if isinstance(w, str) else "/".join(w) for w in t] for t in cell.model.predict(cell.X)]
+        assert out == "".join(" ".join(words) + "\n" for words in expected)
+        return
+    out = cell.command("tag", cell.corpus()).strip("\n").split("\n\n")
+    rows = [[line.split() for line in part.split("\n")] for part in out]
+    if cell.kind == "trees":
+        assert [[(int(r[6]), r[7]) for r in part] for part in rows] == cell.model.predict(cell.X)
+    else:
+        assert [[r[-1] for r in part] for part in rows] == cell.model.predict(cell.X)
+
+
+def evaluate(cell):
+    scores = json.loads(cell.command("evaluate", cell.corpus(), "--json"))
+    assert scores["sequences"] == len(cell.X)
+
+
+def show(cell):
+    assert type(cell.model).__name__ in cell.command("show").splitlines()[0]
+    assert json.loads(cell.command("show", "--json"))
+
+
+# -- looking inside ------------------------------------------------------------------------------------
+def explain(cell):
+    explanation = inspection.explain(cell.model, cell.first())
+    if cell.kind == "labels":
+        assert explanation.score == pytest.approx(cell.model.decision_function(cell.X[:1])[0])
+
+
+def feature_weights(cell):
+    found = inspection.feature_weights(cell.model)
+    assert found and all(weight for _, _, weight in found)
+
+
+def transition_weights(cell):
+    assert np.any(np.asarray(inspection.transition_weights(cell.model)))
+
+
+def features_of(cell):
+    found = inspection.features_of(cell.model, cell.first())
+    assert len(found) == len(cell.X[0]) and all(found)
+
+
+def n_features(cell):
+    n = cell.model.n_features()
+    assert n > 0 or (n == 0 and type(cell.model) is KBestReranker)  # whose base makes no mistake
+
+
+VERBS = {
+    verb.__name__: verb
+    for verb in (
+        fit, partial_fit, fit_shards, adapt, average, mix, rerank, segment, grid_search, constraints,
+        predict, predict_kbest, predict_marginals, predict_posterior, sequence_log_proba,
+        decision_function, score, member_scores, allowed, dictionary, boundaries, n_jobs,
+        bad_last_sequence, bad_last_labels, bad_last_sequence_with_n_jobs,
+        save_and_load, copies, clones, read_only_memory,
+        tag, evaluate, show,
+        explain, feature_weights, transition_weights, features_of, n_features,
+    )
+}  # fmt: skip
+VERBS |= {f"save_and_load_{n}_labels": functools.partial(save_and_load, n_labels=n) for n in (17, 45)}
+
+
+# -- what is lacking, and why --------------------------------------------------------------------------
+ABSENT = AttributeError, "has no attribute"
+NO_ARGUMENT = TypeError, "unexpected keyword argument"
+COLUMNS_ONLY = Refused, "trained on dicts or lists of features; the command line reads tokens only"
+NOT_A_CHAIN = TypeError, "a chain tagger.* is needed, got a"
+UNCLEAR = Exception, ""
+"""Refused, but not by name: a better message would be welcome."""
+NOT_ONE_MODEL = ValueError, "cannot be used by|cannot be mixed"
+
+SEGMENTERS = "segmenter segmenter-*"
+OF_WORDS = "word-segmenter averager-word-segmenter mixer-word-segmenter"
+MIXED = "mixer-segmenter mixer-reranker"
+PARSERS = "parser averager-parser mixer-parser"
+RERANKERS = "reranker reranker-*"
+MEMBERS = "averager averager-*"
+SHARDS = "mixer mixer-*"
+PLAIN_TAGGERS = "perceptron perceptron-* passive-aggressive l1crf l1crf-*"
+TAGGERS = (
+    f"{PLAIN_TAGGERS} averager averager-l1crf averager-passive-aggressive mixer mixer-passive-aggressive"
+)
+ONLINE_TAGGERS = "perceptron perceptron-* passive-aggressive"
+WITHOUT_PROBABILITIES = (
+    f"{ONLINE_TAGGERS} {SEGMENTERS} {PARSERS} {RERANKERS} {OF_WORDS} {SHARDS}"
+    " averager averager-passive-aggressive"
+)
+
+LACKS = {
+    "partial_fit": {f"l1crf l1crf-* {MEMBERS} {SHARDS} {RERANKERS} segmenter-l1crf segmenter-averager*"
+                    " segmenter-mixer segmenter-reranker": ABSENT},
+    "fit_shards": {f"{PLAIN_TAGGERS} {SEGMENTERS} {MEMBERS} {RERANKERS} parser word-segmenter": ABSENT,
+                   "mixer-reranker": UNCLEAR},
+    "adapt": {
+        f"{PARSERS} {RERANKERS} {OF_WORDS} mixer-reranker segmenter-reranker": ABSENT,
+    },
+    # A model that is itself an average, or two models, has no weights of its own to average.
+    "average": {f"{SEGMENTERS} {MEMBERS} {SHARDS} {RERANKERS}": NOT_ONE_MODEL},
+    # Only what learns example by example can be mixed after an epoch.
+    "mix": {f"l1crf l1crf-* segmenter-l1crf segmenter-averager* segmenter-mixer"
+            f" {MEMBERS} {SHARDS}": NOT_ONE_MODEL},
+    "rerank": {
+        f"{PARSERS} {OF_WORDS} {RERANKERS} mixer-segmenter mixer-reranker segmenter-reranker":
+            (ValueError, "base must be .* with predict_kbest|has no predict_kbest"),
+    },
+    "segment": {
+        f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter": (ValueError, "takes text, not a list"),
+        PARSERS: (ValueError, r"expected a pair \(form, tag\)"),
+        "perceptron-pairs": (ValueError, "the templates read column 1, but the tokens are plain strings"),
+    },
+    "constraints": {f"{PARSERS} {OF_WORDS}": ABSENT},
+    "predict_kbest": {f"{SEGMENTERS} {PARSERS} {RERANKERS} {OF_WORDS} {MIXED}": ABSENT},
+    "predict_marginals": {WITHOUT_PROBABILITIES: ABSENT},
+    "predict_posterior": {f"{WITHOUT_PROBABILITIES} averager-l1crf": ABSENT},
+    "sequence_log_proba": {WITHOUT_PROBABILITIES: ABSENT},
+    "decision_function": {f"{SEGMENTERS} mixer-segmenter": ABSENT},
+    "member_scores": {f"{PLAIN_TAGGERS} {SEGMENTERS} {SHARDS} {RERANKERS} parser word-segmenter": ABSENT},
+    "allowed": {f"{SEGMENTERS} {PARSERS} {RERANKERS} {OF_WORDS} {MIXED}": NO_ARGUMENT},
+    "dictionary": {f"{TAGGERS} mixer-reranker {PARSERS} {RERANKERS}": NO_ARGUMENT},
+    "boundaries": {f"{TAGGERS} {MIXED} {SEGMENTERS} {PARSERS} {RERANKERS}": NO_ARGUMENT},
+    "tag": {"perceptron-dicts perceptron-bags l1crf-dicts": COLUMNS_ONLY},
+    "evaluate": {"perceptron-dicts perceptron-bags l1crf-dicts": COLUMNS_ONLY},
+    "explain": {
+        "mixer-segmenter": UNCLEAR,
+        f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN,
+    },
+    "feature_weights": {f"{SEGMENTERS} {RERANKERS} mixer-reranker": NOT_A_CHAIN},
+    "transition_weights": {f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN},
+    "features_of": {f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN},
+    "n_features": {f"{SEGMENTERS} mixer-segmenter": ABSENT},
+}  # fmt: skip
+"""Verb -> {names of rows: (error, what its message matches)}."""
+
+
+def lack_of(name, verb):
+    """(error, pattern) of a cell, or None if it has to work."""
+    for rows, reason in LACKS.get(verb, {}).items():
+        if any(fnmatch(name, row) for row in rows.split()):
+            return reason
+    return None
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("name", ALL_CASES)
+def test_cell(name, verb, tmp_path, capsys):
+    cell, lack = Cell(name, tmp_path, capsys), lack_of(name, verb)
+    if lack is None:
+        VERBS[verb](cell)
+    else:
+        error, message = lack
+        with pytest.raises(error, match=message):
+            VERBS[verb](cell)
+
+
+# -- nothing is left out -------------------------------------------------------------------------------
+PLUMBING = r"(get|set)_params|get_metadata_routing|set_\w+_request|set_callbacks"
+"""Methods of scikit-learn's."""
+
+ELSEWHERE = {"save": "save_and_load"}
+"""Methods that verbs of another name try."""
+
+COMMANDS_WITHOUT_MODELS = {"demo", "train", "compare"}
+
+METAS = {
+    "segment": Segmenter,
+    "average": BaggingShuffleAverager,
+    "mix": ParameterMixer,
+    "rerank": KBestReranker,
+}
+"""The estimators that take others, by the verb that tries it."""
+
+
+def estimators():
+    public = (getattr(skstruct, name) for name in skstruct.__all__)
+    return {each for each in public if inspect.isclass(each) and hasattr(each, "fit")}
+
+
+def inner_of(estimator):
+    return next((v for k, v in vars(estimator).items() if k in ("tagger", "estimator", "base")), None)
+
+
+def test_every_estimator_has_a_row():
+    rows = {type(make()) for _, make in ALL_CASES.values()}
+    assert rows == estimators() == set(inside.savable().values())
+
+
+def test_every_nesting_that_works_has_a_row():
+    made = {name: make() for name, (_, make) in ALL_CASES.items()}
+    assert {type(m) for m in made.values() if inner_of(m) is not None} == set(METAS.values())
+    there = {(type(m), type(inner_of(m))) for m in made.values() if inner_of(m) is not None}
+    plain = {name: m for name, m in made.items() if type(inner_of(m)) not in METAS.values()}
+    works = {(METAS[verb], type(m)) for verb in METAS for name, m in plain.items() if not lack_of(name, verb)}
+    assert works - there == set()
+
+
+def test_every_method_has_a_column():
+    methods = {
+        name
+        for each in estimators()
+        for name in dir(each)
+        if not name.startswith("_") and callable(getattr(each, name)) and not re.fullmatch(PLUMBING, name)
+    }
+    assert {ELSEWHERE.get(name, name) for name in methods} - {*VERBS} == {"inputs"} & methods
+
+
+def test_every_argument_of_predict_has_a_column():
+    arguments = {name for each in estimators() for name in inspect.signature(each.predict).parameters}
+    assert arguments - {"self", "X", "arguments", "options", "kwargs", "params"} - {*VERBS} == set()
+
+
+def test_every_function_on_models_has_a_column():
+    functions = {name for name in inspection.__all__ if inspect.isfunction(getattr(inspection, name))}
+    assert functions - {*VERBS} == set()
+    commands = {command.__name__.split(".")[-1] for command in skstruct.cli.COMMANDS}
+    assert commands - {*VERBS} == COMMANDS_WITHOUT_MODELS
+
+
+def test_every_reason_is_needed():
+    for verb, reasons in LACKS.items():
+        assert verb in VERBS
+        for row in " ".join(reasons).split():
+            assert any(fnmatch(name, row) for name in ALL_CASES), f"{verb}: no model is called {row}"
