@@ -5,6 +5,9 @@ user reads of it and which values are allowed. Parameters that several estimator
 classes below, which estimators inherit. From the fields :func:`documented` makes the "Parameters" section of
 the docstring, the table that scikit-learn checks values by, and the order of the signature.
 
+To add a shared parameter, add a field to the class below that it belongs to. Every estimator that inherits
+the class then takes it, checks it, shows it and keeps it in files.
+
 Sources are cited by author and year here, since each estimator numbers its references by itself.
 """
 
