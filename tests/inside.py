@@ -22,7 +22,7 @@ IS_NODE = keys.IS_NODE
 Part = corpora._Part
 pay = sgd.apply_penalty
 plant = trie._plant
-rehash = hashing._rehash
+rehash = hashing.rehash
 
 
 # -- what an estimator has learned ---------------------------------------------------------------------
@@ -191,3 +191,8 @@ def warm_up(jobs):
 def score_of(scorer):
     """The function that a scorer of scikit-learn calls."""
     return scorer._score_func
+
+
+def check_parameters(estimator):
+    """Check constructor parameters, as ``fit`` does first."""
+    estimator._validate_params()

@@ -126,11 +126,15 @@ def function_bodies():
                     yield file, node, body[-1].end_lineno - body[0].lineno + 1
 
 
+LONG_FOR_SPEED = {"words/search.py search"}
+"""Cut into four kernels it took 10 to 20 % longer (`docs/decisions.md`)."""
+
+
 def test_every_function_stays_short():
     long = [
         f"{file.relative_to(PACKAGE)}:{node.lineno} {node.name} {n}"
         for file, node, n in function_bodies()
-        if n > 60
+        if n > 60 and f"{file.relative_to(PACKAGE).as_posix()} {node.name}" not in LONG_FOR_SPEED
     ]
     assert long == []
 

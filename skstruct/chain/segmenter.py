@@ -1,8 +1,7 @@
 """Word segmentation of raw text through any sequence tagger.
 
-Idea: a segmented text is one label per character (N. Xue, "Chinese word segmentation as character
-tagging", 2003), so a segmenter is a tagger of characters with strings at both ends. What happens to the
-strings is in `skstruct.data.segmented`.
+A segmented text is one label per character (N. Xue, "Chinese word segmentation as character tagging", 2003).
+What happens to the strings at both ends is in `skstruct.data.segmented`.
 """
 
 from __future__ import annotations
@@ -99,9 +98,8 @@ class Segmenter(Parameters, CallbackSupportMixin, Savable, BaseEstimator):
 
     Examples
     --------
-    >>> from skstruct import StructuredPerceptron
+    >>> from skstruct import Segmenter, StructuredPerceptron
     >>> from skstruct.datasets import load_segmentation
-    >>> from skstruct import Segmenter
     >>> X, y = load_segmentation()
     >>> segmenter = Segmenter(StructuredPerceptron(features="char", random_state=0)).fit(X, y)
     >>> segmenter.predict(["他在北京大学图书馆看书。"])

@@ -30,7 +30,7 @@ import numpy as np
 
 from ..core.averaging import sparse_store
 from ..core.compile import kernel
-from ..core.store import _insert, grow_pool, place_of, places_needed, sizes
+from ..core.store import grow_pool, insert, place_of, places_needed, sizes
 
 
 class Piece(NamedTuple):
@@ -250,7 +250,7 @@ def _put(store, keys, value, received, begin):
         if place < 0:
             if store.used[0] + places_needed(store, row) > store.value.shape[0]:
                 return k
-            place = _insert(store, row, column)
+            place = insert(store, row, column)
         store.value[place] = value[k]
         if received.shape[0] > 0:
             store.received[place] = received[k]

@@ -86,7 +86,7 @@ def room(table, entries):
 
 
 @kernel
-def _rehash(old, new):
+def rehash(old, new):
     for i in range(old.shape[0]):
         if old[i, 1] != EMPTY:
             slot = slot_of(new, old[i, 1] >> 32, old[i, 0])
@@ -110,7 +110,7 @@ def grown(table, entries):
     if capacity == table.shape[0]:
         return table
     new = empty_table(capacity)
-    _rehash(table, new)
+    rehash(table, new)
     return new
 
 

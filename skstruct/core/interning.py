@@ -10,7 +10,7 @@ Positions are *anchors*: sequence i owns ``anchor[i] ... anchor[i + 1] - 1``.
 import numpy as np
 
 from .compile import kernel
-from .hashing import EMPTY, MAX_LOAD, _rehash, empty_table, find, grown, slot_of
+from .hashing import EMPTY, MAX_LOAD, empty_table, find, grown, rehash, slot_of
 
 
 @kernel
@@ -112,7 +112,7 @@ def table_of(pairs, first=0):
     entries[:, 0] = keys[:, 0] << 32 | keys[:, 1]
     entries[:, 1] = np.concatenate([np.zeros(0, np.int64), *nodes])
     table = grown(empty_table(), entries.shape[0])
-    _rehash(entries, table)
+    rehash(entries, table)
     return table, int(np.count_nonzero(table[:, 1] != -1)) == entries.shape[0]
 
 

@@ -91,7 +91,7 @@ def place_of(store, row, column):
 
 
 @inline
-def _insert(store, row, column):
+def insert(store, row, column):
     """Make place for a new weight in a sparse row; the pool has room (see ``places_needed``)."""
     count = store.count[row]
     if count == store.room[row]:
@@ -126,7 +126,7 @@ def nudge(store, clock, rule, row, column, delta):
         catch_up(store, rule, row, paid_before_update(rule, step))
     place = place_of(store, row, column)
     if place < 0:
-        place = _insert(store, row, column)
+        place = insert(store, row, column)
     if lazy:
         store.value[place] += delta
         if rule.average == EACH_STEP and store.last[row] > step:

@@ -243,9 +243,8 @@ class L1CRF(
         Raises
         ------
         ValueError
-            If the input is not as described; the message names sequence and position. The estimator
-            is then as it was before.
-            Likewise if ``solver="sgd"`` overflows, because ``eta0`` is too high.
+            If the input is not as described; the message names sequence and position. Likewise if
+            ``solver="sgd"`` overflows, because ``eta0`` is too high. The estimator is then as before.
         KeyboardInterrupt
             After Ctrl-C; the weights that were reached are kept, and the model can be used.
 
@@ -264,8 +263,7 @@ class L1CRF(
         return run.train(X, y, context)
 
     def _callback_context(self):
-        """The callbacks' context of a fit; nobody knows how many passes it takes."""
-        return self._init_callback_context(max_subtasks=None)
+        return self._init_callback_context(max_subtasks=None)  # nobody knows how many passes it takes
 
     def _prepare(self, X, y, sample_weight):
         """Check and encode everything; what is left to do is to train."""

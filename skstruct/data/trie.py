@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from skstruct.core.compile import kernel
-from skstruct.core.hashing import empty_table, find, grown, slot_of
+from ..core.compile import kernel
+from ..core.hashing import empty_table, find, grown, slot_of
 
 
 @kernel

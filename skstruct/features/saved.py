@@ -10,7 +10,7 @@ from operator import getitem
 
 import numpy as np
 
-from ..core.hashing import EMPTY, _rehash, empty_table, grown
+from ..core.hashing import EMPTY, empty_table, grown, rehash
 from ..saving.values import name_of, require, savable_value, within
 from .alphabet import Alphabet
 from .bags import BagEncoder
@@ -207,7 +207,7 @@ def _template_from_state(node, reader, where):
     entries[:, 0] = keys[:, 0] << 32 | keys[:, 1]
     entries[:, 1] = _numbered([p.shape[0] for p in pairs])
     table = grown(empty_table(), entries.shape[0])
-    _rehash(entries, table)
+    rehash(entries, table)
     distinct = np.count_nonzero(table[:, 1] != EMPTY) == entries.shape[0]
     require(distinct, f"{where}: a combination occurs twice")
     encoder.table, encoder.entries = table, np.array([entries.shape[0]], np.int64)

@@ -6,7 +6,6 @@ What is searched and learned is in `skstruct.parser.epoch`.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from operator import eq
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,26 +13,22 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, sequence_tags, with_callbacks
-from ..cluster.vocabulary import Vocabulary, merged_labels
 from ..core.codes import AVERAGES, PERCEPTRON, UPDATES
 from ..core.store import Rule
 from ..data.inputs import Inputs, Sequences, as_sequences, check_X_y, take
-from ..data.labels import UNLABELLED, Labels, encode_labels
+from ..data.labels import Labels, encode_labels
 from ..data.types import Corpus
-from ..features.merging import merge_atoms
-from ..metrics.trees import split_heads
 from ..saving.registry import savable
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
-from ..training.run import Run, new_key
-from . import epoch as structure
+from ..training.run import new_key
 from . import saved
-from .atoms import MOST_SMALL, SPECIAL, AtomEncoder, check_words
-from .model import ParserModel, attributes_read, continued_state, final_model, fresh_state, make_task
-from .search import new_work
+from .atoms import AtomEncoder, check_words
+from .model import attributes_read, continued_state, fresh_state, make_task
+from .run import ParseRun
 from .template_sets import TEMPLATE_SETS
 from .templates import template_lines
-from .trees import check_trees, encode_trees, heads_alone, split_arcs
+from .trees import check_trees, encode_trees, heads_alone, split_arcs, unlabeled_attachment
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -354,80 +349,4 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         check_is_fitted(self)
         X, y, _ = check_X_y(X, y)
         weight = sample_weights(sample_weight, X)
-        return _attachment(y, self._model.predict(X, self.n_jobs)[0], weight)
-
-
-def _attachment(y, predicted, weight=None):
-    """UAS of sentences with weights."""
-    true = [split_heads(i, tree)[0] for i, tree in enumerate(y)]
-    right = [sum(map(eq, a, b)) for a, b in zip(true, heads_alone(predicted))]
-    counts = np.array([right, list(map(len, y))], float)
-    right, total = counts.sum(axis=1) if weight is None else counts @ weight
-    return float(right / total) if total else 0.0
-
-
-class ParseRun(Run):
-    """A training run of a parser."""
-
-    structure = structure
-    score_name = "UAS"
-    model_class = ParserModel
-
-    def __init__(self, estimator, state, task, lines, encoder, labels, held_out):
-        super().__init__(estimator, state, task, held_out)
-        self.lines = lines
-        self.encoder = encoder
-        self.labels = labels
-
-    def finished(self, model, reuse=False):
-        """See :class:`.run.Run`."""
-        return final_model(model, self.state.rule, self.lines, self.encoder, self.labels, reuse)
-
-    def fitted(self):
-        """See :class:`.run.Run`."""
-        return {"classes_": self.labels.array} if len(self.labels) else {}
-
-    def scratch(self):
-        """See :class:`.run.Run`."""
-        return new_work(self.task, self.state.model)
-
-    def held_out_score(self, model):
-        """UAS."""
-        X, y = self.held_out
-        return _attachment(y, model.predict(X, self.estimator.n_jobs)[0])
-
-    def fresh(self, key):
-        """See :class:`.run.Run`."""
-        model = self.state.model
-        settings = {name: getattr(model, name) for name in ("beam", "merge", "update")}
-        settings["min_count"] = model.state_features.min_count
-        return fresh_state(self.lines, self.encoder, self.labels, settings, self.state.rule, key)
-
-    def vocabulary(self, min_count):
-        """See :class:`.run.Run`."""
-        return Vocabulary(self.encoder, self.labels)
-
-    @classmethod
-    def merged(cls, vocabularies, learner, key):
-        """See :class:`.run.Run`."""
-        labels, label_maps = Labels(), [np.full(1, UNLABELLED, np.int32) for _ in vocabularies]
-        if learner.labeled:
-            labels, label_maps = merged_labels(vocabularies)
-        encoder, atom_maps = merge_atoms([vocabulary.encoder for vocabulary in vocabularies])
-        n_tags = len(encoder.alphabets[0])
-        if n_tags > MOST_SMALL - SPECIAL:
-            raise ValueError(f"at most {MOST_SMALL - SPECIAL} distinct tags are possible, got {n_tags}")
-        state = learner._fresh_state(encoder, labels, key)
-        task = make_task(np.zeros((len(encoder.attributes), 0), np.int32), np.zeros(1, np.int64))
-        run = cls(learner, state, task, template_lines(learner.templates), encoder, labels, None)
-        return run, [{"labels": labels, "ids": i, "atoms": a} for i, a in zip(label_maps, atom_maps)]
-
-    def adopt(self, plan):
-        """See :class:`.run.Run`."""
-        atoms = self.task.atoms.copy()
-        for row, new in zip(atoms, plan["atoms"]):
-            known = row >= SPECIAL
-            row[known] = new[row[known] - SPECIAL] + SPECIAL
-        self.task = self.task._replace(atoms=atoms, label=plan["ids"][self.task.label])
-        self.labels = plan["labels"]
-        self.state = self.fresh(self.state.key)
+        return unlabeled_attachment(y, self._model.predict(X, self.n_jobs)[0], weight)

@@ -49,7 +49,7 @@ def _is_savable(estimator):
 class Savable:
     """Base of the estimators that can be saved; the class carries ``@savable``."""
 
-    def save(self, path, training=True):
+    def save(self, path: Path, training: bool = True) -> None:
         """Write the fitted estimator to one file, which :func:`skstruct.load` reads.
 
         Parameters

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 from joblib import effective_n_jobs
 
-from skstruct.data.inputs import (
+from ..data.inputs import (
     lengths_of,
     offsets_of,
     renumbered,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import pytest
 import sklearn
+from inside import check_parameters
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.fixes import parse_version
 
@@ -145,7 +146,7 @@ def test_a_shared_parameter_is_one_entry():
     assert inspect.getdoc(Waiting).endswith("\n\nNotes\n-----\nIt does.")
     assert repr(Waiting("there", patience=3)) == "Waiting(patience=3, place='there')"
     with pytest.raises(ValueError, match="The 'patience' parameter of Waiting must be an int"):
-        Waiting(patience=0)._validate_params()
+        check_parameters(Waiting(patience=0))
     with pytest.raises(TypeError, match=r"Waiting has no parameter \['pace'\]"):
         documented(pace="Of waiting.")(Waiting)
 

@@ -1,0 +1,88 @@
+"""A training run of the parser: what epochs, shards and held-out parts need to know of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..cluster.vocabulary import Vocabulary, merged_labels
+from ..data.labels import UNLABELLED, Labels
+from ..features.merging import merge_atoms
+from ..training.run import Run
+from . import epoch as structure
+from .atoms import MOST_SMALL, SPECIAL
+from .model import (
+    ParserModel,
+    final_model,
+    fresh_state,
+    make_task,
+)
+from .search import new_work
+from .templates import template_lines
+from .trees import unlabeled_attachment
+
+
+class ParseRun(Run):
+    """A training run of a parser."""
+
+    structure = structure
+    score_name = "UAS"
+    model_class = ParserModel
+
+    def __init__(self, estimator, state, task, lines, encoder, labels, held_out):
+        super().__init__(estimator, state, task, held_out)
+        self.lines = lines
+        self.encoder = encoder
+        self.labels = labels
+
+    def finished(self, model, reuse=False):
+        """See :class:`.run.Run`."""
+        return final_model(model, self.state.rule, self.lines, self.encoder, self.labels, reuse)
+
+    def fitted(self):
+        """See :class:`.run.Run`."""
+        return {"classes_": self.labels.array} if len(self.labels) else {}
+
+    def scratch(self):
+        """See :class:`.run.Run`."""
+        return new_work(self.task, self.state.model)
+
+    def held_out_score(self, model):
+        """UAS."""
+        X, y = self.held_out
+        return unlabeled_attachment(y, model.predict(X, self.estimator.n_jobs)[0])
+
+    def fresh(self, key):
+        """See :class:`.run.Run`."""
+        model = self.state.model
+        settings = {name: getattr(model, name) for name in ("beam", "merge", "update")}
+        settings["min_count"] = model.state_features.min_count
+        return fresh_state(self.lines, self.encoder, self.labels, settings, self.state.rule, key)
+
+    def vocabulary(self, min_count):
+        """See :class:`.run.Run`."""
+        return Vocabulary(self.encoder, self.labels)
+
+    @classmethod
+    def merged(cls, vocabularies, learner, key):
+        """See :class:`.run.Run`."""
+        labels, label_maps = Labels(), [np.full(1, UNLABELLED, np.int32) for _ in vocabularies]
+        if learner.labeled:
+            labels, label_maps = merged_labels(vocabularies)
+        encoder, atom_maps = merge_atoms([vocabulary.encoder for vocabulary in vocabularies])
+        n_tags = len(encoder.alphabets[0])
+        if n_tags > MOST_SMALL - SPECIAL:
+            raise ValueError(f"at most {MOST_SMALL - SPECIAL} distinct tags are possible, got {n_tags}")
+        state = learner._fresh_state(encoder, labels, key)
+        task = make_task(np.zeros((len(encoder.attributes), 0), np.int32), np.zeros(1, np.int64))
+        run = cls(learner, state, task, template_lines(learner.templates), encoder, labels, None)
+        return run, [{"labels": labels, "ids": i, "atoms": a} for i, a in zip(label_maps, atom_maps)]
+
+    def adopt(self, plan):
+        """See :class:`.run.Run`."""
+        atoms = self.task.atoms.copy()
+        for row, new in zip(atoms, plan["atoms"]):
+            known = row >= SPECIAL
+            row[known] = new[row[known] - SPECIAL] + SPECIAL
+        self.task = self.task._replace(atoms=atoms, label=plan["ids"][self.task.label])
+        self.labels = plan["labels"]
+        self.state = self.fresh(self.state.key)
