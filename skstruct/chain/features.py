@@ -1,4 +1,4 @@
-"""Features of a sequence: which weight rows speak of which tokens.
+"""Features of a sequence: which weight rows apply to which tokens.
 
 Features are stored by *anchor*, not by token. A template such as
 "the two characters at -1 and 0" is the combination "two adjacent characters", anchored at the first
@@ -28,7 +28,7 @@ class Runs(NamedTuple):
 
     row: np.ndarray  # (K,) int64: first weight row
     token: np.ndarray  # (K,) int32: the token it speaks of
-    width: np.ndarray  # (K,) int32: that many neighbouring rows speak of as many tokens
+    width: np.ndarray  # (K,) int32: that many neighbouring rows apply to as many tokens
     value: np.ndarray  # (K,) float64: what the features count
 
 

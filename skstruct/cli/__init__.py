@@ -6,8 +6,6 @@ its default ``run``, a function of the parsed arguments that returns the exit co
 Results go to standard output, messages to standard error. Exit codes: 0 done; 1 input or data that cannot
 be used, with one line that starts with ``skstruct: error:`` and names file and line; 2 wrong usage; 130
 after Ctrl-C; 141 if whoever read standard output went away.
-
-Place: outside of the ladder, over everything.
 """
 
 import argparse

@@ -2,8 +2,6 @@
 
 Idea: results go to standard output, everything else to standard error; a command that cannot do its job
 raises, and `skstruct.cli.main` turns that into one line and an exit code.
-
-Place: below the commands; see `skstruct.cli`.
 """
 
 import argparse

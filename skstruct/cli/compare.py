@@ -2,8 +2,6 @@
 
 Idea: the same templates on both sides, fits and predictions taking turns in one process, so that a busy
 machine is busy for both; peak memory in processes of their own.
-
-Place: a command, see `skstruct.cli`; `contest` has the two sides.
 """
 
 import importlib.util
@@ -173,7 +171,7 @@ def _print(rows, train, test, templates, arguments):
 
 
 def _ratio(theirs, ours, key):
-    """How many times better ours is, where that says something."""
+    """How many times better ours is, where the ratio is meaningful."""
     a, b = theirs[key], ours[key]
     if key in ("token_accuracy", "f1", "feature_seconds") or a is None or b is None:
         return ""

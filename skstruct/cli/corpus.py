@@ -4,8 +4,6 @@ Idea: the readers of `skstruct.formats.readers` do the reading; a `lines.Source`
 keeps the lines of the sentence at hand, so that errors about a sequence can name the line. Formats are
 guessed from the name of a file, or else from its first lines. What a model reads and predicts is its
 `skstruct.data.inputs.Inputs`, which decides how a file is read for it.
-
-Place: below the commands; see `skstruct.cli`.
 """
 
 import argparse

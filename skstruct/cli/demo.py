@@ -3,8 +3,6 @@
 Idea: the package's main jobs, each with two learners on the same fixed split (every fourth sentence is
 for testing), as rows of one table. The corpora are too small for claims about accuracy; the demo shows
 that everything works, and how fast it is.
-
-Place: a command, see `skstruct.cli`.
 """
 
 import contextlib

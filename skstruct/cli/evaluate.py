@@ -2,8 +2,6 @@
 
 Idea: three ways to name what is compared: a corpus and a model; two files; or one file of columns whose
 last two are the true and the predicted label, as conlleval reads it and `tag` writes it.
-
-Place: a command, see `skstruct.cli`.
 """
 
 import json

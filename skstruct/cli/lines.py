@@ -3,8 +3,6 @@
 Idea: the readers of `skstruct.formats.readers` take an open text file and give tokens. A `Source` is such a
 file, and remembers the lines they were made from, so that a command can give back what it read and say in
 which line something stood.
-
-Place: below the commands; see `skstruct.cli`.
 """
 
 import gzip

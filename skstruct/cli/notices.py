@@ -2,8 +2,6 @@
 
 Idea: tables that other programs export begin with the names of their columns and know no blank lines. Nothing
 in the format forbids that, so that these are warnings.
-
-Place: below the commands; see `skstruct.cli`.
 """
 
 import re

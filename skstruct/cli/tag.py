@@ -3,8 +3,6 @@
 Idea: batches of sentences are read, labelled and written, so that any amount of text passes through
 bounded memory. Everything that was read is written again: columns with one more (of trees two), CoNLL-U
 with its field filled in, raw text with spaces between its words; comments and blank lines stay.
-
-Place: a command, see `skstruct.cli`.
 """
 
 from itertools import islice

@@ -2,8 +2,6 @@
 
 Idea: the options are an estimator's constructor; everything that can be wrong with them is said before
 the corpus is read, and everything about the target before the training begins.
-
-Place: a command, see `skstruct.cli`.
 """
 
 import ast

@@ -17,7 +17,7 @@ class Given:
     Parameters
     ----------
     positions : list of int
-        Where its sequences are in the corpus that errors speak of.
+        Where its sequences are in the corpus that errors name.
     *data
         X, y, and the sample weights if there are any.
     """

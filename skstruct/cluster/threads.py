@@ -65,5 +65,5 @@ class Threads:
         return self.shards[0].model
 
     def close(self):
-        """Let go of the shards."""
+        """Release the shards."""
         self.shards = self.runs = []

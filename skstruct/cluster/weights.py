@@ -222,7 +222,7 @@ class Weights:
         self.changed = np.zeros(self.value.shape[0], np.bool_)
 
     def settle(self):
-        """Forget what changed: the next round begins."""
+        """Reset the change flags for the next round."""
         self.changed[:] = False
 
     def store(self, like, rows, rule, step):

@@ -67,7 +67,7 @@ def _join(fit, number, plan, alone, job):
 
 
 def _shard(fit, number, epoch, again):
-    """The shard after so many epochs; from ``again``, if given, in a process that lacks it."""
+    """The shard after some epochs; ``again``: rebuild it from this job if the worker does not hold it."""
     if again is not None:
         _join(fit, number, again.plan, again.alone, again.job)
         shard = _SHARDS[fit, number][0]
@@ -109,7 +109,7 @@ def _forget(fit):
 
 
 def _call(function, *arguments):
-    """Results and errors of ours as values, so that what Dask reports as errors is trouble of the cluster."""
+    """Our results and errors as values, so that an exception raised by Dask is always a cluster failure."""
     try:
         return "done", function(*arguments)
     except _Missing:

@@ -199,8 +199,7 @@ class L1CRF(
         metadata=parameter(
             "bool",
             ["boolean"],
-            """Give every pair of feature and label a weight; else those that training shows, as CRFsuite
-            does.""",
+            "Give every pair of feature and label a weight; else only pairs seen in training, as CRFsuite.",
         ),
     )
 

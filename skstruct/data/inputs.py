@@ -1,6 +1,6 @@
 """What users may hand over as ``X`` and ``y``, and the errors that name the place if they do not.
 
-Place on the ladder: rung 1. Containers become a list of sequences; nothing is copied token by token.
+Containers become a list of sequences; nothing is copied token by token.
 Checks are done on types and counts first, in C; only when one fails is the corpus searched in Python
 for the offending place.
 """

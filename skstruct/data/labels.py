@@ -1,6 +1,6 @@
 """Labels to dense integers and back to the user's own objects.
 
-Place on the ladder: rung 1 to 3. ``None`` marks an unlabelled token and becomes -1.
+``None`` marks an unlabelled token and becomes -1.
 """
 
 from collections import defaultdict

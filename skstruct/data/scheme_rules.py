@@ -6,7 +6,7 @@ transitions a decoder may take and which sequences are well formed. A label is a
 and a type joined by the first hyphen (``B-PER``). Inside this module a label is parsed into the pair
 ``(prefix, type)``, with ``""`` for no type; `LabelTable` does that once per distinct label.
 
-Place on the ladder: rung 1, tokens. `skstruct.data.schemes` builds its functions on this table.
+`skstruct.data.schemes` builds its functions on this table.
 
 References
 ----------

@@ -4,7 +4,7 @@ Idea: the cache is a folder of plain files that a user can also fill by hand. A 
 the SHA-256 that is expected; where none is known beforehand, that of the first download is written beside
 the file (``NAME.sha256``, as ``sha256sum`` writes it), and later ones have to agree with it.
 
-Place: beside the ladder, below `skstruct.datasets.corpora`. Standard library only.
+Standard library only.
 """
 
 from __future__ import annotations

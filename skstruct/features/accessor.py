@@ -152,7 +152,7 @@ class AccessorVariety:
         return nodes
 
     def buckets(self, flat, token, longest=LONGEST):
-        """How varied the strings around each token are.
+        """Bucketed accessor variety of the strings around each token.
 
         Parameters
         ----------

@@ -94,7 +94,7 @@ class Compound:
 
 @dataclass(frozen=True)
 class Group:
-    """Adjacent slots of a compound: rows ``slot ...`` speak of tokens ``anchor + lo ...``."""
+    """Adjacent slots of a compound: rows ``slot ...`` apply to tokens ``anchor + lo ...``."""
 
     compound: int
     slot: int

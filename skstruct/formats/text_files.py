@@ -3,8 +3,6 @@
 Idea: a file is a path or an open text file; lines end at line feeds only, so that a lone carriage
 return, or one of the rarer characters that Unicode calls a line break, never shifts a line number. A
 byte order mark at the start and carriage returns at line ends are dropped.
-
-Place on the ladder: below rung 1; `skstruct.formats.readers` and `skstruct.formats.writers` are its users.
 """
 
 import os

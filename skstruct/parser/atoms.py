@@ -1,6 +1,6 @@
 """Sentences of (form, tag) as arrays of atoms for the parser.
 
-Place on the ladder: rung 2. Each attribute of a word that templates read (``parser.templates``) has
+Each attribute of a word that templates read (``parser.templates``) has
 its own alphabet. What is derived from a form (its suffixes, its shape) is computed once for each distinct
 form.
 """
@@ -16,7 +16,7 @@ SPECIAL = 3
 
 
 def shape(form):
-    """The form's look: ``X`` ``x`` ``d`` for letters and digits; other characters stay. Runs are cut to two.
+    """Word shape: ``X`` ``x`` ``d`` for letters and digits; other characters stay. Runs are cut to two.
 
     Examples
     --------

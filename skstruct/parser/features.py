@@ -7,7 +7,7 @@ atoms are read there. The search only looks features up; an update numbers those
 
 A sentence of n words stands at the places 2 ... n + 1 of its array of atoms. Place 0 is what a stack has
 below its last tree, place 1 a child that is missing, and the places from n + 2 on are the end of the queue.
-An atom of -1 (a form that is not known, or that dropout hides) takes the features along that read it.
+Features that read an atom of -1 (an unknown form, or one that dropout hides) are left out.
 
 Letters: n words, K templates, A atoms, C columns, B beam.
 """

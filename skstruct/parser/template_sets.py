@@ -1,7 +1,5 @@
 """The parser's sets of feature templates; :mod:`.parser_templates` explains the atoms.
 
-Place on the ladder: rung 2, data only.
-
 "hs28" is the set of Huang and Sagae (2010), "hs29" that of their released parser, "zsz28" that of Zhang, Su
 and Zhou (2014). "rich" adds to "hs29": the stack's third tree and the second word ahead, second children,
 numbers of children and distance (after Zhang and Nivre 2011), affixes and shapes.

@@ -1,6 +1,6 @@
 """Feature templates of the dependency parser: which atoms of a state, or of an arc, are looked at together.
 
-Place on the ladder: rung 2. A template is a line of *atoms*. An atom is an attribute of a word that a
+A template is a line of *atoms*. An atom is an attribute of a word that a
 parser state points to (``s0.w``: the form of the word on top of the stack; ``s1.lc.t``: the tag of the
 leftmost child of the one below), or a number (``s0.vl``). :func:`compile_templates` turns lines into
 integers for the kernels.

@@ -1,6 +1,6 @@
 """Dependency trees: what a training tree must be, projectivity, and the actions that build a tree.
 
-Place on the ladder: rung 1 to 3. A tree of n words is its heads, 1-based, 0 at the root: exactly one word
+A tree of n words is its heads, 1-based, 0 at the root: exactly one word
 has head 0, and every word leads to it.
 
 The parser builds projective trees only. Other trees are *lifted*: the shortest arc that is not projective
@@ -161,7 +161,7 @@ def actions_of(heads):
 
 
 def heads_of(actions):
-    """The tree that actions build: the heads; what undoes :func:`actions_of`."""
+    """The tree that actions build: the heads; the inverse of :func:`actions_of`."""
     heads, stack = [], []
     for action in actions:
         if action == SHIFT:

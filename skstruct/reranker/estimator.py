@@ -110,7 +110,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     """
 
     _not_combinable = (
-        "it is two models, and the weights of one are for what the other proposes; use {} inside of its base"
+        "its weights refer to candidates of its own base, so that they cannot be averaged; use {} inside of its base"
     )
     """Why ``BaggingShuffleAverager`` does not take it."""
 

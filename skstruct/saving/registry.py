@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any
+from typing import Any, TypeVar
 
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,11 +26,13 @@ __all__ = ["ModelFileError", "Savable", "load", "savable"]
 
 _FITTED = re.compile(r"[A-Za-z]\w*_\Z", re.ASCII)
 
-_REGISTRY = {}
+T = TypeVar("T")
+
+_REGISTRY: dict[str, type] = {}
 """Name -> class of all that :func:`savable` has seen."""
 
 
-def savable(cls):
+def savable(cls: type[T]) -> type[T]:
     """Class decorator: instances can be saved, and :func:`load` finds the class by its name.
 
     Subclasses need a decorator of their own.

@@ -5,7 +5,7 @@ all there is to keep. They go into one checked file (:mod:`..container`) whose n
 parameters and data: every fit finds its own file and no other. Writing happens on a thread while the next
 epoch runs; an epoch that ends before the last state is on disk is not waited for.
 
-Place on the ladder: beside rung 6. Knows arrays, no learner.
+Knows arrays, no learner.
 """
 
 import contextlib
@@ -278,7 +278,7 @@ class Checkpoint:
             writing.result()
 
     def close(self):
-        """Let the thread go; call it however the fit ends."""
+        """Stop the writer thread. Call it however the fit ends."""
         try:
             self.finish()
         finally:
@@ -287,7 +287,7 @@ class Checkpoint:
                 self._pool = None
 
     def remove(self):
-        """The fit is over: its file goes, and what was still to be written is not."""
+        """Delete the file and cancel a pending write: the fit is complete."""
         self._over = True
         self.close()
         with contextlib.suppress(FileNotFoundError):
@@ -295,7 +295,7 @@ class Checkpoint:
 
 
 class _Over(Exception):
-    """Nobody needs what is being written."""
+    """Raised in the writer thread to cancel a write."""
 
 
 def _feature_release(version):

@@ -21,7 +21,7 @@ from ..core.feature_table import FeatureTable, copy_table
 from ..core.store import Clock, close_epoch, copy_store, grow_pool, rebase
 
 CHUNK_TOKENS = 50_000
-"""Tokens between two looks at Ctrl-C."""
+"""Number of tokens processed between checks for Ctrl-C."""
 
 LONG_EPOCH = 1.0
 """Seconds from which an epoch is interrupted in the middle and rolled back to its start."""

@@ -135,8 +135,8 @@ class PenaltyParameters(Parameters):
             '{"l1", "l1-cumulative", "l2"} or None',
             [StrOptions({p for p in PENALTIES if p}), None],
             """Penalty on the weights, applied once per sequence visited (Zhang et al. 2014, equations 9 to
-            17). Under the cumulative penalty a feature that is first met late owes the penalty of all steps
-            so far (equation 14): it is hard to enter late.""",
+            17). Under the cumulative penalty a new feature is charged the penalty of all earlier steps (equation
+            14), so that late features rarely become nonzero.""",
         ),
     )
     alpha: float = field(
@@ -335,7 +335,7 @@ class TaggerParameters(Parameters):
         metadata=parameter(
             'dict, "balanced" or None',
             [dict, StrOptions({"balanced"}), None],
-            """Cost, in score, of missing a token of a label, added in training decoding. A dict maps labels
+            """Margin added in training to the score of every wrong label, by gold label. A dict maps labels
             to costs; labels it lacks cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on
             average over tokens.""",
         ),

@@ -110,7 +110,7 @@ class Run:
         raise NotImplementedError
 
     def at_rest(self, model):
-        """``model`` without what the next training would bring along itself."""
+        """The model without its training state."""
         return model
 
     def fresh(self, key):

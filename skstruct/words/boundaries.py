@@ -4,8 +4,6 @@ Idea: words, white space, a user's dictionary and flags per character all say th
 they become one array over the characters of a corpus that are not white space. Flags are given for every
 character of a text: True (a word starts here), False (it goes on) or None (not known); white space needs a
 flag to be counted, which is not looked at.
-
-Place on the ladder: rung 1, beside `skstruct.data.segmented`.
 """
 
 import numpy as np
