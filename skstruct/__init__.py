@@ -1,18 +1,22 @@
 """Structured prediction with the interface of scikit-learn and the speed of compiled code."""
 
 import importlib
+import sys
 from typing import TYPE_CHECKING
 
-from . import metrics
+from . import data, features, metrics
 from ._version import __version__ as __version__
 from .chain.passive_aggressive import PassiveAggressiveTagger
 from .chain.perceptron import StructuredPerceptron
 from .chain.segmenter import Segmenter
 from .crf.estimator import L1CRF
 from .crf.path import regularization_path
+from .features import accessor as _accessor
+from .features import presets as _presets
 from .features.templates import FeatureTemplates
 from .mixing.averager import BaggingShuffleAverager
 from .mixing.mixer import ParameterMixer
+from .parser import templates as _parser_templates
 from .parser.estimator import ShiftReduceParser
 from .reranker.estimator import KBestReranker
 from .saving.registry import load
@@ -33,11 +37,18 @@ __all__ = [
     "StructuredPerceptron",
     "WordSegmenter",
     "datasets",
+    "features",
     "inspection",
     "load",
     "metrics",
     "regularization_path",
 ]
+
+# Where these modules were up to 0.1.0, and where scripts import them from.
+_MOVED = {"accessor": _accessor, "presets": _presets, "parser_templates": _parser_templates}
+for _name, _module in _MOVED.items():
+    sys.modules[f"{__name__}.data.{_name}"] = _module
+    setattr(data, _name, _module)
 
 _LATER = ("datasets", "inspection")  # imported at their first use: programs that only predict need neither
 

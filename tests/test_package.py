@@ -74,3 +74,18 @@ def test_the_command_and_the_module(arguments, code, out, err):
         assert done.stdout.startswith(out.format(program=program)) and bool(out) == bool(done.stdout)
         assert done.stderr.startswith(err.format(program=program)) and bool(err) == bool(done.stderr)
         assert "Traceback" not in done.stderr
+
+
+def test_modules_stay_importable():
+    """Where scripts import them from, whatever folder they stand in by now."""
+    code = (
+        "from skstruct import datasets, features, inspection, metrics\n"
+        "import skstruct.data.presets, skstruct.data.accessor, skstruct.data.schemes\n"
+        "from skstruct.data import parser_templates, presets\n"
+        "from skstruct.data.presets import PRESETS\n"
+        "from skstruct.data.accessor import AccessorVariety\n"
+        "from skstruct.data.schemes import convert_scheme, labels_to_words\n"
+        "from skstruct.data.parser_templates import template_lines\n"
+        "assert presets.PRESETS is PRESETS and skstruct.data.presets is presets\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

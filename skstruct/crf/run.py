@@ -229,7 +229,9 @@ def warn_unless_converged(result, estimator):
     if result.n_iter >= estimator.max_iter:
         what = f"did not converge in max_iter={estimator.max_iter} passes"
     else:
-        what = f"stopped before convergence after {result.n_iter} passes: the line search found no descent step"
+        what = (
+            f"stopped before convergence after {result.n_iter} passes: the line search found no descent step"
+        )
     warnings.warn(f"L1CRF {what} (optimality {result.optimality:.3g})", ConvergenceWarning, stacklevel=3)
 
 

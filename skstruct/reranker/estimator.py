@@ -110,7 +110,8 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     """
 
     _not_combinable = (
-        "its weights refer to candidates of its own base, so that they cannot be averaged; use {} inside of its base"
+        "its weights refer to candidates of its own base, so that they cannot be averaged; use {} inside of "
+        "its base"
     )
     """Why ``BaggingShuffleAverager`` does not take it."""
 

@@ -135,8 +135,8 @@ class PenaltyParameters(Parameters):
             '{"l1", "l1-cumulative", "l2"} or None',
             [StrOptions({p for p in PENALTIES if p}), None],
             """Penalty on the weights, applied once per sequence visited (Zhang et al. 2014, equations 9 to
-            17). Under the cumulative penalty a new feature is charged the penalty of all earlier steps (equation
-            14), so that late features rarely become nonzero.""",
+            17). Under the cumulative penalty a new feature is charged the penalty of all earlier steps
+            (equation 14), so that late features rarely become nonzero.""",
         ),
     )
     alpha: float = field(

@@ -17,14 +17,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 
-from skstruct import PassiveAggressiveTagger, StructuredPerceptron
+from skstruct import PassiveAggressiveTagger, StructuredPerceptron, load
 from skstruct.chain.segmenter import Segmenter
 from skstruct.data.inputs import Sequences
 from skstruct.data.schemes import labels_to_words, words_to_labels
 from skstruct.data.segmented import WORD_SCHEMES, as_pieces, cut
 from skstruct.datasets import load_sample, load_segmentation
 from skstruct.metrics import word_f1_score, word_f1_scorer
-from skstruct.saving import registry as persistence
 
 X, Y = load_segmentation()
 SAMPLE = load_sample("zh")
@@ -418,7 +417,7 @@ def test_pickle(plain, joint):
 def test_save_and_load(tmp_path, plain, joint):
     for segmenter in (plain, joint):
         segmenter.save(tmp_path / "model")
-        copy = persistence.load(tmp_path / "model")
+        copy = load(tmp_path / "model")
         assert copy.predict(X) == segmenter.predict(X) and copy.tagged_ == segmenter.tagged_
         assert repr(copy) == repr(segmenter)
 
