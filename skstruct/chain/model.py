@@ -93,6 +93,11 @@ class ChainModel:
         return lend(new_chain(self.encoder, stores, new_clock(), self.constraints, cost))
 
     @property
+    def n_features(self):
+        """Number of features."""
+        return self.encoder.n_features
+
+    @property
     def inputs(self):
         """See :class:`..data.inputs.Inputs`."""
         return Inputs(LABELS, self.encoder.kind, self.encoder.n_columns)

@@ -97,7 +97,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
     def n_features(self) -> int:
         """Number of features of the fitted model; each can have a weight for every label."""
         check_is_fitted(self)
-        return self._model.encoder.n_features
+        return self._model.n_features
 
     # -- accessor variety --------------------------------------------------------------------------
     def adapt(self, X: Corpus | None) -> Self:

@@ -120,7 +120,7 @@ def _about(model, tagger, path):
         about["tags"] = "words with tags" if model.tagged_ else "words without tags"
     if hasattr(inside, "lines"):
         about.update(_features(tagger, inside.lines))
-    about["n_features"] = int(tagger.n_features())
+    about["n_features"] = int(inside.n_features)
     stores = [value for value in vars(inside).values() if isinstance(value, Store)]
     about["n_weights"] = sum(int(np.count_nonzero(store.value)) for store in stores)
     return about

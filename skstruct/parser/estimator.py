@@ -25,10 +25,10 @@ from ..training.run import new_key
 from . import saved
 from .atoms import AtomEncoder, check_words
 from .model import attributes_read, continued_state, fresh_state, make_task
-from .run import ParseRun
+from .run import ParseRun, unlabeled_attachment
 from .template_sets import TEMPLATE_SETS
 from .templates import template_lines
-from .trees import check_trees, encode_trees, heads_alone, split_arcs, unlabeled_attachment
+from .trees import check_trees, encode_trees, heads_alone, split_arcs
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -287,7 +287,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     def n_features(self) -> int:
         """Number of features of the fitted model: of states, with a weight for each action, and of arcs."""
         check_is_fitted(self)
-        return self._model.entries + self._model.label_entries
+        return self._model.n_features
 
     # -- prediction --------------------------------------------------------------------------------
     def predict(self, X: Corpus) -> list[list[Any]]:

@@ -96,6 +96,11 @@ class ParserModel:
     label_entries: int
 
     @property
+    def n_features(self):
+        """Number of features, of states and of arcs."""
+        return self.entries + self.label_entries
+
+    @property
     def inputs(self):
         """See :class:`..data.inputs.Inputs`."""
         return Inputs(TREES, tuple, 2)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from operator import eq
+
 import numpy as np
 
 from ..cluster.vocabulary import Vocabulary, merged_labels
 from ..data.labels import UNLABELLED, Labels
 from ..features.merging import merge_atoms
+from ..metrics.trees import split_heads
 from ..training.run import Run
 from . import epoch as structure
 from .atoms import MOST_SMALL, SPECIAL
@@ -18,7 +21,7 @@ from .model import (
 )
 from .search import new_work
 from .templates import template_lines
-from .trees import unlabeled_attachment
+from .trees import heads_alone
 
 
 class ParseRun(Run):
@@ -86,3 +89,12 @@ class ParseRun(Run):
         self.task = self.task._replace(atoms=atoms, label=plan["ids"][self.task.label])
         self.labels = plan["labels"]
         self.state = self.fresh(self.state.key)
+
+
+def unlabeled_attachment(y, predicted, weight=None):
+    """UAS of sentences with weights."""
+    true = [split_heads(i, tree)[0] for i, tree in enumerate(y)]
+    right = [sum(map(eq, a, b)) for a, b in zip(true, heads_alone(predicted))]
+    counts = np.array([right, list(map(len, y))], float)
+    right, total = counts.sum(axis=1) if weight is None else counts @ weight
+    return float(right / total) if total else 0.0

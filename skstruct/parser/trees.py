@@ -9,12 +9,10 @@ pseudo-projective method (Nivre and Nilsson 2005), without marking lifted arcs i
 """
 
 from heapq import heapify, heappop, heappush
-from operator import eq
 
 import numpy as np
 
 from ..data.inputs import PlaceError, describe, flatten, place
-from ..metrics.trees import split_heads
 
 SHIFT, LEFT, RIGHT = 0, 1, 2
 """Actions: SHIFT reads a word; LEFT makes the second tree on the stack a child of the first, RIGHT the first
@@ -294,12 +292,3 @@ def encode_trees(heads, token, lifting):
         else:
             actions[2 * a : 2 * a + len(found)] = found
     return actions, heads, skipped
-
-
-def unlabeled_attachment(y, predicted, weight=None):
-    """UAS of sentences with weights."""
-    true = [split_heads(i, tree)[0] for i, tree in enumerate(y)]
-    right = [sum(map(eq, a, b)) for a, b in zip(true, heads_alone(predicted))]
-    counts = np.array([right, list(map(len, y))], float)
-    right, total = counts.sum(axis=1) if weight is None else counts @ weight
-    return float(right / total) if total else 0.0

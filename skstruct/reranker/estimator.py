@@ -259,7 +259,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     def n_features(self) -> int:
         """Number of features of the fitted model."""
         check_is_fitted(self)
-        return self._model.entries
+        return self._model.n_features
 
     # -- prediction --------------------------------------------------------------------------------
     def predict(self, X: Corpus) -> list[list[Any]]:

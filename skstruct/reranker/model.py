@@ -34,6 +34,11 @@ class RerankModel:
     table: np.ndarray
     entries: int
 
+    @property
+    def n_features(self):
+        """Number of features."""
+        return self.entries
+
     def reranker(self):
         """The arrays that kernels search under."""
         features = for_reading(self.weights, self.table, self.entries)

@@ -268,7 +268,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     def n_features(self) -> int:
         """Number of features of the fitted model; each has a weight for every decision."""
         check_is_fitted(self)
-        return self._model.entries
+        return self._model.n_features
 
     # -- prediction --------------------------------------------------------------------------------
     def _best(self, X, dictionary=None, boundaries=None):

@@ -85,6 +85,11 @@ class WordModel:
         return replace(first, weights=weights, table=table, entries=entries)
 
     @property
+    def n_features(self):
+        """Number of features."""
+        return self.entries
+
+    @property
     def inputs(self):
         """See :class:`..data.inputs.Inputs`."""
         return Inputs(WORDS, str, 1)

@@ -209,7 +209,7 @@ def test_shards_that_are_wrong(shards, message):
 
 def test_a_reranker_learns_from_no_shards_that_are_loaded_apart():
     texts, words = (part[:6] for part in load_segmentation())
-    mixer = ParameterMixer(KBestReranker(max_iter=1), random_state=0)
+    mixer = ParameterMixer(KBestReranker(cv=2, max_iter=1), random_state=0)
     with pytest.raises(ValueError, match="KBestReranker cannot learn from shards that are loaded apart"):
         mixer.fit_shards([lambda: (texts, words), lambda: (texts, words)])
 
