@@ -50,7 +50,8 @@ class BaggingShuffleAverager(MetaLearner):
         Folder where the members keep their states, in place of their own ``checkpoint``. A fit that was
         killed goes on with the members as they were; a finished one removes all files.
     n_jobs : int or None, default=None
-        Threads, in training (over members) and prediction. Results do not depend on it.
+        Threads, in training (over members) and prediction. Results do not depend on it; memory does, since
+        each thread holds a member in training.
     random_state : int, RandomState instance or None, default=None
         Determines all members.
 

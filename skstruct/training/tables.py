@@ -57,7 +57,7 @@ def extended(table, entries, keys, known, is_node=None):
         is_node = np.zeros((0, 2), np.bool_)
     done = _number_on(keys, is_node, known, table, entries, rows, 0)
     while done < keys.shape[0]:
-        table = grown(table, 2 * int(entries[0]))
+        table = grown(table, 2 * int(entries[0]) + 1)
         done = _number_on(keys, is_node, known, table, entries, rows, done)
     return table, rows
 
