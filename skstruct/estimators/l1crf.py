@@ -248,7 +248,7 @@ class L1CRF(CallbackSupportMixin, SequenceTagger):
             is then as it was before.
             Likewise if ``solver="sgd"`` overflows, because ``eta0`` is too high.
         KeyboardInterrupt
-            After Ctrl-C; the weights of the last pass are kept, and the model can be used.
+            After Ctrl-C; the weights that were reached are kept, and the model can be used.
 
         Warns
         -----
