@@ -6,6 +6,7 @@ estimator as it was.
 """
 
 import os
+import warnings
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -246,14 +247,11 @@ class OnlineTagger(OnlineLearner, SequenceTagger):
         return ChainRun(self, state, task, encoder, labels, constraints, held_out)
 
 
-class CostsOfAll(dict):
-    """A ``class_weight`` for parts of a corpus, which as a whole has all its labels."""
-
-
 def class_costs(class_weight, gold, labels, otherwise, complete=True):
     """(L,) cost of missing a token of each label; ``otherwise`` where ``class_weight`` says nothing.
 
-    ``complete``: a label that is not among ``labels`` is a mistake, and not one that may come later.
+    ``complete``: no label may come later, so that one which is not among ``labels`` is warned of. It is no
+    error: a part of a corpus, as in cross-validation, may lack a rare label.
     """
     costs = np.full(len(labels), float(otherwise))
     if class_weight is None:
@@ -265,9 +263,11 @@ def class_costs(class_weight, gold, labels, otherwise, complete=True):
             raise ValueError(f"class_weight[{label!r}] must be a number of at least 0, got {cost!r}")
         if label in labels.ids:
             costs[labels.ids[label]] = float(cost)
-        elif complete and not isinstance(class_weight, CostsOfAll):
-            raise ValueError(
-                f"class_weight: {label!r} is no label of y; the labels are {some_of(labels.values)}"
+        elif complete:
+            warnings.warn(
+                f"class_weight: {label!r} is no label of y and has no effect; the labels are "
+                f"{some_of(labels.values)}",
+                UserWarning,
             )
     return costs
 

@@ -22,7 +22,7 @@ from ._sklearn import HasMethods, Integral, Interval, sample_weights, with_callb
 from .base import POSITIVE, Sequences, sequence_tags, take
 from .chain_model import READ_ONLY, lend, map_chunks
 from .lattice import RIGHT, lattices_of, make_task, paths, view_of
-from .online import SHARED_CONSTRAINTS, CostsOfAll, OnlineLearner
+from .online import SHARED_CONSTRAINTS, OnlineLearner
 from .run import Run, TrainingState, new_key
 from .segmenter import Segmenter
 
@@ -284,9 +284,6 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     def _fitted_base(self, X, y, weight, keep):
         """A clone of the base, trained on some of the sequences."""
         base, given = self._new_base(), {} if weight is None else {"sample_weight": weight[keep]}
-        if len(keep) < len(X):  # a label may be in the part left out alone
-            costs = {name: v for name, v in base.get_params().items() if name.endswith("class_weight")}
-            base.set_params(**{name: CostsOfAll(v) for name, v in costs.items() if isinstance(v, dict)})
         with renumbered(keep):
             return base.fit(take(X, keep), take(y, keep), **given)
 
