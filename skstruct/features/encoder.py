@@ -55,7 +55,6 @@ class TemplateEncoder:
         self.nodes = Side(plan, plan.nodes, plan.node_groups, 0, 0, 0)
         # Combination 0 of the transitions is the label bigram itself.
         self.edges = Side(plan, plan.edges, plan.edge_groups, 1, 1, len(plan.nodes))
-
         self.kind = None  # str or tuple, from the first corpus
 
     def copy(self):

@@ -1,8 +1,7 @@
 """Sentences of (form, tag) as arrays of atoms for the parser.
 
-Each attribute of a word that templates read (``parser.templates``) has
-its own alphabet. What is derived from a form (its suffixes, its shape) is computed once for each distinct
-form.
+Each attribute of a word that templates read (:mod:`.templates`) has its own alphabet. What is derived from a
+form (its suffixes, its shape) is computed once for each distinct form.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """The dependency parser: beam search over shift-reduce actions, trained by the structured perceptron.
 
-What is searched and learned is in `skstruct.parser.epoch`.
+What is searched and learned is in :mod:`.epoch` and :mod:`.search`.
 """
 
 from __future__ import annotations

@@ -13,12 +13,7 @@ from ..metrics.trees import split_heads
 from ..training.run import Run
 from . import epoch as structure
 from .atoms import MOST_SMALL, SPECIAL
-from .model import (
-    ParserModel,
-    final_model,
-    fresh_state,
-    make_task,
-)
+from .model import ParserModel, final_model, fresh_state, make_task
 from .search import new_work
 from .templates import template_lines
 from .trees import heads_alone
@@ -38,15 +33,15 @@ class ParseRun(Run):
         self.labels = labels
 
     def finished(self, model, reuse=False):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return final_model(model, self.state.rule, self.lines, self.encoder, self.labels, reuse)
 
     def fitted(self):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return {"classes_": self.labels.array} if len(self.labels) else {}
 
     def scratch(self):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return new_work(self.task, self.state.model)
 
     def held_out_score(self, model):
@@ -55,19 +50,19 @@ class ParseRun(Run):
         return unlabeled_attachment(y, model.predict(X, self.estimator.n_jobs)[0])
 
     def fresh(self, key):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         model = self.state.model
         settings = {name: getattr(model, name) for name in ("beam", "merge", "update")}
         settings["min_count"] = model.state_features.min_count
         return fresh_state(self.lines, self.encoder, self.labels, settings, self.state.rule, key)
 
     def vocabulary(self, min_count):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return Vocabulary(self.encoder, self.labels)
 
     @classmethod
     def merged(cls, vocabularies, learner, key):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         labels, label_maps = Labels(), [np.full(1, UNLABELLED, np.int32) for _ in vocabularies]
         if learner.labeled:
             labels, label_maps = merged_labels(vocabularies)
@@ -81,7 +76,7 @@ class ParseRun(Run):
         return run, [{"labels": labels, "ids": i, "atoms": a} for i, a in zip(label_maps, atom_maps)]
 
     def adopt(self, plan):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         atoms = self.task.atoms.copy()
         for row, new in zip(atoms, plan["atoms"]):
             known = row >= SPECIAL

@@ -1,7 +1,6 @@
 """Re-ranking: the analyses of a base model judged again, with features of words.
 
-What is searched and learned is in
-``skstruct.reranker.epoch``; what comes from the base is in :mod:`.lattice`.
+What is searched and learned is in :mod:`.epoch`; what comes from the base is in :mod:`.lattice`.
 """
 
 from __future__ import annotations
@@ -350,15 +349,15 @@ class RerankRun(Run):
         self.base, self.oracle = base, oracle
 
     def finished(self, model, reuse=False):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return final_model(model, self.state.rule, self.words, self.tags)
 
     def fitted(self):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return {"base_": self.base, "oracle_": self.oracle}
 
     def scratch(self):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return structure.new_work(self.task)
 
     def held_out_score(self, model):
@@ -367,6 +366,6 @@ class RerankRun(Run):
         return _f1(task, choose(model.reranker(), READ_ONLY, task)[0], n_items)
 
     def fresh(self, key):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         model = structure.new_model(self.state.model.features.min_count, self.state.rule)
         return TrainingState(model, self.state.rule, key)

@@ -20,14 +20,17 @@ STREAM_HISTORY = 1000
 class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     """Base of the estimators that learn example by example.
 
-    A subclass has ``_rule()``, and ``_prepare(X, y, sample_weight,
-    continued, stream, classes)``, which checks and encodes everything and returns a
-    :class:`.run.Run`. ``continued``: go on from ``_model`` and ``_training``. ``stream``: the run is one
-    call of ``partial_fit``.
+    A subclass has ``_rule()``, and ``_prepare(X, y, sample_weight, continued, stream, classes)``, which
+    checks and encodes everything and returns a :class:`.run.Run`. ``continued``: go on from ``_model`` and
+    ``_training``. ``stream``: the run is one call of ``partial_fit``.
 
     What trains on shards asks an estimator for ``_learner``, ``_prepare_with`` and ``_become``. An estimator
     around a learner, such as ``Segmenter``, has these three too.
     """
+
+    n_iter_: int
+    history_: History
+    resumed_from_: int
 
     def _learner(self):
         """A learner, not fitted, that trains for this estimator; here the same."""
@@ -43,9 +46,6 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
 
     def _leave_undecided(self):
         """Change parameters so that ``_prepare`` leaves open what a part of the corpus cannot decide."""
-    n_iter_: int
-    history_: History
-    resumed_from_: int
 
     def _penalty(self):
         return PENALTIES[self.penalty] if self.alpha > 0 else NO_PENALTY

@@ -1,6 +1,6 @@
 """The word-based segmenter: beam search over words, trained by the structured perceptron.
 
-What is searched and learned is in `skstruct.words.epoch`.
+What is searched and learned is in :mod:`.epoch` and :mod:`.search`.
 """
 
 from __future__ import annotations
@@ -358,11 +358,11 @@ class WordRun(Run):
     model_class = WordModel
 
     def finished(self, model, reuse=False):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return final_model(model, self.state.rule, reuse)
 
     def scratch(self):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return new_work(self.task, self.state.model.beam)
 
     def held_out_score(self, model):
@@ -371,21 +371,21 @@ class WordRun(Run):
         return word_f1_score(words, model.predict(pieces, None, self.estimator.n_jobs)[0])
 
     def fresh(self, key):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         model = self.state.model
         min_count = model.features.min_count
         return fresh_state(model.templates, model.beam, model.update, min_count, self.state.rule, key)
 
     # Keys mean the same everywhere: there is nothing to bring together.
     def vocabulary(self, min_count):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return Vocabulary()
 
     @classmethod
     def merged(cls, vocabularies, learner, key):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         state = learner._fresh_state(key)
         return cls(learner, state, make_task([], np.zeros(0, np.int8))), [{} for _ in vocabularies]
 
     def adopt(self, plan):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
