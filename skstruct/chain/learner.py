@@ -97,7 +97,7 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
         call alone, so that the weights depend on how the data is cut and ordered; costs that should not are
         given as a dict.
         """
-        return self._partial_fit(X, y, sample_weight, classes)
+        return self._partial_fit(X, y, sample_weight, classes=classes)
 
     def _leave_undecided(self):
         # Which features are frequent enough, and what labels there are, is known when all are counted.

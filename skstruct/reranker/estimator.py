@@ -26,8 +26,7 @@ from .._sklearn import (
     with_callbacks,
 )
 from ..chain.segmenter import Segmenter
-from ..core.codes import AVERAGES, PERCEPTRON
-from ..core.store import READ_ONLY, Rule
+from ..core.store import READ_ONLY
 from ..data.inputs import Inputs, Sequences, renumbered, take
 from ..data.types import Corpus
 from ..saving.registry import savable
@@ -141,9 +140,6 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         return sequence_tags(super().__sklearn_tags__())
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
-
     @property
     def inputs(self) -> Inputs:
         """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
@@ -178,13 +174,10 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         """
         return self._fit(X, y, sample_weight)
 
-    def _rule(self):
-        return Rule(PERCEPTRON, 0.0, False, self._penalty(), float(self.alpha), AVERAGES[bool(self.average)])
-
     def _new_base(self):
         return Segmenter() if self.base is None else clone(self.base)
 
-    def _prepare(self, X, y, sample_weight, continued=False, stream=False, classes=None):
+    def _prepare(self, X, y, sample_weight, continued=False):
         """Check everything, train the bases, and encode their analyses."""
         rule, view = self._rule(), view_of(self._new_base())
         X, y = view.check(X, y)

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, with_callbacks
+from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, text_tags, with_callbacks
 from ..cluster.vocabulary import Vocabulary
-from ..core.codes import AVERAGES, PERCEPTRON, UPDATES, WORD_TEMPLATES
-from ..core.store import Rule
-from ..data.inputs import Inputs, Sequences, take
+from ..core.codes import UPDATES, WORD_TEMPLATES
+from ..data.inputs import Sequences, take
 from ..data.segmented import as_dictionary, as_pieces, as_words, with_characters
 from ..data.types import Corpus, Texts
 from ..metrics.words import word_f1_score
@@ -142,23 +141,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     _saved = saved
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = None
-        tags.target_tags.required = True
-        tags.requires_fit = True
-        tags.input_tags.two_d_array = False
-        tags.input_tags.one_d_array = True
-        tags.input_tags.string = True
-        return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
-
-    @property
-    def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
-        check_is_fitted(self)
-        return self._model.inputs
+        return text_tags(super().__sklearn_tags__())
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
@@ -207,10 +190,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         """
         return self._partial_fit(X, y, sample_weight)
 
-    def _rule(self):
-        return Rule(PERCEPTRON, 0.0, False, self._penalty(), float(self.alpha), AVERAGES[bool(self.average)])
-
-    def _prepare(self, X, y, sample_weight, continued=False, stream=False, classes=None):
+    def _prepare(self, X, y, sample_weight, continued=False, stream=False):
         """Check and encode everything; what is left to do is to train."""
         rule = self._rule()
         pieces = as_pieces(X)
