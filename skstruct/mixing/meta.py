@@ -115,7 +115,7 @@ class MetaLearner(CheckpointParameters, RunParameters, CallbackSupportMixin, Sav
 
     @property
     def _model(self):
-        return self.estimator_._model
+        return getattr(self.estimator_, "tagger_", self.estimator_)._model
 
     def _fitted(self):
         """The fitted estimator with this object's ``n_jobs``: a copy, since its own is a parameter."""

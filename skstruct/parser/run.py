@@ -12,7 +12,7 @@ from ..features.merging import merge_atoms
 from ..metrics.trees import split_heads
 from ..training.run import Run
 from . import epoch as structure
-from .atoms import MOST_SMALL, SPECIAL
+from .features import SPECIAL
 from .model import ParserModel, final_model, fresh_state, make_task
 from .search import new_work
 from .templates import template_lines
@@ -67,9 +67,7 @@ class ParseRun(Run):
         if learner.labeled:
             labels, label_maps = merged_labels(vocabularies)
         encoder, atom_maps = merge_atoms([vocabulary.encoder for vocabulary in vocabularies])
-        n_tags = len(encoder.alphabets[0])
-        if n_tags > MOST_SMALL - SPECIAL:
-            raise ValueError(f"at most {MOST_SMALL - SPECIAL} distinct tags are possible, got {n_tags}")
+        encoder.check_tags()
         state = learner._fresh_state(encoder, labels, key)
         task = make_task(np.zeros((len(encoder.attributes), 0), np.int32), np.zeros(1, np.int64))
         run = cls(learner, state, task, template_lines(learner.templates), encoder, labels, None)
