@@ -78,7 +78,9 @@ __all__ = [
     "Integral",
     "Interval",
     "InvalidParameterError",
+    "N_JOBS",
     "Options",
+    "POSITIVE",
     "Real",
     "StrOptions",
     "available_if",
@@ -86,6 +88,8 @@ __all__ = [
     "member_context",
     "propagate_callbacks",
     "sample_weights",
+    "sequence_tags",
+    "text_tags",
     "with_callbacks",
 ]
 
@@ -183,19 +187,23 @@ def propagate_callbacks(context, estimator):
     return context.propagate_callback_context(estimator)
 
 
-def sequence_tags(tags):
-    """scikit-learn's tags, as estimators over sequences have them."""
+def text_tags(tags):
+    """scikit-learn's tags, as estimators over texts have them."""
     tags.estimator_type = None
     tags.target_tags.required = True
     tags.requires_fit = True
     tags.input_tags.two_d_array = False
     tags.input_tags.one_d_array = True
     tags.input_tags.string = True
+    return tags
+
+
+def sequence_tags(tags):
+    """The same of estimators over sequences, whose tokens may be dicts."""
+    tags = text_tags(tags)
     tags.input_tags.dict = True
     return tags
 
 
 N_JOBS = [Integral, None]
-
-
 POSITIVE = Interval(Integral, 1, None, closed="left")

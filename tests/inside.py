@@ -7,22 +7,16 @@ inside the package is followed here and nowhere else.
 import skstruct.crf.run as crf_run
 from skstruct.cli import compare, demo
 from skstruct.cluster import workers
-from skstruct.core import hashing
-from skstruct.crf import sgd
 from skstruct.data import trie
 from skstruct.datasets import corpora, samples
 from skstruct.mixing.rounds import Rounds
 from skstruct.saving import container, registry
 from skstruct.training.run import Run
-from skstruct.words import keys
 
 CONLL2000 = corpora._CONLL2000
 CONLL2002 = corpora._CONLL2002
-IS_NODE = keys.IS_NODE
 Part = corpora._Part
-pay = sgd.apply_penalty
 plant = trie._plant
-rehash = hashing.rehash
 
 
 # -- what an estimator has learned ---------------------------------------------------------------------
@@ -155,7 +149,7 @@ def kept_by_a_worker():
 # -- files ---------------------------------------------------------------------------------------------
 def savable():
     """The classes that can be saved, by name."""
-    return {name: getattr(entry, "cls", entry) for name, entry in registry._REGISTRY.items()}
+    return dict(registry._REGISTRY)
 
 
 def copy_registry(patch):

@@ -88,6 +88,22 @@ def derivations(n):
     return list(extend([], 0, 0))
 
 
+def heads_of(actions):
+    """The heads of the tree that actions build."""
+    heads, stack = [], []
+    for action in actions:
+        if action == SH:
+            heads.append(0)
+            stack.append(len(heads))
+        elif action == LR:
+            heads[stack[-2] - 1] = stack[-1]
+            del stack[-2]
+        else:
+            heads[stack[-1] - 1] = stack[-2]
+            stack.pop()
+    return heads
+
+
 def gains(lines, weights, sentence, stack, j):
     """Scores of the three actions; ``weights``: {feature: three numbers}."""
     total = [0.0, 0.0, 0.0]

@@ -1,7 +1,11 @@
-"""The code in README and documentation runs, as it stands and in the order of the page."""
+"""The code in README and documentation runs, as it stands and in the order of the page.
+
+Files and modules that pages and docstrings name exist.
+"""
 
 import doctest
 import pathlib
+import pydoc
 import re
 
 import pytest
@@ -9,6 +13,7 @@ import pytest
 from skstruct.datasets import load_entities
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "skstruct"
 PAGES = ("README.md", "docs/user-guide.md", "docs/switching.md")
 
 pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the documentation is not installed")
@@ -42,3 +47,53 @@ def test_code_runs(page):
             continue  # what a page says one had before
         else:
             exec(compile(block, where, "exec"), names)
+
+
+# -- names of files, folders and modules ---------------------------------------------------------------
+TEXTS = ["README.md", "benchmarks/README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+
+FOLDERS = sorted(path.name for path in PACKAGE.glob("[a-z]*/"))
+
+ABOUT_CODE = ("docs/architecture.md", "docs/one-token.md", "docs/decisions.md", "docs/file-format.md")
+"""Pages on which a dotted name that begins with a folder means a module of the package."""
+
+
+def is_there(path):
+    """Whether a file is there: seen from the top, the package or the examples, or in one of the folders."""
+    beside = (ROOT, PACKAGE, ROOT / "examples", *(PACKAGE / folder for folder in FOLDERS))
+    return any((folder / path).exists() for folder in beside)
+
+
+def leads_somewhere(name, *starts):
+    """Whether a dotted name is a module or what is in one, from the package or one of these modules."""
+    name = name.removeprefix("skstruct").lstrip(".")
+    return any(pydoc.locate(f"{start}.{name}") is not None for start in ("skstruct", *starts))
+
+
+@pytest.mark.parametrize("page", sorted(TEXTS))
+def test_what_a_page_names_exists(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    paths = re.findall(r"(?<![\w./-])[\w/]+\.py\b", text)
+    paths += [f"benchmarks/{name}.py" for name in re.findall(r"python -m benchmarks\.(\w+)", text)]
+    if page == "docs/architecture.md":
+        lines = (line for line in text.splitlines() if "(empty so far)" not in line)
+        paths += [path for line in lines for path in re.findall(r"`(\w+/)`", line)]
+        assert len(paths) > 50
+    first = "|".join(["skstruct", *(FOLDERS if page in ABOUT_CODE else ())])
+    names = re.findall(rf"(?<![\w./])(?:{first})(?:\.[A-Za-z_]\w*)+", text)
+    missing = {path for path in paths if not is_there(path)}
+    assert missing | {name for name in names if not leads_somewhere(name)} == set()
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_what_docstrings_name_exists(folder):
+    """Modules, classes and functions in roles, which are looked for in the same folder and in the package."""
+    files = sorted((PACKAGE / folder).glob("*.py"))
+    beside = [f"skstruct.{folder}", *(f"skstruct.{folder}.{file.stem}" for file in files)]
+    missing = [
+        f"{file.name}: {name}"
+        for file in files
+        for name in re.findall(r":(?:mod|class|func|data):`([\w.]+)`", file.read_text(encoding="utf-8"))
+        if not leads_somewhere(name, *beside)
+    ]
+    assert missing == []

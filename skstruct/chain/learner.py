@@ -1,8 +1,7 @@
 """Chain taggers that learn example by example.
 
-``fit`` validates and encodes, then a run (:mod:`.run`) goes
-through the epochs; the fitted attributes are set in one go at the end, so that a failed fit leaves the
-estimator as it was.
+``fit`` validates and encodes, then a :class:`ChainRun` goes through the epochs; the fitted attributes are
+set in one go at the end, so that a failed fit leaves the estimator as it was.
 """
 
 from __future__ import annotations
@@ -98,7 +97,7 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
         call alone, so that the weights depend on how the data is cut and ordered; costs that should not are
         given as a dict.
         """
-        return self._partial_fit(X, y, sample_weight, classes)
+        return self._partial_fit(X, y, sample_weight, classes=classes)
 
     def _leave_undecided(self):
         # Which features are frequent enough, and what labels there are, is known when all are counted.
@@ -198,15 +197,15 @@ class ChainRun(Run):
         self.constraints = constraints
 
     def finished(self, model, reuse=False):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return final_model(model, self.state.rule, self.encoder, self.labels, self.constraints, reuse)
 
     def fitted(self):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return {"classes_": self.labels.array}
 
     def scratch(self):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return self.structure.new_work(self.task, len(self.labels))
 
     def held_out_score(self, model):
@@ -217,17 +216,17 @@ class ChainRun(Run):
         return float(np.mean(right)) if right else 0.0
 
     def at_rest(self, model):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return model._replace(cost=np.zeros(0))
 
     def fresh(self, key):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         rule, model = self.state.rule, self.state.model
         order = order_of(model)
         return fresh_state(self.encoder, self.labels, rule, self.constraints, model.cost, key, order)
 
     def vocabulary(self, min_count):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         gold = self.task.gold
         counts = count_rows(self.encoder, self.task) if min_count > 1 else None
         label_counts = np.bincount(gold[gold >= 0], minlength=len(self.labels))
@@ -235,7 +234,7 @@ class ChainRun(Run):
 
     @classmethod
     def merged(cls, vocabularies, learner, key):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         rule = learner._rule()
         labels, label_maps = merged_labels(vocabularies)
         counts = [vocabulary.counts for vocabulary in vocabularies]
@@ -262,7 +261,7 @@ class ChainRun(Run):
         return run, [{**shared, "ids": ids, "map": rows} for ids, rows in zip(label_maps, row_maps)]
 
     def adopt(self, plan):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         task, rows = self.task, plan["map"]
 
         def mapped(old, new):

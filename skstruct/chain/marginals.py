@@ -162,7 +162,7 @@ def marginals(task, begin, end, chain, rule, noise, work, beta, row, out, log_z)
 
     Writes ``out`` (N * L,) and ``log_z`` (n,), float64. Labels set in ``task.gold`` are kept: log Z
     then sums over their completions, and is -inf if constraints leave none. Empty sequences have
-    log Z = 0. Scratch: ``work`` (see ``chain.new_work``), ``beta`` (T * L,), ``row`` (L,).
+    log Z = 0. Scratch: ``work`` (see ``bigram.new_work``), ``beta`` (T * L,), ``row`` (L,).
     """
     L = chain.nodes.columns
     stride = L * L if task.edges.row.shape[0] > 0 else 0

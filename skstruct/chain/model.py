@@ -99,7 +99,7 @@ class ChainModel:
 
     @property
     def inputs(self):
-        """See :class:`..data.inputs.Inputs`."""
+        """See ``data.inputs.Inputs``."""
         return Inputs(LABELS, self.encoder.kind, self.encoder.n_columns)
 
     def adapted(self, sequences):

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from ..core.codes import AVERAGES, PERCEPTRON
-from ..core.store import Rule
 from ..saving.registry import savable
 from ..training.parameters import documented
 from .learner import OnlineTagger
@@ -50,6 +48,3 @@ class StructuredPerceptron(OnlineTagger):
     >>> tagger.predict([["a", "dog", "sleeps"]])
     [['D', 'N', 'V']]
     """
-
-    def _rule(self):
-        return Rule(PERCEPTRON, 0.0, False, self._penalty(), float(self.alpha), AVERAGES[bool(self.average)])

@@ -26,6 +26,7 @@ from .._sklearn import (
     available_if,
     propagate_callbacks,
     sample_weights,
+    text_tags,
     with_callbacks,
 )
 from ..data.inputs import WORDS, Inputs, Sequences, renumbered, take
@@ -133,14 +134,7 @@ class Segmenter(Parameters, CallbackSupportMixin, Savable, BaseEstimator):
     tagged_: bool = field(init=False)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = None
-        tags.target_tags.required = True
-        tags.requires_fit = True
-        tags.input_tags.two_d_array = False
-        tags.input_tags.one_d_array = True
-        tags.input_tags.string = True
-        return tags
+        return text_tags(super().__sklearn_tags__())
 
     def get_metadata_routing(self) -> Any:
         """Who gets which metadata: ``fit`` and ``partial_fit`` hand ``sample_weight`` to the tagger.

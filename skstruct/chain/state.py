@@ -1,6 +1,6 @@
 """The state of online training between calls: fresh, grown, re-booked, and the model it amounts to.
 
-``partial_fit`` and ``warm_start`` go on from a :class:`.run.TrainingState`; features and labels may have
+``partial_fit`` and ``warm_start`` go on from a ``training.run.TrainingState``; features and labels may have
 grown since.
 """
 

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, Integral, sample_weights, sequence_tags
 from ..data.inputs import (
-    Inputs,
     PlaceError,
     Sequences,
     as_sequences,
@@ -43,15 +42,6 @@ class SequenceTagger(SavableLearner, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         return sequence_tags(super().__sklearn_tags__())
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
-
-    @property
-    def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
-        check_is_fitted(self)
-        return self._model.inputs
 
     # -- input -------------------------------------------------------------------------------------
     def _check_training_data(self, X, y, sample_weight):

@@ -173,7 +173,7 @@ def several(label):
     return label if isinstance(label, tuple) else (label,)
 
 
-def add_options(parser, tokens=True):
+def add_options(parser):
     """Add the options that say how files are read."""
     group = parser.add_argument_group("input")
     group.add_argument(
@@ -181,18 +181,15 @@ def add_options(parser, tokens=True):
         help="columns: a token a line, a blank line between sentences; conllu: CoNLL-U; segmented: a "
         "sentence a line, words separated by white space (default: by the file's name, or its content)",
     )  # fmt: skip
-    if tokens:
-        group.add_argument(
-            "--tokens", type=_fields, metavar="LIST",
-            help="columns that tokens consist of, as 0,1 (default: all but the label), or CoNLL-U fields, "
-            "as form,lemma (default: form); one makes tokens str, several make them tuples",
-        )  # fmt: skip
-        group.add_argument(
-            "--label", type=_field, metavar="COLUMN",
-            help="column of the label (default: -1, the last), or CoNLL-U field (default: xpos)",
-        )  # fmt: skip
-    else:
-        parser.set_defaults(tokens=None, label=None)
+    group.add_argument(
+        "--tokens", type=_fields, metavar="LIST",
+        help="columns that tokens consist of, as 0,1 (default: all but the label), or CoNLL-U fields, as "
+        "form,lemma (default: form); one makes tokens str, several make them tuples",
+    )  # fmt: skip
+    group.add_argument(
+        "--label", type=_field, metavar="COLUMN",
+        help="column of the label (default: -1, the last), or CoNLL-U field (default: xpos)",
+    )  # fmt: skip
     group.add_argument(
         "--separator", type=_separator, metavar="SEP",
         help="what separates columns, such as tab (default: any run of spaces and tabs)",

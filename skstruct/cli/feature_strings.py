@@ -2,8 +2,6 @@
 
 Idea: skstruct itself never builds these strings; a peer that needs them gets the same features. A template
 is one format string, applied to columns shifted against each other, so that the loop over tokens is in C.
-
-For `compare`.
 """
 
 from collections import defaultdict

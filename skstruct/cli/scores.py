@@ -1,7 +1,7 @@
 """Scores on the command line: what `evaluate`, ``train --dev`` and `compare` print.
 
 Idea: a dict of plain numbers, which is printed as text or as JSON; the numbers are those of
-`skstruct.metrics`. Place: below the commands; see `skstruct.cli`.
+`skstruct.metrics`.
 """
 
 import unicodedata

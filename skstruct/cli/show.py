@@ -1,6 +1,6 @@
 """``skstruct show``: what is in a model file, and why it labels as it does.
 
-Idea: `skstruct.inspection`, printed. Place: a command, see `skstruct.cli`.
+Idea: `skstruct.inspection`, printed.
 """
 
 import inspect

@@ -1,9 +1,9 @@
 """Shards of a corpus: what one of them does in a round of parameter mixing, and what mixes them.
 
-A :class:`Shard` lives where its data is, in this
-process or in another; a :class:`Mixture` where the results meet. What travels between them are a
-:class:`Start` and a :class:`Report`. A round is a pure function of the shard's data, the mixed weights, the
-shard's key and the number of the round: whoever computes it comes to the same bits.
+A :class:`Shard` lives where its data is, in this process or in another; a :class:`Mixture` where the results
+meet. What travels between them are a :class:`Start` and a :class:`Report`. A round is a pure function of the
+shard's data, the mixed weights, the shard's key and the number of the round: whoever computes it comes to the
+same bits.
 """
 
 import time
@@ -190,7 +190,7 @@ class Mixture:
         reports : list of Report
             In the order of the shards, whoever was first.
         share : ndarray of shape (S,)
-            The mixture; see :func:`cluster.steps.mixture`.
+            The mixture; see :func:`.steps.mixture`.
         """
         self.steps, coefficients = mixed_steps(
             self.steps, [report.steps for report in reports], share, self.lazy

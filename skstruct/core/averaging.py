@@ -1,8 +1,8 @@
 """One weight table from many: the average of models trained on the same features.
 
-Zhang, Su and Zhou (2014) average models that differ in the order of the
-examples, either over all models (equation 7) or over those in which a weight is not zero (equation
-8): a weight that is zero was never tested, and counting it would punish rare features.
+Zhang, Su and Zhou (2014) average models that differ in the order of the examples, either over all models
+(equation 7) or over those in which a weight is not zero (equation 8): a weight that is zero was never tested,
+and counting it would punish rare features.
 """
 
 import numpy as np

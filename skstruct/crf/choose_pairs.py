@@ -30,7 +30,7 @@ class LabelledSequences(NamedTuple):
 
     @classmethod
     def of(cls, task):
-        """The sequences of a :class:`.ChainTask`."""
+        """The sequences of a ``chain.bigram.ChainTask``."""
         lengths = np.diff(task.token)
         order = np.argsort(-lengths, kind="stable")
         lengths = lengths[order]

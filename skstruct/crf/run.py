@@ -106,7 +106,7 @@ class CRFRun:
         return SolverOptions(*(getattr(self.estimator, name) for name in SolverOptions._fields))
 
     def train(self, X, y, context=None, keep_checkpoint=False, interrupt=None, for_good=False):
-        """Minimise; returns the estimator, fitted. See :meth:`.run.Run.train`."""
+        """Minimise; returns the estimator, fitted. See ``training.run.Run.train``."""
         e = self.estimator
         events = epoch_context(context, e, X, y)
         warm = None if self.before is None else self._earlier_weights()

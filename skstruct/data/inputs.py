@@ -1,8 +1,7 @@
 """What users may hand over as ``X`` and ``y``, and the errors that name the place if they do not.
 
-Containers become a list of sequences; nothing is copied token by token.
-Checks are done on types and counts first, in C; only when one fails is the corpus searched in Python
-for the offending place.
+Containers become a list of sequences; nothing is copied token by token. Checks are done on types and counts
+first, in C; only when one fails is the corpus searched in Python for the offending place.
 """
 
 from contextlib import contextmanager

@@ -16,9 +16,8 @@ Idea: all schemes write the same thing, chunks ``(start, stop, type)``, so that 
 through them. Words are chunks without a type, or, in joint segmentation and tagging, with the word's
 tag as their type.
 
-Estimators take their constraints from `allowed_transitions`, the
-metrics their segments from `labels_to_spans`, and the segmenter its labels and words from
-`words_to_labels` and `labels_to_words`. The rules themselves are in `skstruct.data.scheme_rules`.
+Estimators take their constraints from `allowed_transitions`, and the segmenter its labels from
+`words_to_labels`. The rules themselves are in `skstruct.data.scheme_rules`.
 
 References
 ----------

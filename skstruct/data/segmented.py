@@ -4,8 +4,7 @@ Idea: a text is the list of its *pieces*, what ``str.split`` makes of it. White 
 words, belongs to none, and is never seen by a tagger; a segmentation is right in form if its words spell
 the pieces and none reaches from one into the next.
 
-`words_to_labels` of `skstruct.data.schemes` leads on to labels; `cut` leads
-back for a whole corpus at once.
+`words_to_labels` of `skstruct.data.schemes` leads on to labels; `cut` leads back for a whole corpus at once.
 """
 
 from collections import defaultdict

@@ -1,8 +1,8 @@
 """Functions of a token that templates can read: affixes, shape, lower case, character type.
 
-A template reads ``%x[0,0]``, the token itself, or a function of it such
-as ``%suffix3[0,0]``. Functions are computed once per distinct token, never per occurrence. Functions of
-more than the token are in ``skstruct.features.contexts``.
+A template reads ``%x[0,0]``, the token itself, or a function of it such as ``%suffix3[0,0]``. Functions are
+computed once per distinct token, never per occurrence. Functions of more than the token are in
+:mod:`.contexts`.
 """
 
 import re

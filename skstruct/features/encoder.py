@@ -55,7 +55,6 @@ class TemplateEncoder:
         self.nodes = Side(plan, plan.nodes, plan.node_groups, 0, 0, 0)
         # Combination 0 of the transitions is the label bigram itself.
         self.edges = Side(plan, plan.edges, plan.edge_groups, 1, 1, len(plan.nodes))
-
         self.kind = None  # str or tuple, from the first corpus
 
     def copy(self):
@@ -132,7 +131,7 @@ class TemplateEncoder:
         return out
 
     # -- ids to nodes to rows ----------------------------------------------------------------------
-    def _on_anchors(self, channel, token, anchor, slots):
+    def _on_anchors(self, channel, anchor, slots):
         """A channel with boundary ids, by anchor: 0 ... left - 1 | left ... | the tokens."""
         left, right = self.plan.left, self.plan.right
         if channel is None:
@@ -260,7 +259,7 @@ class TemplateEncoder:
         padding = self.plan.left + self.plan.right
         anchor = token + padding * np.arange(n + 1)
         slots = np.arange(token[-1]) + np.repeat(self.plan.left + padding * np.arange(n), np.diff(token))
-        channels = [self._on_anchors(v, token, anchor, slots) for v in values]
+        channels = [self._on_anchors(v, anchor, slots) for v in values]
         nodes, edges = [self._nodes_of(side, channels, anchor, grow) for side in (self.nodes, self.edges)]
         if grow:
             self.nodes.grow(nodes, self.plan.left, anchor, token, self.min_count)

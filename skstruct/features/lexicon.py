@@ -6,8 +6,8 @@ the search goes on behind it, so that matches never overlap and there is nothing
 entries. A text of N tokens costs N times the length of the longest entry at worst, whatever the number of
 entries.
 
-Read by template functions such as ``%lex_city``; ``segmented`` finds the
-words of a dictionary with it.
+Read by template functions such as ``%lex_city``. Dictionaries of segmented text search the same way, through
+``data.trie``.
 """
 
 import numpy as np

@@ -216,8 +216,7 @@ def _template_from_state(node, reader, where):
 
 def _alphabet(node, reader, where):
     strings = reader.strings(node, where)
-    alphabet = Alphabet()
-    alphabet.ids = dict(zip(strings, range(len(strings))))
+    alphabet = Alphabet(strings)
     require(len(alphabet) == len(strings), f"{where}: a string occurs twice")
     return alphabet
 

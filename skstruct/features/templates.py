@@ -1,10 +1,10 @@
 """Feature templates: which combinations of tokens around a position are features.
 
-A template is a line of a CRF++ template file: an identifier that starts
-with ``U`` (a feature of the label) or ``B`` (a feature of the label transition), and macros:
-``U05:%x[-1,0]/%x[0,0]`` is the combination of column 0 at the previous and the current token. Besides
-``%x``, a macro may name a function of the token, ``%suffix3[0,0]``; see ``skstruct.features.columns``. A few
-functions look at more than the token, ``%av2[0,0]``, ``%lex_city[0,0]``; see ``skstruct.features.contexts``.
+A template is a line of a CRF++ template file: an identifier that starts with ``U`` (a feature of the label)
+or ``B`` (a feature of the label transition), and macros: ``U05:%x[-1,0]/%x[0,0]`` is the combination of
+column 0 at the previous and the current token. Besides ``%x``, a macro may name a function of the token,
+``%suffix3[0,0]``; see :mod:`.columns`. A few functions look at more than the token, ``%av2[0,0]``,
+``%lex_city[0,0]``; see :mod:`.contexts`.
 
 Templates are compiled to a :class:`Plan`. A *channel* is a function of a column. A *compound* is a
 set of channels at fixed distances, wherever it stands; its position in a sequence is its *anchor*.

@@ -1,12 +1,11 @@
-"""Corpus files: CoNLL columns, CoNLL-U trees and segmented text, read and written.
+"""Corpus files: CoNLL columns, CoNLL-U trees and segmented text.
 
 Idea: each format has one generator, ``iter_*``, that holds one sentence at a time, so that files larger
-than memory stream; ``read_*`` is the list of what it yields, and ``write_*`` its inverse. Every error
+than memory stream; ``read_*`` is the list of what it yields. The inverse is in :mod:`.writers`. Every error
 names the file and, where there is one, the line.
 
-What is read here is what estimators take: columns give sequences
-of tuples, trees give sequences of ``(form, tag)`` and of ``(head, label)``, segmented text gives lists
-of words.
+What is read here is what estimators take: columns give sequences of tuples, trees give sequences of
+``(form, tag)`` and of ``(head, label)``, segmented text gives lists of words.
 
 A file is a path or an open text file (``gzip.open(path, "rt", encoding="utf-8")``, ``sys.stdin``). A
 byte order mark at the start and carriage returns at line ends are dropped. Lines end at line feeds only.

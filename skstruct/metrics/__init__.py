@@ -8,8 +8,8 @@ Idea: counts are summed over the corpus first and divided once. Where items are 
 A zero denominator gives 0.0 and no warning, with one exception: F1 is 1.0, whatever its average, if
 there is nothing to find and nothing was found, as for any other identical inputs.
 
-`y_true` and `y_pred` are lists, tuples or arrays of
-sequences; errors name the sequence. Every score has a scorer for ``GridSearchCV``.
+`y_true` and `y_pred` are lists, tuples or arrays of sequences; errors name the sequence. Every score has a
+scorer for ``GridSearchCV``.
 """
 
 from __future__ import annotations

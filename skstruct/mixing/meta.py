@@ -1,8 +1,7 @@
 """Estimators that train another one several times and are, in the end, one model.
 
-Shuffle-and-average and parameter mixing differ in how they come to their
-weights. Their result is the base estimator, fitted with these weights, and what can be asked of it
-can be asked of them.
+Shuffle-and-average and parameter mixing differ in how they come to their weights. Their result is the base
+estimator, fitted with these weights, and what can be asked of it can be asked of them.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 TRAINABLE = "_prepare"
-"""What an estimator must offer: ``_prepare(X, y, sample_weight)`` returns a :class:`.run.Run`."""
+"""What an estimator must offer: ``_prepare(X, y, sample_weight)`` returns a ``training.run.Run``."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -116,7 +115,7 @@ class MetaLearner(CheckpointParameters, RunParameters, CallbackSupportMixin, Sav
 
     @property
     def _model(self):
-        return self.estimator_._model
+        return getattr(self.estimator_, "tagger_", self.estimator_)._model
 
     def _fitted(self):
         """The fitted estimator with this object's ``n_jobs``: a copy, since its own is a parameter."""

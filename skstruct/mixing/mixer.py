@@ -331,10 +331,6 @@ class ParameterMixer(MetaLearner):
             found["resumed_from_"] = rounds.resumed_from
         return found
 
-    @property
-    def _model(self):
-        return getattr(self.estimator_, "tagger_", self.estimator_)._model
-
 
 def _check_shards(n_shards, n):
     if n_shards > n:

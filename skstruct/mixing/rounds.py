@@ -1,8 +1,7 @@
 """The rounds of parameter mixing: training, mixing, their record, and their state on disk.
 
-After a round the mixed weights
-are all that the next one needs, so that they are what a checkpoint keeps, wherever the shards are. A shard
-that is alone is not mixed, and its own model takes their place.
+After a round the mixed weights are all that the next one needs, so that they are what a checkpoint keeps,
+wherever the shards are. A shard that is alone is not mixed, and its own model takes their place.
 """
 
 import time
@@ -25,7 +24,7 @@ class Rounds:
     run : Run
         Knows what a model amounts to; its state has the random key of the whole.
     mixing : str
-        See :func:`cluster.steps.mixture`.
+        See ``cluster.steps.mixture``.
     n_rounds, n_epochs : int
         Rounds, and epochs of each.
     n_examples, n_tokens : int

@@ -1,18 +1,15 @@
 """Sentences of (form, tag) as arrays of atoms for the parser.
 
-Each attribute of a word that templates read (``parser.templates``) has
-its own alphabet. What is derived from a form (its suffixes, its shape) is computed once for each distinct
-form.
+Each attribute of a word that templates read (:mod:`.templates`) has its own alphabet. What is derived from a
+form (its suffixes, its shape) is computed once for each distinct form.
 """
 
 import numpy as np
 
 from ..data.inputs import PlaceError, describe, flatten, place
 from ..features.alphabet import Alphabet
+from .features import SPECIAL
 from .templates import MOST_SMALL
-
-SPECIAL = 3
-"""Ids below stand for the stack's end, a missing child and the queue's end."""
 
 
 def shape(form):
@@ -129,7 +126,11 @@ class AtomEncoder:
         for k, (strings, words) in enumerate(self._columns(forms, tags)):
             ids, new.alphabets[k] = self.alphabets[k].interned(strings)
             rows.append((ids if words is None else ids[words]) + SPECIAL)
-        n_tags = len(new.alphabets[0])
+        new.check_tags()
+        return np.array(rows, np.int32), new
+
+    def check_tags(self):
+        """Raise if there are too many distinct tags."""
+        n_tags = len(self.alphabets[0])
         if n_tags > MOST_SMALL - SPECIAL:
             raise ValueError(f"at most {MOST_SMALL - SPECIAL} distinct tags are possible, got {n_tags}")
-        return np.array(rows, np.int32), new

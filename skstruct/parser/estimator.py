@@ -1,6 +1,6 @@
 """The dependency parser: beam search over shift-reduce actions, trained by the structured perceptron.
 
-What is searched and learned is in `skstruct.parser.epoch`.
+What is searched and learned is in :mod:`.epoch` and :mod:`.search`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, sequence_tags, with_callbacks
-from ..core.codes import AVERAGES, PERCEPTRON, UPDATES
-from ..core.store import Rule
-from ..data.inputs import Inputs, Sequences, as_sequences, check_X_y, take
+from ..core.codes import UPDATES
+from ..data.inputs import Sequences, as_sequences, check_X_y, take
 from ..data.labels import Labels, encode_labels
 from ..data.types import Corpus
 from ..saving.registry import savable
@@ -150,15 +149,6 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         return sequence_tags(super().__sklearn_tags__())
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
-
-    @property
-    def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
-        check_is_fitted(self)
-        return self._model.inputs
-
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
     def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
@@ -206,10 +196,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         """
         return self._partial_fit(X, y, sample_weight)
 
-    def _rule(self):
-        return Rule(PERCEPTRON, 0.0, False, self._penalty(), float(self.alpha), AVERAGES[bool(self.average)])
-
-    def _prepare(self, X, y, sample_weight, continued=False, stream=False, classes=None):
+    def _prepare(self, X, y, sample_weight, continued=False, stream=False):
         """Check and encode everything; what is left to do is to train."""
         rule, lines = self._rule(), template_lines(self.templates)
         X, y, token = check_X_y(X, y)

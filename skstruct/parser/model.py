@@ -102,7 +102,7 @@ class ParserModel:
 
     @property
     def inputs(self):
-        """See :class:`..data.inputs.Inputs`."""
+        """See ``data.inputs.Inputs``."""
         return Inputs(TREES, tuple, 2)
 
     def scorer(self):
@@ -243,7 +243,7 @@ def fresh_state(lines, encoder, labels, settings, rule, key):
 
 
 def continued_state(before, old_labels, labels, settings, rule, stream):
-    """A copy of an earlier state; see :func:`.online_state.continued_state` for what becomes of averages."""
+    """A copy of an earlier state; under another rule, or in a stream after a fit, with a new average."""
     # In a model mapped from a disk `wanted` is read-only too, and the templates are (which nobody writes).
     model = lend(snapshot(structure, before.model)._replace(wanted=np.zeros(2, np.int64), **settings))
     tables = {name: getattr(model, name) for name in structure.TABLES}

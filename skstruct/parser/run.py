@@ -12,13 +12,8 @@ from ..features.merging import merge_atoms
 from ..metrics.trees import split_heads
 from ..training.run import Run
 from . import epoch as structure
-from .atoms import MOST_SMALL, SPECIAL
-from .model import (
-    ParserModel,
-    final_model,
-    fresh_state,
-    make_task,
-)
+from .features import SPECIAL
+from .model import ParserModel, final_model, fresh_state, make_task
 from .search import new_work
 from .templates import template_lines
 from .trees import heads_alone
@@ -38,15 +33,15 @@ class ParseRun(Run):
         self.labels = labels
 
     def finished(self, model, reuse=False):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return final_model(model, self.state.rule, self.lines, self.encoder, self.labels, reuse)
 
     def fitted(self):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return {"classes_": self.labels.array} if len(self.labels) else {}
 
     def scratch(self):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return new_work(self.task, self.state.model)
 
     def held_out_score(self, model):
@@ -55,33 +50,31 @@ class ParseRun(Run):
         return unlabeled_attachment(y, model.predict(X, self.estimator.n_jobs)[0])
 
     def fresh(self, key):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         model = self.state.model
         settings = {name: getattr(model, name) for name in ("beam", "merge", "update")}
         settings["min_count"] = model.state_features.min_count
         return fresh_state(self.lines, self.encoder, self.labels, settings, self.state.rule, key)
 
     def vocabulary(self, min_count):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return Vocabulary(self.encoder, self.labels)
 
     @classmethod
     def merged(cls, vocabularies, learner, key):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         labels, label_maps = Labels(), [np.full(1, UNLABELLED, np.int32) for _ in vocabularies]
         if learner.labeled:
             labels, label_maps = merged_labels(vocabularies)
         encoder, atom_maps = merge_atoms([vocabulary.encoder for vocabulary in vocabularies])
-        n_tags = len(encoder.alphabets[0])
-        if n_tags > MOST_SMALL - SPECIAL:
-            raise ValueError(f"at most {MOST_SMALL - SPECIAL} distinct tags are possible, got {n_tags}")
+        encoder.check_tags()
         state = learner._fresh_state(encoder, labels, key)
         task = make_task(np.zeros((len(encoder.attributes), 0), np.int32), np.zeros(1, np.int64))
         run = cls(learner, state, task, template_lines(learner.templates), encoder, labels, None)
         return run, [{"labels": labels, "ids": i, "atoms": a} for i, a in zip(label_maps, atom_maps)]
 
     def adopt(self, plan):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         atoms = self.task.atoms.copy()
         for row, new in zip(atoms, plan["atoms"]):
             known = row >= SPECIAL

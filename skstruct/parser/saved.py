@@ -24,27 +24,26 @@ from .templates import MOST_SMALL
 _TEMPLATE = 2**7 - 1
 """The bits of a compound that are the template's number."""
 
-
 FACTS = ("stream", "min_count")
 
 
-def model_state(model, writer, where):
+def model_state(model, writer, name):
     """The JSON of a :class:`ParserModel`."""
     return {
         "templates": list(model.lines),
         "alphabets": [
-            writer.strings(f"{where}.{attribute}", alphabet.strings())
+            writer.strings(f"{name}.{attribute}", alphabet.strings())
             for attribute, alphabet in zip(model.encoder.attributes, model.encoder.alphabets)
         ],
-        "labels": labels_state(model.labels, writer, f"{where}.labels"),
+        "labels": labels_state(model.labels, writer, f"{name}.labels"),
         "beam": int(model.beam),
         "merge": bool(model.merge),
-        "keys": writer.array(f"{where}.keys", keys_of(model.table, model.entries).astype(np.int32)),
-        "weights": store_state(model.weights, writer, f"{where}.weights"),
+        "keys": writer.array(f"{name}.keys", keys_of(model.table, model.entries).astype(np.int32)),
+        "weights": store_state(model.weights, writer, f"{name}.weights"),
         "label_keys": writer.array(
-            f"{where}.label_keys", keys_of(model.label_table, model.label_entries).astype(np.int32)
+            f"{name}.label_keys", keys_of(model.label_table, model.label_entries).astype(np.int32)
         ),
-        "label_weights": store_state(model.label_weights, writer, f"{where}.label_weights"),
+        "label_weights": store_state(model.label_weights, writer, f"{name}.label_weights"),
     }
 
 
@@ -115,7 +114,7 @@ def _table(keys, n_templates, reader, where):
 
 
 def trained_from_state(node, model, min_count, rule, clock, reader, where):
-    """The :class:`Scorer` of a file."""
+    """The :class:`ParseModel` of a file."""
     stores = [model.weights, model.label_weights]
     # Which features are too rare to count was settled when the model was made.
     seen = [np.full(n, min(min_count, 2**31 - 1), np.int32) for n in (model.entries, model.label_entries)]

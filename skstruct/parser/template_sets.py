@@ -1,4 +1,4 @@
-"""The parser's sets of feature templates; :mod:`.parser_templates` explains the atoms.
+"""The parser's sets of feature templates; :mod:`.templates` explains the atoms.
 
 "hs28" is the set of Huang and Sagae (2010), "hs29" that of their released parser, "zsz28" that of Zhang, Su
 and Zhou (2014). "rich" adds to "hs29": the stack's third tree and the second word ahead, second children,

@@ -158,22 +158,6 @@ def actions_of(heads):
     return out if len(out) == max(2 * n - 1, 0) else None
 
 
-def heads_of(actions):
-    """The tree that actions build: the heads; the inverse of :func:`actions_of`."""
-    heads, stack = [], []
-    for action in actions:
-        if action == SHIFT:
-            heads.append(0)
-            stack.append(len(heads))
-        elif action == LEFT:
-            heads[stack[-2] - 1] = stack[-1]
-            del stack[-2]
-        else:
-            heads[stack[-1] - 1] = stack[-2]
-            stack.pop()
-    return heads
-
-
 def _preorder(heads):
     """(first, last): numbers in a walk from the root; d descends from h if first[h] <= first[d] <= last[h]
 

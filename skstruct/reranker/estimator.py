@@ -1,7 +1,6 @@
 """Re-ranking: the analyses of a base model judged again, with features of words.
 
-What is searched and learned is in
-``skstruct.reranker.epoch``; what comes from the base is in :mod:`.lattice`.
+What is searched and learned is in :mod:`.epoch`; what comes from the base is in :mod:`.lattice`.
 """
 
 from __future__ import annotations
@@ -27,8 +26,7 @@ from .._sklearn import (
     with_callbacks,
 )
 from ..chain.segmenter import Segmenter
-from ..core.codes import AVERAGES, PERCEPTRON
-from ..core.store import READ_ONLY, Rule
+from ..core.store import READ_ONLY
 from ..data.inputs import Inputs, Sequences, renumbered, take
 from ..data.types import Corpus
 from ..saving.registry import savable
@@ -142,9 +140,6 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         return sequence_tags(super().__sklearn_tags__())
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
-
     @property
     def inputs(self) -> Inputs:
         """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
@@ -179,13 +174,10 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         """
         return self._fit(X, y, sample_weight)
 
-    def _rule(self):
-        return Rule(PERCEPTRON, 0.0, False, self._penalty(), float(self.alpha), AVERAGES[bool(self.average)])
-
     def _new_base(self):
         return Segmenter() if self.base is None else clone(self.base)
 
-    def _prepare(self, X, y, sample_weight, continued=False, stream=False, classes=None):
+    def _prepare(self, X, y, sample_weight, continued=False):
         """Check everything, train the bases, and encode their analyses."""
         rule, view = self._rule(), view_of(self._new_base())
         X, y = view.check(X, y)
@@ -350,15 +342,15 @@ class RerankRun(Run):
         self.base, self.oracle = base, oracle
 
     def finished(self, model, reuse=False):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return final_model(model, self.state.rule, self.words, self.tags)
 
     def fitted(self):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return {"base_": self.base, "oracle_": self.oracle}
 
     def scratch(self):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return structure.new_work(self.task)
 
     def held_out_score(self, model):
@@ -367,6 +359,6 @@ class RerankRun(Run):
         return _f1(task, choose(model.reranker(), READ_ONLY, task)[0], n_items)
 
     def fresh(self, key):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         model = structure.new_model(self.state.model.features.min_count, self.state.rule)
         return TrainingState(model, self.state.rule, key)

@@ -1,9 +1,9 @@
 """From the k best analyses of a base model to lattices of nodes, and back to what the base predicts.
 
-A *view* says what the base's sequences are made of:
-a :class:`TextView` of words of a text (base: ``Segmenter``), a :class:`TokenView` of tokens with labels
-(base: a tagger). Both turn sequences into *candidates*: for each sequence a list of (score, items), best
-first, where an item is (begin, end, word, tag) in characters, or tokens. :func:`make_task` makes lattices.
+A *view* says what the base's sequences are made of: a :class:`TextView` of words of a text (base:
+``Segmenter``), a :class:`TokenView` of tokens with labels (base: a tagger). Both turn sequences into
+*candidates*: for each sequence a list of (score, items), best first, where an item is (begin, end, word, tag)
+in characters, or tokens. :func:`make_task` makes lattices.
 """
 
 from math import log

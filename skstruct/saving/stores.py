@@ -2,14 +2,7 @@
 
 import numpy as np
 
-from ..core.codes import (
-    EACH_EPOCH,
-    EACH_STEP,
-    NO_AVERAGE,
-    PENALTIES,
-    PERCEPTRON,
-    VARIANTS,
-)
+from ..core.codes import EACH_EPOCH, EACH_STEP, NO_AVERAGE, PENALTIES, PERCEPTRON, VARIANTS
 from ..core.store import Clock, Rule, Store, in_use, sizes
 from .values import name_of, require, within
 

@@ -7,11 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..data.inputs import (
-    lengths_of,
-    offsets_of,
-    renumbered,
-)
+from ..data.inputs import lengths_of, offsets_of, renumbered
 
 PIECE_TOKENS = 262_144
 """Tokens predicted at a time: bounds the memory of the encoding."""

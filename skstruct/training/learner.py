@@ -7,8 +7,9 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from .._sklearn import CallbackSupportMixin
-from ..core.codes import NO_PENALTY, PENALTIES
+from ..core.codes import AVERAGES, NO_PENALTY, PENALTIES, PERCEPTRON
 from ..core.noise import make_noise
+from ..core.store import Rule
 from ..data.types import History
 from .parameters import OnlineParameters
 from .saved import SavableLearner
@@ -20,14 +21,18 @@ STREAM_HISTORY = 1000
 class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     """Base of the estimators that learn example by example.
 
-    A subclass has ``_rule()``, and ``_prepare(X, y, sample_weight,
-    continued, stream, classes)``, which checks and encodes everything and returns a
-    :class:`.run.Run`. ``continued``: go on from ``_model`` and ``_training``. ``stream``: the run is one
-    call of ``partial_fit``.
+    A subclass has ``_prepare(X, y, sample_weight, continued, stream)``, which checks and encodes everything
+    and returns a :class:`.run.Run`. ``continued``: go on from ``_model`` and ``_training``. ``stream``: the
+    run is one call of ``partial_fit``, which may have more arguments. A subclass that is no perceptron has a
+    ``_rule`` of its own.
 
     What trains on shards asks an estimator for ``_learner``, ``_prepare_with`` and ``_become``. An estimator
     around a learner, such as ``Segmenter``, has these three too.
     """
+
+    n_iter_: int
+    history_: History
+    resumed_from_: int
 
     def _learner(self):
         """A learner, not fitted, that trains for this estimator; here the same."""
@@ -43,12 +48,13 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
 
     def _leave_undecided(self):
         """Change parameters so that ``_prepare`` leaves open what a part of the corpus cannot decide."""
-    n_iter_: int
-    history_: History
-    resumed_from_: int
 
     def _penalty(self):
         return PENALTIES[self.penalty] if self.alpha > 0 else NO_PENALTY
+
+    def _rule(self):
+        """The update rule that the parameters ask for."""
+        return Rule(PERCEPTRON, 0.0, False, self._penalty(), float(self.alpha), AVERAGES[bool(self.average)])
 
     def _noise(self, key):
         return make_noise(
@@ -71,10 +77,10 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
         continued = self.warm_start and hasattr(self, "_model")
         return self._prepare(X, y, sample_weight, continued).train(X, y, context)
 
-    def _partial_fit(self, X, y, sample_weight, classes=None):
+    def _partial_fit(self, X, y, sample_weight, **more):
         self._validate_params()
         continued = hasattr(self, "_model")
-        run = self._prepare(X, y, sample_weight, continued, stream=True, classes=classes)
+        run = self._prepare(X, y, sample_weight, continued, stream=True, **more)
         run.history = run.state.history[-STREAM_HISTORY:]  # a stream has no end
         run.n_iter = getattr(self, "n_iter_", 0)
         return run.train(X, y, n_epochs=1)

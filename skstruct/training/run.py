@@ -1,9 +1,8 @@
 """One training run of an online learner: epochs, their record, and the fitted attributes at its end.
 
-``OnlineLearner._prepare`` checks and encodes everything and
-returns a :class:`Run`, which only has to train. A structure adds a subclass that says what its fitted
-model is; chain, word segmenter and parser share the rest: orders, early stopping, callbacks,
-interrupts, checkpoints.
+``OnlineLearner._prepare`` checks and encodes everything and returns a :class:`Run`, which only has to train.
+A structure adds a subclass that says what its fitted model is; all share the rest: orders, early stopping,
+callbacks, interrupts, checkpoints.
 """
 
 from contextlib import nullcontext

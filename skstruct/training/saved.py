@@ -1,9 +1,11 @@
 """Saving what estimators have learned: a model and, for further training, a training state."""
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..core.feature_table import FeatureTable
 from ..core.store import READ_ONLY, new_clock
+from ..data.inputs import Inputs
 from ..saving.registry import Savable
 from ..saving.stores import clock_from_state, rule_from_state, steps_state
 from ..saving.values import require
@@ -24,6 +26,15 @@ class SavableLearner(Savable):
     """
 
     _saved = None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    @property
+    def inputs(self) -> Inputs:
+        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
+        check_is_fitted(self)
+        return self._model.inputs
 
     def _to_state(self, writer, name):
         """Model and training state; empty if the estimator is not fitted."""

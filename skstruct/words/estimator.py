@@ -1,6 +1,6 @@
 """The word-based segmenter: beam search over words, trained by the structured perceptron.
 
-What is searched and learned is in `skstruct.words.epoch`.
+What is searched and learned is in :mod:`.epoch` and :mod:`.search`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, with_callbacks
+from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, text_tags, with_callbacks
 from ..cluster.vocabulary import Vocabulary
-from ..core.codes import AVERAGES, PERCEPTRON, UPDATES, WORD_TEMPLATES
-from ..core.store import Rule
-from ..data.inputs import Inputs, Sequences, take
+from ..core.codes import UPDATES, WORD_TEMPLATES
+from ..data.inputs import Sequences, take
 from ..data.segmented import as_dictionary, as_pieces, as_words, with_characters
 from ..data.types import Corpus, Texts
 from ..metrics.words import word_f1_score
@@ -142,23 +141,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     _saved = saved
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = None
-        tags.target_tags.required = True
-        tags.requires_fit = True
-        tags.input_tags.two_d_array = False
-        tags.input_tags.one_d_array = True
-        tags.input_tags.string = True
-        return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
-
-    @property
-    def inputs(self) -> Inputs:
-        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
-        check_is_fitted(self)
-        return self._model.inputs
+        return text_tags(super().__sklearn_tags__())
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
@@ -207,10 +190,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         """
         return self._partial_fit(X, y, sample_weight)
 
-    def _rule(self):
-        return Rule(PERCEPTRON, 0.0, False, self._penalty(), float(self.alpha), AVERAGES[bool(self.average)])
-
-    def _prepare(self, X, y, sample_weight, continued=False, stream=False, classes=None):
+    def _prepare(self, X, y, sample_weight, continued=False, stream=False):
         """Check and encode everything; what is left to do is to train."""
         rule = self._rule()
         pieces = as_pieces(X)
@@ -358,11 +338,11 @@ class WordRun(Run):
     model_class = WordModel
 
     def finished(self, model, reuse=False):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return final_model(model, self.state.rule, reuse)
 
     def scratch(self):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return new_work(self.task, self.state.model.beam)
 
     def held_out_score(self, model):
@@ -371,21 +351,21 @@ class WordRun(Run):
         return word_f1_score(words, model.predict(pieces, None, self.estimator.n_jobs)[0])
 
     def fresh(self, key):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         model = self.state.model
         min_count = model.features.min_count
         return fresh_state(model.templates, model.beam, model.update, min_count, self.state.rule, key)
 
     # Keys mean the same everywhere: there is nothing to bring together.
     def vocabulary(self, min_count):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         return Vocabulary()
 
     @classmethod
     def merged(cls, vocabularies, learner, key):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""
         state = learner._fresh_state(key)
         return cls(learner, state, make_task([], np.zeros(0, np.int8))), [{} for _ in vocabularies]
 
     def adopt(self, plan):
-        """See :class:`.run.Run`."""
+        """See ``training.run.Run``."""

@@ -1,10 +1,9 @@
 """The features of word segmenters as keys: by row, and into a table.
 
-A row's key is (compound, left, right), see
-:mod:`.features`. Rows are numbered as features are met, so models that saw texts in other orders
-number them differently; and words stand in keys as nodes, which are rows too. Every word is numbered
-before the features that hold it, and after its prefixes. So going through rows in order, each key can be
-said in the numbers of another table.
+A row's key is (compound, left, right), see :mod:`.features`. Rows are numbered as features are met, so
+models that saw texts in other orders number them differently; and words stand in keys as nodes, which are
+rows too. Every word is numbered before the features that hold it, and after its prefixes. So going through
+rows in order, each key can be said in the numbers of another table.
 """
 
 import numpy as np

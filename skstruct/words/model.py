@@ -1,7 +1,7 @@
 """A word segmenter without scikit-learn around it: features, weights, prediction.
 
-Features carry their meaning in their keys (see
-``words.features``), so that there is no vocabulary beside the table.
+Features carry their meaning in their keys (see :mod:`.features`), so that there is no vocabulary beside the
+table.
 """
 
 from dataclasses import dataclass, replace
@@ -91,7 +91,7 @@ class WordModel:
 
     @property
     def inputs(self):
-        """See :class:`..data.inputs.Inputs`."""
+        """See ``data.inputs.Inputs``."""
         return Inputs(WORDS, str, 1)
 
     def scorer(self, beam):
@@ -171,7 +171,7 @@ def fresh_state(templates, beam, update, min_count, rule, key):
 
 
 def continued_state(before, beam, update, rule, stream):
-    """A copy of an earlier state; see :func:`.online_state.continued_state` for what becomes of averages."""
+    """A copy of an earlier state; under another rule, or in a stream after a fit, with a new average."""
     model = snapshot(structure, before.model)._replace(beam=beam, update=update)
     if before.rule != rule or (stream and not before.stream):
         fresh = restart_average(model.features, model.clock, before.rule, rule)

@@ -1,6 +1,5 @@
 """A dictionary given at prediction: its words are found, everything else stays in form."""
 
-
 import numpy as np
 import pytest
 from counting import calls, needs_compiled

@@ -11,7 +11,7 @@ from training_cases import EPOCHS, PENALTIES, compare, corpus, orders_of
 
 import oracles
 from skstruct import BaggingShuffleAverager, PassiveAggressiveTagger, StructuredPerceptron, load
-from skstruct.chain import state as online_state
+from skstruct.chain.state import continued_state, final_model
 from skstruct.core import store as store_module
 from skstruct.core.averaging import Average
 from skstruct.core.noise import make_noise
@@ -160,7 +160,7 @@ def test_sparse_storage_changes_nothing(monkeypatch, penalty, alpha):
 # ------------------------------------------------------------------------------ the rest of the estimator
 
 
-def test_labels_that_come_late_leave_the_others_alone(tmp_path):
+def test_labels_that_come_late_leave_the_others_alone():
     """A stream whose label set grows in the middle ends like one that knew all labels at the start."""
     X, y = corpus(1, n=8, labels="MXZ")
     X2, y2 = corpus(2, n=8, labels="AMNXZ")
@@ -178,11 +178,11 @@ def test_labels_that_come_late_leave_the_others_alone(tmp_path):
     assert model_of(grown).trigrams.value.shape == model_of(whole).trigrams.value.shape
     before = PassiveAggressiveTagger(EDGES, order=2, random_state=0).partial_fit(X, y)
     found = weights_view.weights_of(before, X)
-    state = online_state.continued_state(
+    state = continued_state(
         training_of(before), model_of(before).labels, model_of(before).encoder, model_of(whole).labels,
         training_of(before).rule, model_of(whole).constraints, np.zeros(len(labels)), True,
     )  # fmt: skip
-    final = online_state.final_model(
+    final = final_model(
         state.model, state.rule, model_of(before).encoder, model_of(whole).labels, model_of(whole).constraints
     )
     put_model(before, final)

@@ -336,7 +336,7 @@ def test_tag_with_a_dictionary(folder, capsys, stdin, tmp_path):
     assert run(capsys, "tag", "-m", folder / "chunk", "--dictionary", tmp_path / "words")[0] == 2
 
 
-def test_tag_adapts_to_the_text(folder, capsys, stdin, tmp_path):
+def test_tag_adapts_to_the_text(folder, capsys, tmp_path):
     model = tmp_path / "av"
     assert cli.main(["train", str(folder / "train.seg"), "-m", str(model), "--features", "char-av"]) == 0
     with open(folder / "test.seg", encoding="utf-8") as file:
@@ -371,7 +371,7 @@ def test_train_on_shards(folder, capsys, tmp_path):
         assert code == 2 and message in err
 
 
-def test_train_on_a_stream(folder, capsys, tmp_path, monkeypatch):
+def test_train_on_a_stream(folder, capsys, tmp_path):
     """The model is that of partial_fit on pieces of the file, and only one piece is read at a time."""
     code, _, err = run(
         capsys, "train", folder / "train.txt", "-m", tmp_path / "m", "--stream", "40", "--epochs", "2"

@@ -344,7 +344,7 @@ def test_write_segmented_errors():
         write_segmented([], io.StringIO(), separator="/")
 
 
-def test_writers_leave_files_open_and_refuse_others(tmp_path):
+def test_writers_leave_files_open_and_refuse_others():
     file = io.StringIO()
     write_segmented([["a"]], file)
     write_segmented([["b"]], file)

@@ -33,7 +33,7 @@ from skstruct.parser.model import attributes_read, final_model, make_task
 from skstruct.parser.search import new_work, search, trace
 from skstruct.parser.template_sets import ARC_LINES
 from skstruct.parser.templates import template_lines
-from skstruct.parser.trees import actions_of, encode_trees, heads_of
+from skstruct.parser.trees import actions_of, encode_trees
 from skstruct.training.epochs import run_epoch
 
 PLAIN = Rule(PERCEPTRON, 0.0, False, NO_PENALTY, 0.0, NO_AVERAGE)
@@ -60,7 +60,7 @@ class Problem:
         self.lines = template_lines(name)
         words = [("a", "D"), ("Dogs", "N"), ("dog", "N"), ("sees", "V"), ("run", "V"), (",", ",")]
         self.X = [[draw.choice(words) for _ in range(n)] for n in lengths]
-        heads = [heads_of(draw.choice(oracle.derivations(n))) if n < 6 else chain(n) for n in lengths]
+        heads = [oracle.heads_of(draw.choice(oracle.derivations(n))) if n < 6 else chain(n) for n in lengths]
         self.heads = heads
         labels = [[draw.choice("xyz") for _ in s] for s in self.X]
         token = offsets_of(lengths_of(self.X))
@@ -158,7 +158,7 @@ def test_without_merging_every_derivation_is_a_state(n, n_trees):
     problem = Problem(lengths=(n,), beam=ALL, merge=False)
     catalan = math.comb(2 * n - 2, n - 1) // n
     assert problem.decode(0)[2] == catalan * 2 ** (n - 1) == len(oracle.derivations(n))
-    assert len({tuple(heads_of(d)) for d in oracle.derivations(n)}) == n_trees
+    assert len({tuple(oracle.heads_of(d)) for d in oracle.derivations(n)}) == n_trees
     assert problem.with_beam(ALL, True).decode(0)[2] <= catalan * 2 ** (n - 1)
 
 
@@ -182,7 +182,7 @@ def test_long_sentences_take_a_number_of_states_that_is_linear_in_their_length()
     problem = Problem("hs28", lengths=(600,)).train()
     path, _, last = problem.decode(0)
     assert len(path) == 1199 and last <= 8
-    assert heads_of(path).count(0) == 1
+    assert oracle.heads_of(path).count(0) == 1
 
 
 # -- learning --------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_every_update_corrects_a_violation(update, merge):
 def test_one_sentence_is_learned(update):
     problem = Problem("hs28", lengths=(5,), update=UPDATES[update]).train(60)
     assert problem.stats.updates == 0
-    assert heads_of(problem.decode(0)[0]) == problem.heads[0]
+    assert oracle.heads_of(problem.decode(0)[0]) == problem.heads[0]
     trees, _ = problem.final().predict(problem.X)
     assert [head for head, _ in trees[0]] == problem.heads[0]
 

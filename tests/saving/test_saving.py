@@ -10,7 +10,7 @@ import pickle
 import numpy as np
 import pytest
 from counting import calls, needs_compiled
-from inside import contents_of, copy_registry, has_training, model_of, pairs_of, rehash, training_of
+from inside import contents_of, copy_registry, has_training, model_of, pairs_of, training_of
 from sklearn.base import BaseEstimator, clone
 
 import skstruct
@@ -22,7 +22,7 @@ from skstruct import (
     StructuredPerceptron,
 )
 from skstruct.core import store as store_module
-from skstruct.core.hashing import empty_table
+from skstruct.core.hashing import empty_table, rehash
 from skstruct.core.store import Store
 from skstruct.features.bags import BagEncoder
 from skstruct.features.encoder import TemplateEncoder
@@ -497,7 +497,7 @@ def wrapper(monkeypatch):
     return savable(Wrapper)
 
 
-def test_estimators_within_estimators(wrapper, reload, monkeypatch):
+def test_estimators_within_estimators(wrapper, reload):
     X, y = corpus()
     tagger = StructuredPerceptron(max_iter=1, random_state=0)
     outer = wrapper(tagger, others=[clone(tagger), PassiveAggressiveTagger(C=0.5)]).fit(X, y)

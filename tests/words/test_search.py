@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-from inside import IS_NODE
 from segment_oracle import decisions_of, segmentations, segmented_text, zc14, zsz18
 
 from skstruct.core import feature_table
@@ -35,7 +34,7 @@ from skstruct.core.store import Rule, weights
 from skstruct.training.epochs import snapshot
 from skstruct.words import epoch as segment
 from skstruct.words.features import PAD, load, previous
-from skstruct.words.keys import features, in_order
+from skstruct.words.keys import IS_NODE, features, in_order
 from skstruct.words.search import SegmentTask, new_work
 
 
