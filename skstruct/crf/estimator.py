@@ -167,39 +167,36 @@ class L1CRF(
     line_search: bool = field(
         default=False,
         metadata=parameter(
-            "bool",
-            ["boolean"],
-            "Try several learning rates for each sequence ([1]_, algorithm 1).",
+            "bool", ["boolean"], "Try several learning rates for each sequence ([1]_, algorithm 1)."
         ),
     )
     max_trials: int = field(default=3, metadata=parameter("int", [POSITIVE], "Rates tried."))
     memory: int = field(
         default=60,
         metadata=parameter(
-            "int",
-            [POSITIVE],
-            "Steps that the quasi-Newton methods remember; 10 is usual for OWL-QN.",
+            "int", [POSITIVE], "Steps that the quasi-Newton methods remember; 10 is usual for OWL-QN."
         ),
     )
     max_iter: int = field(
         default=1000,
-        metadata=parameter("int", [POSITIVE], "Most full passes after the first stage."),
+        metadata=parameter("int", [POSITIVE], "Maximum number of full passes after the first stage."),
     )
     tol: float = field(
         default=2e-4,
         metadata=parameter(
             "float",
             [NONNEGATIVE],
-            """Stop when the objective is expected to fall by less than this share of it, however long one
-            goes on: the gain of the last eight passes, continued as a geometric series.""",
+            """Relative tolerance. Stop when the decrease still to be expected, extrapolated from the last
+            sixteen passes as a geometric series, is below ``tol`` times the objective.""",
         ),
     )
-    all_pairs: bool = field(
+    all_pairs: bool | Literal["states", "transitions"] = field(
         default=True,
         metadata=parameter(
-            "bool",
-            ["boolean"],
-            "Give every pair of feature and label a weight; else only pairs seen in training, as CRFsuite.",
+            'bool, "states" or "transitions"',
+            ["boolean", StrOptions({"states", "transitions"})],
+            """Which pairs have a weight: all pairs of feature and label (states) and of labels (transitions);
+            with False only those seen in training; or all of one kind, and of the other those seen.""",
         ),
     )
 
