@@ -100,6 +100,9 @@ class L1CRF(
         The objective reached.
     optimality_ : float
         Norm of the subgradient of least norm: 0 at the exact optimum.
+    max_violation_ : float
+        Largest violation of the optimality conditions over all weights: by how much ``|gradient|`` exceeds
+        ``c1`` where a weight is zero, and differs from it where it is not.
     n_active_features_ : int
         Weights that are not zero, of (feature, label) pairs and transitions.
     n_iter_ : int
@@ -173,9 +176,7 @@ class L1CRF(
     max_trials: int = field(default=3, metadata=parameter("int", [POSITIVE], "Rates tried."))
     memory: int = field(
         default=60,
-        metadata=parameter(
-            "int", [POSITIVE], "Steps that the quasi-Newton methods remember; 10 is usual for OWL-QN."
-        ),
+        metadata=parameter("int", [POSITIVE], "Steps that quasi-Newton methods remember; OWL-QN: 10 is usual."),
     )
     max_iter: int = field(
         default=1000,
@@ -202,6 +203,7 @@ class L1CRF(
 
     objective_: float = field(init=False)
     optimality_: float = field(init=False)
+    max_violation_: float = field(init=False)
     n_active_features_: int = field(init=False)
     n_iter_: int = field(init=False)
     history_: History = field(init=False)

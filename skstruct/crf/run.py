@@ -202,6 +202,7 @@ class CRFRun:
             "n_iter_": max(result.n_iter, 1),
             "objective_": float(result.objective),
             "optimality_": result.optimality,
+            "max_violation_": result.max_violation,
             "n_active_features_": result.n_active,
             "history_": result.history,
         }
