@@ -176,7 +176,7 @@ class L1CRF(
     max_trials: int = field(default=3, metadata=parameter("int", [POSITIVE], "Rates tried."))
     memory: int = field(
         default=60,
-        metadata=parameter("int", [POSITIVE], "Steps that quasi-Newton methods remember; OWL-QN: 10 is usual."),
+        metadata=parameter("int", [POSITIVE], "Steps that quasi-Newton methods remember; often 10."),
     )
     max_iter: int = field(
         default=1000,
