@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.codes import DONE, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
-from ..core.compile import inline, kernel
+from ..core.compile import inline, kernel, spliced
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
 from ..core.penalties import is_lazy
 from ..core.rules import Difference, clear, finish_visit, new_difference, room_for
@@ -111,7 +111,7 @@ def new_work(task, n_labels, training=True):
 # --------------------------------------------------------------------------------------------------
 # Scores
 # --------------------------------------------------------------------------------------------------
-@inline
+@spliced
 def is_plain(chain, rule, noise):
     """Whether emissions are nothing but sums of rows: dense weights, no lazy penalty, no noise."""
     return (
@@ -183,7 +183,7 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
     return n_nodes, n_edges
 
 
-@inline
+@spliced
 def add_costs(gold, cost, L, emission):
     """Cost-augmented decoding: missing the gold label y at t gains ``cost[y]``."""
     for t in range(gold.shape[0]):
@@ -206,7 +206,7 @@ def forbid(option, first, T, L, emission):
 # --------------------------------------------------------------------------------------------------
 # Learning
 # --------------------------------------------------------------------------------------------------
-@inline
+@spliced
 def _find_rival(gold, T, chain, rule, stride, work):
     """Write the labelling to learn against to ``work.path``; returns the loss. See :func:`epoch`."""
     L = chain.nodes.columns

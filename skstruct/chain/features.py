@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.codes import NO_NOISE
-from ..core.compile import inline
+from ..core.compile import inline, spliced
 from ..core.noise import factor, token_masked
 from ..core.penalties import is_lazy, read_weight
 from ..core.rules import emit
@@ -42,7 +42,7 @@ def new_runs(capacity):
     )
 
 
-@inline
+@spliced
 def mask_tokens(T, step, noise, masked):
     """Input dropout: decide which columns of which tokens are hidden at this step."""
     for t in range(T):
@@ -115,7 +115,7 @@ def list_runs(
     return n
 
 
-@inline
+@spliced
 def sum_grid(grid, left, first_anchor, n_anchors, T, weight, L, out):
     """``out[t, y] += w[f, y]`` over the features of one sequence: no noise, dense plain weights.
 
@@ -144,7 +144,7 @@ def sum_grid(grid, left, first_anchor, n_anchors, T, weight, L, out):
                     out[t * L + k] += weight[row * L + k]
 
 
-@inline
+@spliced
 def sum_bag(bag, first_token, T, weight, L, out):
     """The same for ready-made features."""
     for t in range(T):
@@ -192,7 +192,7 @@ def sum_rows(store, rule, step, runs, n, rows_each, stride, scale, out):
             start += C
 
 
-@inline
+@spliced
 def emit_nodes(runs, n, alive, target, path, difference):
     """Node part of ``Δφ = φ(x, target) - φ(x, path)``."""
     for k in range(n):
@@ -205,7 +205,7 @@ def emit_nodes(runs, n, alive, target, path, difference):
                     emit(difference, row, path[t], -runs.value[k])
 
 
-@inline
+@spliced
 def emit_edges(runs, n, L, alive, target, path, difference):
     """The same for transition features: feature e into label y from label p is row e * L + p."""
     for k in range(n):

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from ..core.compile import inline
+from ..core.compile import spliced
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
 from ..core.rules import emit
 from .features import emit_edges, emit_nodes, list_runs
 
 
-@inline
+@spliced
 def set_target(gold, target):
     """Write the gold labels to ``target``; returns whether there are labels for all tokens."""
     complete = True
@@ -18,7 +18,7 @@ def set_target(gold, target):
     return complete
 
 
-@inline
+@spliced
 def count_mistakes(gold, path):
     """Tokens whose label is given and is another one in ``path``."""
     mistakes = 0
@@ -28,7 +28,7 @@ def count_mistakes(gold, path):
     return mistakes
 
 
-@inline
+@spliced
 def note_update(stats, mistakes, loss):
     """Count an update."""
     stats[0] += 1.0
@@ -36,7 +36,7 @@ def note_update(stats, mistakes, loss):
     stats[2] += loss
 
 
-@inline
+@spliced
 def emit_bigrams(target, path, T, L, step, noise, difference):
     """Label bigrams in ``Δφ = φ(x, target) - φ(x, path)``."""
     for t in range(1, T):
@@ -48,7 +48,7 @@ def emit_bigrams(target, path, T, L, step, noise, difference):
             emit(difference, q, path[t], -x)
 
 
-@inline
+@spliced
 def emit_features(task, i, chain, noise, n_nodes, n_edges, work):
     """State and transition features of sequence i in ``Δφ = φ(x, target) - φ(x, path)``.
 

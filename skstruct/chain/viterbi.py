@@ -9,13 +9,13 @@ Letters: T tokens, L labels, t token, y label, p previous label.
 
 import numpy as np
 
-from ..core.compile import inline
+from ..core.compile import inline, spliced
 
 ONE_BY_ONE = 8
 """Up to here Viterbi looks at one label after the other instead of at all of them at once."""
 
 
-@inline
+@spliced
 def path_score(emission, transition, stride, start, end, path, T, L):
     """The score of a given labelling."""
     score = start[path[0]] + end[path[T - 1]] + emission[path[0]]
@@ -97,7 +97,7 @@ def viterbi(emission, transition, stride, start, end, forced, score, path, T, L)
     return total
 
 
-@inline
+@spliced
 def viterbi_wrong(emission, transition, stride, start, end, gold, agree, left, path, T, L):
     """The best labelling that contradicts the gold labels (Gao, Qiu and Huang 2010, equation 2).
 

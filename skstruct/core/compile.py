@@ -239,6 +239,12 @@ kernel = _compiler()
 inline = _compiler(no_cpython_wrapper=True)
 """Compile a helper that only kernels call."""
 
+spliced = _compiler(inline="always")
+"""A helper whose lines numba puts into each kernel that calls it, before types are known.
+
+It is never compiled by itself, which saves most of the time of a helper with one or two callers.
+"""
+
 # Without one order of summation that must be kept, a sum vectorises.
 kernel_any_order = _compiler(fastmath={"contract", "reassoc"})
 """As `kernel`; sums in any order."""

@@ -15,7 +15,7 @@ The store (``core.store``) asks the functions here; no kernel of a structure kno
 import numpy as np
 
 from .codes import EACH_STEP, L1, L1_CUMULATIVE, L2, NO_PENALTY
-from .compile import inline
+from .compile import inline, spliced
 
 LAZY = (L1, L1_CUMULATIVE)
 """Penalties that a weight pays only when its row is touched."""
@@ -24,19 +24,19 @@ LAZY = (L1, L1_CUMULATIVE)
 # --------------------------------------------------------------------------------------------------
 # Kernels
 # --------------------------------------------------------------------------------------------------
-@inline
+@spliced
 def is_lazy(rule):
     """Whether stored values lack a part of the penalty; see :func:`due`."""
     return rule.penalty == L1 or rule.penalty == L1_CUMULATIVE
 
 
-@inline
+@spliced
 def is_free(rule):
     """Whether steps leave the weights alone that they do not touch."""
     return rule.penalty == NO_PENALTY
 
 
-@inline
+@spliced
 def decay(clock, rule):
     """Apply the part of a step's penalty that is the same factor for all weights."""
     if rule.penalty == L2:
@@ -53,7 +53,7 @@ def remaining(value, penalty):
     return 0.0
 
 
-@inline
+@spliced
 def due(store, rule, row, place, step):
     """Penalty that the weight at ``place`` has yet to pay when ``step`` steps are over."""
     if rule.penalty == L1_CUMULATIVE:
@@ -69,7 +69,7 @@ def read_weight(store, rule, row, place, step):
     return store.value[place]
 
 
-@inline
+@spliced
 def paid_before_update(rule, step):
     """The step up to which a row is brought before step ``step`` + 1 adds to it, under a lazy penalty."""
     if rule.penalty == L1:

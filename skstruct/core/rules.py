@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .codes import NO_AVERAGE, PA, PA_I, PERCEPTRON
-from .compile import inline
+from .compile import inline, spliced
 from .hashing import mix64
 from .penalties import decay, is_lazy
 from .store import nudge, places_needed, tick
@@ -78,7 +78,7 @@ def clear(difference):
     difference.size[0] = 0
 
 
-@inline
+@spliced
 def squared_norm(difference):
     """``‖Δφ‖²``."""
     total = 0.0
@@ -87,7 +87,7 @@ def squared_norm(difference):
     return total
 
 
-@inline
+@spliced
 def step_size(rule, loss, norm2):
     """τ, the length of the step along Δφ.
 
@@ -106,7 +106,7 @@ def step_size(rule, loss, norm2):
     return loss / (norm2 + 0.5 / rule.aggressiveness)
 
 
-@inline
+@spliced
 def room_for(difference, store):
     """Whether the pool of a sparse store takes this update."""
     if not store.sparse:
@@ -137,7 +137,7 @@ def apply(difference, store, clock, rule, tau):
             nudge(store, clock, rule, difference.row[entry], difference.column[entry], tau * amount)
 
 
-@inline
+@spliced
 def finish_visit(differences, stores, clock, rule, loss, weight):
     """End the visit of an example: decay, one step along all differences together, and tick.
 

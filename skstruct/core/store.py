@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .codes import EACH_EPOCH, EACH_STEP, NO_AVERAGE, NO_PENALTY, PERCEPTRON
-from .compile import inline, kernel
+from .compile import inline, kernel, spliced
 from .penalties import catch_up, is_lazy, paid_before_update, sums_plainly
 from .penalties import sizes as penalty_sizes
 
@@ -90,7 +90,7 @@ def place_of(store, row, column):
     return np.int64(-1)
 
 
-@inline
+@spliced
 def insert(store, row, column):
     """Make place for a new weight in a sparse row; the pool has room (see ``places_needed``)."""
     count = store.count[row]
@@ -118,7 +118,7 @@ def insert(store, row, column):
     return place
 
 
-@inline
+@spliced
 def nudge(store, clock, rule, row, column, delta):
     """Add ``delta`` to one weight at step ``clock.step[0] + 1``."""
     lazy, step = is_lazy(rule), clock.step[0]
@@ -146,7 +146,7 @@ def places_needed(store, row):
     return np.int64(max(FIRST_ROOM, 2 * (store.count[row] + FIRST_ROOM)))
 
 
-@inline
+@spliced
 def tick(clock, rule):
     """Close a step: count it, and let the current scale enter the average."""
     clock.step[0] += 1

@@ -256,7 +256,7 @@ def _screen(start, feature, value, sequences, L, n_rows, options):
     size = np.abs(value) if signed else value
     _count(start, feature, size, gold, weight, L, total, unknown, seen)
     keep = np.zeros(F * L, np.bool_)
-    _choose(total, unknown, seen, options.c1, signed, not options.all_pairs, keep)
+    _choose(total, unknown, seen, options.c1, signed, not options.all_states, keep)
     pair = np.flatnonzero(keep)
     owner, label = pair // L, pair % L
     useful = np.flatnonzero(np.bincount(owner, minlength=F))
@@ -282,7 +282,7 @@ def choose_label_pairs(sequences, transition, options, like=None):
     known = (p >= 0) & (y >= 0)
     weight = sequences.token_weight()[t]
     shown = np.bincount((p * L + y)[known], minlength=L * L) > 0
-    if options.all_pairs:
+    if options.all_transitions:
         shown[:] = True
     shown &= transition.ravel() == 0.0
     if not options.bigram:
@@ -315,7 +315,7 @@ def choose_conditioned(task, sequences, transition, n_edge_rows, options, like=N
     key = (feature.astype(np.int64) * L + p) * L + y
     if like is not None:
         shown = (like * np.array([L * L, L, 1])).sum(axis=1)
-    elif options.all_pairs:
+    elif options.all_states:  # of a feature, too
         shown = (np.unique(feature[use]).astype(np.int64)[:, None] * (L * L) + np.arange(L * L)).ravel()
     else:
         shown = np.unique(key[known])

@@ -100,6 +100,9 @@ class L1CRF(
         The objective reached.
     optimality_ : float
         Norm of the subgradient of least norm: 0 at the exact optimum.
+    max_violation_ : float
+        Largest violation of the optimality conditions over all weights: by how much ``|gradient|`` exceeds
+        ``c1`` where a weight is zero, and differs from it where it is not.
     n_active_features_ : int
         Weights that are not zero, of (feature, label) pairs and transitions.
     n_iter_ : int
@@ -167,44 +170,40 @@ class L1CRF(
     line_search: bool = field(
         default=False,
         metadata=parameter(
-            "bool",
-            ["boolean"],
-            "Try several learning rates for each sequence ([1]_, algorithm 1).",
+            "bool", ["boolean"], "Try several learning rates for each sequence ([1]_, algorithm 1)."
         ),
     )
     max_trials: int = field(default=3, metadata=parameter("int", [POSITIVE], "Rates tried."))
     memory: int = field(
         default=60,
-        metadata=parameter(
-            "int",
-            [POSITIVE],
-            "Steps that the quasi-Newton methods remember; 10 is usual for OWL-QN.",
-        ),
+        metadata=parameter("int", [POSITIVE], "Steps that quasi-Newton methods remember; often 10."),
     )
     max_iter: int = field(
         default=1000,
-        metadata=parameter("int", [POSITIVE], "Most full passes after the first stage."),
+        metadata=parameter("int", [POSITIVE], "Maximum number of full passes after the first stage."),
     )
     tol: float = field(
         default=2e-4,
         metadata=parameter(
             "float",
             [NONNEGATIVE],
-            """Stop when the objective is expected to fall by less than this share of it, however long one
-            goes on: the gain of the last eight passes, continued as a geometric series.""",
+            """Relative tolerance. Stop when the decrease still to be expected, extrapolated from the last
+            sixteen passes as a geometric series, is below ``tol`` times the objective.""",
         ),
     )
-    all_pairs: bool = field(
+    all_pairs: bool | Literal["states", "transitions"] = field(
         default=True,
         metadata=parameter(
-            "bool",
-            ["boolean"],
-            "Give every pair of feature and label a weight; else only pairs seen in training, as CRFsuite.",
+            'bool, "states" or "transitions"',
+            ["boolean", StrOptions({"states", "transitions"})],
+            """Which pairs have a weight: all pairs of feature and label (states) and of labels (transitions);
+            with False only those seen in training; or all of one kind, and of the other those seen.""",
         ),
     )
 
     objective_: float = field(init=False)
     optimality_: float = field(init=False)
+    max_violation_: float = field(init=False)
     n_active_features_: int = field(init=False)
     n_iter_: int = field(init=False)
     history_: History = field(init=False)

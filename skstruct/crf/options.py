@@ -12,7 +12,8 @@ class ObjectiveOptions(NamedTuple):
 
     c1: float = 1.0
     c2: float = 0.0
-    all_pairs: bool = True  # also pairs of feature and label (and of labels) that the corpus does not show
+    all_states: bool = True  # also pairs of feature and label that the corpus does not show
+    all_transitions: bool = True  # also pairs of labels that it does not show
     bigram: bool = True  # whether pairs of labels have weights
     start: np.ndarray | None = None  # constraints: (L,) 0 or -inf
     allowed: np.ndarray | None = None  # (L, L) [previous, next]

@@ -59,6 +59,8 @@ class CRFResult:
     converged : bool
     optimality : float
         Norm of the minimal subgradient at the end, on all weights.
+    max_violation : float
+        Its largest element in magnitude: how far the weight that fits worst is from optimality.
     n_active : int
     """
 
@@ -71,6 +73,7 @@ class CRFResult:
     n_passes: int
     converged: bool
     optimality: float
+    max_violation: float
     n_active: int
 
 

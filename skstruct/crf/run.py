@@ -156,8 +156,9 @@ class CRFRun:
         """The objective; releases the encoded corpus, of which it has its own encoding."""
         e, (start, allowed, end) = self.estimator, self.constraints
         options = ObjectiveOptions(
-            c1, e.c2, e.all_pairs, self.encoder.has_bigram, start, allowed, end, self.cost
-        )
+            c1, e.c2, e.all_pairs in (True, "states"), e.all_pairs in (True, "transitions"),
+            self.encoder.has_bigram, start, allowed, end, self.cost,
+        )  # fmt: skip
         objective = CRFObjective(
             self.task, options, len(self.labels), *self.rows(), n_threads=effective_n_jobs(e.n_jobs)
         )
@@ -201,6 +202,7 @@ class CRFRun:
             "n_iter_": max(result.n_iter, 1),
             "objective_": float(result.objective),
             "optimality_": result.optimality,
+            "max_violation_": result.max_violation,
             "n_active_features_": result.n_active,
             "history_": result.history,
         }

@@ -197,7 +197,8 @@ def solve(objective, options, *, weights=None, seed=0, held_out=None, callback=N
         )
     return CRFResult(
         *unpack(o, start), start, value, history.entries, n_iter, o.n_passes - n_passes + n_sgd, converged,
-        float(np.sqrt(dot(pseudo, pseudo))), int(np.count_nonzero(start)),
+        float(np.sqrt(dot(pseudo, pseudo))), float(np.abs(pseudo).max(initial=0.0)),
+        int(np.count_nonzero(start)),
     )  # fmt: skip
 
 

@@ -18,15 +18,16 @@ def corpus():
     return X[:60], y[:60], X[60:110]
 
 
-@pytest.mark.parametrize("possible", [False, True])
+@pytest.mark.parametrize("pairs", [False, "states", "transitions", True])
 @pytest.mark.parametrize(("c1", "c2"), [(0.5, 0.0), (0.0, 0.5), (0.3, 0.2)])
-def test_the_same_model(corpus, c1, c2, possible, capfd):
+def test_the_same_model(corpus, c1, c2, pairs, capfd):
     X, y, X_new = corpus
-    ours = L1CRF(LINES, c1=c1, c2=c2, all_pairs=possible, tol=1e-10, random_state=0).fit(X, y)
+    ours = L1CRF(LINES, c1=c1, c2=c2, all_pairs=pairs, tol=1e-10, random_state=0).fit(X, y)
     with_features = [[dict.fromkeys(names, 1.0) for names in features_of(ours, s)] for s in (*X, *X_new)]
     theirs = sklearn_crfsuite.CRF(
         algorithm="lbfgs", c1=c1, c2=c2, max_iterations=3000, epsilon=1e-9, delta=1e-10,
-        all_possible_states=possible, all_possible_transitions=possible,
+        all_possible_states=pairs in ("states", True),
+        all_possible_transitions=pairs in ("transitions", True),
     )  # fmt: skip
     theirs.fit(with_features[: len(X)], y)
     objective = min(float(h["loss"]) for h in theirs.training_log_.iterations)

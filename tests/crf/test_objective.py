@@ -58,7 +58,8 @@ def many(request, monkeypatch):
 @pytest.mark.parametrize("all_pairs", [False, True])
 def test_value_and_gradient(edges, partial, cost, all_pairs):
     task = make_task(edges=edges, partial=partial)
-    o = CRFObjective(task, ObjectiveOptions(0.0, 0.1, all_pairs, cost=cost), L, 6, 3 if edges else 1)
+    options = ObjectiveOptions(0.0, 0.1, all_pairs, all_pairs, cost=cost)
+    o = CRFObjective(task, options, L, 6, 3 if edges else 1)
     view = o.everything()
     rng = np.random.RandomState(1)
     w = rng.randn(o.size)

@@ -4,10 +4,12 @@ The oracle lists all labellings. Each corpus has so few features that all weight
 """
 
 import functools
+import warnings
 
 import numpy as np
 import pytest
 import weights_view
+from sklearn.exceptions import ConvergenceWarning
 
 import oracles
 from skstruct import L1CRF
@@ -89,7 +91,7 @@ def test_partly_labelled_sequences(solver):
     X, y = corpus(3, missing=0.2)
     crf = L1CRF(LINES, c1=0.3, c2=0.1, **EXACT, **solver).fit(X, y)
     _, objective = optimum(3, 0.2, 0.3, 0.1, (1,) * len(X))
-    assert crf.optimality_ < 1e-3
+    assert crf.max_violation_ <= crf.optimality_ < 1e-3
     assert crf.objective_ == pytest.approx(objective, rel=1e-5)
 
 
@@ -99,3 +101,13 @@ def test_a_penalty_that_leaves_nothing(solver):
     crf = L1CRF(LINES, c1=100.0, **EXACT, **solver).fit(X, y)
     assert not any(expected.values()) and crf.n_active_features_ == 0
     assert crf.objective_ == pytest.approx(objective) == pytest.approx(sum(map(len, X)) * np.log(3))
+
+
+def test_the_largest_violation_counts_weights_that_are_zero(solver):
+    """After too few passes some condition is broken, at the optimum none."""
+    X, y = corpus(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        crf = L1CRF(LINES, c1=0.3, **{**EXACT, **solver, "max_iter": 2}).fit(X, y)
+    exact = L1CRF(LINES, c1=0.3, **EXACT, **solver).fit(X, y)
+    assert exact.max_violation_ < 1e-3 < crf.max_violation_ <= crf.optimality_
