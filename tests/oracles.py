@@ -42,6 +42,9 @@ def apply_function(name, token):
     if name == "shape":
         kinds = ["X" if c.isupper() else "x" if c.islower() else "9" if c.isdigit() else c for c in token]
         return "".join(k for i, k in enumerate(kinds) if kinds[max(0, i - 2) : i] != [k, k])
+    if name in ("digit", "upper", "hyphen"):
+        test = {"digit": str.isdigit, "upper": str.isupper, "hyphen": "-".__eq__}[name]
+        return "yes" if [c for c in token if test(c)] else "no"
     raise ValueError(name)
 
 

@@ -82,7 +82,7 @@ def inputs_of(model):
     inputs = getattr(model, "inputs", None)
     if inputs is None:
         raise CommandError(f"the command line does not know what a {type(model).__name__} reads")
-    if inputs.token is dict:
+    if inputs.token not in (str, tuple):
         raise CommandError(
             "the model was trained on dicts or lists of features; the command line reads tokens only"
         )

@@ -48,8 +48,10 @@ def savable_encoder(kind, cls, to_state, from_state):
 
 def encoder_state(encoder, writer, name):
     """The JSON of an encoder."""
-    kind, to_state = next((kind, to) for kind, (cls, to, _) in _KINDS.items() if type(encoder) is cls)
-    return {"kind": kind, **to_state(encoder, writer, name)}
+    for kind, (cls, to_state, _) in _KINDS.items():
+        if type(encoder) is cls:
+            return {"kind": kind, **to_state(encoder, writer, name)}
+    raise TypeError(f"features made by a {type(encoder).__name__} cannot be saved")
 
 
 def encoder_from_state(node, reader, where):

@@ -263,7 +263,11 @@ class Reader:
     def _numpy(self, node, where):
         require(isinstance(node, list) and len(node) == 2, f"{where}: a numpy scalar has two parts")
         require(isinstance(node[0], str) and node[0] in _SCALARS, f"{where}: unknown dtype")
-        return _SCALARS[node[0]](self.value(node[1], where))
+        kind, value = _SCALARS[node[0]], self.value(node[1], where)
+        if issubclass(kind, np.integer):  # numpy 1 would warn of an overflow and go on
+            limits = np.iinfo(kind)
+            require(type(value) is int and limits.min <= value <= limits.max, f"{where} is no {node[0]}")
+        return kind(value)
 
     def _random_state(self, node, where):
         key, position, has_gauss, gauss = self.members(node, where, "key position has_gauss gauss")

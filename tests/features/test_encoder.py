@@ -13,7 +13,7 @@ from skstruct.data.inputs import flatten, lengths_of, offsets_of
 from skstruct.features.encoder import TemplateEncoder
 from skstruct.features.templates import FeatureTemplates
 
-FUNCTIONS = ["x", "x", "x", "suffix2", "prefix1", "lower", "shape"]
+FUNCTIONS = ["x", "x", "x", "suffix2", "prefix1", "lower", "shape", "digit", "upper", "hyphen"]
 SHARED = [pytest.param(False, id="own identifiers"), pytest.param(True, id="shared identifiers")]
 WORD = st.text("aAb/1_-", min_size=0, max_size=3)
 TOKEN = st.one_of(st.sampled_from(["_B-1", "_B+1", "a", "b", "ab"]), WORD)
