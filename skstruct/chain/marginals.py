@@ -42,7 +42,8 @@ class Corpus(NamedTuple):
     """A corpus as sums of weights: S sequences, longest first; N tokens; K weights in use.
 
     The weights of features that have few are listed for each token one by one: nothing is faster to read.
-    Where a feature has many only the first is listed, and the others are found behind it.
+    Where a feature has many only the first is listed, and the others are found behind it. Or tokens add up
+    rows of a table, of R rows.
     """
 
     token: np.ndarray  # (S + 1,) int64: first token of each sequence
@@ -57,6 +58,16 @@ class Corpus(NamedTuple):
     run_value: np.ndarray  # (R,) float64: as ``value``
     label: np.ndarray  # (K,) int32: label of each weight
     run_label: np.ndarray  # (K,) int32: the same, with LAST
+    row_start: np.ndarray  # (N + 1,) int64: first row of each token; (1,) without a table
+    row: np.ndarray  # (M,) int32
+    row_value: np.ndarray  # (M,) float64: as ``value``
+    table: np.ndarray  # (R * row_width(L),) float64: scores
+
+
+@kernel
+def row_width(L):
+    """Numbers in a row of a table for L labels: whole vectors."""
+    return (L + 3) // 4 * 4
 
 
 @inline
@@ -77,6 +88,7 @@ class ExpectedCounts(NamedTuple):
     conditioned: np.ndarray  # (M,) float64: for observation-conditioned transitions
     whole: Occurrences  # all features of the same tokens
     of_pairs: np.ndarray  # float64: for the weights of ``whole``; or empty
+    of_rows: np.ndarray  # (R * row_width(L),) float64: for the rows of the table
 
 
 class Potentials(NamedTuple):
@@ -213,6 +225,11 @@ def _score_tokens(corpus, edges, first, T, weight, edge_weight, potentials, clam
                 y = corpus.run_label[k]
                 emission[t * L + y % LAST] += x * weight[k]
                 k += 1
+        if corpus.row_start.shape[0] > 1:
+            for e in range(corpus.row_start[first + t], corpus.row_start[first + t + 1]):
+                x = corpus.row_value[e] if corpus.row_value.shape[0] > 0 else 1.0
+                for y in range(L):
+                    emission[t * L + y] += x * corpus.table[corpus.row[e] * row_width(L) + y]
         if conditioned and t > 0:
             for e in range(edges.start[first + t], edges.start[first + t + 1]):
                 f = edges.feature[e]
@@ -244,6 +261,14 @@ def _count_token(corpus, token, factor, square, row, counts):
             q = row[y % LAST]
             gradient[k] += factor * (x * x * q * (1.0 - q) if square else x * q)
             k += 1
+    if corpus.row_start.shape[0] > 1:
+        for e in range(corpus.row_start[token], corpus.row_start[token + 1]):
+            x = corpus.row_value[e] if corpus.row_value.shape[0] > 0 else 1.0
+            for y in range(row.shape[0]):
+                q = row[y]
+                counts.of_rows[corpus.row[e] * row_width(row.shape[0]) + y] += factor * (
+                    x * x * q * (1.0 - q) if square else x * q
+                )
 
 
 @kernel

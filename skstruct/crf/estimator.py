@@ -151,12 +151,13 @@ class L1CRF(
         ),
     )
     sgd_iter: int = field(default=2, metadata=parameter("int", [POSITIVE], "Passes of the first stage."))
-    eta0: float = field(
-        default=0.3,
+    eta0: float | Literal["auto"] = field(
+        default="auto",
         metadata=parameter(
-            "float",
-            [Interval(Real, 0, None, closed="neither")],
-            "Learning rate of pass k is ``eta0 * decay ** k`` ([1]_, equation 12).",
+            'float or "auto"',
+            [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+            """Learning rate of pass k is ``eta0 * decay ** k`` ([1]_, equation 12). ``"auto"``: 0.3, or less
+            where features repeat so often within a sequence that such steps would overshoot.""",
         ),
     )
     decay: float = field(

@@ -15,60 +15,11 @@ Letters: T tokens, L labels, t token, y label, p previous label, W sequences in 
 P places of a label (tokens × sequences).
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from ..chain.marginals import LAST, spread
-from ..core.compile import inline, inline_any_order, inline_fused, kernel
-
-WIDTH = 32
-"""Sequences in a group: enough to vectorise, few enough to stay in the cache."""
-PLACES = 2048
-"""Tokens × sequences of a group, unless a single sequence is longer."""
-
-
-class Lattice(NamedTuple):
-    """Scratch of one thread."""
-
-    x: np.ndarray  # (L * P,) float64: exp(emission), then what x becomes in `_backward`
-    a: np.ndarray  # (L * P,) float64: forward
-    b: np.ndarray  # (L * P,) float64: backward, then marginals
-    inverse: np.ndarray  # (P,) float64: 1 / scale of each token
-    top: np.ndarray  # (P,) float64: largest emission of each token
-    scratch: np.ndarray  # (P,) float64
-    bits: np.ndarray  # (P,) int64: the same memory
-    row: np.ndarray  # (L,) float64: what belongs to one token
-
-
-@kernel
-def width_of(n):
-    """Room for n sequences: whole vectors, unless there are few."""
-    return n if n < 8 else (n + 15) // 16 * 16
-
-
-def form_groups(lengths):
-    """(G + 1,) int64: first sequence of each group; ``lengths`` must descend."""
-    group = [0]
-    n = lengths.shape[0]
-    while group[-1] < n:
-        size = min(WIDTH, PLACES // max(int(lengths[group[-1]]), 1))
-        group.append(min(n, group[-1] + max(size // 16 * 16 if size > 16 else size, 1)))
-    return np.array(group, np.int64)
-
-
-def new_lattice(lengths, n_labels):
-    """Scratch for every group of such a corpus."""
-    places = 16
-    group = form_groups(lengths)
-    for q, stop in zip(group[:-1], group[1:]):
-        places = max(places, (int(lengths[q]) | 1) * width_of(int(stop - q)))
-    scratch = np.zeros(places)
-    size = n_labels * places
-    return Lattice(
-        np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(places), np.zeros(places),
-        scratch, scratch.view(np.int64), np.zeros(n_labels),
-    )  # fmt: skip
+from ..chain.marginals import LAST, row_width, spread
+from ..core.compile import inline, inline_any_order, inline_fused, kernel, spliced
+from .lattice import width_of
 
 
 # Not in any order: `exp_all` rounds by adding and subtracting.
@@ -124,6 +75,38 @@ def _dot(x, i, y, j, n):
     return total
 
 
+@spliced
+def _sum_rows(rows, value, begin, end, table, width, x, i, stride):
+    """x[i + y stride] = Σ_e value[e] table[rows[e], y], four labels at a time."""
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    for y in range(np.uint64(0), width, np.uint64(4)):
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for e in range(begin, end):
+            o = np.uint64(rows[e]) * width + y
+            v = value[e] if value.shape[0] > 0 else 1.0
+            s0, s1 = s0 + v * table[o], s1 + v * table[o + one]
+            s2, s3 = s2 + v * table[o + two], s3 + v * table[o + three]
+        o = i + y * stride
+        x[o], x[o + stride], x[o + two * stride], x[o + three * stride] = s0, s1, s2, s3
+
+
+@spliced
+def _add_to_rows(rows, value, begin, end, b, i, stride, square, of_rows, width):
+    """of_rows[rows[e], y] += value[e] b[i + y stride], four labels at a time."""
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    for y in range(np.uint64(0), width, np.uint64(4)):
+        o = i + y * stride
+        p0, p1, p2, p3 = b[o], b[o + stride], b[o + two * stride], b[o + three * stride]
+        for e in range(begin, end):
+            o = np.uint64(rows[e]) * width + y
+            v = 1.0
+            if value.shape[0] > 0:
+                v = value[e] * value[e] if square else value[e]
+            s0, s1 = of_rows[o] + v * p0, of_rows[o + one] + v * p1
+            s2, s3 = of_rows[o + two] + v * p2, of_rows[o + three] + v * p3
+            of_rows[o], of_rows[o + one], of_rows[o + two], of_rows[o + three] = s0, s1, s2, s3
+
+
 @inline
 def _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row):
     """x[y, t, l] = Σ weights, with costs; -inf where a label is not allowed.
@@ -135,12 +118,18 @@ def _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row):
         x[k] = 0.0
     label, entry, value, start = corpus.label, corpus.entry, corpus.value, corpus.start
     run_label, run, run_value, run_start = corpus.run_label, corpus.run, corpus.run_value, corpus.run_start
+    row_start, rows, row_value, table = corpus.row_start, corpus.row, corpus.row_value, corpus.table
+    by_row = row_start.shape[0] > 1
+    width = np.uint64(row_width(L))
     stride = np.uint64(P)
     for l in range(n_lanes):
         token = corpus.token[q + l]
         length = corpus.token[q + l + 1] - token
         for t in range(length):
             i = np.uint64(t * W + l)
+            if by_row:
+                begin, end = np.uint64(row_start[token + t]), np.uint64(row_start[token + t + 1])
+                _sum_rows(rows, row_value, begin, end, table, width, x, i, stride)
             for y in range(np.uint64(L)):
                 row[y] = 0.0
             for e in range(np.uint64(start[token + t]), np.uint64(start[token + t + 1])):
@@ -154,8 +143,9 @@ def _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row):
                     y = run_label[k]
                     row[np.uint64(y & (LAST - 1))] += v * weight[k]
                     k += np.uint64(1)
-            for y in range(np.uint64(L)):
-                x[i + y * stride] = row[y]
+            if not by_row:
+                for y in range(np.uint64(L)):
+                    x[i + y * stride] = row[y]
             g = corpus.gold[token + t]
             if g >= 0 and (clamped or transitions.cost[g] != 0.0):
                 for y in range(L):
@@ -330,6 +320,9 @@ def expect(corpus, begin, end, weight, transitions, clamped, square, lattice, co
     gradient, of_pairs = counts.feature, counts.of_pairs
     label, entry, value, start = corpus.label, corpus.entry, corpus.value, corpus.start
     run_label, run, run_value, run_start = corpus.run_label, corpus.run, corpus.run_value, corpus.run_start
+    row_start, rows, row_value, of_rows = corpus.row_start, corpus.row, corpus.row_value, counts.of_rows
+    by_row = row_start.shape[0] > 1
+    width = np.uint64(row_width(L))
     for group in range(begin, end):
         q = corpus.group[group]
         n_lanes = corpus.group[group + 1] - q
@@ -357,6 +350,9 @@ def expect(corpus, begin, end, weight, transitions, clamped, square, lattice, co
                 i = np.uint64(t * W + l)
                 for y in range(np.uint64(L)):
                     row[y] = b[i + y * stride]
+                if by_row:
+                    first, last = np.uint64(row_start[token + t]), np.uint64(row_start[token + t + 1])
+                    _add_to_rows(rows, row_value, first, last, b, i, stride, square, of_rows, width)
                 for e in range(np.uint64(start[token + t]), np.uint64(start[token + t + 1])):
                     k = np.uint64(entry[e])
                     v = 1.0

@@ -16,64 +16,25 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..chain.marginals import LAST, Corpus, ExpectedCounts, Occurrences, expect_exactly, new_log_lattice
-from ..core.compile import kernel
+from ..chain.marginals import ExpectedCounts, Occurrences, expect_exactly, new_log_lattice
 from .choose_pairs import (
     LabelledSequences,
     choose_conditioned,
     choose_label_pairs,
     choose_state_weights,
-    select,
 )
 from .exp_transitions import exp_transitions
-from .expectations import expect, form_groups, new_lattice
+from .expectations import expect
+from .lattice import form_groups, new_lattice
+from .parts import PartSums, find_parts, group_fields
 from .quasi_newton import dot
+from .view import View
 
 N_BLOCKS = 8
 """Blocks of sequences that are summed separately."""
 
-MANY = 6
-"""A feature with so many weights has them listed in one place, not at each of its tokens."""
 N_PARTS = 2
-"""Runs of blocks for which the gradient of all pairs is summed separately: it is long."""
-
-
-@kernel
-def _list_weights(start, feature, value, first, listed, new_start, entry, new_value):
-    """List the weights ``first[f] <= k < first[f + 1]`` of each feature f that is ``listed``.
-
-    Returns how many there are, and only counts if ``new_start`` is empty.
-    """
-    n = 0
-    write = new_start.shape[0] > 0
-    for t in range(start.shape[0] - 1):
-        if write:
-            new_start[t] = n
-        for e in range(start[t], start[t + 1]):
-            f = feature[e]
-            if not listed[f]:
-                continue
-            if write:
-                for k in range(first[f], first[f + 1]):
-                    entry[n] = k
-                    if new_value.shape[0] > 0:
-                        new_value[n] = value[e]
-                    n += 1
-            else:
-                n += first[f + 1] - first[f]
-    if write:
-        new_start[start.shape[0] - 1] = n
-    return n
-
-
-def _made(kernel, start, feature, value, *how):
-    """New arrays (starts, items, values) by :func:`select` or :func:`_list_weights`."""
-    n = kernel(start, feature, value, *how, start[:0], feature, value)
-    if n == 0:
-        return np.zeros_like(start), np.zeros(0, np.int32), np.zeros(0)
-    found = np.empty_like(start), np.empty(n, np.int32), np.empty(n if value.shape[0] else 0)
-    kernel(start, feature, value, *how, *found)
-    return found
+"""Runs of blocks for which the gradient of all pairs, and that of parts, is summed separately: it is long."""
 
 
 def _take_tokens(tokens, start, *arrays):
@@ -83,31 +44,6 @@ def _take_tokens(tokens, start, *arrays):
     np.cumsum(counts, out=new[1:])
     at = np.arange(new[-1]) + np.repeat(start[tokens] - new[:-1], counts)
     return new, *(a[at] if a.shape[0] else a for a in arrays)
-
-
-class View:
-    """The corpus written out in ``pairs`` (sorted indices of feature-label pairs) and all transitions."""
-
-    def __init__(self, objective, pairs):
-        o = objective
-        self.pairs = pairs
-        label = o.pair_label[pairs]
-        first = np.searchsorted(o.pair_feature[pairs], np.arange(o.n_features + 1)).astype(np.int32)
-        many = np.diff(first) >= MANY
-        run_label = label.copy()
-        run_label[first[1:][first[1:] > first[:-1]] - 1] += LAST
-        # Runs take the numbers of their first weights for the numbers of the features.
-        self.corpus = Corpus(
-            o.token, o.group, o.gold, o.sequence_weight,
-            *_made(_list_weights, o.start, o.feature, o.value, first, ~many),
-            *_made(select, o.start, o.feature, o.value, np.where(many, first[:-1], -1).astype(np.int32)),
-            label, run_label,
-        )  # fmt: skip
-        self.where = np.concatenate([pairs, np.arange(o.n_pairs, o.size)])
-        self.size = self.where.shape[0]
-        self.clamped = None
-        if o.partial.size:
-            self.clamped = o.subcorpus(self.corpus)
 
 
 class CRFObjective:
@@ -124,9 +60,11 @@ class CRFObjective:
     n_threads : int
     like : CRFObjective or None
         Have the weights of this one, in its order, whatever the corpus shows.
+    fields : ndarray of shape (n_rows,) or None
+        What the feature of each row looks at: see :mod:`.parts`.
     """
 
-    def __init__(self, task, options, n_labels, n_rows, n_edge_rows=1, n_threads=1, like=None):
+    def __init__(self, task, options, n_labels, n_rows, n_edge_rows=1, n_threads=1, like=None, fields=None):
         self.n_labels, self.n_rows, self.n_edge_rows = n_labels, n_rows, n_edge_rows
         self.c1, self.c2 = float(options.c1), float(options.c2)
         self.potentials = options.potentials(n_labels)
@@ -138,6 +76,11 @@ class CRFObjective:
         self.n_passes = 0
         self.n_threads = n_threads
         self._lattices = []
+        self.occurrences = np.bincount(self.feature, minlength=self.n_features)
+        self._parts, self.field, self.grouping = None, None, None
+        if fields is not None:
+            self.field = fields[self.row]
+            self.grouping = group_fields(self.start, self.feature, self.value, self.field)
         self.whole = Occurrences(self.start, self.feature, self.value, self.first, self.pair_label)
         self.clamped = self._cut(self.whole) if self.partial.size else None
         self.of_pairs = np.zeros(0)  # expectations that `evaluate` kept
@@ -160,6 +103,20 @@ class CRFObjective:
         )
         self.size = self.n_pairs + self.pair.shape[0] + self.edge_pair.shape[0]
         self.seen = np.concatenate([self.pair_seen, pair_seen, edge_seen])
+
+    @property
+    def parts(self):
+        """The parts of the tokens, found when a view first asks for them."""
+        if self._parts is None:
+            group = self.grouping.group[self.field]
+            self._parts = PartSums(
+                find_parts(self.start, self.feature, self.value, group), self.n_labels, N_PARTS
+            )
+        return self._parts
+
+    def sequences_of_corpus(self):
+        """The first fields of a Corpus."""
+        return self.token, self.group, self.gold, self.sequence_weight
 
     # -- sums over the corpus ----------------------------------------------------------------------
     @staticmethod
@@ -190,10 +147,14 @@ class CRFObjective:
         token, tokens = self._partial_tokens()
         start, entry, value = _take_tokens(tokens, corpus.start, corpus.entry, corpus.value)
         run_start, run, run_value = _take_tokens(tokens, corpus.run_start, corpus.run, corpus.run_value)
+        rows = corpus.row_start, corpus.row, corpus.row_value
+        if corpus.row_start.shape[0] > 1:
+            rows = _take_tokens(tokens, *rows)
         new = corpus._replace(
             token=token, group=form_groups(np.diff(token)), gold=self.gold[tokens],
             weight=self.sequence_weight[self.partial], start=start, entry=entry, value=value,
             run_start=run_start, run=run, run_value=run_value,
+            row_start=rows[0], row=rows[1], row_value=rows[2],
         )  # fmt: skip
         return new, self._cut(self.edges)
 
@@ -207,30 +168,40 @@ class CRFObjective:
             lattice = None if conditioned else new_lattice(self.lengths, self.n_labels)
             return lattice, new_log_lattice(longest, self.n_labels, conditioned)
 
-    def _sum(self, corpus, edges, weights, clamped, square=False, whole=None):
-        """Σ weight log Z and the expectations, over a corpus; with ``whole`` those of all pairs too."""
+    def _with_steps(self, weights):
+        """The potentials with the weights of pairs of labels."""
+        transition = self.potentials.transition.copy()
+        transition[self.pair[:, 0], self.pair[:, 1]] += weights
+        return self.potentials._replace(transition=transition)
+
+    def _sum(self, view, weights, clamped, square=False, keep=False):
+        """Σ weight log Z and the expectations, over a corpus; with ``keep`` those of all pairs too."""
+        corpus, edges = view.clamped if clamped else (view.corpus, self.edges)
         L, K, Q = self.n_labels, corpus.label.shape[0], self.pair.shape[0]
         conditioned = edges.start.shape[0] > 1
         node, step, edge = weights[:K], weights[K : K + Q], weights[K + Q :]
-        transition = self.potentials.transition.copy()
-        transition[self.pair[:, 0], self.pair[:, 1]] += step
-        potentials = self.potentials._replace(transition=transition)
-        sparse, matrix = exp_transitions(transition, self.pair, *potentials[1:])
+        potentials = self._with_steps(step)
+        sparse, matrix = exp_transitions(potentials.transition, self.pair, *potentials[1:])
+        by_parts = view.parts is not None
+        if by_parts:
+            self.parts.score(view.parts, node, self.map, self.n_threads)
         block = self._split(corpus.token, corpus.group)
         n_blocks = block.shape[0] - 1
-        n_parts = n_blocks if whole is None else min(N_PARTS, n_blocks)
+        n_parts = min(N_PARTS, n_blocks) if keep or by_parts else n_blocks
         bad = np.zeros(corpus.weight.shape[0], bool)
         gradient = np.zeros((n_blocks, weights.shape[0]))
         everywhere = np.zeros((n_blocks, L * L))
         edge_gradient = np.zeros((n_blocks, edge.shape[0]))
-        of_pairs = np.zeros((n_parts, 0 if whole is None else self.n_pairs))
-        whole = self.whole if whole is None else whole
+        of_pairs = np.zeros((n_parts, self.n_pairs if keep and not by_parts else 0))
+        of_rows = self.parts.counts if by_parts else np.zeros((n_parts, 0))
+        whole = self.clamped if clamped else self.whole
 
-        def work(k, lattices, of_pairs):
+        def work(k, lattices, part):
             first, stop = corpus.group[block[k]], corpus.group[block[k + 1]]
             counts = ExpectedCounts(
-                gradient[k, :K], gradient[k, K : K + Q], edge_gradient[k], whole, of_pairs
-            )
+                gradient[k, :K], gradient[k, K : K + Q], edge_gradient[k], whole, of_pairs[part],
+                of_rows[part],
+            )  # fmt: skip
             total = 0.0
             if conditioned:
                 bad[first:stop] = True
@@ -248,18 +219,25 @@ class CRFObjective:
 
         def part(k):
             lattices = self._lattice()
+            of_rows[k] = 0.0
             blocks = range(k * n_blocks // n_parts, (k + 1) * n_blocks // n_parts)
-            totals = [work(b, lattices, of_pairs[k]) for b in blocks]
+            totals = [work(b, lattices, k) for b in blocks]
             self._lattices.append(lattices)
             return totals
 
-        total = sum(value for totals in self.map(part, range(n_parts)) for value in totals)
+        total = sum(sum(self.map(part, range(n_parts)), []))
         gradient = gradient.sum(axis=0)
         p, y = self.pair[:, 0], self.pair[:, 1]
         gradient[K : K + Q] *= matrix[p, y]
         gradient[K : K + Q] += everywhere.sum(axis=0)[p * L + y]
         gradient[K + Q :] = edge_gradient.sum(axis=0)
-        return total, gradient, of_pairs.sum(axis=0)
+        of_pairs = of_pairs.sum(axis=0)
+        if by_parts:
+            self.parts.count(view.parts, n_parts, square, gradient)
+            if keep:
+                of_pairs = np.zeros(self.n_pairs)
+                self.parts.count(self.parts.whole(self.first, self.pair_label), 1, square, of_pairs)
+        return total, gradient, of_pairs
 
     def evaluate(self, view, weights, keep=False):
         """The smooth part of the objective and its gradient.
@@ -277,12 +255,9 @@ class CRFObjective:
         gradient : ndarray of shape (view.size,)
         """
         self.n_passes += 1
-        whole = self.whole if keep else None
-        value, gradient, of_pairs = self._sum(view.corpus, self.edges, weights, False, whole=whole)
+        value, gradient, of_pairs = self._sum(view, weights, False, keep=keep)
         if view.clamped is not None:
-            corpus, edges = view.clamped
-            whole = self.clamped if keep else None
-            less, gradient_less, of_pairs_less = self._sum(corpus, edges, weights, True, whole=whole)
+            less, gradient_less, of_pairs_less = self._sum(view, weights, True, keep=keep)
             value -= less
             gradient -= gradient_less
             of_pairs -= of_pairs_less
@@ -300,7 +275,7 @@ class CRFObjective:
         labels half their expected count.
         """
         self.n_passes += 1
-        curvature = self._sum(view.corpus, self.edges, weights, False, square=True)[1]
+        curvature = self._sum(view, weights, False, square=True)[1]
         curvature[view.pairs.shape[0] :] *= 0.5
         return curvature + 2.0 * self.c2
 

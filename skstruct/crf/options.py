@@ -36,7 +36,7 @@ class SolverOptions(NamedTuple):
 
     solver: str = "two-stage"  # one of SOLVERS
     sgd_iter: int = 2  # passes of stage one; may be 0
-    eta0: float = 0.3  # equation 12
+    eta0: float | str = "auto"  # equation 12
     decay: float = 0.5
     line_search: bool = False
     max_trials: int = 3  # rates tried for each sequence

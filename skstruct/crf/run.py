@@ -160,8 +160,9 @@ class CRFRun:
             self.encoder.has_bigram, start, allowed, end, self.cost,
         )  # fmt: skip
         objective = CRFObjective(
-            self.task, options, len(self.labels), *self.rows(), n_threads=effective_n_jobs(e.n_jobs)
-        )
+            self.task, options, len(self.labels), *self.rows(), n_threads=effective_n_jobs(e.n_jobs),
+            fields=self.encoder.fields(self.task),
+        )  # fmt: skip
         self.task = None
         return objective
 

@@ -25,6 +25,8 @@ from ..training.checkpoint import arrays_of
 from ..training.epochs import chunks
 from .sequence_sums import expect_sequence, gold_score, log_partition, set_emissions, set_transitions
 
+RATE, REPETITION = 0.3, 28.0
+"""The learning rate, and up to which repetition of features within sequences (see ``choose_rate``)."""
 CHANGE = 0.5
 """What algorithm 1 multiplies or divides rates by."""
 
@@ -277,6 +279,37 @@ def apply_penalties(s):
         s.received[k] += s.weight[k] - before
 
 
+@kernel
+def _repetition(token, start, feature, value, count):
+    """Mean over sequences of Σ_f (Σ_t x_tf)² / T. ``count`` (F,): zeros, and zeros again at the end."""
+    total, n = 0.0, 0
+    for i in range(token.shape[0] - 1):
+        T, squares = token[i + 1] - token[i], 0.0
+        for e in range(start[token[i]], start[token[i + 1]]):
+            x = value[e] if value.shape[0] > 0 else 1.0
+            c = count[feature[e]]
+            squares += x * (2.0 * c + x)
+            count[feature[e]] = c + x
+        for e in range(start[token[i]], start[token[i + 1]]):
+            count[feature[e]] = 0.0
+        if T > 0:
+            total += squares / T
+            n += 1
+    return total / max(n, 1)
+
+
+def choose_rate(objective):
+    """The learning rate that ``"auto"`` stands for.
+
+    A step on a sequence changes the score of a token by the rate times what the sequence's features have in
+    common with the token's. Features of nearly every token make that many times what a token has by itself,
+    and steps overshoot.
+    """
+    o = objective
+    repetition = _repetition(o.token, o.start, o.feature, o.value, np.zeros(o.n_features))
+    return RATE * REPETITION / max(repetition, REPETITION)
+
+
 def stochastic_passes(
     objective, options, *, seed=0, weights=None, callback=None, keeper=None, interrupt=None
 ):
@@ -308,7 +341,8 @@ def stochastic_passes(
         state.weight[:] = weights[: state.weight.shape[0]]
     n = o.lengths.shape[0]
     max_trials = int(options.max_trials) if options.line_search else 1
-    schedule = Schedule(float(options.eta0), float(options.decay), max(n, 1), o.c1, o.c2, max_trials)
+    eta0 = choose_rate(o) if options.eta0 == "auto" else float(options.eta0)
+    schedule = Schedule(eta0, float(options.decay), max(n, 1), o.c1, o.c2, max_trials)
     corpus = SgdCorpus(o.token, o.gold, o.sequence_weight, o.whole, o.pair, o.potentials)
     random = np.random.RandomState(seed)
     n_done = 0

@@ -11,12 +11,13 @@ import time
 
 import numpy as np
 
-from .objective import CRFObjective, View
+from .objective import CRFObjective
 from .options import ObjectiveOptions
 from .owlqn import owlqn
 from .quasi_newton import dot, pseudo_gradient
 from .result import CRFResult, pack, unpack
 from .sgd import stochastic_passes
+from .view import View
 from .working_set import active_orthant
 
 SOLVERS = ("two-stage", "owlqn", "sgd")

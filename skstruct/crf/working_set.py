@@ -19,8 +19,8 @@ instead of hurting:
 
 import numpy as np
 
-from .objective import View
 from .quasi_newton import Memory, at_precision, dot, expected_gain, pseudo_gradient, search
+from .view import View
 
 REVISION = 12
 """Iterations between revisions of the working set and the diagonal."""

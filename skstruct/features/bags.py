@@ -283,6 +283,15 @@ class BagEncoder:
         """Weight rows of the features of labels."""
         return self.n_rows
 
+    def fields(self, encoded):
+        """(n_rows,) the key of each feature of a dict, as a number."""
+        of_row = np.zeros(self.n_rows, np.int32)
+        for field, pairs in enumerate(self._pairs.values()):
+            features = np.array([self._pair_feature[pair] for pair in pairs.values()], np.int32)
+            rows = self.row_of[features]
+            of_row[rows[rows >= 0]] = field
+        return of_row
+
     def adapted(self, flat, token):
         """Raise: there is nothing to adapt."""
         raise ValueError("there is nothing to adapt: ready-made features have no accessor variety")

@@ -5,6 +5,7 @@ An encoder has the types ``TOKENS``, the constructor ``for_tokens(features, min_
 * ``encode(flat, token, grow, like)``: the rows of a corpus, an ``Encoded``; ``copy()``, which can grow alone;
 * ``n_node_rows``, ``n_edge_rows``, ``has_bigram``, ``n_features``: the weights a model needs for it;
 * ``min_count``, ``templates`` (None without), ``kind`` and ``n_columns``: what it reads;
+* ``fields(encoded)``: what the feature of each row looks at, as a number, or None: see ``crf.parts``;
 * ``row_names(rows)``, ``named(encoded, sequence)``: its features in words;
 * ``adapted(flat, token)``: with the statistics of another text, if it has any;
 * ``merged(encoders, counts, min_count)``: one encoder from those of several shards.

@@ -307,6 +307,16 @@ class TemplateEncoder:
         """Columns of a token that are read."""
         return self.plan.n_columns
 
+    def fields(self, encoded):
+        """(n_node_rows,) the template of each node row, as a number, from a corpus that has them all."""
+        of_row, n = np.zeros(self.n_node_rows, np.int32), 0
+        for rows, width in zip(encoded.nodes.row, encoded.nodes.width.tolist()):
+            rows = rows[rows >= 0]
+            for k in range(width):
+                of_row[rows + k] = n + k
+            n += width
+        return of_row
+
     def row_names(self, rows):
         """The names of node rows, {row: name}."""
         return row_names(self, rows)

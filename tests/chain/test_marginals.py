@@ -15,12 +15,8 @@ from skstruct.chain.marginals import (
     new_log_lattice,
 )
 from skstruct.crf.exp_transitions import exp_transitions
-from skstruct.crf.expectations import (
-    exp_all,
-    expect,
-    form_groups,
-    new_lattice,
-)
+from skstruct.crf.expectations import exp_all, expect
+from skstruct.crf.lattice import form_groups, new_lattice
 
 
 def corpus_of(lengths, L, gold=None, weight=None):
@@ -37,6 +33,7 @@ def corpus_of(lengths, L, gold=None, weight=None):
         np.append(0, np.cumsum(~odd)) * L, weights[~odd].ravel(), np.zeros(0),
         np.append(0, np.cumsum(odd)), weights[odd, 0], np.zeros(0), np.tile(label, N),
         np.tile(label + LAST * (label == L - 1).astype(np.int32), N),
+        np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0), np.zeros(0),
     )  # fmt: skip
 
 
@@ -65,7 +62,7 @@ def fast(corpus, emission, potentials, clamped=False):
         total = expect(
             corpus, 0, corpus.group.shape[0] - 1, emission, sparse, clamped, False,
             new_lattice(lengths, L),
-            ExpectedCounts(gradient, step, np.zeros(0), whole_of(corpus, L), of_pairs), bad,
+            ExpectedCounts(gradient, step, np.zeros(0), whole_of(corpus, L), of_pairs, np.zeros(0)), bad,
         )  # fmt: skip
     np.testing.assert_array_equal(of_pairs, gradient)
     return total, gradient.reshape(-1, L), step.reshape(L, L) * matrix, bad
@@ -79,7 +76,7 @@ def exact(corpus, emission, potentials, clamped=False):
         total = expect_exactly(
             corpus, NO_EDGES, np.arange(lengths.shape[0]), emission, np.zeros(0),
             potentials, clamped, False, new_log_lattice(int(lengths.max()), L, False),
-            ExpectedCounts(gradient, step, np.zeros(0), whole_of(corpus, L), of_pairs),
+            ExpectedCounts(gradient, step, np.zeros(0), whole_of(corpus, L), of_pairs, np.zeros(0)),
         )  # fmt: skip
     np.testing.assert_allclose(of_pairs, gradient, rtol=1e-12)
     return total, gradient.reshape(-1, L), step.reshape(L, L)

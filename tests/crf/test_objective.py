@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from crf_cases import L, make_task
 
-from skstruct.crf import objective as crf_objective
-from skstruct.crf.objective import CRFObjective, View
+from skstruct.crf import view as crf_view
+from skstruct.crf.objective import CRFObjective
 from skstruct.crf.options import ObjectiveOptions
+from skstruct.crf.view import View
+from skstruct.features.encoded import Bag
 
 
 def enumerated(task, o, weights):
@@ -45,21 +47,23 @@ def enumerated(task, o, weights):
     return total
 
 
-@pytest.fixture(params=[2, 6])
-def many(request, monkeypatch):
-    """Some features have their weights in one place, or none: there are three labels."""
-    monkeypatch.setattr(crf_objective, "MANY", request.param)
+@pytest.fixture(params=["weights", "runs", "parts"])
+def fields(request, monkeypatch):
+    """The fields of features 0 to 5, or None, so that tokens list weights, also in runs, or parts."""
+    monkeypatch.setattr(crf_view, "MANY", 2 if request.param == "runs" else 6)
+    for name in ("PART", "LABEL", "PART_FEATURE"):
+        monkeypatch.setattr(crf_view, name, 0.0)
+    return np.array([0, 0, 1, 1, 2, 2]) if request.param == "parts" else None
 
 
-@pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("edges", [False, True])
 @pytest.mark.parametrize("partial", [False, True])
 @pytest.mark.parametrize("cost", [None, np.array([0.5, 0.0, 1.5])])
 @pytest.mark.parametrize("all_pairs", [False, True])
-def test_value_and_gradient(edges, partial, cost, all_pairs):
+def test_value_and_gradient(fields, edges, partial, cost, all_pairs):
     task = make_task(edges=edges, partial=partial)
     options = ObjectiveOptions(0.0, 0.1, all_pairs, all_pairs, cost=cost)
-    o = CRFObjective(task, options, L, 6, 3 if edges else 1)
+    o = CRFObjective(task, options, L, 6, 3 if edges else 1, fields=fields)
     view = o.everything()
     rng = np.random.RandomState(1)
     w = rng.randn(o.size)
@@ -86,13 +90,13 @@ def test_constraints():
     assert o.evaluate(o.everything(), w)[0] == pytest.approx(enumerated(task, o, w))
 
 
-@pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("partial", [False, True])
-def test_a_view_is_the_same_with_the_other_weights_zero(partial):
-    o = CRFObjective(make_task(n=20, partial=partial), ObjectiveOptions(c1=0.0), L, 6)
+def test_a_view_is_the_same_with_the_other_weights_zero(fields, partial):
+    o = CRFObjective(make_task(n=20, partial=partial), ObjectiveOptions(c1=0.0), L, 6, fields=fields)
     rng = np.random.RandomState(0)
     view = View(o, np.sort(rng.permutation(o.n_pairs)[:7]))
-    assert view.corpus.run.shape[0] > 0 or crf_objective.MANY > L
+    assert (view.parts is not None) == (fields is not None)
+    assert view.corpus.run.shape[0] > 0 or crf_view.MANY > L or view.parts is not None
     w = rng.randn(view.size)
     full = np.zeros(o.size)
     full[view.where] = w
@@ -120,12 +124,40 @@ def test_screening_leaves_out_only_what_cannot_move(valued, partial):
         assert np.abs(gradient[out]).max() <= 2.0 + 1e-9
 
 
-def test_threads_change_nothing():
+@pytest.mark.parametrize("valued", [False, True])
+def test_parts_change_nothing(monkeypatch, valued):
+    """Fields that repeat together, fields that do not, and tokens with features of some of them only."""
+    rng = np.random.RandomState(0)
+    task = make_task(n=200, longest=9, R=24, valued=valued)
+    kinds = [np.sort(rng.permutation(18)[:k]) for k in rng.randint(0, 6, 12)]
+    rows = [np.append(kinds[k], rng.randint(18, 24)) for k in rng.randint(0, 12, task.gold.shape[0])]
+    start = np.append(0, np.cumsum([r.shape[0] for r in rows]))
+    row = np.concatenate(rows).astype(np.int32)
+    value = rng.choice([1.0, 2.0, -0.5], row.shape[0]) if valued else np.zeros(0)
+    task = task._replace(bag=Bag(start.astype(np.int64), row, value))
+    for name in ("PART", "LABEL", "PART_FEATURE"):
+        monkeypatch.setattr(crf_view, name, 0.0)
+    options = ObjectiveOptions(c1=0.5)
+    plain = CRFObjective(task, options, L, 24)
+    parts = CRFObjective(task, options, L, 24, fields=np.arange(24) // 6)
+    assert parts.parts.tokens[1].shape[0] < 0.8 * row.shape[0]
+    w = rng.randn(plain.size)
+    for o in (plain, parts):
+        o.found = (*o.evaluate(o.everything(), w, keep=True), o.gradient_of_pairs(w[: o.n_pairs]))
+        o.found += (o.curvature(o.everything(), w),)
+    for want, got in zip(plain.found, parts.found):
+        np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("fields", [None, np.arange(30) // 5])
+def test_threads_change_nothing(monkeypatch, fields):
+    for name in ("PART", "LABEL", "PART_FEATURE"):
+        monkeypatch.setattr(crf_view, name, 0.0)
     task = make_task(n=300, longest=12, R=30)
     w = None
     results = []
     for n_threads in (1, 2, 5):
-        o = CRFObjective(task, ObjectiveOptions(c1=0.5), L, 30, n_threads=n_threads)
+        o = CRFObjective(task, ObjectiveOptions(c1=0.5), L, 30, n_threads=n_threads, fields=fields)
         w = np.random.RandomState(0).randn(o.size)
         value, gradient = o.evaluate(o.everything(), w, keep=True)
         results.append((value, gradient, o.gradient_of_pairs(w[: o.n_pairs])))

@@ -1,0 +1,110 @@
+"""The corpus written out in some of the weights.
+
+A pass over a corpus adds up the weights of each token, and hands probabilities on to them. A :class:`View`
+lists for it what a token has to add up, in the one of two ways that has less of it: the weights one by one,
+which is little where few weights are in use; or the rows of a table of sums, one for each part of the token
+(see :mod:`.parts`).
+"""
+
+import numpy as np
+
+from ..chain.marginals import LAST, Corpus, Occurrences
+from ..core.compile import kernel
+from .choose_pairs import select
+
+MANY = 6
+"""A feature with so many weights has them listed in one place, not at each of its tokens."""
+PART, LABEL, PART_FEATURE = 4.0, 0.75, 6.0
+"""What a part of a token costs, each label of it, and a feature of a part, if a weight listed at a token
+costs 1: measured with 4 to 49 labels."""
+
+
+@kernel
+def _list_weights(start, feature, value, first, listed, new_start, entry, new_value):
+    """List the weights ``first[f] <= k < first[f + 1]`` of each feature f that is ``listed``.
+
+    Returns how many there are, and only counts if ``new_start`` is empty.
+    """
+    n = 0
+    write = new_start.shape[0] > 0
+    for t in range(start.shape[0] - 1):
+        if write:
+            new_start[t] = n
+        for e in range(start[t], start[t + 1]):
+            f = feature[e]
+            if not listed[f]:
+                continue
+            if write:
+                for k in range(first[f], first[f + 1]):
+                    entry[n] = k
+                    if new_value.shape[0] > 0:
+                        new_value[n] = value[e]
+                    n += 1
+            else:
+                n += first[f + 1] - first[f]
+    if write:
+        new_start[start.shape[0] - 1] = n
+    return n
+
+
+def _made(kernel, start, feature, value, *how):
+    """New arrays (starts, items, values) by :func:`select` or :func:`_list_weights`."""
+    n = kernel(start, feature, value, *how, start[:0], feature, value)
+    if n == 0:
+        return np.zeros_like(start), np.zeros(0, np.int32), np.zeros(0)
+    found = np.empty_like(start), np.empty(n, np.int32), np.empty(n if value.shape[0] else 0)
+    kernel(start, feature, value, *how, *found)
+    return found
+
+
+class View:
+    """The corpus written out in ``pairs`` (sorted indices of feature-label pairs) and all transitions.
+
+    Attributes
+    ----------
+    pairs : ndarray
+    corpus : Corpus
+        What tokens add up.
+    parts : Occurrences or None
+        The weights of the parts, if tokens add up parts.
+    where : ndarray of shape (size,)
+        The places of the view's weights among all.
+    clamped : tuple (Corpus, Occurrences) or None
+        The partially labelled sequences and their transitions.
+    """
+
+    def __init__(self, objective, pairs):
+        o = objective
+        self.pairs, self.parts = pairs, None
+        label = o.pair_label[pairs]
+        first = np.searchsorted(o.pair_feature[pairs], np.arange(o.n_features + 1)).astype(np.int32)
+        nothing = np.zeros_like(o.start), np.zeros(0, np.int32), np.zeros(0)
+        if o.grouping is not None and _is_shorter_by_parts(o, np.diff(first)):
+            sums = o.parts
+            in_use = np.where(np.diff(first) > 0, np.arange(o.n_features), -1).astype(np.int32)
+            self.parts = Occurrences(*_made(select, *sums.features, in_use), first, label)
+            self.corpus = Corpus(
+                *o.sequences_of_corpus(), *nothing, *nothing, label, label, *sums.tokens, sums.scores
+            )
+        else:
+            many = np.diff(first) >= MANY
+            run_label = label.copy()
+            run_label[first[1:][first[1:] > first[:-1]] - 1] += LAST
+            # Runs take the numbers of their first weights for the numbers of the features.
+            self.corpus = Corpus(
+                *o.sequences_of_corpus(),
+                *_made(_list_weights, o.start, o.feature, o.value, first, ~many),
+                *_made(select, o.start, o.feature, o.value, np.where(many, first[:-1], -1).astype(np.int32)),
+                label, run_label, np.zeros(1, np.int64), *nothing[1:], np.zeros(0),
+            )  # fmt: skip
+        self.where = np.concatenate([pairs, np.arange(o.n_pairs, o.size)])
+        self.size = self.where.shape[0]
+        self.clamped = o.subcorpus(self.corpus) if o.partial.size else None
+
+
+def _is_shorter_by_parts(objective, n_weights):
+    """Whether tokens have less to add up by parts, if features have ``n_weights``."""
+    o = objective
+    listed = float(np.dot(o.occurrences, n_weights))
+    by_parts = (PART + LABEL * o.n_labels) * o.grouping.n_parts + PART_FEATURE * o.grouping.n_features
+    return listed > by_parts
