@@ -25,8 +25,10 @@ def make_task(encoder, flat, token, gold=None, weight=None, grow=False, option=N
 
     ``like`` is the token that all must resemble, if that is not the first of ``flat``.
     """
+    with no_collection():
+        encoded = encoder.encode(flat, token, grow, like)
     return ChainTask(
-        **encoder.encode(flat, token, grow, like)._asdict(),
+        **encoded._asdict(),
         token=token,
         gold=np.full(len(flat), UNLABELLED, np.int32) if gold is None else gold,
         weight=np.ones(token.shape[0] - 1) if weight is None else weight,
