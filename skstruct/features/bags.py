@@ -18,6 +18,7 @@ from math import inf, isfinite
 import numpy as np
 
 from ..data.inputs import PlaceError, describe, lengths_of, offsets_of, place
+from .bag_chunks import Nested, expand, items_at, joined, placed
 from .encoded import Bag, Encoded, RowMap, no_grid
 from .pairs import Pairs
 
@@ -99,7 +100,7 @@ class BagEncoder:
         return self.ids.get(name, -1)
 
     def _resolve(self, key, value, grow):
-        """(feature id, value) of one pair; raises _Nested for values that hold several features."""
+        """(feature id, value) of one pair; raises Nested for values that hold several features."""
         if not isinstance(key, str):
             raise ValueError(f"a feature name must be a str, got {describe(key)}")
         if isinstance(value, str):  # most often, so first
@@ -115,7 +116,7 @@ class BagEncoder:
                 raise ValueError(f"feature {key!r} must be finite, got {describe(value)}")
             return (self._feature(key, grow) if number else -1), number
         if isinstance(value, (tuple, frozenset)):
-            raise _Nested
+            raise Nested
         raise ValueError(
             f"feature {key!r} must be a str, a bool, a number, or a list or dict of these, "
             f"got {describe(value)}"
@@ -126,7 +127,7 @@ class BagEncoder:
         """Feature ids, values (None if all are 1) and features per token of a chunk of dictionaries."""
         try:
             return self._encode_simple(tokens, grow)
-        except (_Nested, TypeError, ValueError):
+        except (Nested, TypeError, ValueError):
             # A value that holds several features, or one that is wrong: look at each token alone.
             return self._encode_nested(tokens, first, offsets, grow)
 
@@ -134,11 +135,11 @@ class BagEncoder:
         """The same if every value is one feature."""
         keys, values = self.pairs.numbers_of(tokens)
         pair, others = self.pairs.find(keys, values), {}
-        sizes, unknown = lengths_of(tokens), np.flatnonzero(pair < 0)
+        sizes, unknown = lengths_of(tokens), (pair < 0).nonzero()[0]  # a method: sentences are short
         if unknown.shape[0] and not grow:
             unknown = unknown[self._may_be_known(keys[unknown], values[unknown])]
         if unknown.shape[0]:
-            items = _items_at(tokens, sizes, unknown)
+            items = items_at(tokens, sizes, unknown)
             if grow:
                 others = self._learn(items, keys, values, unknown)
                 pair[unknown] = self.pairs.find(keys[unknown], values[unknown])
@@ -248,12 +249,12 @@ class BagEncoder:
         for k, token in enumerate(tokens):
             before = len(features)
             try:
-                for key, value in _expand(token):
+                for key, value in expand(token):
                     feature, number = self._resolve(key, value, grow)
                     features.append(feature)
                     values.append(number)
             except ValueError as error:
-                raise _at(first + k, offsets, error) from None
+                raise placed(first + k, offsets, error) from None
             sizes.append(len(features) - before)
         return np.array(features, np.int32), np.array(values, np.float64), np.array(sizes, np.int64)
 
@@ -268,7 +269,7 @@ class BagEncoder:
             if not isinstance(names[k], str):
                 owner = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
                 error = ValueError(f"a feature must be a str, got {describe(names[k])}")
-                raise _at(first + owner, offsets, error)
+                raise placed(first + owner, offsets, error)
             features[k] = self._feature(str(names[k]), grow)
         return features, None, sizes
 
@@ -308,9 +309,7 @@ class BagEncoder:
         parts, tokens = [], iter(flat)
         for first in range(0, len(flat), CHUNK):
             parts.append(encode(list(islice(tokens, CHUNK)), first, token, grow))
-        features, values, sizes = _joined(parts)
-        start = np.zeros(len(flat) + 1, np.int64)
-        np.cumsum(sizes, out=start[1:])
+        features, values, sizes = joined(parts)
         if grow:
             self._text = None
             self._assign_rows(features)
@@ -318,7 +317,7 @@ class BagEncoder:
         none, no_grids = np.zeros(0, np.uint8), no_grid(len(flat))
         return Encoded(
             anchor=token, left=0, n_columns=1, nodes=no_grids, edges=no_grids,
-            bag=Bag(start, self.row_of[features], values), node_alive=none, edge_alive=none,
+            bag=Bag(offsets_of(sizes), self.row_of[features], values), node_alive=none, edge_alive=none,
         )  # fmt: skip
 
     def _assign_rows(self, features):
@@ -414,56 +413,3 @@ class BagEncoder:
             rows[encoder.row_of[:-1]] = out.row_of[mine]
             maps.append(RowMap(rows, np.zeros(1, np.int32)))
         return out, maps
-
-
-class _Nested(Exception):
-    """A value holds several features; the chunk is encoded pair by pair."""
-
-
-def _items_at(tokens, sizes, places):
-    """The (key, value) at ascending places among all pairs of dictionaries."""
-    start = offsets_of(sizes)
-    owner = np.searchsorted(start, places, side="right") - 1
-    some = np.unique(owner)
-    before = start[some] - offsets_of(sizes[some])[:-1]  # pairs of dictionaries left out
-    within = (places - np.repeat(before, np.unique(owner, return_counts=True)[1])).tolist()
-    flat = list(chain.from_iterable(map(dict.items, map(tokens.__getitem__, some.tolist()))))
-    return list(map(flat.__getitem__, within))
-
-
-def _joined(parts):
-    """The features, values (empty if all are 1) and sizes of all chunks."""
-    if not parts:
-        return np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.int64)
-    features, values, sizes = zip(*parts)
-    if all(some is None or (some == 1.0).all() for some in values):
-        values = [np.zeros(0)]
-    else:
-        values = [np.ones(f.shape[0]) if v is None else v for f, v in zip(features, values)]
-    if len(parts) == 1:
-        return features[0], values[0], sizes[0]
-    return np.concatenate(features), np.concatenate(values), np.concatenate(sizes)
-
-
-def _expand(token):
-    """(key, simple value) pairs of a dictionary whose values may be collections."""
-    for key, value in token.items():
-        if not isinstance(key, str):
-            raise ValueError(f"a feature name must be a str, got {describe(key)}")
-        if isinstance(value, dict):
-            for inner, number in _expand(value):
-                yield f"{key}:{inner}", number
-        elif isinstance(value, (list, tuple, set, frozenset)):
-            for inner in value:
-                if not isinstance(inner, str):
-                    raise ValueError(f"feature {key!r}: a list must hold str, got {describe(inner)}")
-            for inner in sorted(value) if isinstance(value, (set, frozenset)) else value:
-                yield f"{key}:{inner}", True
-        else:
-            yield key, value
-
-
-def _at(k, offsets, error):
-    """``error`` with the place of the k-th token in front."""
-    i, t = place(offsets, k)
-    return PlaceError(i, t, f"{error}", "X")
