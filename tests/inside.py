@@ -68,19 +68,19 @@ def labels_of_pieces(segmenter, pieces):
 
 def contents_of(encoder):
     """The attributes of an encoder but for what it only remembers to be fast."""
-    remembered = ("_cache", "_pairs", "_pair_feature", "_pair_value")
+    remembered = ("_cache", "_text", "pairs", "_pair_feature", "_pair_value")
     return {name: value for name, value in vars(encoder).items() if name not in remembered}
 
 
 def pairs_of(encoder):
     """``{(key, value): (feature, number)}`` that an encoder of bags remembers; empty for another encoder."""
+    pairs = encoder.pairs.items() if hasattr(encoder, "pairs") else ()
     return {
-        (key, value): (
+        pair: (
             encoder._pair_feature[k],
             float(encoder._pair_value[k]) if encoder._pair_feature[k] >= 0 else None,
         )
-        for key, values in getattr(encoder, "_pairs", {}).items()
-        for value, k in values.items()
+        for k, pair in enumerate(pairs)
     }
 
 

@@ -289,3 +289,33 @@ def predict(task, begin, end, chain, rule, noise, work, out, score):
                 work.emission, work.transition, stride, chain.start, chain.end,
                 task.gold[:0], work.score[0], out[first:stop], stop - first, L,
             )  # fmt: skip
+
+
+@kernel
+def predict_plain(
+    token, anchor, left, rows, lo, width, bag_start, bag_row, bag_value, weight, transition, start, end,
+    emission, score, out, total,
+):  # fmt: skip
+    """As :func:`predict`, for dense weights and transitions that do not look at the input.
+
+    A call takes arrays, not tuples of arrays, and only those that it needs: for one short sequence, handing
+    over the arguments is what costs. ``rows``, ``lo`` and ``width`` are those of ``ChainTask.nodes``, and so
+    are the fields of the bag; ``weight`` (R * L,), ``transition`` (L * L,), and scratch for the longest
+    sequence, ``emission`` and ``score`` (T * L,).
+    """
+    L = start.shape[0]
+    grid = Grid(rows, lo, width, lo, lo, lo)  # what makes up a combination does not matter here
+    bag = Bag(bag_start, bag_row, bag_value)
+    for i in range(token.shape[0] - 1):
+        first = token[i]
+        T = token[i + 1] - first
+        total[i] = 0.0
+        if T > 0:
+            for k in range(T * L):
+                emission[k] = 0.0
+            sum_grid(grid, left, anchor[i], anchor[i + 1] - anchor[i], T, weight, L, emission)
+            if bag_start.shape[0] > 1:
+                sum_bag(bag, first, T, weight, L, emission)
+            total[i] = viterbi(
+                emission, transition, 0, start, end, out[:0], score, out[first : first + T], T, L
+            )

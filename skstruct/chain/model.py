@@ -1,6 +1,7 @@
 """A chain model without scikit-learn around it: encoder, labels, constraints, weights, prediction."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,18 +21,29 @@ STRUCTURES = {1: chain, 2: trigram}
 """The structure modules by order."""
 
 
+FEW_TOKENS = 1000
+"""Tokens below which Python's collector is no burden."""
+
+
 def make_task(encoder, flat, token, gold=None, weight=None, grow=False, option=None, like=None):
     """Encode a flat corpus into the arrays that kernels read; see :class:`ChainTask`.
 
     ``like`` is the token that all must resemble, if that is not the first of ``flat``.
     """
     return ChainTask(
-        **encoder.encode(flat, token, grow, like)._asdict(),
+        **_encoded(encoder, flat, token, grow, like)._asdict(),
         token=token,
         gold=np.full(len(flat), UNLABELLED, np.int32) if gold is None else gold,
         weight=np.ones(token.shape[0] - 1) if weight is None else weight,
         option=np.zeros((0, 0), np.bool_) if option is None else option,
     )
+
+
+def _encoded(encoder, flat, token, grow, like):
+    if len(flat) < FEW_TOKENS:
+        return encoder.encode(flat, token, grow, like)
+    with no_collection():
+        return encoder.encode(flat, token, grow, like)
 
 
 @dataclass
@@ -86,8 +98,23 @@ class ChainModel:
         """The structure module that decodes it."""
         return STRUCTURES[self.order]
 
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "_ready"}
+
+    @property
+    def ready(self):
+        """What prediction needs and does not change from call to call; made once, and part of no copy."""
+        ready = vars(self).get("_ready")
+        if ready is None:
+            ready = vars(self)["_ready"] = _prepared(self)
+        return ready
+
     def chain(self):
         """The arrays that kernels decode under."""
+        return self.ready.chain
+
+    def new_chain(self):
+        """The same, made anew."""
         stores = {name: getattr(self, name) for name in self.structure.STORES}
         cost = np.zeros(len(self.labels))
         return lend(new_chain(self.encoder, stores, new_clock(), self.constraints, cost))
@@ -141,17 +168,19 @@ class ChainModel:
         labellings : list of lists of labels
         scores : ndarray of shape (n,)
         """
-        chain, structure, like = self.chain(), self.structure, first_token(sequences)
+        ready, structure, like = self.ready, self.structure, first_token(sequences)
 
         def work(bounds):
             first, last, begin, end = bounds
-            option = None if options is None else options[begin:end]
-            task, token = self.encode(sequences[first:last], option, like)
-            out = np.empty(int(token[-1]), np.int32)
-            scores = np.empty(last - first)
-            scratch = structure.new_work(task, len(self.labels), training=False)
-            structure.predict(task, 0, last - first, chain, READ_ONLY, QUIET, scratch, out, scores)
-            return self.labels.decode(out, token), scores
+            out, scores = np.empty(end - begin, np.int32), np.empty(last - first)
+            if ready.transition is not None and options is None:
+                token = self._predict_plain(sequences[first:last], like, out, scores)
+            else:
+                option = None if options is None else options[begin:end]
+                task, token = self.encode(sequences[first:last], option, like)
+                scratch = structure.new_work(task, len(self.labels), training=False)
+                structure.predict(task, 0, last - first, ready.chain, READ_ONLY, QUIET, scratch, out, scores)
+            return _decoded(ready.labels, out, token), scores
 
         parts = list(map_chunks(work, sequences, n_jobs))
         if len(parts) == 1:
@@ -161,14 +190,26 @@ class ChainModel:
             np.concatenate([part[1] for part in parts]),
         )
 
+    def _predict_plain(self, sequences, like, out, scores):
+        """Write the best labellings, as ids, and their scores; returns where each sequence starts."""
+        ready = self.ready
+        token = offsets_of(lengths_of(sequences))
+        x = _encoded(self.encoder, flatten(sequences), token, False, like)
+        longest = out.shape[0] if len(sequences) == 1 else int(np.diff(token).max(initial=1))
+        scratch = np.empty((2, longest * len(self.labels)))
+        chain.predict_plain(
+            token, x.anchor, x.left, x.nodes.row, x.nodes.lo, x.nodes.width, *x.bag,
+            ready.chain.nodes.value, ready.transition, ready.chain.start, ready.chain.end,
+            scratch[0], scratch[1], out, scores,
+        )  # fmt: skip
+        return token
+
     def predict_kbest(self, sequences, k, options=None, n_jobs=None):
         """The k best labellings of each sequence, as lists of (labels, score), best first."""
-        chain, structure, L = self.chain(), self.structure, len(self.labels)
+        ready, structure, L = self.ready, self.structure, len(self.labels)
         second = self.order == 2
         kernel = chain_kbest.predict_kbest_trigram if second else chain_kbest.predict_kbest
-        values = np.empty(L, dtype=object)
-        values[:] = self.labels.values
-        like = first_token(sequences)
+        values, like = ready.labels, first_token(sequences)
 
         def work(bounds):
             first, last, begin, end = bounds
@@ -179,7 +220,7 @@ class ChainModel:
             found = np.empty(n, np.int64)
             scratch = structure.new_work(task, L, training=False)
             lists = chain_kbest.new_lists(longest, L, L * L if second else L, k)
-            kernel(task, 0, n, k, chain, READ_ONLY, QUIET, scratch, lists, out, score, found)
+            kernel(task, 0, n, k, ready.chain, READ_ONLY, QUIET, scratch, lists, out, score, found)
             stuck = np.flatnonzero((found == 0) & (np.diff(token) > 0))
             if stuck.size:
                 raise PlaceError(stuck[0], None, "the constraints and the labels allowed leave no labelling")
@@ -197,6 +238,37 @@ class ChainModel:
         with no_collection():
             parts = map_chunks(work, sequences, n_jobs, max(1, PIECE_TOKENS // k))
         return [ranked for part in parts for ranked in part]
+
+
+class Ready(NamedTuple):
+    """What prediction needs and does not change from call to call."""
+
+    chain: NamedTuple  # the arrays that kernels decode under
+    labels: np.ndarray  # (L,) object: the labels by id
+    transition: np.ndarray | None  # (L * L,) float64: for ``bigram.predict_plain``; None if it is not for it
+
+
+def _prepared(model):
+    arrays, L = model.new_chain(), len(model.labels)
+    labels = np.empty(L, dtype=object)
+    labels[:] = model.labels.values
+    transition = None
+    plain = model.order == 1 and not arrays.nodes.sparse and not arrays.edges.sparse
+    if plain and model.encoder.n_edge_rows == 1:
+        transition = np.zeros(L * L)
+        if arrays.bigram:
+            transition += arrays.edges.value[: L * L]
+        transition += arrays.allowed.ravel()
+    return Ready(arrays, labels, transition)
+
+
+def _decoded(labels, ids, token):
+    """Lists of labels, one for each sequence."""
+    flat = labels[ids].tolist()
+    if token.shape[0] == 2:
+        return [flat]
+    bounds = token.tolist()
+    return [flat[a:b] for a, b in zip(bounds, bounds[1:])]
 
 
 def first_token(sequences):

@@ -131,7 +131,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         sequences = as_sequences(X)
         options = self._options(sequences, allowed)
         labels, scores = self._model.predict(sequences, options, self.n_jobs)
-        stuck = np.flatnonzero(scores == -np.inf)
+        stuck = (scores == -np.inf).nonzero()[0]
         if stuck.size:
             raise PlaceError(stuck[0], None, "the constraints and the labels allowed leave no labelling")
         return labels, scores

@@ -159,7 +159,7 @@ def lengths_of(sequences):
 def offsets_of(lengths):
     """``[0, l_0, l_0 + l_1, ...]``: where each sequence starts in the flat corpus."""
     out = np.zeros(lengths.shape[0] + 1, np.int64)
-    np.cumsum(lengths, out=out[1:])
+    lengths.cumsum(out=out[1:])
     return out
 
 

@@ -18,13 +18,17 @@ from math import inf, isfinite
 import numpy as np
 
 from ..data.inputs import PlaceError, describe, lengths_of, offsets_of, place
+from .bag_chunks import Nested, expand, items_at, joined, placed
 from .encoded import Bag, Encoded, RowMap, no_grid
+from .pairs import Pairs
 
-CHUNK = 4096
+CHUNK = 1024
 """Tokens encoded at a time: bounds the number of live (key, value) tuples."""
 
 MOST_NUMBERS = 100_000
-"""Distinct numeric pairs remembered."""
+"""Distinct numbers remembered."""
+
+_SIMPLE = (str, bool, int, float, np.bool_, np.integer, np.floating)
 
 
 class BagEncoder:
@@ -70,19 +74,23 @@ class BagEncoder:
         self.row_of = np.full(1, -1, np.int32)  # row by feature id; a last -1 serves id -1
         self.counts = np.zeros(0, np.int64)
         self.n_rows = 0
-        self._pairs = {}  # key -> value -> pair id
+        self.pairs = Pairs()  # that are remembered
         self._pair_feature = []  # feature id by pair id
         self._pair_value = []
         self._n_numbers = 0
         self._cache = None  # see _tables
+        self._text = None  # see _may_be_known
+
+    def __getstate__(self):
+        return {**vars(self), "_cache": None, "_text": None}  # which follow from the rest
 
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
         twin = copy.copy(self)
         twin.ids = dict(self.ids)
-        twin._pairs = {key: dict(values) for key, values in self._pairs.items()}
+        twin.pairs = self.pairs.copy()
         twin._pair_feature, twin._pair_value = list(self._pair_feature), list(self._pair_value)
-        twin._cache = None
+        twin._cache = twin._text = None
         return twin
 
     # -- one pair ----------------------------------------------------------------------------------
@@ -92,7 +100,7 @@ class BagEncoder:
         return self.ids.get(name, -1)
 
     def _resolve(self, key, value, grow):
-        """(feature id, value) of one pair; raises _Nested for values that hold several features."""
+        """(feature id, value) of one pair; raises Nested for values that hold several features."""
         if not isinstance(key, str):
             raise ValueError(f"a feature name must be a str, got {describe(key)}")
         if isinstance(value, str):  # most often, so first
@@ -108,72 +116,131 @@ class BagEncoder:
                 raise ValueError(f"feature {key!r} must be finite, got {describe(value)}")
             return (self._feature(key, grow) if number else -1), number
         if isinstance(value, (tuple, frozenset)):
-            raise _Nested
+            raise Nested
         raise ValueError(
             f"feature {key!r} must be a str, a bool, a number, or a list or dict of these, "
             f"got {describe(value)}"
         )
 
-    def _new_pair(self, key, value, grow):
-        """Resolve a pair that is not known yet, and remember it when growing."""
-        feature, number = self._resolve(key, value, grow)
-        if grow:
-            numeric = not isinstance(value, (str, bool))
-            if not numeric or self._n_numbers < MOST_NUMBERS:
-                self._n_numbers += numeric
-                self._pairs.setdefault(key, {})[value] = len(self._pair_feature)
-                self._pair_feature.append(feature)
-                self._pair_value.append(number)
-        return feature, number
-
     # -- many --------------------------------------------------------------------------------------
     def _encode_dicts(self, tokens, first, offsets, grow):
-        """Feature ids, values and features per token of a chunk of dictionaries."""
+        """Feature ids, values (None if all are 1) and features per token of a chunk of dictionaries."""
         try:
             return self._encode_simple(tokens, grow)
-        except (_Nested, TypeError, ValueError):
+        except (Nested, TypeError, ValueError):
             # A value that holds several features, or one that is wrong: look at each token alone.
             return self._encode_nested(tokens, first, offsets, grow)
 
     def _encode_simple(self, tokens, grow):
-        """The same if every value is one feature. Most of the time goes into the comprehension."""
-        feature_of, number_of, plain = self._tables()
-        getters = {key: values.get for key, values in self._pairs.items()}
-        sizes = lengths_of(tokens)
-        try:
-            found = [getters[key](value, -1) for token in tokens for key, value in token.items()]
-        except KeyError:  # a key that is new
-            nothing = {}.get
-            found = [getters.get(key, nothing)(value, -1) for token in tokens for key, value in token.items()]
-        pair = np.fromiter(found, np.int32, len(found))
-        features = feature_of[pair]
-        numbers = np.ones(pair.shape[0]) if plain else number_of[pair]
-        unknown = np.flatnonzero(pair < 0)
+        """The same if every value is one feature."""
+        keys, values = self.pairs.numbers_of(tokens)
+        pair, others = self.pairs.find(keys, values), {}
+        sizes, unknown = lengths_of(tokens), (pair < 0).nonzero()[0]  # a method: sentences are short
+        if unknown.shape[0] and not grow:
+            unknown = unknown[self._may_be_known(keys[unknown], values[unknown])]
         if unknown.shape[0]:
-            start = offsets_of(sizes)
-            owner = np.searchsorted(start, unknown, side="right") - 1
-            within = unknown - start[owner]
-            for k, o, j in zip(unknown.tolist(), owner.tolist(), within.tolist()):
-                key, value = next(islice(tokens[o].items(), j, None))
-                if not grow and type(value) is str and type(key) is str:  # an unseen word, mostly
-                    features[k] = self.ids.get(f"{key}:{value}", -1)
-                    continue
-                again = self._pairs.get(key, {}).get(value, -1)  # new in this very chunk
-                if again >= 0:
-                    features[k], numbers[k] = self._pair_feature[again], self._pair_value[again]
-                else:
-                    features[k], numbers[k] = self._new_pair(key, value, grow)
+            items = items_at(tokens, sizes, unknown)
+            if grow:
+                others = self._learn(items, keys, values, unknown)
+                pair[unknown] = self.pairs.find(keys[unknown], values[unknown])
+            else:
+                others = dict(zip(unknown.tolist(), self._look_up(items)))
+        feature_of, number_of, plain = self._tables()
+        features = feature_of[pair]
+        numbers = None if plain else number_of[pair]
+        for k, (feature, number) in others.items():
+            features[k] = feature
+            if number != 1.0:
+                numbers = np.ones(features.shape[0]) if numbers is None else numbers
+                numbers[k] = number
         return features, numbers, sizes
+
+    def _may_be_known(self, keys, values):
+        """Which pairs, by their numbers, may be features although they are not remembered.
+
+        All may, if a feature was also met in another spelling, as ``{"a": {"b": 1}}`` or ``{"a:b": 1}``.
+        Else a str under a known key that is not remembered is no feature.
+        """
+        if self._text is None:
+            features = np.unique(np.array(self._pair_feature, np.int32))
+            known = np.count_nonzero(features >= 0) == len(self.ids) and not self.pairs.ambiguous()
+            self._text = self.pairs.text() if known else np.zeros(0, np.bool_)
+        text = self._text
+        if not text.shape[0]:
+            return np.ones(keys.shape[0], np.bool_)
+        return (keys < 0) | ~text[values]
+
+    def _look_up(self, items):
+        """(feature id, value) of each pair that is not remembered."""
+        keys, values = zip(*items)
+        if set(map(type, keys)) == set(map(type, values)) == {str}:  # unseen words, mostly
+            return zip(map(self.ids.get, map("%s:%s".__mod__, items), repeat(-1)), repeat(1.0))
+        return [self._resolve(key, value, False) for key, value in items]
+
+    def _learn(self, items, keys, values, unknown):
+        """Resolve what is new in a chunk, in its order, and remember the pairs.
+
+        Parameters
+        ----------
+        items : list of (key, value)
+            The pairs that are not remembered.
+        keys, values : ndarray, int32
+            Numbers of all pairs; new ones are entered.
+        unknown : ndarray
+            Places of ``items``.
+
+        Returns
+        -------
+        dict
+            (feature id, value) by place, of those that are not to be remembered.
+        """
+        pairs = self.pairs
+        left, right = keys[unknown], values[unknown]
+        for j in np.flatnonzero(left < 0).tolist():
+            if isinstance(items[j][0], str):
+                left[j] = pairs.number_key(items[j][0])
+        for j in np.flatnonzero(right < 0).tolist():
+            value = items[j][1]
+            number = pairs.number_of(value)
+            if number < 0 and isinstance(value, _SIMPLE):
+                numeric = not isinstance(value, (str, bool))
+                if not numeric or self._n_numbers < MOST_NUMBERS:
+                    self._n_numbers += numeric
+                    number = pairs.number_value(value)
+            right[j] = number
+        keys[unknown], values[unknown] = left, right
+        numbered = (left >= 0) & (right >= 0)
+        both = (left.astype(np.int64) << 32) | right
+        first = np.unique(np.where(numbered, both, -1 - unknown), return_index=True)[1]
+        new, others = [], {}
+        try:
+            for j in np.sort(first).tolist():
+                resolved = self._resolve(*items[j], True)
+                if numbered[j]:
+                    self._pair_feature.append(resolved[0])
+                    self._pair_value.append(resolved[1])
+                    new.append(j)
+                else:
+                    others[int(unknown[j])] = resolved
+        finally:
+            pairs.add(left[new], right[new])
+        return others
 
     def _tables(self):
         """Feature id and value by pair id, and whether all values are 1.
 
         The arrays have one more entry than there are pairs; it serves id -1.
         """
-        if self._cache is None or self._cache[0].shape[0] != len(self._pair_feature) + 1:
-            numbers = np.array([*self._pair_value, 1.0], np.float64)
-            features = np.array([*self._pair_feature, -1], np.int32)
-            self._cache = features, numbers, bool((numbers == 1.0).all())
+        n = 0 if self._cache is None else self._cache[0].shape[0] - 1
+        if self._cache is None or n < len(self._pair_feature):
+            features = np.array([*islice(self._pair_feature, n, None), -1], np.int32)
+            numbers = np.array([*islice(self._pair_value, n, None), 1.0], np.float64)
+            plain = bool((numbers == 1.0).all())
+            if n:
+                features = np.concatenate([self._cache[0][:-1], features])
+                numbers = np.concatenate([self._cache[1][:-1], numbers])
+                plain = plain and self._cache[2]
+            self._cache = features, numbers, plain
         return self._cache
 
     def _encode_nested(self, tokens, first, offsets, grow):
@@ -182,12 +249,12 @@ class BagEncoder:
         for k, token in enumerate(tokens):
             before = len(features)
             try:
-                for key, value in _expand(token):
+                for key, value in expand(token):
                     feature, number = self._resolve(key, value, grow)
                     features.append(feature)
                     values.append(number)
             except ValueError as error:
-                raise _at(first + k, offsets, error) from None
+                raise placed(first + k, offsets, error) from None
             sizes.append(len(features) - before)
         return np.array(features, np.int32), np.array(values, np.float64), np.array(sizes, np.int64)
 
@@ -202,9 +269,9 @@ class BagEncoder:
             if not isinstance(names[k], str):
                 owner = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
                 error = ValueError(f"a feature must be a str, got {describe(names[k])}")
-                raise _at(first + owner, offsets, error)
+                raise placed(first + owner, offsets, error)
             features[k] = self._feature(str(names[k]), grow)
-        return features, np.ones(len(names)), sizes
+        return features, None, sizes
 
     def encode(self, flat, token, grow, like=None):
         """Encode a corpus.
@@ -242,19 +309,15 @@ class BagEncoder:
         parts, tokens = [], iter(flat)
         for first in range(0, len(flat), CHUNK):
             parts.append(encode(list(islice(tokens, CHUNK)), first, token, grow))
-        features = np.concatenate([p[0] for p in parts]) if parts else np.zeros(0, np.int32)
-        values = np.concatenate([p[1] for p in parts]) if parts else np.zeros(0)
-        start = np.zeros(len(flat) + 1, np.int64)
-        np.cumsum(np.concatenate([p[2] for p in parts]) if parts else [], out=start[1:])
+        features, values, sizes = joined(parts)
         if grow:
+            self._text = None
             self._assign_rows(features)
             self._tables()  # now, so that prediction changes nothing
-        if values.shape[0] and (values == 1.0).all():
-            values = np.zeros(0)
         none, no_grids = np.zeros(0, np.uint8), no_grid(len(flat))
         return Encoded(
             anchor=token, left=0, n_columns=1, nodes=no_grids, edges=no_grids,
-            bag=Bag(start, self.row_of[features], values), node_alive=none, edge_alive=none,
+            bag=Bag(offsets_of(sizes), self.row_of[features], values), node_alive=none, edge_alive=none,
         )  # fmt: skip
 
     def _assign_rows(self, features):
@@ -271,6 +334,26 @@ class BagEncoder:
         row_of[:-1][new] = self.n_rows + np.arange(n_new, dtype=np.int32)
         self.n_rows += n_new
         self.row_of = row_of
+
+    def _remember(self, other, mine):
+        """Remember the pairs of another encoder, whose feature f is ``mine[f]`` here."""
+        pairs, known = self.pairs, self.pairs.keys_and_values()
+        left, right = [], []
+        for (key, value), feature, number in zip(other.pairs.items(), other._pair_feature, other._pair_value):
+            if (key, value) in known:
+                continue
+            at = pairs.number_of(value)
+            if at < 0:
+                numeric = not isinstance(value, (str, bool))
+                if numeric and self._n_numbers >= MOST_NUMBERS:
+                    continue
+                self._n_numbers += numeric
+                at = pairs.number_value(value)
+            left.append(pairs.number_key(key))
+            right.append(at)
+            self._pair_feature.append(int(mine[feature]) if feature >= 0 else -1)
+            self._pair_value.append(number)
+        pairs.add(left, right)
 
     # -- what models and their readers ask ---------------------------------------------------------
     @property
@@ -326,17 +409,7 @@ class BagEncoder:
                 (ids.setdefault(name, len(ids)) for name in encoder.ids), np.int64, len(encoder.ids)
             )
             features.append(mine)
-            for key, values in encoder._pairs.items():
-                known = out._pairs.setdefault(key, {})
-                for value, pair in values.items():
-                    numeric = not isinstance(value, (str, bool))
-                    if value in known or (numeric and out._n_numbers >= MOST_NUMBERS):
-                        continue
-                    out._n_numbers += numeric
-                    known[value] = len(out._pair_feature)
-                    feature = encoder._pair_feature[pair]
-                    out._pair_feature.append(int(mine[feature]) if feature >= 0 else -1)
-                    out._pair_value.append(encoder._pair_value[pair])
+            out._remember(encoder, mine)
         if min_count > 1:
             out.counts = np.zeros(len(out.ids), np.int64)
             for encoder, mine, count in zip(encoders, features, counts):
@@ -349,31 +422,3 @@ class BagEncoder:
             rows[encoder.row_of[:-1]] = out.row_of[mine]
             maps.append(RowMap(rows, np.zeros(1, np.int32)))
         return out, maps
-
-
-class _Nested(Exception):
-    """A value holds several features; the chunk is encoded pair by pair."""
-
-
-def _expand(token):
-    """(key, simple value) pairs of a dictionary whose values may be collections."""
-    for key, value in token.items():
-        if not isinstance(key, str):
-            raise ValueError(f"a feature name must be a str, got {describe(key)}")
-        if isinstance(value, dict):
-            for inner, number in _expand(value):
-                yield f"{key}:{inner}", number
-        elif isinstance(value, (list, tuple, set, frozenset)):
-            for inner in value:
-                if not isinstance(inner, str):
-                    raise ValueError(f"feature {key!r}: a list must hold str, got {describe(inner)}")
-            for inner in sorted(value) if isinstance(value, (set, frozenset)) else value:
-                yield f"{key}:{inner}", True
-        else:
-            yield key, value
-
-
-def _at(k, offsets, error):
-    """``error`` with the place of the k-th token in front."""
-    i, t = place(offsets, k)
-    return PlaceError(i, t, f"{error}", "X")

@@ -54,10 +54,13 @@ def no_bag():
     return Bag(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))
 
 
+_NOTHING, _NO_ATOM = np.zeros(0, np.int32), np.zeros(1, np.int32)
+
+
 def no_grid(n_tokens):
     """A grid for corpora without templates."""
-    nothing = np.zeros(0, np.int32)
-    return Grid(np.zeros((0, n_tokens), np.int32), nothing, nothing, np.zeros(1, np.int32), nothing, nothing)
+    row = np.empty((0, n_tokens), np.int32)
+    return Grid(row, _NOTHING, _NOTHING, _NO_ATOM, _NOTHING, _NOTHING)
 
 
 @kernel

@@ -5,6 +5,7 @@ compiled anew on loading and must agree with the file. The hash table is stored 
 and filled anew, so that a file cannot hold one in which a search never ends.
 """
 
+from collections import defaultdict
 from itertools import chain
 from operator import getitem
 
@@ -282,12 +283,14 @@ def _bag_state(encoder, writer, name):
     }
     if encoder.min_count > 1:
         state["count"] = writer.array(f"{name}.count", encoder.counts)
-    keys, n = list(encoder._pairs), [len(values) for values in encoder._pairs.values()]
-    ids = list(chain.from_iterable(map(dict.values, encoder._pairs.values())))
-    values = list(chain.from_iterable(encoder._pairs.values()))
+    by_key = defaultdict(list)
+    for k, (key, value) in enumerate(encoder.pairs.items()):
+        by_key[key].append((k, value))
+    keys, n = list(by_key), [len(pairs) for pairs in by_key.values()]
+    ids, values = zip(*chain.from_iterable(by_key.values())) if by_key else ((), ())
     text = np.fromiter((isinstance(v, str) for v in values), np.bool_, len(values))
     numbers = np.array([float(v) for v in values if not isinstance(v, str)], np.float64)
-    feature = np.array(encoder._pair_feature, np.int32)[ids]
+    feature = np.array(encoder._pair_feature, np.int32)[list(ids)]
     state["pairs"] = {
         "keys": writer.strings(f"{name}.pairs.keys", keys),
         "size": writer.array(f"{name}.pairs.size", np.array(n, np.int64)),
@@ -335,11 +338,9 @@ def _bag_from_state(node, reader, where):
     values = np.empty(n_pairs, object)
     values[text] = list(map(getitem, map(names.__getitem__, feature[text].tolist()), rest_of))
     values[~text] = number.tolist()
-    values, first = values.tolist(), 0
-    for key, stop in zip(keys, np.cumsum(size).tolist()):
-        encoder._pairs[key] = dict(zip(values[first:stop], range(first, stop)))
-        first = stop
-    encoder._pair_feature, encoder._pair_value = feature.tolist(), number_of_pair.tolist()
+    keys = map(keys.__getitem__, np.repeat(np.arange(len(keys)), size).tolist())
+    kept = encoder.pairs.fill(keys, values.tolist())
+    encoder._pair_feature, encoder._pair_value = feature[kept].tolist(), number_of_pair[kept].tolist()
     encoder._tables()
     return encoder
 
