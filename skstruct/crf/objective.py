@@ -178,12 +178,11 @@ class CRFObjective:
         """Σ weight log Z and the expectations, over a corpus; with ``keep`` those of all pairs too."""
         corpus, edges = view.clamped if clamped else (view.corpus, self.edges)
         L, K, Q = self.n_labels, corpus.label.shape[0], self.pair.shape[0]
-        conditioned = edges.start.shape[0] > 1
+        conditioned, p, y = edges.start.shape[0] > 1, *self.pair.T
         node, step, edge = weights[:K], weights[K : K + Q], weights[K + Q :]
         potentials = self._with_steps(step)
         sparse, matrix = exp_transitions(potentials.transition, self.pair, *potentials[1:])
-        by_parts = view.parts is not None
-        if by_parts:
+        if by_parts := view.parts is not None:
             self.parts.score(view.parts, node, self.map, self.n_threads)
         block = self._split(corpus.token, corpus.group)
         n_blocks = block.shape[0] - 1
@@ -192,9 +191,9 @@ class CRFObjective:
         gradient = np.zeros((n_blocks, weights.shape[0]))
         everywhere = np.zeros((n_blocks, L * L))
         edge_gradient = np.zeros((n_blocks, edge.shape[0]))
+        whole = self.clamped if clamped else self.whole
         of_pairs = np.zeros((n_parts, self.n_pairs if keep and not by_parts else 0))
         of_rows = self.parts.counts if by_parts else np.zeros((n_parts, 0))
-        whole = self.clamped if clamped else self.whole
 
         def work(k, lattices, part):
             first, stop = corpus.group[block[k]], corpus.group[block[k + 1]]
@@ -227,7 +226,6 @@ class CRFObjective:
 
         total = sum(sum(self.map(part, range(n_parts)), []))
         gradient = gradient.sum(axis=0)
-        p, y = self.pair[:, 0], self.pair[:, 1]
         gradient[K : K + Q] *= matrix[p, y]
         gradient[K : K + Q] += everywhere.sum(axis=0)[p * L + y]
         gradient[K + Q :] = edge_gradient.sum(axis=0)
