@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from .._sklearn import with_callbacks
 from ..cluster.vocabulary import Vocabulary, merged_labels
 from ..core.noise import MOST_COLUMNS
-from ..data.inputs import flatten, lengths_of, offsets_of, renumbered, take
+from ..data.inputs import blanked, flatten, lengths_of, offsets_of, renumbered, take
 from ..data.labels import Labels, encode_labels, some_of
 from ..data.types import Corpus
 from ..features.choose import check_same_features, new_encoder
@@ -124,8 +124,7 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
         if self.early_stopping and not stream:
             test = self._held_out(np.flatnonzero(np.diff(token) > 0))
             held_out = take(sequences, test), take(targets, test)
-            for i in test:
-                sequences[i] = targets[i] = ()
+            sequences = blanked(sequences, test)
             gold = gold[np.repeat(~np.isin(np.arange(len(sequences)), test), np.diff(token))]
             token = offsets_of(lengths_of(sequences))
 
@@ -257,6 +256,7 @@ class ChainRun(Run):
             "cost": cost,
             "encoder": WeightRows(encoder.n_node_rows, encoder.n_edge_rows, encoder.has_bigram),
             "alive": (task.node_alive, task.edge_alive),
+            "scale": getattr(encoder, "scale", None),  # of rows of numbers
         }
         return run, [{**shared, "ids": ids, "map": rows} for ids, rows in zip(label_maps, row_maps)]
 
@@ -268,11 +268,12 @@ class ChainRun(Run):
             return np.append(new, np.int32(-1))[old]
 
         node_alive, edge_alive = plan["alive"]
+        bag = task.bag if plan["scale"] is None else self.encoder.rescaled(task.bag, plan["scale"])
         self.task = task._replace(
             gold=plan["ids"][task.gold],
             nodes=task.nodes._replace(row=mapped(task.nodes.row, rows.nodes)),
             edges=task.edges._replace(row=mapped(task.edges.row, rows.edges)),
-            bag=task.bag._replace(row=mapped(task.bag.row, rows.nodes)),
+            bag=bag._replace(row=mapped(bag.row, rows.nodes)),
             node_alive=node_alive,
             edge_alive=edge_alive,
         )
