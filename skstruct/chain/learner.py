@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTagger):
     """Base of the chain taggers that learn example by example."""
 
+    _is_whole = True
+    """Whether the corpus of ``fit`` is no shard of another, and decides how large rows of numbers are."""
+
     @with_callbacks
     def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from labelled sequences.
@@ -101,7 +104,7 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
 
     def _leave_undecided(self):
         # Which features are frequent enough, and what labels there are, is known when all are counted.
-        self.min_count, self.class_weight = 1, None
+        self.min_count, self.class_weight, self._is_whole = 1, None, False
 
     def _prepare(self, X, y, sample_weight, continued=False, stream=False, classes=None):
         """Check and encode everything; what is left to do is to train."""
@@ -138,7 +141,7 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
                     f"fit that continues cannot change it"
                 )
         else:
-            encoder = new_encoder(self.features, self.min_count, flat)
+            encoder = new_encoder(self.features, self.min_count, flat, scaled=self._is_whole)
         task = make_task(encoder, flat, token, gold, weight, grow=True)
         if held_out is not None:  # what is wrong there should not come up after the first epoch
             with renumbered(test):

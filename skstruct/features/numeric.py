@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..data.inputs import describe
 
@@ -47,15 +50,30 @@ class NumericFeatures:
         if not (number and 0 < self.scale < np.inf or isinstance(self.scale, str) and self.scale == "auto"):
             raise ValueError(f"scale must be 'auto' or a positive number, got {describe(self.scale)}")
 
-    def factor(self, squares: float, n_tokens: int) -> float:
+    def factor(self, squares: Fraction, n_tokens: int) -> float:
         """What values are multiplied by.
 
         Parameters
         ----------
-        squares : float
-            Sum of the squares of all values of the training rows.
+        squares : Fraction
+            Sum of the squared norms of the training rows.
         n_tokens : int
         """
         if self.scale != "auto":
             return float(self.scale)
-        return float(np.sqrt(TARGET * n_tokens / squares)) if squares > 0 else 1.0
+        return sqrt(TARGET * n_tokens / float(squares)) if squares else 1.0
+
+
+def exact_sum(values: NDArray[np.float64]) -> Fraction:
+    """The sum of floats without rounding.
+
+    Shards of a corpus add up to the whole, so that models trained on them agree to the last bit.
+    """
+    mantissa, exponent = np.frexp(np.minimum(values, 1e300))  # squares may overflow
+    digits = np.ldexp(mantissa, 53).astype(np.int64)
+    total = Fraction(0)
+    for e in np.unique(exponent).tolist():
+        mine = digits[exponent == e]
+        whole = (int((mine >> 32).sum()) << 32) + int((mine & 0xFFFFFFFF).sum())
+        total += whole * Fraction(2) ** (e - 53)
+    return total

@@ -6,6 +6,7 @@ columns of which few are used: those that never occur have no weights.
 """
 
 import copy
+from fractions import Fraction
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +14,7 @@ from scipy import sparse
 from ..data.inputs import PLACE, PlaceError, describe, place
 from ..data.matrix import Rows
 from .encoded import Bag, Encoded, RowMap, no_bag, no_grid
-from .numeric import NumericFeatures
+from .numeric import NumericFeatures, exact_sum
 
 
 class RowsEncoder:
@@ -27,7 +28,8 @@ class RowsEncoder:
     bigram : bool
         Whether the label bigram is a feature.
     scaled : bool
-        Whether values are multiplied by the scale of ``features``, or taken as they are.
+        Whether values are multiplied by the scale of ``features``, or taken as they are; they are in shards,
+        until the scale of the whole is known.
     """
 
     TOKENS = (Rows,)
@@ -67,7 +69,7 @@ class RowsEncoder:
         self.names = None  # FeatureNames, if there are any
         self.sparse = None  # whether columns have rows by first use, or all of them
         self.scale = 1.0
-        self.squares, self.n_tokens = 0.0, 0  # of the first corpus
+        self.squares, self.n_tokens = Fraction(0), 0  # of the first corpus: sum of ‖x_t‖², tokens
         self.order = np.zeros(0, np.int32)  # columns by first use; column ``width`` is the bias
         self.row_of = np.zeros(0, np.int32)  # (width + 1,) row of each column, -1 if it has none
         self.counts = np.zeros(0, np.int64)  # (width + 1,) uses of each column, if there is a cut-off
@@ -138,7 +140,8 @@ class RowsEncoder:
             start = np.append(0, np.cumsum(used))[start]
             column, value = column[used], value[used]
         if grow and not self.n_tokens:
-            self.squares, self.n_tokens = float((value * value).sum()), rows.shape[0]
+            owner = np.repeat(np.arange(rows.shape[0]), np.diff(start))
+            self.squares, self.n_tokens = exact_sum(np.bincount(owner, value * value)), rows.shape[0]
             if self.scaled:
                 self.scale = self.features.factor(self.squares, self.n_tokens)
         value *= self.scale
@@ -231,11 +234,11 @@ class RowsEncoder:
                 )
             if (other.sparse, other.has_bigram) != (self.sparse, self.has_bigram):
                 raise ValueError(f"shard {s}: its rows are not of the kind of those of shard 0")
-        out = type(self)(self.features, min_count, self.has_bigram, self.scaled)
+        out = type(self)(self.features, min_count, self.has_bigram)
         out._begin(self.width, self.names, self.sparse)
-        out.squares = float(sum(encoder.squares for encoder in encoders))
+        out.squares = sum((encoder.squares for encoder in encoders), Fraction(0))
         out.n_tokens = sum(encoder.n_tokens for encoder in encoders)
-        out.scale = self.features.factor(out.squares, out.n_tokens) if self.scaled else 1.0
+        out.scale = self.features.factor(out.squares, out.n_tokens)
         if min_count > 1:
             for encoder, count in zip(encoders, counts):
                 out.counts[encoder.order] += count.nodes[encoder.row_of[encoder.order]]
@@ -251,12 +254,12 @@ class RowsEncoder:
         return out, maps
 
     def rescaled(self, bag, scale):
-        """``bag``, which this encoder made, under another scale."""
-        if scale == self.scale:
+        """``bag``, which this encoder made of values as they are, under a scale."""
+        if scale == 1.0:
             return bag
         value = bag.value if bag.value.shape[0] else np.ones(bag.row.shape[0])
         bias = self.row_of[self.width] if self.features.bias else -1
-        return bag._replace(value=np.where(bag.row == bias, 1.0, value * (scale / self.scale)))
+        return bag._replace(value=np.where(bag.row == bias, 1.0, value * scale))
 
 
 def _with_bias(start, column, value, bias):

@@ -1,5 +1,7 @@
 """The state of encoders of rows of numbers, and of the parameter that says how these count."""
 
+from fractions import Fraction
+
 import numpy as np
 
 from ..data.matrix import FeatureNames
@@ -38,6 +40,8 @@ def rows_state(encoder, writer, name):
         "names": names,
         "sparse": bool(encoder.sparse),
         "scale": float(encoder.scale),
+        "squares": [str(encoder.squares.numerator), str(encoder.squares.denominator)],
+        "n_tokens": int(encoder.n_tokens),
         "n_rows": int(encoder.n_rows),
         "column": writer.array(f"{name}.column", encoder.order),
         "row": writer.array(f"{name}.row", encoder.row_of[encoder.order]),
@@ -62,7 +66,17 @@ def rows_from_state(node, reader, where):
     encoder.sparse = reader.flag(is_sparse, f"{where}.sparse")
     encoder.scale = reader.number(scale, f"{where}.scale", 0.0, np.inf)
     require(0.0 < encoder.scale < np.inf, f"{where}.scale must be positive and finite")
-    encoder.n_tokens = 1  # the scale is settled
+    squares, n_tokens = reader.members(node, where, "squares n_tokens")
+    squares = reader.list(squares, f"{where}.squares")
+    ok = len(squares) == 2 and all(
+        isinstance(part, str) and part.isascii() and part.isdigit() for part in squares
+    )
+    require(
+        ok and all(len(part) < 4000 for part in squares) and int(squares[1]) > 0,
+        f"{where}.squares must be a fraction",
+    )
+    encoder.squares = Fraction(int(squares[0]), int(squares[1]))
+    encoder.n_tokens = reader.integer(n_tokens, f"{where}.n_tokens", 1)
     if names is not None:
         names = reader.strings(names, f"{where}.names")
         require(len(names) == width, f"{where}.names must be {width}")
@@ -72,7 +86,7 @@ def rows_from_state(node, reader, where):
     require(within(column, 0, size), f"{where}.column is out of range")
     require(np.unique(column).shape[0] == n, f"{where}.column holds a column twice")
     require(encoder.sparse or n == size, f"{where}.column must hold all columns")
-    encoder.n_rows = reader.integer(n_rows, f"{where}.n_rows", 0, size)
+    encoder.n_rows = reader.integer(n_rows, f"{where}.n_rows", 0, size + 1)
     row = reader.array(row, f"{where}.row", np.int32, (n,))
     used = np.sort(row[row >= 0])
     ok = within(row, -1, encoder.n_rows) and np.array_equal(used, np.arange(encoder.n_rows))
