@@ -11,8 +11,10 @@ from .chain.perceptron import StructuredPerceptron
 from .chain.segmenter import Segmenter
 from .crf.estimator import L1CRF
 from .crf.path import regularization_path
+from .data.matrix import SequenceMatrix
 from .features import accessor as _accessor
 from .features import presets as _presets
+from .features.numeric import NumericFeatures
 from .features.templates import FeatureTemplates
 from .mixing.averager import BaggingShuffleAverager
 from .mixing.mixer import ParameterMixer
@@ -30,9 +32,11 @@ __all__ = [
     "FeatureTemplates",
     "KBestReranker",
     "L1CRF",
+    "NumericFeatures",
     "ParameterMixer",
     "PassiveAggressiveTagger",
     "Segmenter",
+    "SequenceMatrix",
     "ShiftReduceParser",
     "StructuredPerceptron",
     "WordSegmenter",

@@ -1,6 +1,7 @@
 """Small estimators of every family with as many labels as asked for, and data to try their files on."""
 
 import numpy as np
+from scipy import sparse
 
 from skstruct import (
     L1CRF,
@@ -50,6 +51,20 @@ def bags(n_labels):
     """The same, each token a list of str."""
     X, y = tokens(n_labels)
     return [[[f"w={token}", "bias"] for token in sequence] for sequence in X], y
+
+
+def rows(n_labels):
+    """The same, each token a row of numbers: one column a word, and one that all have."""
+    X, y = tokens(n_labels)
+    numbers = [[int(token[1:]) for token in sequence] for sequence in X]
+    columns = np.eye(n_labels + 3) * 1.5
+    return [np.column_stack([columns[k], np.full(len(k), -0.25)]) for k in numbers], y
+
+
+def sparse_rows(n_labels):
+    """The same as CSR."""
+    X, y = rows(n_labels)
+    return [sparse.csr_array(sequence) for sequence in X], y
 
 
 def texts(n_labels):
@@ -147,7 +162,11 @@ KINDS_OF_TOKENS = {
     "perceptron-dicts": (dicts, lambda: _perceptron("auto")),
     "perceptron-bags": (bags, lambda: _perceptron("auto")),
     "l1crf-dicts": (dicts, lambda: L1CRF("auto", c1=0.3, random_state=0)),
-    # Here come the rows of numeric tokens: dense and sparse arrays.
+    "perceptron-rows": (rows, lambda: _perceptron("auto")),
+    "perceptron-sparse-rows": (sparse_rows, lambda: _perceptron("auto")),
+    "perceptron-order2-rows": (rows, lambda: _perceptron("auto", order=2)),
+    "l1crf-rows": (rows, lambda: L1CRF("auto", c1=0.3, random_state=0)),
+    "l1crf-sparse-rows": (sparse_rows, lambda: L1CRF("auto", c1=0.3, random_state=0)),
 }
 
 NESTED = {

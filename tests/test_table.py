@@ -19,7 +19,19 @@ import joblib
 import numpy as np
 import pytest
 from cli_cases import run
-from model_cases import ALL_CASES, assert_predicts_same, bags, dicts, fitted, n_labels_of, texts, trees, words
+from model_cases import (
+    ALL_CASES,
+    assert_predicts_same,
+    bags,
+    dicts,
+    fitted,
+    n_labels_of,
+    rows,
+    sparse_rows,
+    texts,
+    trees,
+    words,
+)
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
@@ -37,6 +49,11 @@ class Refused(Exception):
     """A command ended with an error; holds what it said."""
 
 
+def length(sequence):
+    """Tokens of a sequence; CSR has no ``len``."""
+    return sequence.shape[0] if hasattr(sequence, "shape") else len(sequence)
+
+
 class Cell:
     """A fitted model, which no verb changes, and what verbs need besides."""
 
@@ -51,7 +68,7 @@ class Cell:
 
     def first(self):
         """The first sequence, as the tagger inside gets it."""
-        return list(self.X[0])
+        return self.X[0] if self.data in (rows, sparse_rows) else list(self.X[0])
 
     def copy(self):
         return copy.deepcopy(self.model)
@@ -82,19 +99,19 @@ class Cell:
 
     def corpus(self):
         """A file of the training corpus."""
-        if self.data in (bags, dicts):
+        if self.data in (bags, dicts, rows, sparse_rows):
             lines = ["".join(f"a b {label}\n" for label in labels) for labels in self.y]
         elif self.kind == "labels":
-            rows = ([[t] if isinstance(t, str) else t for t in x] for x in self.X)
-            lines = ["".join(" ".join([*t, g]) + "\n" for t, g in zip(x, y)) for x, y in zip(rows, self.y)]
+            cells = ([[t] if isinstance(t, str) else t for t in x] for x in self.X)
+            lines = ["".join(" ".join([*t, g]) + "\n" for t, g in zip(x, y)) for x, y in zip(cells, self.y)]
         elif self.kind == "words":
             plain = ([w if isinstance(w, str) else w[0] for w in text] for text in self.y)
             return self.write("".join(" ".join(text) + "\n" for text in plain))
         else:
             lines = []
             for x, y in zip(self.X, self.y):
-                rows = enumerate(zip(x, y), start=1)
-                cells = (f"{t}\t{w}\t_\t_\t{p}\t_\t{h}\t{d}\t_\t_\n" for t, ((w, p), (h, d)) in rows)
+                numbered = enumerate(zip(x, y), start=1)
+                cells = (f"{t}\t{w}\t_\t_\t{p}\t_\t{h}\t{d}\t_\t_\n" for t, ((w, p), (h, d)) in numbered)
                 lines.append("".join(cells))
         return self.write("\n".join(lines) + "\n")
 
@@ -180,7 +197,7 @@ def predict(cell):
         plain = ("".join(w if isinstance(w, str) else w[0] for w in text) for text in predicted)
         assert list(plain) == cell.X
     else:
-        assert [len(y) for y in predicted] == [len(x) for x in cell.X]
+        assert [len(y) for y in predicted] == [length(x) for x in cell.X]
     assert predicted[1:3] == cell.model.predict(cell.X[1:3])
 
 
@@ -192,7 +209,7 @@ def predict_kbest(cell):
 
 def predict_marginals(cell):
     for x, marginals in zip(cell.X, cell.model.predict_marginals(cell.X)):
-        assert marginals.shape == (len(x), 4)
+        assert marginals.shape == (length(x), 4)
         np.testing.assert_allclose(marginals.sum(axis=1), 1.0)
 
 
@@ -227,7 +244,7 @@ def allowed(cell):
 
 
 def dictionary(cell):
-    text = next(text for text in cell.X if len(text) > 3)
+    text = next(text for text in cell.X if length(text) > 3)
     (found,) = cell.model.predict([text], dictionary=[text[1:3]])
     assert text[1:3] in [w if isinstance(w, str) else w[0] for w in found]
 
@@ -343,7 +360,7 @@ def transition_weights(cell):
 
 def features_of(cell):
     found = inspection.features_of(cell.model, cell.first())
-    assert len(found) == len(cell.X[0]) and all(found)
+    assert len(found) == length(cell.X[0]) and all(found)
 
 
 def n_features(cell):
@@ -370,6 +387,7 @@ VERBS |= {f"save_and_load_{n}_labels": functools.partial(save_and_load, n_labels
 ABSENT = AttributeError, "has no attribute"
 NO_ARGUMENT = TypeError, "unexpected keyword argument"
 COLUMNS_ONLY = Refused, "trained on dicts or lists of features; the command line reads tokens only"
+NO_NUMBERS = Refused, "trained on rows of numbers; the command line reads tokens only"
 NOT_A_CHAIN = TypeError, "a chain tagger.* is needed, got a"
 UNCLEAR = Exception, ""
 """Refused, but not by name: a better message would be welcome."""
@@ -424,8 +442,8 @@ LACKS = {
     "allowed": {f"{SEGMENTERS} {PARSERS} {RERANKERS} {OF_WORDS} {MIXED}": NO_ARGUMENT},
     "dictionary": {f"{TAGGERS} mixer-reranker {PARSERS} {RERANKERS}": NO_ARGUMENT},
     "boundaries": {f"{TAGGERS} {MIXED} {SEGMENTERS} {PARSERS} {RERANKERS}": NO_ARGUMENT},
-    "tag": {"perceptron-dicts perceptron-bags l1crf-dicts": COLUMNS_ONLY},
-    "evaluate": {"perceptron-dicts perceptron-bags l1crf-dicts": COLUMNS_ONLY},
+    "tag": {"perceptron-dicts perceptron-bags l1crf-dicts": COLUMNS_ONLY, "*-rows": NO_NUMBERS},
+    "evaluate": {"perceptron-dicts perceptron-bags l1crf-dicts": COLUMNS_ONLY, "*-rows": NO_NUMBERS},
     "explain": {
         "mixer-segmenter": UNCLEAR,
         f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN,
@@ -440,8 +458,8 @@ LACKS = {
 
 def lack_of(name, verb):
     """(error, pattern) of a cell, or None if it has to work."""
-    for rows, reason in LACKS.get(verb, {}).items():
-        if any(fnmatch(name, row) for row in rows.split()):
+    for names, reason in LACKS.get(verb, {}).items():
+        if any(fnmatch(name, row) for row in names.split()):
             return reason
     return None
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from .._sklearn import with_callbacks
 from ..cluster.vocabulary import Vocabulary, merged_labels
 from ..core.noise import MOST_COLUMNS
-from ..data.inputs import flatten, lengths_of, offsets_of, renumbered, take
+from ..data.inputs import blanked, flatten, lengths_of, offsets_of, renumbered, take
 from ..data.labels import Labels, encode_labels, some_of
 from ..data.types import Corpus
 from ..features.choose import check_same_features, new_encoder
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTagger):
     """Base of the chain taggers that learn example by example."""
+
+    _is_whole = True
+    """Whether the corpus of ``fit`` is no shard of another, and decides how large rows of numbers are."""
 
     @with_callbacks
     def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
@@ -101,7 +104,7 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
 
     def _leave_undecided(self):
         # Which features are frequent enough, and what labels there are, is known when all are counted.
-        self.min_count, self.class_weight = 1, None
+        self.min_count, self.class_weight, self._is_whole = 1, None, False
 
     def _prepare(self, X, y, sample_weight, continued=False, stream=False, classes=None):
         """Check and encode everything; what is left to do is to train."""
@@ -124,8 +127,7 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
         if self.early_stopping and not stream:
             test = self._held_out(np.flatnonzero(np.diff(token) > 0))
             held_out = take(sequences, test), take(targets, test)
-            for i in test:
-                sequences[i] = targets[i] = ()
+            sequences = blanked(sequences, test)
             gold = gold[np.repeat(~np.isin(np.arange(len(sequences)), test), np.diff(token))]
             token = offsets_of(lengths_of(sequences))
 
@@ -139,7 +141,7 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
                     f"fit that continues cannot change it"
                 )
         else:
-            encoder = new_encoder(self.features, self.min_count, flat)
+            encoder = new_encoder(self.features, self.min_count, flat, scaled=self._is_whole)
         task = make_task(encoder, flat, token, gold, weight, grow=True)
         if held_out is not None:  # what is wrong there should not come up after the first epoch
             with renumbered(test):
@@ -257,6 +259,7 @@ class ChainRun(Run):
             "cost": cost,
             "encoder": WeightRows(encoder.n_node_rows, encoder.n_edge_rows, encoder.has_bigram),
             "alive": (task.node_alive, task.edge_alive),
+            "scale": getattr(encoder, "scale", None),  # of rows of numbers
         }
         return run, [{**shared, "ids": ids, "map": rows} for ids, rows in zip(label_maps, row_maps)]
 
@@ -268,11 +271,12 @@ class ChainRun(Run):
             return np.append(new, np.int32(-1))[old]
 
         node_alive, edge_alive = plan["alive"]
+        bag = task.bag if plan["scale"] is None else self.encoder.rescaled(task.bag, plan["scale"])
         self.task = task._replace(
             gold=plan["ids"][task.gold],
             nodes=task.nodes._replace(row=mapped(task.nodes.row, rows.nodes)),
             edges=task.edges._replace(row=mapped(task.edges.row, rows.edges)),
-            bag=task.bag._replace(row=mapped(task.bag.row, rows.nodes)),
+            bag=bag._replace(row=mapped(bag.row, rows.nodes)),
             node_alive=node_alive,
             edge_alive=edge_alive,
         )

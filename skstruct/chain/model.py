@@ -10,6 +10,8 @@ from ..core.noise import QUIET
 from ..core.store import READ_ONLY, Store, new_clock
 from ..data.inputs import LABELS, Inputs, PlaceError, flatten, lengths_of, offsets_of
 from ..data.labels import UNLABELLED, Labels
+from ..data.matrix import SequenceMatrix
+from ..features.choose import check_tokens
 from ..features.names import NamedWeights
 from ..training.chunks import PIECE_TOKENS, lend, map_chunks, no_collection
 from . import bigram as chain
@@ -30,6 +32,7 @@ def make_task(encoder, flat, token, gold=None, weight=None, grow=False, option=N
 
     ``like`` is the token that all must resemble, if that is not the first of ``flat``.
     """
+    check_tokens(encoder, flat, token)
     return ChainTask(
         **_encoded(encoder, flat, token, grow, like)._asdict(),
         token=token,
@@ -136,7 +139,9 @@ class ChainModel:
         token = offsets_of(lengths_of(sequences))
         if not token[-1]:
             raise ValueError("X holds no token: at least one sequence with at least one token is needed")
-        return replace(self, encoder=self.encoder.adapted(flatten(sequences), token))
+        flat = flatten(sequences)
+        check_tokens(self.encoder, flat, token)
+        return replace(self, encoder=self.encoder.adapted(flat, token))
 
     def encode(self, sequences, option=None, like=None):
         """(task, offsets) of raw sequences; of a piece of a corpus, whose first token is ``like``."""
@@ -272,7 +277,9 @@ def _decoded(labels, ids, token):
 
 
 def first_token(sequences):
-    """The first token of a corpus; None if it has none."""
+    """The first token of a corpus; None if it has none, or rows, which are all of a kind."""
+    if isinstance(sequences, SequenceMatrix):
+        return None
     return next((sequence[0] for sequence in sequences if len(sequence)), None)
 
 

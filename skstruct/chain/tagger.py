@@ -13,6 +13,8 @@ from ..data.inputs import (
     PlaceError,
     Sequences,
     as_sequences,
+    as_tokens,
+    blanked,
     check_same_lengths,
     check_X_y,
     describe,
@@ -50,15 +52,14 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         Sequences of weight 0 come back empty, so that nothing of them is learned and errors about
         the others still name the right one.
         """
-        X, y, token = check_X_y(X, y)
+        X, y, token = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
         if weight is None:
             return X, list(y), np.ones(len(X))
         if not (weight * np.diff(token)).any():
             raise ValueError("all sequences with a positive sample_weight are empty")
-        for i in np.flatnonzero(weight == 0.0):
-            X[i] = y[i] = ()
-        return X, y, weight
+        empty = np.flatnonzero(weight == 0.0)
+        return blanked(X, empty), blanked(y, empty), weight
 
     def _options(self, sequences, allowed):
         """(N, L) bool: what ``allowed`` permits, or None."""
@@ -121,14 +122,14 @@ class SequenceTagger(SavableLearner, BaseEstimator):
            passive-aggressive algorithm. CIPS-SIGHAN.
         """
         check_is_fitted(self)
-        sequences = None if X is None else as_sequences(X)
+        sequences = None if X is None else as_tokens(X)
         self._model = self._model.adapted(sequences)
         return self
 
     # -- prediction --------------------------------------------------------------------------------
     def _best(self, X, allowed=None):
         check_is_fitted(self)
-        sequences = as_sequences(X)
+        sequences = as_tokens(X)
         options = self._options(sequences, allowed)
         labels, scores = self._model.predict(sequences, options, self.n_jobs)
         stuck = (scores == -np.inf).nonzero()[0]
@@ -195,7 +196,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         check_is_fitted(self)
         if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
             raise ValueError(f"k must be an int of at least 1, got {k!r}")
-        sequences = as_sequences(X)
+        sequences = as_tokens(X)
         options = self._options(sequences, allowed)
         return Sequences(self._model.predict_kbest(sequences, int(k), options, self.n_jobs))
 
@@ -213,7 +214,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         float
         """
         check_is_fitted(self)
-        X, y, token = check_X_y(X, y)
+        X, y, token = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
         predicted = self.predict(X)
         pairs = zip(flatten(y), flatten(predicted))

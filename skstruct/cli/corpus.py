@@ -77,15 +77,15 @@ def inputs_of(model):
     Raises
     ------
     CommandError
-        If it was trained on ready-made features, which no corpus file holds, or does not say what it reads.
+        If it was trained on ready-made features or numbers, which no corpus file holds, or does not say what
+        it reads.
     """
     inputs = getattr(model, "inputs", None)
     if inputs is None:
         raise CommandError(f"the command line does not know what a {type(model).__name__} reads")
     if inputs.token not in (str, tuple):
-        raise CommandError(
-            "the model was trained on dicts or lists of features; the command line reads tokens only"
-        )
+        kind = "dicts or lists of features" if inputs.token is dict else "rows of numbers"
+        raise CommandError(f"the model was trained on {kind}; the command line reads tokens only")
     return inputs
 
 

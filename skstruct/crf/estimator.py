@@ -28,7 +28,7 @@ from ..core.store import READ_ONLY
 from ..data.inputs import (
     PlaceError,
     Sequences,
-    as_sequences,
+    as_tokens,
     check_X_y,
     flatten,
     lengths_of,
@@ -280,7 +280,7 @@ class L1CRF(
         filled = np.flatnonzero(np.diff(token) > 0)
         flat, token, weight = flatten(sequences), offsets_of(np.diff(token)[filled]), weight[filled]
         if before is None:
-            encoder = new_encoder(self.features, self.min_count, flat)
+            encoder = new_encoder(self.features, self.min_count, flat, scaled=False)
         else:
             encoder = before.encoder.copy()
             check_same_features(encoder, self.features, self.min_count)
@@ -293,7 +293,7 @@ class L1CRF(
     def _sums(self, X, gold=None):
         """(marginals (N * L,), log Z (n,), first tokens) under the model, with labels given or not."""
         check_is_fitted(self)
-        sequences = as_sequences(X)
+        sequences = as_tokens(X)
         chain, L, like = self._model.chain(), len(self._model.labels), first_token(sequences)
 
         def work(bounds):
@@ -392,7 +392,7 @@ class L1CRF(
             the place.
         """
         check_is_fitted(self)
-        X, y, token = check_X_y(X, y)
+        X, y, token = check_X_y(X, y, read=as_tokens)
         gold, _ = encode_labels(y, token, self._model.labels, grow=False)
         given = self._sums(X, gold)[1]
         possible = given > -np.inf

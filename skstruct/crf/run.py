@@ -13,7 +13,7 @@ from ..chain.constraints import check_gold
 from ..chain.model import ChainModel, make_task
 from ..core.averaging import entries, sparse_store
 from ..core.store import FEW_LABELS, READ_ONLY, is_sparse, new_store
-from ..data.inputs import PlaceError, check_X_y, flatten, lengths_of, offsets_of, place
+from ..data.inputs import PlaceError, as_tokens, blanked, check_X_y, flatten, lengths_of, offsets_of, place
 from ..data.labels import encode_known, some_of
 from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
 from ..training.interrupt import DeferredInterrupt
@@ -55,19 +55,18 @@ class CRFRun:
         if X is None or y is None:
             raise ValueError("X_val and y_val must be given together")
         names = {"X": "X_val", "y": "y_val"}
-        sequences, targets, token = check_X_y(X, y, tuple(names.values()))
+        sequences, targets, token = check_X_y(X, y, tuple(names.values()), as_tokens)
         try:
             gold, unseen, others = encode_known(targets, token, self.labels)
             left_out = self._without_labelling(gold, unseen, token)
-            for i in left_out:
-                sequences[i] = ()
+            sequences = blanked(sequences, left_out)
             weight = np.ones(len(sequences))
             weight[left_out] = 0.0
             gold = gold[np.repeat(weight > 0.0, np.diff(token))]
             token = offsets_of(lengths_of(sequences))
             check_gold(gold, token, self.labels, self.constraints)
             flat = flatten(sequences)
-            if flat:
+            if len(flat):
                 self.validation = make_task(self.encoder, flat, token, gold, weight, grow=False)
                 check_values(self.validation)
         except PlaceError as error:

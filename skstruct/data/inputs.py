@@ -10,48 +10,34 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .matrix import Rows, SequenceMatrix, assembled
+from .numbers import numbers_in
+from .places import PLACE, PlaceError, describe, place
+
+__all__ = [
+    "LABELS",
+    "PLACE",
+    "TREES",
+    "WORDS",
+    "Inputs",
+    "PlaceError",
+    "Sequences",
+    "as_sequences",
+    "as_tokens",
+    "blanked",
+    "check_X_y",
+    "check_same_lengths",
+    "describe",
+    "flatten",
+    "lengths_of",
+    "offsets_of",
+    "place",
+    "renumbered",
+    "take",
+]
+
 _ORDINARY = {list, tuple, np.ndarray}
 _NOT_SEQUENCES = (str, bytes, bytearray, dict, set, frozenset)
-
-PLACE = "{place}"
-"""Stands for the place in the text of a :class:`PlaceError`."""
-
-
-class PlaceError(ValueError):
-    """An error that names a place in a corpus, and can be told where the corpus was taken from.
-
-    Parameters
-    ----------
-    sequence : int or None
-        None if there is only one sequence; :meth:`move` can say later which it is.
-    position : int or None
-        Of the token; None if the sequence as a whole is meant.
-    text : str
-        What is wrong there. The place comes first, ``<name>: sequence 3, position 1: <text>``, unless the
-        text says where, by :data:`PLACE`.
-    name : str or None
-        The argument that is wrong.
-    """
-
-    def __init__(self, sequence, position, text, name=None):
-        super().__init__(text)
-        self.position = None if position is None else int(position)
-        self.text = text if PLACE in text else f"{PLACE}: {text}"
-        self.name = name
-        self.move(sequence)
-
-    def __reduce__(self):
-        return PlaceError, (self.sequence, self.position, self.text, self.name), vars(self)
-
-    def move(self, sequence, name=None):
-        """Let the error name another sequence, and another argument if ``name`` is given."""
-        self.sequence = None if sequence is None else int(sequence)
-        self.name = name or self.name
-        numbers = [("sequence", self.sequence), ("position", self.position)]
-        place = ", ".join(f"{what} {number}" for what, number in numbers if number is not None)
-        place = place if self.name is None else f"{self.name}: {place}"
-        self.args = (self.text.replace(PLACE, place, 1),)
-
 
 LABELS, WORDS, TREES = "labels", "words", "trees"
 """What models predict: a label for each token, the words of a text, or (head, label) for each token."""
@@ -64,7 +50,8 @@ class Inputs(NamedTuple):
     ----------
     task : {"labels", "words", "trees"}
     token : type
-        ``str``, ``tuple`` of str, or ``dict`` for ready-made features of any kind. Of words: ``str``.
+        ``str``, ``tuple`` of str, ``dict`` for ready-made features of any kind, or ``numpy.ndarray`` for rows
+        of numbers. Of words: ``str``.
     width : int
         Columns of a token that are read; tuples of labelling models may be longer.
     """
@@ -72,14 +59,6 @@ class Inputs(NamedTuple):
     task: str
     token: type
     width: int
-
-
-def describe(value):
-    """A short account of a value for an error message."""
-    text = repr(value)
-    if len(text) > 40:
-        text = text[:37] + "..."
-    return f"{type(value).__name__} {text}"
 
 
 def _is_sequence(value):
@@ -151,8 +130,20 @@ def _one_sequence(sequence, name, item, i):
     return list(_elements(sequence))
 
 
+def as_tokens(X, name="X"):
+    """The sequences in ``X`` as a list, or, if tokens are rows of numbers, as a ``SequenceMatrix``.
+
+    What reads it goes through :func:`lengths_of`, :func:`flatten`, :func:`take`, :func:`blanked` and slices.
+    For parameters and errors see :func:`as_sequences` and ``numbers.numbers_in``.
+    """
+    numbers = numbers_in(X, name)
+    return as_sequences(X, name, "token") if numbers is None else numbers
+
+
 def lengths_of(sequences):
     """Lengths as an int64 array."""
+    if isinstance(sequences, SequenceMatrix):
+        return sequences.lengths
     return np.fromiter(map(len, sequences), np.int64, len(sequences))
 
 
@@ -164,14 +155,10 @@ def offsets_of(lengths):
 
 
 def flatten(sequences):
-    """All elements in one list."""
+    """All elements in one list; of a ``SequenceMatrix`` its ``Rows``."""
+    if isinstance(sequences, SequenceMatrix):
+        return Rows(sequences.matrix, sequences.names, sequences.constants)
     return list(chain.from_iterable(sequences))
-
-
-def place(offsets, k):
-    """(sequence, position) of the k-th element of the flat corpus."""
-    i = int(np.searchsorted(offsets, k, side="right")) - 1
-    return i, int(k - offsets[i])
 
 
 @contextmanager
@@ -230,8 +217,10 @@ class Sequences(list):
         return Sequences, (list(self),)
 
 
-def check_X_y(X, y, names=("X", "y")):
+def check_X_y(X, y, names=("X", "y"), read=as_sequences):
     """The sequences of X and y, and where each starts in the flat corpus; errors use ``names``.
+
+    ``read`` makes sequences of X: :func:`as_tokens` where rows of numbers are welcome.
 
     Returns
     -------
@@ -245,7 +234,7 @@ def check_X_y(X, y, names=("X", "y")):
     """
     if y is None:
         raise ValueError(f"{names[1]} must be a list of label sequences, got None")
-    X = as_sequences(X, names[0], "token")
+    X = read(X, names[0])
     y = as_sequences(y, names[1], "label")
     lengths = lengths_of(X)
     check_same_lengths(lengths, lengths_of(y), names)
@@ -260,4 +249,23 @@ def check_X_y(X, y, names=("X", "y")):
 
 def take(sequences, keep):
     """The sequences at the positions in ``keep``."""
+    if isinstance(sequences, SequenceMatrix):
+        return sequences[np.asarray(keep, np.int64)]
     return [sequences[i] for i in keep]
+
+
+def blanked(sequences, empty):
+    """The sequences, of which those at the positions in ``empty`` have lost their elements."""
+    if isinstance(sequences, SequenceMatrix):
+        keep = np.ones(len(sequences), np.bool_)
+        keep[empty] = False
+        if keep.all():
+            return sequences
+        return assembled(
+            take(sequences, np.flatnonzero(keep)).matrix, np.where(keep, sequences.lengths, 0),
+            sequences.names, sequences.constants,
+        )  # fmt: skip
+    sequences = list(sequences)
+    for i in empty:
+        sequences[i] = ()
+    return sequences

@@ -16,30 +16,48 @@ write and read it.
 
 import os
 
-from ..data.inputs import describe
+from ..data.inputs import PlaceError, describe, place
+from ..data.matrix import Rows
 from .bags import BagEncoder
 from .encoder import TemplateEncoder
+from .numeric import NumericFeatures
 from .presets import PRESETS
+from .rows import RowsEncoder
 from .templates import resolve_templates
 
-ENCODERS = (TemplateEncoder, BagEncoder)
+ENCODERS = (TemplateEncoder, BagEncoder, RowsEncoder)
 
 
-def new_encoder(features, min_count, flat):
-    """The encoder that suits the first token of a corpus.
+def new_encoder(features, min_count, flat, scaled=True):
+    """The encoder that suits the first token of a corpus; ``scaled``: whether rows of numbers may be.
 
     Raises
     ------
     ValueError
         If the first token is of no known kind, or templates were asked for ready-made features.
     """
+    if isinstance(flat, Rows):
+        return RowsEncoder.for_tokens(features, min_count, flat, scaled)
+    if isinstance(features, NumericFeatures):
+        raise ValueError(
+            f"features={features!r} reads rows of numbers, but the first token is {describe(flat[0])}"
+        )
     for encoder in ENCODERS:
         if isinstance(flat[0], encoder.TOKENS):
             return encoder.for_tokens(features, min_count, flat)
     raise ValueError(
-        "X: sequence 0, position 0: a token must be a str, a tuple of str, a dict of features or a "
-        f"list of str, got {describe(flat[0])}"
+        "X: sequence 0, position 0: a token must be a str, a tuple of str, a dict of features, a list of str "
+        f"or a row of numbers, got {describe(flat[0])}"
     )
+
+
+def check_tokens(encoder, flat, token):
+    """Raise if the tokens are rows of numbers where a model was trained on others, or the other way round."""
+    rows = isinstance(flat, Rows)
+    if len(flat) and rows != (encoder.kind is RowsEncoder.kind):
+        known = "rows of numbers" if encoder.kind is RowsEncoder.kind else "tokens of another kind"
+        got = repr(flat[0]) if rows else describe(flat[0])
+        raise PlaceError(*place(token, 0), f"expected {known} as in training, got {got}", "X")
 
 
 def check_same_features(encoder, features, min_count):
@@ -49,11 +67,15 @@ def check_same_features(encoder, features, min_count):
             f"min_count={min_count} differs from that of the training so far, {encoder.min_count}; "
             f"a fit that continues cannot change it"
         )
-    if isinstance(features, (str, os.PathLike)):
+    if isinstance(features, NumericFeatures):
+        if features == getattr(encoder, "features", None):
+            return
+    elif isinstance(features, (str, os.PathLike)):
         name = os.fspath(features)
         if name == "auto" or not (name in PRESETS or os.path.isfile(name)):
             return  # a template file is read once; it may have gone since
-    if encoder.templates is None or resolve_templates(features, "", []) != encoder.templates:
+    numeric = isinstance(features, NumericFeatures)
+    if numeric or encoder.templates is None or resolve_templates(features, "", []) != encoder.templates:
         raise ValueError(
             f"features={describe(features)} differ from those of the training so far; a fit that "
             f"continues cannot change them"

@@ -16,7 +16,9 @@ from ..saving.values import name_of, require, savable_value, within
 from .alphabet import Alphabet
 from .bags import BagEncoder
 from .encoder import TemplateEncoder
+from .rows import RowsEncoder
 from .saved_contexts import contexts_state, fill_contexts
+from .saved_rows import rows_from_state, rows_state
 from .templates import FeatureTemplates
 
 _LOW = 0xFFFFFFFF
@@ -346,4 +348,5 @@ def _bag_from_state(node, reader, where):
 
 
 savable_encoder("bag", BagEncoder, _bag_state, _bag_from_state)
+savable_encoder("rows", RowsEncoder, rows_state, rows_from_state)
 savable_encoder("templates", TemplateEncoder, _template_state, _template_from_state)

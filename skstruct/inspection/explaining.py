@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.inputs import as_sequences, check_same_lengths, describe, lengths_of
-from .feature_lists import active_features, chain_of, weight_rows
+from ..data.inputs import as_sequences, as_tokens, check_same_lengths, describe, lengths_of
+from .feature_lists import active_features, chain_of, tokens_of, weight_rows
 from .rendering import Explanation, TokenExplanation
 from .runners_up import runners_up, runners_up_of_pairs
 
@@ -56,11 +56,11 @@ def explain(tagger: Any, sequence: Collection[Any], labels: Collection[Any] | No
     True
     """
     model = chain_of(tagger)
-    (sequence,) = as_sequences([sequence])
-    path, labels = _path(tagger, sequence, labels)
-    if not len(sequence):
+    given = as_tokens([sequence])
+    path, labels = _path(tagger, given, labels)
+    if not path:
         return Explanation([], 0.0, [])
-    active = active_features(model, sequence)
+    active, sequence = active_features(model, given), tokens_of(given)
     emission, transition = _scores(model, active)
     if model.order == 2:
         others, margins = runners_up_of_pairs(emission, transition, _trigrams(model), model.constraints, path)
@@ -89,18 +89,18 @@ def _label_id(labels, label, where=""):
         raise ValueError(f"{where}{describe(label)} is not a label of the model") from None
 
 
-def _path(tagger, sequence, labels):
+def _path(tagger, given, labels):
     """(ids, labels) of the labelling to explain."""
     known = tagger._model.labels
     if labels is not None:
         (labels,) = as_sequences([labels], "labels", "label")
-        check_same_lengths(lengths_of([sequence]), lengths_of([labels]))
+        check_same_lengths(lengths_of(given), lengths_of([labels]))
         for t, label in enumerate(labels):
             if label is not None:
                 _label_id(known, label, f"labels: position {t}: ")
     if labels is None or None in labels:
         allowed = None if labels is None else [labels]
-        labels = tagger.predict([sequence], allowed=allowed)[0]
+        labels = tagger.predict(given, allowed=allowed)[0]
     path = [_label_id(known, label) for label in labels]
     return path, [known.values[y] for y in path]
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.inputs import as_sequences, describe
+from ..data.inputs import as_tokens, describe
+from ..data.matrix import SequenceMatrix
 
 
 class FeatureWeight(NamedTuple):
@@ -155,9 +156,16 @@ class ActiveFeatures(NamedTuple):
     edges: list  # rows are combinations e, which own the weight rows e * L + p
 
 
-def active_features(model, sequence):
-    """The features of one sequence that the model knows."""
-    return ActiveFeatures(*model.encoder.named(model.encode([sequence])[0], sequence))
+def active_features(model, given):
+    """The features that the model knows of one sequence, alone in a checked corpus."""
+    return ActiveFeatures(*model.encoder.named(model.encode(given)[0], given[0]))
+
+
+def tokens_of(given):
+    """The tokens of one sequence, alone in a checked corpus, as a list."""
+    if isinstance(given, SequenceMatrix):
+        return [row for row in given.matrix]
+    return given[0]
 
 
 def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
@@ -183,5 +191,4 @@ def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
     [['U00:_B-1', 'U01:he'], ['U00:the', 'U01:og']]
     """
     model = chain_of(tagger)
-    (sequence,) = as_sequences([sequence])
-    return [[name for _, _, name in token] for token in active_features(model, sequence).nodes]
+    return [[name for _, _, name in token] for token in active_features(model, as_tokens([sequence])).nodes]

@@ -16,7 +16,8 @@ from ..cluster.shards import Mixture, Shard, shard_key
 from ..cluster.steps import ERRORS, NONZERO, UNIFORM
 from ..cluster.threads import Threads
 from ..cluster.workers import Cluster
-from ..data.inputs import describe, lengths_of
+from ..data.inputs import describe, lengths_of, take
+from ..data.numbers import numbers_in
 from ..data.types import Corpus, History
 from ..saving.registry import savable
 from ..training.checkpoint import simple_parameters
@@ -339,10 +340,11 @@ def _check_shards(n_shards, n):
 
 def _dealt(X, y, sample_weight, n_shards):
     """Callables that return every ``n_shards``-th sequence, of those that are not empty."""
-    X, y = list(X), list(y)
+    numbers = numbers_in(X)
+    X, y = list(X) if numbers is None else numbers, list(y)
     if len(X) != len(y):
         raise ValueError(f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}")
-    lengths = lengths_of([x.split() if isinstance(x, str) else x for x in X])
+    lengths = lengths_of([x.split() if isinstance(x, str) else x for x in X] if numbers is None else X)
     weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight)
     if weight.shape != (len(X),):
         raise ValueError(f"sample_weight must have shape ({len(X)},), got {weight.shape}")
@@ -351,6 +353,6 @@ def _dealt(X, y, sample_weight, n_shards):
     loads = []
     for s in range(n_shards):
         mine = visited[s::n_shards].tolist()
-        data = mine, [X[i] for i in mine], [y[i] for i in mine]
+        data = mine, take(X, mine), take(y, mine)
         loads.append(Given(*data) if sample_weight is None else Given(*data, weight[mine]))
     return loads

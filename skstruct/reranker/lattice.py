@@ -10,7 +10,7 @@ from math import log
 
 import numpy as np
 
-from ..data.inputs import as_sequences, check_X_y, describe, lengths_of, offsets_of, renumbered, take
+from ..data.inputs import as_tokens, check_X_y, describe, lengths_of, offsets_of, renumbered, take
 from ..data.segmented import as_pieces, as_words, cut, with_characters
 from ..metrics import token_accuracy_score
 from ..metrics.words import word_f1_score
@@ -84,12 +84,12 @@ class TokenView:
 
     def check(self, X, y):
         """(X, y) as lists."""
-        X, y, _ = check_X_y(X, y)
+        X, y, _ = check_X_y(X, y, read=as_tokens)
         return X, list(y)
 
     def check_X(self, X):
         """X as a list of sequences."""
-        return as_sequences(X)
+        return as_tokens(X)
 
     def lengths(self, X):
         """Tokens of each sequence."""
@@ -130,8 +130,10 @@ def _spelled(words, tagged):
 
 
 def _labelled(sequence, labels):
-    """Items of a sequence of tokens; the word of a token is its first column, of a bag of features none."""
-    words = [t if isinstance(t, str) else t[0] if isinstance(t, tuple) else None for t in sequence]
+    """Items of a sequence of tokens; the word of a token is its first column, of other tokens none."""
+    words = [None] * len(labels)
+    if isinstance(sequence, (list, tuple)):
+        words = [t if isinstance(t, str) else t[0] if isinstance(t, tuple) else None for t in sequence]
     return [(t, t + 1, word, label) for t, (word, label) in enumerate(zip(words, labels))]
 
 
@@ -171,7 +173,7 @@ def lattice(candidates):
 def lattices_of(view, base, X, k):
     """The lattice of each sequence; [] for an empty one."""
     filled = np.flatnonzero(view.lengths(X)).tolist()
-    found = [[] for _ in X]
+    found = [[] for _ in range(len(X))]
     for start in range(0, len(filled), BLOCK):
         block = filled[start : start + BLOCK]
         with renumbered(block):

@@ -18,15 +18,20 @@ import os
 import textwrap
 from collections.abc import Callable, Collection
 from dataclasses import KW_ONLY, Field, dataclass, field, fields
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
 from .._sklearn import N_JOBS, POSITIVE, Integral, Interval, Options, Real, StrOptions
 from ..core.codes import NOISES, PENALTIES
+from ..features.numeric import NumericFeatures
 from ..features.templates import FeatureTemplates
 
 T = TypeVar("T")
+
+FeatureChoice: TypeAlias = (
+    str | os.PathLike[str] | list[str] | tuple[str, ...] | FeatureTemplates | NumericFeatures
+)
 
 FRACTION = Interval(Real, 0, 1, closed="left")
 PATH = [str, os.PathLike, None]
@@ -307,16 +312,16 @@ class OnlineParameters(
 class TaggerParameters(Parameters):
     """What all chain taggers accept; ``features`` may be given by position."""
 
-    features: str | os.PathLike[str] | list[str] | tuple[str, ...] | FeatureTemplates = field(
+    features: FeatureChoice = field(
         default="auto",
         metadata=parameter(
-            "str, path, list of str or FeatureTemplates",
-            [str, os.PathLike, list, tuple, FeatureTemplates],
+            "str, path, list of str, FeatureTemplates or NumericFeatures",
+            [str, os.PathLike, list, tuple, FeatureTemplates, NumericFeatures],
             """Which features tokens that are str or tuples of str have: ``"auto"`` (from the look of the
             tokens), a preset (``"char"``, ``"char-av"``, ``"chunk"``, ``"word"``, ``"collins"``,
             ``"char-best"``, ``"chunk-best"``, ``"word-best"``; see ``skstruct.features.presets``), template
             strings or a template file in CRF++ syntax. Tokens that are dicts or lists of str bring their own
-            features.""",
+            features; how rows of numbers count, ``NumericFeatures`` says.""",
         ),
     )
     _: KW_ONLY

@@ -8,9 +8,10 @@ import sys
 import numpy as np
 import pytest
 from inside import after_each_submission, kept_by_a_worker, model_of
+from scipy import sparse
 from sklearn.base import clone
 
-from skstruct import ParameterMixer, StructuredPerceptron
+from skstruct import ParameterMixer, SequenceMatrix, StructuredPerceptron
 from skstruct.cluster import workers
 
 distributed = pytest.importorskip("distributed")
@@ -129,3 +130,14 @@ def test_a_client_that_is_not_there(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ImportError, match=r"skstruct\[dask\]"):
         ParameterMixer(base(), client="auto").fit(*load(0, 1))
+
+
+def test_rows_of_numbers(client):
+    """Shards share one scale, that of all of them."""
+    rng = np.random.default_rng(0)
+    flat = rng.normal(size=(200, 4)) * (rng.random((200, 4)) < 0.5)
+    for matrix in (flat, sparse.csr_array(flat)):
+        X = SequenceMatrix(matrix, [4] * 50, feature_names="abcd")
+        y = X.split(flat.argmax(axis=1).tolist())
+        here = ParameterMixer(base(), n_shards=3, random_state=0).fit(X, y)
+        assert_same(here, ParameterMixer(base(), n_shards=3, random_state=0, client="auto").fit(X, y))

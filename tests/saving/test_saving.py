@@ -71,12 +71,17 @@ def as_list(word, rng):
     return [f"word:{word}", word[:1]]
 
 
+def as_row(word, rng):
+    return [float(len(word)), ord(word[0]) % 7 - 3.0, ord(word[-1]) % 3, round(rng.random(), 2)]
+
+
 TOKENS = {
     "str": (lambda word, rng: word, {}),
     "tuple": (as_tuple, {"features": TEMPLATES, "min_count": 2}),
     "dict": (as_dict, {}),
     "flat-dict": (as_flat_dict, {"min_count": 2}),
     "list": (as_list, {}),
+    "row": (as_row, {}),
 }
 
 

@@ -1,0 +1,56 @@
+"""Places in a corpus, and errors that name them."""
+
+import numpy as np
+
+PLACE = "{place}"
+"""Stands for the place in the text of a :class:`PlaceError`."""
+
+
+class PlaceError(ValueError):
+    """An error that names a place in a corpus, and can be told where the corpus was taken from.
+
+    Parameters
+    ----------
+    sequence : int or None
+        None if there is only one sequence; :meth:`move` can say later which it is.
+    position : int or None
+        Of the token; None if the sequence as a whole is meant.
+    text : str
+        What is wrong there. The place comes first, ``<name>: sequence 3, position 1: <text>``, unless the
+        text says where, by :data:`PLACE`.
+    name : str or None
+        The argument that is wrong.
+    """
+
+    def __init__(self, sequence, position, text, name=None):
+        super().__init__(text)
+        self.position = None if position is None else int(position)
+        self.text = text if PLACE in text else f"{PLACE}: {text}"
+        self.name = name
+        self.move(sequence)
+
+    def __reduce__(self):
+        return PlaceError, (self.sequence, self.position, self.text, self.name), vars(self)
+
+    def move(self, sequence, name=None):
+        """Let the error name another sequence, and another argument if ``name`` is given."""
+        self.sequence = None if sequence is None else int(sequence)
+        self.name = name or self.name
+        numbers = [("sequence", self.sequence), ("position", self.position)]
+        place = ", ".join(f"{what} {number}" for what, number in numbers if number is not None)
+        place = place if self.name is None else f"{self.name}: {place}"
+        self.args = (self.text.replace(PLACE, place, 1),)
+
+
+def describe(value):
+    """A short account of a value for an error message."""
+    text = repr(value)
+    if len(text) > 40:
+        text = text[:37] + "..."
+    return f"{type(value).__name__} {text}"
+
+
+def place(offsets, k):
+    """(sequence, position) of the k-th element of the flat corpus."""
+    i = int(np.searchsorted(offsets, k, side="right")) - 1
+    return i, int(k - offsets[i])

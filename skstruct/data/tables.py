@@ -1,0 +1,171 @@
+"""Matrices, tables and padded arrays: rows of numbers, after a check."""
+
+import numpy as np
+from scipy import sparse
+
+from .places import PLACE, PlaceError, describe, place
+
+SMALL = {np.dtype(name) for name in ("bool", "int8", "uint8", "int16", "uint16", "float16", "float32")}
+"""Types whose values float32 holds exactly."""
+
+
+def is_frame(value):
+    """Whether it is a pandas or polars DataFrame."""
+    return hasattr(value, "columns") and hasattr(value, "to_numpy") and getattr(value, "ndim", 2) == 2
+
+
+def as_float(array):
+    """An array of numbers as float32, where that holds its values, or float64; None if there are others."""
+    if array.dtype.kind == "O":
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError):
+            return None
+    if array.dtype.kind not in "biuf":
+        return None
+    return np.ascontiguousarray(array, np.float32 if array.dtype in SMALL else np.float64)
+
+
+def as_rows(matrix):
+    """CSR with sorted columns and without duplicates; the matrix itself if it is that.
+
+    Raises
+    ------
+    ValueError
+        If values are no numbers.
+    """
+    rows = matrix.tocsr()
+    if rows.dtype.kind not in "biuf":
+        raise ValueError(f"numbers are expected, got values of type {rows.dtype}")
+    if not rows.has_canonical_format:
+        rows = rows.copy() if rows is matrix else rows
+        rows.sum_duplicates()
+    return rows
+
+
+def frame_of(df):
+    """(array, names) of a table.
+
+    Raises
+    ------
+    ValueError
+        If a column holds no numbers; names it.
+    """
+    names = [str(name) for name in df.columns]
+    columns = [np.asarray(df[name]) for name in df.columns]
+    for name, column in zip(names, columns):
+        if column.ndim != 1 or as_float(column[:0] if column.dtype.kind != "O" else column) is None:
+            raise ValueError(f"column {name!r} holds no numbers, got {describe(column[:1].tolist())}")
+    small = all(column.dtype in SMALL for column in columns)
+    out = np.empty((len(df), len(columns)), np.float32 if small else np.float64)
+    for c, column in enumerate(columns):
+        out[:, c] = column
+    return out, names
+
+
+def as_matrix(matrix):
+    """(matrix, names or None) of what users call a matrix: CSR, or float32 or float64 in C order."""
+    if sparse.issparse(matrix):
+        return as_rows(matrix), None
+    if is_frame(matrix):
+        return frame_of(matrix.collect() if hasattr(matrix, "collect") else matrix)
+    array = np.asarray(matrix)
+    found = as_float(array) if array.ndim == 2 else None
+    if found is None:
+        raise ValueError(
+            f"matrix must have two dimensions, tokens and columns, and hold numbers; got "
+            f"{array.ndim} dimensions of type {array.dtype}"
+        )
+    return found, None
+
+
+def checked_names(names, n_columns):
+    """Names of columns as a list of str."""
+    found = [str(name) for name in names]
+    if len(found) != n_columns:
+        raise ValueError(f"feature_names must be {n_columns} names, one a column, got {len(found)}")
+    return found
+
+
+def check_finite(X, name="X"):
+    """Raise for a value that is not finite; the message names sequence, position and column.
+
+    Parameters
+    ----------
+    X : SequenceMatrix
+    """
+    matrix, is_sparse = X.matrix, sparse.issparse(X.matrix)
+    values = matrix.data if is_sparse else matrix
+    with np.errstate(all="ignore"):
+        if values.dtype.kind != "f" or np.isfinite(values.sum()):
+            return
+    step = max(1, 2**20 // max(1, values.shape[-1])) if not is_sparse else 2**20
+    for first in range(0, values.shape[0], step):
+        wrong = np.argwhere(~np.isfinite(values[first : first + step]))
+        if wrong.shape[0]:
+            break
+    else:
+        return  # the sum alone was too large
+    if is_sparse:
+        k = first + int(wrong[0, 0])
+        row, column = int(np.searchsorted(matrix.indptr, k, side="right")) - 1, int(matrix.indices[k])
+        value = float(values[k])
+    else:
+        row, column = first + int(wrong[0, 0]), int(wrong[0, 1])
+        value = float(values[row, column])
+    called = "" if X.names is None else f" ({X.names.all()[column]!r})"
+    hint = "; if it is padding: SequenceMatrix.from_padded" if np.isnan(value) else ""
+    i, t = place(X.offsets, row)
+    raise PlaceError(i, t, f"{PLACE}, column {column}{called}: {value} is not finite{hint}", name)
+
+
+def unpadded(X, mask):
+    """(rows, lengths) of a padded array; see ``SequenceMatrix.from_padded``."""
+    array = np.asarray(X)
+    array = as_float(array) if array.ndim == 3 else None
+    if array is None:
+        raise ValueError(
+            f"a padded array has three dimensions (sequences, positions, columns) of numbers, got "
+            f"{np.ndim(X)} dimensions of type {np.asarray(X).dtype}"
+        )
+    n, T = array.shape[:2]
+    if mask is None:
+        padding = np.isnan(array).all(axis=2) if array.shape[2] else np.zeros((n, T), np.bool_)
+        lengths = T - np.cumprod(padding[:, ::-1], axis=1).sum(axis=1)
+        used = np.arange(T) < lengths[:, None]
+    else:
+        used = np.asarray(mask)
+        if used.shape != (n, T) or used.dtype.kind not in "biu":
+            raise ValueError(f"mask must be bool of shape ({n}, {T}), got {used.dtype} {used.shape}")
+        used = used.astype(np.bool_)
+        lengths = used.sum(axis=1)
+        gaps = np.flatnonzero((np.diff(used.astype(np.int8), axis=1, prepend=0) == 1).sum(axis=1) > 1)
+        if gaps.shape[0]:
+            raise PlaceError(gaps[0], None, "the mask has padding between tokens", "X")
+    return array[used], lengths.astype(np.int64)
+
+
+def grouped(df, by, columns, label):
+    """(array, lengths, names, labels or None) of a table; see ``SequenceMatrix.from_frame``."""
+    df = df.collect() if hasattr(df, "collect") else df
+    if not is_frame(df):
+        raise ValueError(f"df must be a pandas or polars DataFrame, got {describe(df)}")
+    known = list(df.columns)
+    chosen = [c for c in known if c not in (by, label)] if columns is None else list(columns)
+    for name in [by, *chosen, *([] if label is None else [label])]:
+        if name not in known:
+            raise ValueError(f"the table has no column {name!r}; it has {', '.join(map(str, known))}")
+    array, names = frame_of(df[chosen])
+    keys = np.asarray(df[by])
+    n = keys.shape[0]
+    new = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if n else np.zeros(0, np.int64)
+    seen = {}
+    for i, k in enumerate(keys[new].tolist()):
+        if k in seen:
+            raise ValueError(
+                f"the rows of {by!r} = {k!r} are not neighbours: row {new[i]} begins anew; sort the table "
+                f"first"
+            )
+        seen[k] = i
+    labels = None if label is None else df[label].to_list()
+    return array, np.diff(np.append(new, n)), names, labels

@@ -1,0 +1,79 @@
+"""How rows of numbers become features: intercept and scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.inputs import describe
+
+TARGET = 4.0
+"""Mean squared norm of rows under ``scale="auto"``: a transition counts 1, and rows should weigh as much."""
+
+
+@dataclass(frozen=True)
+class NumericFeatures:
+    """What models learn from tokens that are rows of numbers; a value of their ``features``.
+
+    Parameters
+    ----------
+    bias : bool, default=True
+        Besides the columns there is a feature that all tokens have: an intercept for each label.
+    scale : "auto" or float, default="auto"
+        What values are multiplied by. The ratio of the size of rows to 1, what a transition counts, sets how
+        much an online learner believes each; ``"auto"`` makes the mean squared norm of the training rows 4,
+        so that results do not depend on units. It is fixed by the first fit, and kept in files. ``L1CRF``
+        takes values as they are. Columns in different units, or far from 0, should be standardised first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstruct import NumericFeatures, StructuredPerceptron
+    >>> X, y = [np.eye(3), np.eye(3)[::-1]], [["a", "b", "c"], ["c", "b", "a"]]
+    >>> tagger = StructuredPerceptron(NumericFeatures(bias=False), random_state=0).fit(X, y)
+    >>> tagger.n_features()
+    3
+    """
+
+    bias: bool = True
+    scale: Literal["auto"] | float = "auto"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.bias, (bool, np.bool_)):
+            raise ValueError(f"bias must be a bool, got {describe(self.bias)}")
+        number = isinstance(self.scale, (int, float, np.number)) and not isinstance(self.scale, bool)
+        if not (number and 0 < self.scale < np.inf or isinstance(self.scale, str) and self.scale == "auto"):
+            raise ValueError(f"scale must be 'auto' or a positive number, got {describe(self.scale)}")
+
+    def factor(self, squares: Fraction, n_tokens: int) -> float:
+        """What values are multiplied by.
+
+        Parameters
+        ----------
+        squares : Fraction
+            Sum of the squared norms of the training rows.
+        n_tokens : int
+        """
+        if self.scale != "auto":
+            return float(self.scale)
+        return sqrt(TARGET * n_tokens / float(squares)) if squares else 1.0
+
+
+def exact_sum(values: NDArray[np.float64]) -> Fraction:
+    """The sum of floats without rounding.
+
+    Shards of a corpus add up to the whole, so that models trained on them agree to the last bit.
+    """
+    mantissa, exponent = np.frexp(np.minimum(values, 1e300))  # squares may overflow
+    digits = np.ldexp(mantissa, 53).astype(np.int64)
+    total = Fraction(0)
+    for e in np.unique(exponent).tolist():
+        mine = digits[exponent == e]
+        whole = (int((mine >> 32).sum()) << 32) + int((mine & 0xFFFFFFFF).sum())
+        total += whole * Fraction(2) ** (e - 53)
+    return total

@@ -1,0 +1,245 @@
+"""Features of tokens, encoded once: templates, columns and dicts as a sparse matrix with names."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import POSITIVE, BaseEstimator, sequence_tags
+from ..data.inputs import as_tokens, describe, flatten, lengths_of, offsets_of
+from ..data.matrix import Constants, FeatureNames, Rows, SequenceMatrix, assembled
+from ..data.types import Corpus
+from .choose import check_tokens, new_encoder
+from .templates import FeatureTemplates
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class TokenVectorizer(TransformerMixin, BaseEstimator):
+    """Encode the features of tokens once, for all the fits of a search.
+
+    The sparse matrix that it makes stands for the tokens: a tagger fitted on it, or on some of its
+    sequences, learns what it would learn from these tokens, and a search spends its time on learning. Further
+    transformers, such as a selection of features, may follow.
+
+    Parameters
+    ----------
+    features : str, path, list of str or FeatureTemplates, default="auto"
+        As of the taggers: which features tokens that are str or tuples of str have. Tokens that are dicts or
+        lists of str bring their own.
+    min_count : int, default=1
+        Features seen fewer times in the text of ``fit`` are left out. That of a tagger counts anew in the
+        sequences that it is given.
+
+    Attributes
+    ----------
+    n_features_out_ : int
+        Columns.
+
+    Notes
+    -----
+    With ``features="auto"``, taggers take such a matrix as it is: without a bias, without a scale, and with
+    label bigrams only if the templates have them. Values are added in the order in which the tagger would add
+    those of the tokens, so that labels and scores are the same bit for bit; with dicts and lists of features
+    the whole model is. Noise is drawn by feature: with templates other features are drawn. Accessor variety
+    is that of the text of ``fit``.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skstruct import StructuredPerceptron
+    >>> from skstruct.features import TokenVectorizer
+    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]] * 2
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]] * 2
+    >>> vectorizer = TokenVectorizer(["U0:%x[0,0]", "B"])
+    >>> matrix = vectorizer.fit_transform(X)
+    >>> matrix
+    SequenceMatrix of 6 sequences, 18 sparse rows of 6 columns
+    >>> search = GridSearchCV(StructuredPerceptron(random_state=0), {"max_iter": [2, 5]}, cv=3)
+    >>> search.fit(matrix, y).predict(vectorizer.transform([["a", "dog"]]))
+    [['D', 'N']]
+    >>> vectorizer.get_feature_names_out()[:2].tolist()
+    ['U0:the', 'U0:dog']
+    """
+
+    _parameter_constraints = {
+        "features": [str, os.PathLike, list, tuple, FeatureTemplates],
+        "min_count": [POSITIVE],
+    }
+
+    n_features_out_: int
+
+    def __init__(
+        self,
+        features: str | os.PathLike[str] | list[str] | tuple[str, ...] | FeatureTemplates = "auto",
+        *,
+        min_count: int = 1,
+    ) -> None:
+        self.features = features
+        self.min_count = min_count
+
+    def __sklearn_tags__(self) -> Any:
+        tags = sequence_tags(super().__sklearn_tags__())
+        tags.target_tags.required = False
+        return tags
+
+    def fit(self, X: Corpus, y: Any = None) -> Self:
+        """Learn which features there are.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        y : optional
+            Not looked at.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is wrong, the message names sequence and position; or if templates describe
+            transitions (``B01:%x[0,0]``), which a matrix of tokens does not hold.
+        """
+        self._learn(X)
+        return self
+
+    def fit_transform(self, X: Corpus, y: Any = None) -> SequenceMatrix:
+        """:meth:`fit`, then :meth:`transform`, with the tokens read once.
+
+        Parameters
+        ----------
+        X, y
+            As of :meth:`fit`.
+
+        Returns
+        -------
+        SequenceMatrix
+        """
+        return self._matrix(*self._learn(X))
+
+    def transform(self, X: Corpus) -> SequenceMatrix:
+        """Encode tokens; features that were not there in :meth:`fit` are left out.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+
+        Returns
+        -------
+        SequenceMatrix
+            Over CSR, with the names of the features.
+        """
+        check_is_fitted(self)
+        flat, token, lengths = self._read(X)
+        check_tokens(self._encoder, flat, token)
+        return self._matrix(self._encoder.encode(flat, token, False), token, lengths)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names of the columns.
+
+        Parameters
+        ----------
+        input_features : optional
+            Not looked at.
+
+        Returns
+        -------
+        ndarray of shape (n_features_out_,), object
+        """
+        check_is_fitted(self)
+        return np.array(self._names.all(), dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_encoder")
+
+    def _read(self, X):
+        sequences = as_tokens(X)
+        flat = flatten(sequences)
+        if isinstance(flat, Rows):
+            raise ValueError("X: the tokens are rows of numbers already; TokenVectorizer encodes others")
+        lengths = lengths_of(sequences)
+        return flat, offsets_of(lengths), lengths
+
+    def _learn(self, X):
+        """(encoded corpus, first tokens, lengths)"""
+        self._validate_params()
+        flat, token, lengths = self._read(X)
+        if not flat:
+            raise ValueError("X holds no token: at least one sequence with at least one token is needed")
+        encoder = new_encoder(self.features, int(self.min_count), flat)
+        if encoder.templates is not None:
+            conditioned = [t.text for t in encoder.templates.templates if t.edge and t.atoms]
+            if conditioned:
+                raise ValueError(
+                    f"features={describe(self.features)} has templates of transitions, such as "
+                    f"{conditioned[0]!r}, which a matrix of tokens cannot hold; give the tokens to the "
+                    f"tagger, or leave these templates out"
+                )
+        encoded = encoder.encode(flat, token, True)
+        _, column = _listed(encoded, token)
+        used = np.bincount(column, minlength=encoder.n_node_rows) > 0
+        self._column = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
+        self._encoder, self.n_features_out_ = encoder, int(np.count_nonzero(used))
+        self._names = FeatureNames(make=_Names(encoder, np.flatnonzero(used)))
+        self._constants = Constants(encoder.has_bigram)
+        return encoded, token, lengths
+
+    def _matrix(self, encoded, token, lengths):
+        start, row = _listed(encoded, token)
+        column = self._column[row]
+        value = np.ones(column.shape[0])
+        if encoded.bag.value.shape[0]:
+            value = encoded.bag.value[encoded.bag.row >= 0]
+        if (column < 0).any():  # combinations that only positions outside the text of ``fit`` had
+            known = column >= 0
+            start = np.append(0, np.cumsum(known))[start]
+            column, value = column[known], value[known]
+        small = start[-1] < 2**31
+        matrix = sparse.csr_matrix(
+            (value, column, start.astype(np.int32) if small else start),
+            shape=(token[-1], self.n_features_out_), copy=False,
+        )  # fmt: skip
+        return assembled(matrix, lengths, self._names, self._constants)
+
+
+class _Names:
+    """The names of some rows of an encoder, when they are asked for."""
+
+    def __init__(self, encoder, rows):
+        self.encoder, self.rows = encoder, rows
+
+    def __call__(self):
+        known = self.encoder.row_names(set(self.rows.tolist()))
+        return [known[row] for row in self.rows.tolist()]
+
+
+def _listed(encoded, token):
+    """(starts, weight rows) of the state features of each token, in the order in which they are added."""
+    if encoded.bag.start.shape[0] > 1:
+        used = encoded.bag.row >= 0
+        return np.append(0, np.cumsum(used))[encoded.bag.start], encoded.bag.row[used]
+    grid, n = encoded.nodes, int(token[-1])
+    sequence = np.repeat(np.arange(token.shape[0] - 1), np.diff(token))
+    here = np.arange(n) - token[sequence] + encoded.anchor[sequence] + encoded.left
+    rows = np.full((n, int(grid.width.sum())), -1, np.int32)
+    k = 0
+    for g, (lo, width) in enumerate(zip(grid.lo.tolist(), grid.width.tolist())):
+        for s in reversed(range(width)):  # anchors from left to right
+            anchor = here - lo - s
+            inside = (anchor >= encoded.anchor[sequence]) & (anchor < encoded.anchor[sequence + 1])
+            first = grid.row[g, np.where(inside, anchor, 0)]
+            rows[:, k] = np.where(inside & (first >= 0), first + s, -1)
+            k += 1
+    if encoded.node_alive.shape[0]:
+        rows[(rows >= 0) & (encoded.node_alive[rows] == 0)] = -1
+    used = rows >= 0
+    return np.append(0, np.cumsum(used.sum(axis=1))), rows[used]
