@@ -79,7 +79,9 @@ class CRFObjective:
         self.occurrences = np.bincount(self.feature, minlength=self.n_features)
         self._parts, self.field, self.grouping = None, None, None
         if fields is not None:
-            self.field = fields[self.row]
+            # Numbered as they come, so that sums have one order however the corpus was encoded.
+            _, first, field = np.unique(fields[self.row], return_index=True, return_inverse=True)
+            self.field = np.argsort(np.argsort(first))[field]
             self.grouping = group_fields(self.start, self.feature, self.value, self.field)
         self.whole = Occurrences(self.start, self.feature, self.value, self.first, self.pair_label)
         self.clamped = self._cut(self.whole) if self.partial.size else None

@@ -21,6 +21,7 @@ class Constants(NamedTuple):
     """What a matrix says besides its values, if its columns are encoded features of tokens."""
 
     bigram: bool  # whether the label bigram is a feature
+    fields: NDArray[np.int32]  # (columns,) what each column looks at, as a number
 
 
 class FeatureNames:

@@ -1,6 +1,7 @@
 """Dictionaries of features pair by pair, where they cannot be walked in C; and chunks of a corpus joined."""
 
 from itertools import chain
+from math import inf, isfinite
 
 import numpy as np
 
@@ -9,6 +10,29 @@ from ..data.inputs import PlaceError, describe, offsets_of, place
 
 class Nested(Exception):
     """A value holds several features; the chunk is encoded pair by pair."""
+
+
+def as_feature(key, value):
+    """(name, value) of a pair, with None for the name if it is no feature; raises Nested if it is several."""
+    if not isinstance(key, str):
+        raise ValueError(f"a feature name must be a str, got {describe(key)}")
+    if isinstance(value, str):  # most often, so first
+        return f"{key}:{value}", 1.0
+    if isinstance(value, (bool, np.bool_)):
+        return (key if value else None), 1.0
+    if isinstance(value, (int, float, np.integer, np.floating)):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = inf
+        if not isfinite(number):
+            raise ValueError(f"feature {key!r} must be finite, got {describe(value)}")
+        return (key if number else None), number
+    if isinstance(value, (tuple, frozenset)):
+        raise Nested
+    raise ValueError(
+        f"feature {key!r} must be a str, a bool, a number, or a list or dict of these, got {describe(value)}"
+    )
 
 
 def items_at(tokens, sizes, places):

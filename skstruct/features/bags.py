@@ -7,18 +7,17 @@ A token is a bag of named features with values:
 * ``{"near": ["a", "b"]}`` is ``near:a`` and ``near:b``; ``{"near": {"a": 0.5}}`` nests;
 * ``["word:he", "title"]`` are two features with value 1.
 
-Distinct (key, value) pairs are resolved once and remembered, so that a corpus is walked in C; only
-new pairs, and floats that keep changing, are looked at in Python.
+Distinct pairs of key and value are resolved once and remembered; only new ones are looked at in Python.
 """
 
 import copy
+import re
 from itertools import chain, islice, repeat
-from math import inf, isfinite
 
 import numpy as np
 
 from ..data.inputs import PlaceError, describe, lengths_of, offsets_of, place
-from .bag_chunks import Nested, expand, items_at, joined, placed
+from .bag_chunks import Nested, as_feature, expand, items_at, joined, placed
 from .encoded import Bag, Encoded, RowMap, no_grid
 from .pairs import Pairs
 
@@ -27,6 +26,9 @@ CHUNK = 1024
 
 MOST_NUMBERS = 100_000
 """Distinct numbers remembered."""
+
+PREFIX = re.compile("[^:=]*")
+"""What the name of a feature looks at."""
 
 _SIMPLE = (str, bool, int, float, np.bool_, np.integer, np.floating)
 
@@ -95,32 +97,12 @@ class BagEncoder:
 
     # -- one pair ----------------------------------------------------------------------------------
     def _feature(self, name, grow):
-        if grow:
-            return self.ids.setdefault(name, len(self.ids))
-        return self.ids.get(name, -1)
+        return self.ids.setdefault(name, len(self.ids)) if grow else self.ids.get(name, -1)
 
     def _resolve(self, key, value, grow):
         """(feature id, value) of one pair; raises Nested for values that hold several features."""
-        if not isinstance(key, str):
-            raise ValueError(f"a feature name must be a str, got {describe(key)}")
-        if isinstance(value, str):  # most often, so first
-            return self._feature(f"{key}:{value}", grow), 1.0
-        if isinstance(value, (bool, np.bool_)):
-            return (self._feature(key, grow) if value else -1), 1.0
-        if isinstance(value, (int, float, np.integer, np.floating)):
-            try:
-                number = float(value)
-            except OverflowError:
-                number = inf
-            if not isfinite(number):
-                raise ValueError(f"feature {key!r} must be finite, got {describe(value)}")
-            return (self._feature(key, grow) if number else -1), number
-        if isinstance(value, (tuple, frozenset)):
-            raise Nested
-        raise ValueError(
-            f"feature {key!r} must be a str, a bool, a number, or a list or dict of these, "
-            f"got {describe(value)}"
-        )
+        name, number = as_feature(key, value)
+        return (-1 if name is None else self._feature(name, grow)), number
 
     # -- many --------------------------------------------------------------------------------------
     def _encode_dicts(self, tokens, first, offsets, grow):
@@ -128,7 +110,7 @@ class BagEncoder:
         try:
             return self._encode_simple(tokens, grow)
         except (Nested, TypeError, ValueError):
-            # A value that holds several features, or one that is wrong: look at each token alone.
+            # Several features, or one that is wrong: look at each token alone.
             return self._encode_nested(tokens, first, offsets, grow)
 
     def _encode_simple(self, tokens, grow):
@@ -295,17 +277,11 @@ class BagEncoder:
             like = flat[0]
         kind = dict if isinstance(like, dict) else list
         encode = self._encode_dicts if kind is dict else self._encode_lists
-        odd = set(map(type, flat)) - {kind}
-        if odd:
+        if set(map(type, flat)) - {kind}:
             for k, value in enumerate(flat):
                 if not isinstance(value, kind):
-                    i, t = place(token, k)
-                    raise PlaceError(
-                        i,
-                        t,
-                        f"expected a {kind.__name__} of features like the first token, got {describe(value)}",
-                        "X",
-                    )
+                    what = f"expected a {kind.__name__} of features like the first token"
+                    raise PlaceError(*place(token, k), f"{what}, got {describe(value)}", "X")
         parts, tokens = [], iter(flat)
         for first in range(0, len(flat), CHUNK):
             parts.append(encode(list(islice(tokens, CHUNK)), first, token, grow))
@@ -367,12 +343,11 @@ class BagEncoder:
         return self.n_rows
 
     def fields(self, encoded):
-        """(n_rows,) the key of each feature of a dict, as a number."""
-        of_row = np.zeros(self.n_rows, np.int32)
-        for field, pairs in enumerate(self._pairs.values()):
-            features = np.array([self._pair_feature[pair] for pair in pairs.values()], np.int32)
-            rows = self.row_of[features]
-            of_row[rows[rows >= 0]] = field
+        """(n_rows,) what each feature looks at, as a number: its name up to a colon or equals sign."""
+        numbers, of_row = {}, np.zeros(self.n_rows, np.int32)
+        for name, row in zip(self.ids, self.row_of.tolist()):
+            if row >= 0:
+                of_row[row] = numbers.setdefault(PREFIX.match(name).group(), len(numbers))
         return of_row
 
     def adapted(self, flat, token):

@@ -74,6 +74,7 @@ class RowsEncoder:
         self.row_of = np.zeros(0, np.int32)  # (width + 1,) row of each column, -1 if it has none
         self.counts = np.zeros(0, np.int64)  # (width + 1,) uses of each column, if there is a cut-off
         self.n_rows = 0
+        self._fields = None  # of columns that are features encoded before
 
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
@@ -101,6 +102,8 @@ class RowsEncoder:
         bag = no_bag()
         if len(flat):
             self._check(flat, token, grow)
+            if grow and flat.constants is not None:
+                self._fields = flat.constants.fields
             bag = self._bag(flat.matrix, grow)
         no_grids, none = no_grid(len(flat)), np.zeros(0, np.uint8)
         return Encoded(
@@ -185,6 +188,15 @@ class RowsEncoder:
     def n_node_rows(self):
         """Weight rows of the features of labels."""
         return self.n_rows
+
+    def fields(self, encoded):
+        """(n_rows,) what each feature looks at, as a number; None if nobody knows."""
+        if self._fields is None:
+            return None
+        of_row = np.zeros(self.n_rows, np.int32)
+        columns = np.flatnonzero(self.row_of[:-1] >= 0)
+        of_row[self.row_of[columns]] = self._fields[columns]
+        return of_row
 
     def adapted(self, flat, token):
         """Raise: there is nothing to adapt."""

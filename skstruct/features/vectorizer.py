@@ -190,7 +190,7 @@ class TokenVectorizer(TransformerMixin, BaseEstimator):
         self._column = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
         self._encoder, self.n_features_out_ = encoder, int(np.count_nonzero(used))
         self._names = FeatureNames(make=_Names(encoder, np.flatnonzero(used)))
-        self._constants = Constants(encoder.has_bigram)
+        self._constants = Constants(encoder.has_bigram, encoder.fields(encoded)[used])
         return encoded, token, lengths
 
     def _matrix(self, encoded, token, lengths):
