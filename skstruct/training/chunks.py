@@ -70,7 +70,7 @@ def map_chunks(work, sequences, n_jobs, piece_tokens=PIECE_TOKENS):
 
     n = len(sequences)
     if n == 1:  # no pieces, and the place of an error is right
-        return [work((0, 1, 0, len(sequences[0])))]
+        return [work((0, 1, 0, int(lengths_of(sequences)[0])))]
     n_threads = effective_n_jobs(n_jobs)
     token = offsets_of(lengths_of(sequences))
     n_pieces = max(4 * n_threads if n_threads > 1 else 1, -(-int(token[-1]) // piece_tokens))
