@@ -76,7 +76,9 @@ class CRFObjective:
         self.n_passes = 0
         self.n_threads = n_threads
         self._lattices = []
-        self.occurrences = np.bincount(self.feature, minlength=self.n_features)
+        self.occurrences = np.zeros(self.n_features, np.int64)
+        for part in np.array_split(self.feature, 16):  # bincount makes a copy of eight bytes each
+            self.occurrences += np.bincount(part, minlength=self.n_features)
         self._parts, self.field, self.grouping = None, None, None
         if fields is not None:
             # Numbered as they come, so that sums have one order however the corpus was encoded.

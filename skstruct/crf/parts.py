@@ -17,7 +17,7 @@ import numpy as np
 from ..chain.marginals import Occurrences, row_width
 from ..core.compile import inline, kernel
 
-SAMPLE = 2**20
+SAMPLE = 2**18
 """Tokens times fields that fields are grouped by."""
 MOST_FIELDS = 1024
 """More fields are not grouped at all."""
@@ -97,7 +97,7 @@ def group_fields(start, feature, value, field):
         return Grouping(group, float(feature.shape[0]), 0.0)
     step = -(-n_tokens * n_fields // SAMPLE)
     n = -(-n_tokens // step)
-    hashes, sizes = np.zeros((n, n_fields), np.uint64), np.zeros((n, n_fields), np.int64)
+    hashes, sizes = np.zeros((n, n_fields), np.uint64), np.zeros((n, n_fields), np.int32)
     _hash_fields(start, feature, value, field, step, hashes, sizes)
     table = np.zeros(1 << int(2 * n).bit_length(), np.uint64)
 
