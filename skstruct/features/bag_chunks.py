@@ -80,10 +80,10 @@ def joined(parts):
     """The features, values (empty if all are 1) and sizes of all chunks."""
     if not parts:
         return np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.int64)
-    features, values, sizes = zip(*parts)
     if len(parts) == 1:
-        plain = values[0] is None or (values[0] == 1.0).all()
-        return features[0], np.zeros(0) if plain else values[0], sizes[0]
+        features, values, sizes = parts[0]
+        return features, np.zeros(0) if values is None or (values == 1.0).all() else values, sizes
+    features, values, sizes = zip(*parts)
     if all(some is None or (some == 1.0).all() for some in values):
         values = [np.zeros(0)]
     else:

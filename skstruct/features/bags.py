@@ -12,7 +12,7 @@ new pairs, and floats that keep changing, are looked at in Python.
 """
 
 import copy
-from itertools import islice, repeat
+from itertools import repeat
 from math import inf, isfinite
 
 import numpy as np
@@ -27,6 +27,8 @@ CHUNK = 1024
 
 MOST_NUMBERS = 100_000
 """Distinct numbers remembered."""
+
+_ALL = np.zeros(0, np.uint8)  # alive: rows below the count cut-off do not exist
 
 _SIMPLE = (str, bool, int, float, np.bool_, np.integer, np.floating)
 
@@ -289,18 +291,16 @@ class BagEncoder:
                         f"expected a {kind.__name__} of features like the first token, got {describe(value)}",
                         "X",
                     )
-        parts, tokens = [], iter(flat)
-        for first in range(0, len(flat), CHUNK):
-            parts.append(encode(list(islice(tokens, CHUNK)), first, token, grow))
-        features, values, sizes = joined(parts)
+        chunks = range(0, len(flat), CHUNK)
+        features, values, sizes = joined([encode(flat[k : k + CHUNK], k, token, grow) for k in chunks])
         if grow:
             self._text = None
             self._assign_rows(features)
             self._tables()  # now, so that prediction changes nothing
-        none, no_grids = np.zeros(0, np.uint8), no_grid(len(flat))
+        no_grids = no_grid(len(flat))
         return Encoded(
             anchor=token, left=0, n_columns=1, nodes=no_grids, edges=no_grids,
-            bag=Bag(offsets_of(sizes), self.row_of[features], values), node_alive=none, edge_alive=none,
+            bag=Bag(offsets_of(sizes), self.row_of[features], values), node_alive=_ALL, edge_alive=_ALL,
         )  # fmt: skip
 
     def _assign_rows(self, features):
