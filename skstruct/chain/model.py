@@ -197,10 +197,13 @@ class ChainModel:
 
     def _predict_plain(self, sequences, like, out, scores):
         """Write the best labellings, as ids, and their scores; returns where each sequence starts."""
-        ready = self.ready
-        token = offsets_of(lengths_of(sequences))
-        x = _encoded(self.encoder, flatten(sequences), token, False, like)
-        longest = out.shape[0] if len(sequences) == 1 else int(np.diff(token).max(initial=1))
+        ready, longest = self.ready, out.shape[0]
+        if len(sequences) == 1:  # often the whole of a call
+            flat, token = list(sequences[0]), np.array([0, longest])
+        else:
+            flat, token = flatten(sequences), offsets_of(lengths_of(sequences))
+            longest = int(np.diff(token).max(initial=1))
+        x = _encoded(self.encoder, flat, token, False, like)
         scratch = np.empty((2, longest * len(self.labels)))
         chain.predict_plain(
             token, x.anchor, x.left, x.nodes.row, x.nodes.lo, x.nodes.width, *x.bag,
@@ -280,7 +283,10 @@ def first_token(sequences):
     """The first token of a corpus; None if it has none, or rows, which are all of a kind."""
     if isinstance(sequences, SequenceMatrix):
         return None
-    return next((sequence[0] for sequence in sequences if len(sequence)), None)
+    for sequence in sequences:
+        if len(sequence):
+            return sequence[0]
+    return None
 
 
 def new_chain(encoder, stores, clock, constraints, cost):

@@ -132,9 +132,9 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         sequences = as_tokens(X)
         options = self._options(sequences, allowed)
         labels, scores = self._model.predict(sequences, options, self.n_jobs)
-        stuck = (scores == -np.inf).nonzero()[0]
-        if stuck.size:
-            raise PlaceError(stuck[0], None, "the constraints and the labels allowed leave no labelling")
+        if -np.inf in scores:
+            stuck = np.flatnonzero(scores == -np.inf)[0]
+            raise PlaceError(stuck, None, "the constraints and the labels allowed leave no labelling")
         return labels, scores
 
     def predict(self, X: Corpus, allowed: Corpus | None = None) -> list[list[Any]]:

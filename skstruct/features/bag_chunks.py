@@ -1,6 +1,6 @@
 """Dictionaries of features pair by pair, where they cannot be walked in C; and chunks of a corpus joined."""
 
-from itertools import chain
+from itertools import chain, repeat
 from math import inf, isfinite
 
 import numpy as np
@@ -35,6 +35,50 @@ def as_feature(key, value):
     )
 
 
+def encode_nested(tokens, first, offsets, resolve):
+    """Feature ids, values and features per token of dictionaries whose values may be collections.
+
+    Parameters
+    ----------
+    tokens : list of dict
+    first : int
+        Number of the first one in the corpus.
+    offsets : ndarray of shape (n + 1,)
+        Where each sequence starts; for error messages.
+    resolve : callable
+        (feature id, value) of a key and a value.
+    """
+    features, values, sizes = [], [], []
+    for k, token in enumerate(tokens):
+        before = len(features)
+        try:
+            for key, value in expand(token):
+                feature, number = resolve(key, value)
+                features.append(feature)
+                values.append(number)
+        except ValueError as error:
+            raise placed(first + k, offsets, error) from None
+        sizes.append(len(features) - before)
+    return np.array(features, np.int32), np.array(values, np.float64), np.array(sizes, np.int64)
+
+
+def encode_lists(tokens, first, offsets, ids, feature):
+    """The same of lists of names; ``ids`` are those known, ``feature`` gives the id of another one."""
+    sizes = np.fromiter(map(len, tokens), np.int64, len(tokens))
+    names = list(chain.from_iterable(tokens))
+    try:
+        features = np.fromiter(map(ids.get, names, repeat(-1)), np.int32, len(names))
+    except TypeError:
+        features = np.full(len(names), -1, np.int32)
+    for k in np.flatnonzero(features < 0).tolist():
+        if not isinstance(names[k], str):
+            owner = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
+            error = ValueError(f"a feature must be a str, got {describe(names[k])}")
+            raise placed(first + owner, offsets, error)
+        features[k] = feature(str(names[k]))
+    return features, None, sizes
+
+
 def items_at(tokens, sizes, places):
     """The (key, value) at ascending places among all pairs of dictionaries."""
     start = offsets_of(sizes)
@@ -42,18 +86,28 @@ def items_at(tokens, sizes, places):
     some = np.unique(owner)
     before = start[some] - offsets_of(sizes[some])[:-1]  # pairs of dictionaries left out
     within = (places - np.repeat(before, np.unique(owner, return_counts=True)[1])).tolist()
-    flat = list(chain.from_iterable(map(dict.items, map(tokens.__getitem__, some.tolist()))))
-    return list(map(flat.__getitem__, within))
+    some = list(map(tokens.__getitem__, some.tolist()))
+    keys, values = list(chain.from_iterable(some)), list(chain.from_iterable(map(dict.values, some)))
+    return list(zip(map(keys.__getitem__, within), map(values.__getitem__, within)))
+
+
+def with_room(array, n):
+    """``array`` with at least ``n`` entries; what is behind the old ones is undefined."""
+    if n <= array.shape[0]:
+        return array
+    out = np.empty(max(n, 2 * array.shape[0]), array.dtype)
+    out[: array.shape[0]] = array
+    return out
 
 
 def joined(parts):
     """The features, values (empty if all are 1) and sizes of all chunks."""
     if not parts:
         return np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.int64)
-    features, values, sizes = zip(*parts)
     if len(parts) == 1:
-        plain = values[0] is None or (values[0] == 1.0).all()
-        return features[0], np.zeros(0) if plain else values[0], sizes[0]
+        features, values, sizes = parts[0]
+        return features, np.zeros(0) if values is None or (values == 1.0).all() else values, sizes
+    features, values, sizes = zip(*parts)
     if all(some is None or (some == 1.0).all() for some in values):
         values = [np.zeros(0)]
     else:

@@ -12,12 +12,12 @@ Distinct pairs of key and value are resolved once and remembered; only new ones 
 
 import copy
 import re
-from itertools import chain, islice, repeat
+from itertools import repeat
 
 import numpy as np
 
 from ..data.inputs import PlaceError, describe, lengths_of, offsets_of, place
-from .bag_chunks import Nested, as_feature, expand, items_at, joined, placed
+from .bag_chunks import Nested, as_feature, encode_lists, encode_nested, items_at, joined, with_room
 from .encoded import Bag, Encoded, RowMap, no_grid
 from .pairs import Pairs
 
@@ -29,6 +29,8 @@ MOST_NUMBERS = 100_000
 
 PREFIX = re.compile("[^:=]*")
 """What the name of a feature looks at."""
+
+_ALL = np.zeros(0, np.uint8)  # alive: rows below the count cut-off do not exist
 
 _SIMPLE = (str, bool, int, float, np.bool_, np.integer, np.floating)
 
@@ -110,8 +112,8 @@ class BagEncoder:
         try:
             return self._encode_simple(tokens, grow)
         except (Nested, TypeError, ValueError):
-            # Several features, or one that is wrong: look at each token alone.
-            return self._encode_nested(tokens, first, offsets, grow)
+            # A value that holds several features, or one that is wrong: look at each token alone.
+            return encode_nested(tokens, first, offsets, lambda *pair: self._resolve(*pair, grow))
 
     def _encode_simple(self, tokens, grow):
         """The same if every value is one feature."""
@@ -128,6 +130,7 @@ class BagEncoder:
             else:
                 others = dict(zip(unknown.tolist(), self._look_up(items)))
         feature_of, number_of, plain = self._tables()
+        pair += 1
         features = feature_of[pair]
         numbers = None if plain else number_of[pair]
         for k, (feature, number) in others.items():
@@ -159,6 +162,16 @@ class BagEncoder:
             return zip(map(self.ids.get, map("%s:%s".__mod__, items), repeat(-1)), repeat(1.0))
         return [self._resolve(key, value, False) for key, value in items]
 
+    def _number(self, value):
+        """The number of a value for ``pairs``, a new one if it has none and is to be remembered; else -2."""
+        number = self.pairs.number_of(value)
+        if number < 0:
+            numeric = not isinstance(value, (str, bool))
+            if not numeric or self._n_numbers < MOST_NUMBERS:
+                self._n_numbers += numeric
+                number = self.pairs.number_value(value)
+        return number
+
     def _learn(self, items, keys, values, unknown):
         """Resolve what is new in a chunk, in its order, and remember the pairs.
 
@@ -183,21 +196,22 @@ class BagEncoder:
                 left[j] = pairs.number_key(items[j][0])
         for j in np.flatnonzero(right < 0).tolist():
             value = items[j][1]
-            number = pairs.number_of(value)
-            if number < 0 and isinstance(value, _SIMPLE):
-                numeric = not isinstance(value, (str, bool))
-                if not numeric or self._n_numbers < MOST_NUMBERS:
-                    self._n_numbers += numeric
-                    number = pairs.number_value(value)
-            right[j] = number
+            if type(value) is str:
+                right[j] = pairs.number_value(value)
+            elif isinstance(value, _SIMPLE):
+                right[j] = self._number(value)
         keys[unknown], values[unknown] = left, right
         numbered = (left >= 0) & (right >= 0)
         both = (left.astype(np.int64) << 32) | right
         first = np.unique(np.where(numbered, both, -1 - unknown), return_index=True)[1]
-        new, others = [], {}
+        new, others, ids = [], {}, self.ids
         try:
             for j in np.sort(first).tolist():
-                resolved = self._resolve(*items[j], True)
+                key, value = items[j]
+                if type(value) is str and type(key) is str:  # what `_resolve` does, without the call
+                    resolved = ids.setdefault(f"{key}:{value}", len(ids)), 1.0
+                else:
+                    resolved = self._resolve(key, value, True)
                 if numbered[j]:
                     self._pair_feature.append(resolved[0])
                     self._pair_value.append(resolved[1])
@@ -209,51 +223,22 @@ class BagEncoder:
         return others
 
     def _tables(self):
-        """Feature id and value by pair id, and whether all values are 1.
-
-        The arrays have one more entry than there are pairs; it serves id -1.
-        """
-        n = 0 if self._cache is None else self._cache[0].shape[0] - 1
-        if self._cache is None or n < len(self._pair_feature):
-            features = np.array([*islice(self._pair_feature, n, None), -1], np.int32)
-            numbers = np.array([*islice(self._pair_value, n, None), 1.0], np.float64)
-            plain = bool((numbers == 1.0).all())
-            if n:
-                features = np.concatenate([self._cache[0][:-1], features])
-                numbers = np.concatenate([self._cache[1][:-1], numbers])
-                plain = plain and self._cache[2]
-            self._cache = features, numbers, plain
-        return self._cache
-
-    def _encode_nested(self, tokens, first, offsets, grow):
-        """The same, pair by pair, where values may be collections."""
-        features, values, sizes = [], [], []
-        for k, token in enumerate(tokens):
-            before = len(features)
-            try:
-                for key, value in expand(token):
-                    feature, number = self._resolve(key, value, grow)
-                    features.append(feature)
-                    values.append(number)
-            except ValueError as error:
-                raise placed(first + k, offsets, error) from None
-            sizes.append(len(features) - before)
-        return np.array(features, np.int32), np.array(values, np.float64), np.array(sizes, np.int64)
+        """Feature id and value by pair id, behind an entry for id -1; and whether all values are 1."""
+        features, numbers, n, plain = self._cache or (np.full(1, -1, np.int32), np.ones(1), 0, True)
+        if n < len(self._pair_feature) or self._cache is None:
+            new = np.array(self._pair_value[n:], np.float64)
+            features, numbers = (
+                with_room(features, n + new.shape[0] + 1),
+                with_room(numbers, n + new.shape[0] + 1),
+            )
+            features[n + 1 : n + 1 + new.shape[0]] = self._pair_feature[n:]
+            numbers[n + 1 : n + 1 + new.shape[0]] = new
+            self._cache = features, numbers, n + new.shape[0], plain and bool((new == 1.0).all())
+        return self._cache[0], self._cache[1], self._cache[3]
 
     def _encode_lists(self, tokens, first, offsets, grow):
-        sizes = np.fromiter(map(len, tokens), np.int64, len(tokens))
-        names = list(chain.from_iterable(tokens))
-        try:
-            features = np.fromiter(map(self.ids.get, names, repeat(-1)), np.int32, len(names))
-        except TypeError:
-            features = np.full(len(names), -1, np.int32)
-        for k in np.flatnonzero(features < 0).tolist():
-            if not isinstance(names[k], str):
-                owner = int(np.searchsorted(np.cumsum(sizes), k, side="right"))
-                error = ValueError(f"a feature must be a str, got {describe(names[k])}")
-                raise placed(first + owner, offsets, error)
-            features[k] = self._feature(str(names[k]), grow)
-        return features, None, sizes
+        """The same of lists of names."""
+        return encode_lists(tokens, first, offsets, self.ids, lambda name: self._feature(name, grow))
 
     def encode(self, flat, token, grow, like=None):
         """Encode a corpus.
@@ -282,18 +267,16 @@ class BagEncoder:
                 if not isinstance(value, kind):
                     what = f"expected a {kind.__name__} of features like the first token"
                     raise PlaceError(*place(token, k), f"{what}, got {describe(value)}", "X")
-        parts, tokens = [], iter(flat)
-        for first in range(0, len(flat), CHUNK):
-            parts.append(encode(list(islice(tokens, CHUNK)), first, token, grow))
-        features, values, sizes = joined(parts)
+        chunks = range(0, len(flat), CHUNK)
+        features, values, sizes = joined([encode(flat[k : k + CHUNK], k, token, grow) for k in chunks])
         if grow:
             self._text = None
             self._assign_rows(features)
             self._tables()  # now, so that prediction changes nothing
-        none, no_grids = np.zeros(0, np.uint8), no_grid(len(flat))
+        no_grids = no_grid(len(flat))
         return Encoded(
             anchor=token, left=0, n_columns=1, nodes=no_grids, edges=no_grids,
-            bag=Bag(offsets_of(sizes), self.row_of[features], values), node_alive=none, edge_alive=none,
+            bag=Bag(offsets_of(sizes), self.row_of[features], values), node_alive=_ALL, edge_alive=_ALL,
         )  # fmt: skip
 
     def _assign_rows(self, features):
@@ -318,13 +301,9 @@ class BagEncoder:
         for (key, value), feature, number in zip(other.pairs.items(), other._pair_feature, other._pair_value):
             if (key, value) in known:
                 continue
-            at = pairs.number_of(value)
+            at = self._number(value)
             if at < 0:
-                numeric = not isinstance(value, (str, bool))
-                if numeric and self._n_numbers >= MOST_NUMBERS:
-                    continue
-                self._n_numbers += numeric
-                at = pairs.number_value(value)
+                continue
             left.append(pairs.number_key(key))
             right.append(at)
             self._pair_feature.append(int(mine[feature]) if feature >= 0 else -1)

@@ -116,7 +116,8 @@ class Pairs:
 
     def find(self, left, right):
         """Pairs of numbers to their ids, int32; -1 for what is unknown."""
-        out = np.full(left.shape[0], -1, np.int32)
+        out = np.empty(left.shape[0], np.int32)
+        out.fill(-1)
         find_pairs(self._table, 0, left, right, 0, _EVERYWHERE, np.array([0, left.shape[0]]), out)
         return out
 

@@ -221,7 +221,7 @@ class Run:
                         self._keep(False)
                         self.checkpoint.close()
                 raise
-            model = None  # nobody else holds the arrays now
+            model = self.task = None  # nobody else holds the arrays now; final weights take their place
             self._commit(for_good)
         if self.checkpoint is not None:
             if keep_checkpoint:

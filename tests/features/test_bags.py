@@ -144,6 +144,28 @@ def test_spellings_of_the_same_feature():
     assert encoder.n_features == 1
 
 
+def test_values_that_several_keys_share():
+    """A value is the same under every key, be it a number, a flag or a str; an unseen one is no feature."""
+    encoder = BagEncoder()
+    X = [[{"a": 1, "b": True, "c": "x"}, {"a": "x", "b": 1.0}, {"c": 0, "d": False, "a": 2}]]
+    rows = [
+        Counter({"a": 1.0, "b": 1.0, "c:x": 1.0}),
+        Counter({"a:x": 1.0, "b": 1.0}),
+        Counter({"a": 2.0}),
+    ]
+    same(encode(encoder, X, True), rows)
+    same(encode(encoder, X, False), rows)
+    unseen = [[{"c": 2, "b": "x", "a": "y"}, {"e": "x", "d": 1, "a": 1}]]
+    same(encode(encoder, unseen, False), [Counter(), Counter({"a": 1.0})])
+
+
+def test_a_name_that_two_pairs_spell():
+    """``a:b:c`` is the value ``b:c`` of ``a`` and the value ``c`` of ``a:b``."""
+    encoder = BagEncoder()
+    encode(encoder, [[{"a:b": "c", "a": "d"}]], True)
+    same(encode(encoder, [[{"a": "b:c"}, {"a": "b:d"}]], False), [Counter({"a:b:c": 1.0}), Counter()])
+
+
 def test_repeated_features_count_repeatedly():
     same(encode(BagEncoder(), [[["a", "a", "b"]]], True), [Counter({"a": 2.0, "b": 1.0})])
     same(encode(BagEncoder(), [[{"a": ["b", "b"], "a:b": 2.5}]], True), [Counter({"a:b": 4.5})])
