@@ -176,7 +176,7 @@ class L1CRF(
     )
     max_trials: int = field(default=3, metadata=parameter("int", [POSITIVE], "Rates tried."))
     memory: int = field(
-        default=60,
+        default=80,
         metadata=parameter("int", [POSITIVE], "Steps that quasi-Newton methods remember; often 10."),
     )
     max_iter: int = field(
@@ -189,7 +189,7 @@ class L1CRF(
             "float",
             [NONNEGATIVE],
             """Relative tolerance. Stop when the decrease still to be expected, extrapolated from the last
-            sixteen passes as a geometric series, is below ``tol`` times the objective.""",
+            twenty passes as a geometric series, is below ``tol`` times the objective.""",
         ),
     )
     all_pairs: bool | Literal["states", "transitions"] = field(

@@ -13,7 +13,7 @@ SUFFICIENT = 1e-4
 """Armijo's constant."""
 MAX_TRIALS = 30
 """Step lengths tried in one line search."""
-WINDOW = 8
+WINDOW = 10
 """Iterations whose gain is compared with that of as many before."""
 FASTEST, SLOWEST = 0.6, 0.95
 """Bounds on the rate of convergence per window that is extrapolated: a single good step proves nothing."""

@@ -30,9 +30,10 @@ SMALLEST = 1000
 """Pairs that may enter the working set in any case."""
 MARGIN = 0.9
 """Share of c1 that the gradient of a zero weight must reach to enter when the set is revised."""
-POWER = 0.6
-"""Of the Hessian's diagonal. With 1, weights of rare features run ahead, which depend on each other and on
-the frequent ones: docs/decisions.md has figures."""
+EARLY, POWERS = 36, (0.8, 0.45)
+"""Of the Hessian's diagonal, in so many iterations and after them. With 1, weights of rare features run
+ahead, which depend on each other and on the frequent ones; at first that is fast, later it is what is in the
+way: docs/decisions.md has figures."""
 SMALLEST_UNIT = 1e-100
 """Smaller values count like this one: its square is a number."""
 
@@ -169,7 +170,8 @@ class _Iterations:
         """What the recursion starts from, on the working set."""
         unit = self.memory.root**2
         curvature = self.objective.curvature(self.view, self.weights)
-        return unit * np.maximum(curvature / unit, 1.0) ** POWER
+        power = POWERS[len(self.past) > EARLY]
+        return unit * np.maximum(curvature / unit, 1.0) ** power
 
     def _root(self):
         """What weights are multiplied with, to count in each feature's unit, on the working set."""
