@@ -220,7 +220,7 @@ class CRFRun:
         }
 
     def _model_of(self, nodes, edges):
-        model = ChainModel(self.encoder, self.labels, _store(nodes), _store(edges), self.constraints)
+        model = ChainModel(self.encoder, self.labels, store_of(nodes), store_of(edges), self.constraints)
         return {"_model": model, "classes_": self.labels.array}
 
 
@@ -254,8 +254,8 @@ def _line(record):
     return f"{record['stage']}: " + ", ".join(f"{k} {v:.6g}" for k, v in figures.items())
 
 
-def _store(weights):
-    """A store with the weights of a sparse matrix."""
+def store_of(weights):
+    """A store with the weights of a :class:`SparseWeights`, for prediction."""
     rows, columns = weights.shape
     few = columns > FEW_LABELS and weights.keys.shape[0] * FEW_LABELS < rows * columns
     sparse = few or is_sparse(rows, columns)

@@ -64,6 +64,28 @@ class BagEncoder:
             )
         return cls(min_count)
 
+    @classmethod
+    def of_names(cls, names):
+        """An encoder that knows the features with these names, row by row in their order.
+
+        Which (key, value) a name was made from it does not tell. So every pair that makes the name is
+        remembered: ``"a:b:c"`` is ``{"a": "b:c"}``, ``{"a:b": "c"}`` and ``{"a:b:c": True}``.
+        """
+        encoder = cls()
+        encoder.ids = {name: k for k, name in enumerate(names)}
+        for name, k in encoder.ids.items():
+            parts, pair = name.split(":"), len(encoder._pair_feature)
+            for n in range(1, len(parts)):
+                values = encoder._pairs.setdefault(":".join(parts[:n]), {})
+                values[":".join(parts[n:])] = pair
+            values = encoder._pairs.setdefault(name, {})
+            values[True], values[False] = pair, pair + 1
+            encoder._pair_feature += [k, -1]
+            encoder._pair_value += [1.0, 1.0]
+        encoder._assign_rows(np.zeros(0, np.int32))
+        encoder._tables()
+        return encoder
+
     def __init__(self, min_count=1):
         self.min_count = min_count
         self.ids = {}  # feature name -> id
