@@ -187,7 +187,7 @@ class CRFRun:
         column = np.array([self.labels.ids[v] for v in old.labels.values], np.int64)
         found = []
         for store, n_rows in ((old.nodes, self.encoder.n_node_rows), (old.edges, None)):
-            keys, values = _entries(store)
+            keys, values = nonzero_entries(store)
             rows, y = keys // len(column), keys % len(column)
             if n_rows is None:
                 rows = rows // len(column) * L + column[rows % len(column)]
@@ -266,7 +266,7 @@ def store_of(weights):
     return store
 
 
-def _entries(store):
+def nonzero_entries(store):
     """(keys, values) of a store, with those that are zero left out if it is dense."""
     if store.sparse:
         return entries(store)

@@ -9,6 +9,8 @@ References
 B. Jenkins, "lookup3.c", 2006: the hash function. N. Okazaki, "CQDB", 2007: the layout.
 """
 
+import struct
+
 import numpy as np
 
 from .reading import as_text
@@ -74,3 +76,91 @@ def _check(file, ok, places, what):
 def _u32(raw, at):
     """The unsigned numbers that begin at some bytes, as int64."""
     return sum(raw[at + k].astype(np.int64) << 8 * k for k in range(4))
+
+
+# --------------------------------------------------------------------------------------------------
+# Writing
+# --------------------------------------------------------------------------------------------------
+def string_database(strings):
+    """The database of distinct strings, numbered in their order.
+
+    Parameters
+    ----------
+    strings : list of bytes
+        Without NUL.
+
+    Returns
+    -------
+    bytes
+    """
+    ended = [string + b"\0" for string in strings]
+    records = bytearray()
+    place = []
+    for k, string in enumerate(ended):
+        place.append(HEADER + len(records))
+        records += struct.pack("<II", k, len(string)) + string
+    hashes = lookup3(ended).tolist()
+    tables = [[] for _ in range(TABLES)]
+    for k, h in enumerate(hashes):
+        tables[h % TABLES].append(k)
+    head, end, filled = [], HEADER + len(records), []
+    for members in tables:
+        n = 2 * len(members)
+        head += [end if n else 0, n]
+        buckets = [(0, 0)] * n
+        for k in members:
+            at = (hashes[k] >> 8) % n
+            while buckets[at][1]:
+                at = (at + 1) % n
+            buckets[at] = hashes[k], place[k]
+        filled.append(np.array(buckets, "<u4").tobytes())
+        end += 8 * n
+    n, links = len(strings), end if strings else 0
+    header = struct.pack("<4s5I", b"CQDB", end + 4 * n, 0, ORDER_MARK, n, links)
+    return b"".join((header, np.array(head, "<u4").tobytes(), records, *filled, np.array(place, "<u4").tobytes()))
+
+
+def lookup3(strings):
+    """The hashes of many strings: ``hashlittle`` with initial value 0.
+
+    Parameters
+    ----------
+    strings : list of bytes
+        None of them empty.
+
+    Returns
+    -------
+    ndarray of shape (n,), uint32
+    """
+    out = np.zeros(len(strings), np.uint32)
+    size = np.fromiter(map(len, strings), np.int64, len(strings))
+    blocks = (size + 11) // 12
+    for n in np.unique(blocks).tolist():  # strings of equally many blocks of 12 bytes, column by column
+        mine = np.flatnonzero(blocks == n)
+        padded = b"".join(strings[k].ljust(12 * n, b"\0") for k in mine.tolist())
+        word = np.frombuffer(padded, "<u4").reshape(-1, 3 * n).T
+        a = b = c = (0xDEADBEEF + size[mine]).astype(np.uint32)
+        for k in range(0, 3 * n, 3):
+            a, b, c = a + word[k], b + word[k + 1], c + word[k + 2]
+            if k < 3 * n - 3:
+                a, b, c = _mixed(a, b, c)
+        out[mine] = _final(a, b, c)
+    return out
+
+
+def _rotated(x, k):
+    return x << np.uint32(k) | x >> np.uint32(32 - k)
+
+
+def _mixed(a, b, c):
+    for k in (4, 6, 8, 16, 19, 4):
+        a = (a - c) ^ _rotated(c, k)
+        a, b, c = b, c + b, a  # the next step takes the next three of the circle
+    return a, b, c
+
+
+def _final(a, b, c):
+    for k in (14, 11, 25, 16, 4, 14, 24):
+        c = (c ^ b) - _rotated(b, k)
+        a, b, c = b, c, a
+    return b

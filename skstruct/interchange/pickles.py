@@ -140,9 +140,6 @@ class _Reader(pickle._Unpickler):
         """The byte that is read next."""
         return self._stream.tell()
 
-    def _left(self):
-        return len(self._stream.getbuffer()) - self._stream.tell()
-
     def get_extension(self, code):
         """Raise: what a code stands for is up to the process that reads."""
         raise pickle.UnpicklingError("an extension code")
@@ -201,7 +198,7 @@ class _Reader(pickle._Unpickler):
             padding = self._stream.read(1)
             self._stream.seek(padding[0] if padding else 0, 1)
         size = int(found[2] or 1) * (4 if found[1] == "U" else 1) * prod(shape)
-        if size > self._left():
+        if size > len(self._stream.getbuffer()) - self._stream.tell():
             raise pickle.UnpicklingError("an array is cut off")
         self._stream.seek(size, 1)
 
@@ -231,7 +228,7 @@ class _Reader(pickle._Unpickler):
 
     def _bytearray(self):
         size = int.from_bytes(self.read(8), "little")
-        if size > self._left():
+        if size > len(self._stream.getbuffer()):  # the file; a frame of it may have been read ahead
             raise pickle.UnpicklingError("bytes are cut off")
         self.append(self.read(size))
 
