@@ -12,7 +12,7 @@ from .._sklearn import epoch_context
 from ..chain.constraints import check_gold
 from ..chain.model import ChainModel, make_task
 from ..core.averaging import entries, sparse_store
-from ..core.store import FEW_LABELS, READ_ONLY, is_sparse, new_store
+from ..core.store import DENSE_WEIGHTS, FEW_LABELS, READ_ONLY, is_sparse, new_store
 from ..data.inputs import PlaceError, check_X_y, flatten, lengths_of, offsets_of, place
 from ..data.labels import encode_known, some_of
 from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
@@ -254,10 +254,14 @@ def _line(record):
     return f"{record['stage']}: " + ", ".join(f"{k} {v:.6g}" for k, v in figures.items())
 
 
-def store_of(weights):
-    """A store with the weights of a :class:`SparseWeights`, for prediction."""
+def store_of(weights, spare=False):
+    """A store with the weights of a :class:`SparseWeights`, for prediction.
+
+    With ``spare`` it is sparse whenever full rows would take much memory for little.
+    """
     rows, columns = weights.shape
-    few = columns > FEW_LABELS and weights.keys.shape[0] * FEW_LABELS < rows * columns
+    few = weights.keys.shape[0] * FEW_LABELS < rows * columns
+    few = few and (columns > FEW_LABELS or (spare and rows * columns > DENSE_WEIGHTS))
     sparse = few or is_sparse(rows, columns)
     store = new_store(rows, columns, READ_ONLY, sparse)
     if sparse:

@@ -10,7 +10,7 @@ An encoder has the types ``TOKENS``, the constructor ``for_tokens(features, min_
 * ``merged(encoders, counts, min_count)``: one encoder from those of several shards.
 
 A kind of input is such a class, entered in :data:`ENCODERS`, and what ``skstruct.features.saved`` needs to
-write and read it.
+write and read it. Features that are :class:`.patterns.Patterns` choose their encoder, whatever the token is.
 """
 
 import os
@@ -18,6 +18,8 @@ import os
 from ..data.inputs import describe
 from .bags import BagEncoder
 from .encoder import TemplateEncoder
+from .pattern_encoder import PatternEncoder
+from .patterns import Patterns
 from .presets import PRESETS
 from .templates import resolve_templates
 
@@ -32,6 +34,8 @@ def new_encoder(features, min_count, flat):
     ValueError
         If the first token is of no known kind, or templates were asked for ready-made features.
     """
+    if isinstance(features, Patterns):
+        return PatternEncoder.for_tokens(features, min_count, flat)
     for encoder in ENCODERS:
         if isinstance(flat[0], encoder.TOKENS):
             return encoder.for_tokens(features, min_count, flat)

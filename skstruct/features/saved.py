@@ -5,6 +5,7 @@ compiled anew on loading and must agree with the file. The hash table is stored 
 and filled anew, so that a file cannot hold one in which a search never ends.
 """
 
+from functools import partial
 from itertools import chain
 from operator import getitem
 
@@ -15,7 +16,9 @@ from ..saving.values import name_of, require, savable_value, within
 from .alphabet import Alphabet
 from .bags import BagEncoder
 from .encoder import TemplateEncoder
+from .pattern_encoder import PatternEncoder
 from .saved_contexts import contexts_state, fill_contexts
+from .saved_patterns import patterns_encoder_from_state, patterns_encoder_state
 from .templates import FeatureTemplates
 
 _LOW = 0xFFFFFFFF
@@ -345,4 +348,7 @@ def _bag_from_state(node, reader, where):
 
 
 savable_encoder("bag", BagEncoder, _bag_state, _bag_from_state)
+savable_encoder(
+    "patterns", PatternEncoder, patterns_encoder_state, partial(patterns_encoder_from_state, _alphabet)
+)
 savable_encoder("templates", TemplateEncoder, _template_state, _template_from_state)

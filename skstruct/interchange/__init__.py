@@ -1,6 +1,8 @@
 """Models of other tools, in and out."""
 
+from .crfpp import load_crfpp
 from .crfsuite import load_crfsuite
 from .crfsuite_writing import save_crfsuite
+from .wapiti import load_wapiti
 
-__all__ = ["load_crfsuite", "save_crfsuite"]
+__all__ = ["load_crfpp", "load_crfsuite", "load_wapiti", "save_crfsuite"]

@@ -42,16 +42,17 @@ def read_strings(file, at, n, what):
     file.tag(at, b"CQDB")
     size, _, mark, n_links, links = file.array(at + 4, 5, "<u4", f"the database of {what}").tolist()
     end = at + size
+    file.require(HEADER <= size <= len(file.data) - at, at + 4, f"a database of {size} bytes does not fit in")
     file.require(
-        HEADER <= size <= len(file.data) - at, at + 4, f"a database of {what} of {size} bytes does not fit in"
+        mark == ORDER_MARK, at + 12, f"a byte order mark of {ORDER_MARK:#x} expected, found {mark:#x}"
     )
-    file.require(mark == ORDER_MARK, at + 12, f"expected the byte order mark {ORDER_MARK:#x}, found {mark:#x}")
     file.require(n_links == n, at + 16, f"expected {n} {what}, found {n_links}")
     if not n:
         return []
-    file.require(HEADER <= links <= size - 4 * n, at + 20, f"the links of {what} stand outside of their database")
+    file.require(HEADER <= links <= size - 4 * n, at + 20, f"the links of {what} are out of place")
     start = file.array(at + links, n, "<u4", f"the links of {what}").astype(np.int64) + at
-    _check(file, (start >= at + HEADER) & (start <= end - _RECORD - 1), at + links, f"the link of {what[:-1]}")
+    within = (start >= at + HEADER) & (start <= end - _RECORD - 1)
+    _check(file, within, at + links, f"the link of {what[:-1]}")
     raw = np.frombuffer(file.data, np.uint8)
     number, length = (_u32(raw, start + shift) for shift in (0, 4))
     _check(file, number == np.arange(n), start, f"another number than {what[:-1]}")
@@ -117,7 +118,8 @@ def string_database(strings):
         end += 8 * n
     n, links = len(strings), end if strings else 0
     header = struct.pack("<4s5I", b"CQDB", end + 4 * n, 0, ORDER_MARK, n, links)
-    return b"".join((header, np.array(head, "<u4").tobytes(), records, *filled, np.array(place, "<u4").tobytes()))
+    head, place = (np.array(numbers, "<u4").tobytes() for numbers in (head, place))
+    return b"".join((header, head, records, *filled, place))
 
 
 def lookup3(strings):

@@ -24,6 +24,7 @@ import numpy as np
 
 from .._sklearn import N_JOBS, POSITIVE, Integral, Interval, Options, Real, StrOptions
 from ..core.codes import NOISES, PENALTIES
+from ..features.patterns import Patterns
 from ..features.templates import FeatureTemplates
 
 T = TypeVar("T")
@@ -307,16 +308,16 @@ class OnlineParameters(
 class TaggerParameters(Parameters):
     """What all chain taggers accept; ``features`` may be given by position."""
 
-    features: str | os.PathLike[str] | list[str] | tuple[str, ...] | FeatureTemplates = field(
+    features: str | os.PathLike[str] | list[str] | tuple[str, ...] | FeatureTemplates | Patterns = field(
         default="auto",
         metadata=parameter(
-            "str, path, list of str or FeatureTemplates",
-            [str, os.PathLike, list, tuple, FeatureTemplates],
+            "str, path, list of str, FeatureTemplates or Patterns",
+            [str, os.PathLike, list, tuple, FeatureTemplates, Patterns],
             """Which features tokens that are str or tuples of str have: ``"auto"`` (from the look of the
             tokens), a preset (``"char"``, ``"char-av"``, ``"chunk"``, ``"word"``, ``"collins"``,
             ``"char-best"``, ``"chunk-best"``, ``"word-best"``; see ``skstruct.features.presets``), template
-            strings or a template file in CRF++ syntax. Tokens that are dicts or lists of str bring their own
-            features.""",
+            strings or a template file in CRF++ syntax, or the ``Patterns`` of a model of CRF++ or Wapiti
+            (``skstruct.features.patterns``). Tokens that are dicts or lists of str bring their own features.""",
         ),
     )
     _: KW_ONLY
