@@ -1,6 +1,6 @@
 """Wapiti's regular expressions: a small language of its own over bytes.
 
-``.`` is any byte; ``\\d \\a \\w \\l \\u \\p \\s`` are classes of ASCII, their upper-case letters the complements;
+``.`` is any byte; ``\\d \\a \\w \\l \\u \\p \\s`` are classes of ASCII, in upper case their complements;
 another character after ``\\`` is itself. ``x*`` repeats as few times as possible, ``x?`` takes one if it can;
 ``^`` stands first, ``$`` last. A match is the first place from which the whole expression succeeds.
 

@@ -40,8 +40,13 @@ def _write(form, values):
     return literals[0] + "".join(middle)
 
 
+def symbol(distance):
+    """What stands for the token that is ``distance`` before (negative) or behind a sequence, as in CRF++."""
+    return f"_B{distance:+d}"
+
+
 def _boundary(position, T):
-    return f"_B{position}" if position < 0 else f"_B+{position - T + 1}"
+    return symbol(position if position < 0 else position - T + 1)
 
 
 def expanded(encoder, side, grid, sequence):
@@ -92,17 +97,21 @@ def expanded(encoder, side, grid, sequence):
     return found
 
 
-def row_names(encoder, rows):
-    """The names of node rows, {row: name}, from the encoder's tables alone.
+def row_names(encoder, side, rows, symbol=symbol):
+    """The names of rows, {row: name}, from the encoder's tables alone.
 
     Parameters
     ----------
     encoder : TemplateEncoder
+    side : Side
+        The encoder's ``nodes`` or ``edges``; row 0 of these has no name.
     rows : set of int
+    symbol : callable
+        What stands for tokens outside of a sequence.
     """
-    side, plan = encoder.nodes, encoder.plan
-    owner = np.full(encoder.nodes.n_rows, -1, np.int64)
-    node = np.full(encoder.nodes.n_rows, -1, np.int64)
+    plan = encoder.plan
+    owner = np.full(side.n_rows, -1, np.int64)
+    node = np.full(side.n_rows, -1, np.int64)
     for c, compound in enumerate(side.compounds):
         for slot in range(len(compound.slots)):
             known = np.flatnonzero(side.row_of[c][:-1] >= 0)
@@ -122,8 +131,8 @@ def row_names(encoder, rows):
         if name == "const":
             return ""
         if k not in strings:
-            before = [f"_B-{d}" for d in range(1, plan.left + 1)]
-            behind = [f"_B+{d}" for d in range(1, plan.right + 1)]
+            before = [symbol(-d) for d in range(1, plan.left + 1)]
+            behind = [symbol(d) for d in range(1, plan.right + 1)]
             strings[k] = before + behind + encoder.strings_of((name, column))
         return strings[k][value]
 

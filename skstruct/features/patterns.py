@@ -23,7 +23,7 @@ from .byte_matching import ByteExpression
 
 CRFPP, WAPITI = "crf++", "wapiti"
 
-_FARTHEST = {CRFPP: 8, WAPITI: 2**31}
+FARTHEST = {CRFPP: 8, WAPITI: 2**31}
 """Positions that a macro may look away."""
 
 _MOST_COLUMNS = 1000
@@ -85,8 +85,8 @@ class Patterns:
     """
 
     def __init__(self, lines: Iterable[str], syntax: str = CRFPP) -> None:
-        if syntax not in _FARTHEST:
-            raise ValueError(f"syntax must be one of {', '.join(map(repr, _FARTHEST))}, got {syntax!r}")
+        if syntax not in FARTHEST:
+            raise ValueError(f"syntax must be one of {', '.join(map(repr, FARTHEST))}, got {syntax!r}")
         if isinstance(lines, str):
             raise TypeError("lines must be a list of patterns, got a str")
         self.syntax = syntax
@@ -171,9 +171,9 @@ def _macro(found, text, syntax):
         column = int(found["column"])
     except ValueError:  # an 8 in an octal number, thousands of digits
         raise ValueError(f"malformed number in the pattern {text!r:.80}") from None
-    if abs(position) > _FARTHEST[syntax] or column >= _MOST_COLUMNS:
+    if abs(position) > FARTHEST[syntax] or column >= _MOST_COLUMNS:
         raise ValueError(
-            f"the pattern {text!r:.80} reads too far away; a row may be up to {_FARTHEST[syntax]} and a "
+            f"the pattern {text!r:.80} reads too far away; a row may be up to {FARTHEST[syntax]} and a "
             f"column below {_MOST_COLUMNS}"
         )
     kind, expression = found.get("kind", "x"), found.get("expression")

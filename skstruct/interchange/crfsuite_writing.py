@@ -89,11 +89,11 @@ def crfsuite_bytes(named):
 
 def _checked(string, what):
     if "\0" in string:
-        refuse("CRFsuite", f"{what} with a NUL character: {string!r:.60}")
+        refuse("CRFsuite", f"a {what} with a NUL character: {string!r:.60}")
     try:
         return as_bytes(string)
     except UnicodeEncodeError:
-        refuse("CRFsuite", f"{what} that is no Unicode text: {string!r:.60}")
+        refuse("CRFsuite", f"a {what} that is no Unicode text: {string!r:.60}")
 
 
 def _lists(tag, owner, first, n, at):

@@ -1,7 +1,7 @@
 """The double array of CRF++ models: a trie of byte strings in two columns of numbers.
 
-Unit u has a base and a check. From a node with base b the byte c leads to unit b + c + 1 if its check is b; a key
-ends at the node if unit b has check b and a negative base, whose value is -base - 1.
+Unit u has a base and a check. From a node with base b the byte c leads to unit b + c + 1 if its check is b. A
+key ends at the node if unit b has check b and a negative base; the key's value is -base - 1.
 
 References
 ----------
@@ -107,7 +107,7 @@ class _Maker:
         self.next, self.last = 0, 0
 
     def place(self, keys):
-        """Place all nodes; depth first, children in the order of their bytes, the end of a key before them."""
+        """Place all nodes: depth first, in the order of their bytes, the end of a key before these."""
         self.base[0] = 1
         children = self._children(keys, 0, len(keys), 0)
         if not children:

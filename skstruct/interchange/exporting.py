@@ -43,8 +43,8 @@ def chain_model(estimator, tool):
         raise TypeError(f"a chain tagger is needed, got a {type(estimator).__name__}{hint}")
     if model.order == 2:
         refuse(tool, "transitions that look two labels back (order=2)")
-    if not hasattr(model.encoder, "row_names") or model.encoder.kind not in (str, tuple, list, dict):
-        refuse(tool, "features that are not named strings, as dense rows of numbers are")
+    if model.encoder.kind not in (str, tuple, dict):
+        refuse(tool, "dense rows of numbers as features")
     odd = [label for label in model.labels.values if not isinstance(label, str)]
     if odd:
         refuse(tool, f"labels that are not str, such as {describe(odd[0])}")
@@ -53,33 +53,43 @@ def chain_model(estimator, tool):
 
 def refuse(tool, what):
     """Raise the error that a tool's format cannot express something."""
-    raise ValueError(f"the model cannot be written for {tool}, which has no {what}")
+    raise ValueError(f"the model cannot be written for {tool}, whose format has no place for {what}")
 
 
-def named_model(model, tool):
+def named_model(model, tool, pairs=None):
     """The names and weights of a ChainModel.
+
+    Parameters
+    ----------
+    model : ChainModel
+    tool : str
+        For errors.
+    pairs : list of (name, row), optional
+        The names of all rows, several of a row if need be; by default those of the encoder.
 
     Raises
     ------
     ValueError
-        If two features have the same name, or weights are not finite.
+        If two features of other weights have the same name, or weights are not finite.
     """
     L = len(model.labels)
     keys, weight = nonzero_entries(model.nodes)
     kept = np.flatnonzero(weight)
     kept = kept[np.argsort(keys[kept], kind="stable")]
     keys, weight = keys[kept], weight[kept]
-    rows, row = np.unique(keys // L, return_inverse=True)
-    named = model.encoder.row_names(set(rows.tolist()))
-    names = [named[r] for r in rows.tolist()]
-    if len(set(names)) < len(names):
-        seen = set()
-        twice = next(name for name in names if name in seen or seen.add(name))
-        refuse(tool, f"two features of one name: {twice!r}")
     edge_keys, edge_weight = nonzero_entries(model.edges)
-    dense, conditioned = np.zeros((L, L)), {}
     if not (np.isfinite(weight).all() and np.isfinite(edge_weight).all()):
         refuse(tool, "weights that are not finite")
+    if pairs is None:
+        named = model.encoder.row_names(set(range(model.encoder.n_node_rows)))
+        pairs = [(named[row], row) for row in sorted(named)]
+    bounds = np.searchsorted(keys, np.arange(model.encoder.n_node_rows + 1) * L)
+    rows = _rows_of_names(pairs, keys % L, weight, bounds.tolist(), tool)
+    names = [name for name, row in rows.items() if bounds[row] < bounds[row + 1]]
+    used = np.array([rows[name] for name in names], np.int64)
+    size = bounds[used + 1] - bounds[used]
+    place = np.arange(int(size.sum())) + np.repeat(bounds[used] - np.cumsum(size) + size, size)
+    dense, conditioned = np.zeros((L, L)), {}
     for e in np.unique(edge_keys // (L * L)).tolist():
         mine = edge_keys // (L * L) == e
         block = dense if e == 0 else conditioned.setdefault(e, np.zeros((L, L)))
@@ -89,5 +99,18 @@ def named_model(model, tool):
     start, allowed, end = (part == 0.0 for part in model.constraints)
     dense[~allowed] = FORBIDDEN
     return NamedModel(
-        list(model.labels.values), names, row.reshape(-1), keys % L, weight, dense, conditioned, start, end
-    )
+        list(model.labels.values), names, np.repeat(np.arange(used.size), size), (keys % L)[place],
+        weight[place], dense, conditioned, start, end,
+    )  # fmt: skip
+
+
+def _rows_of_names(pairs, column, weight, bounds, tool):
+    """{name: row}; one of the rows, where several of a name have the same weights."""
+    rows = {}
+    for name, row in pairs:
+        other = rows.setdefault(name, row)
+        if other != row:
+            mine, its = (slice(bounds[r], bounds[r + 1]) for r in (row, other))
+            if not (np.array_equal(column[mine], column[its]) and np.array_equal(weight[mine], weight[its])):
+                refuse(tool, f"two features of one name: {name!r:.80}")
+    return rows

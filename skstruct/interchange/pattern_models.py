@@ -1,7 +1,7 @@
 """From keys and blocks of weights, which CRF++ and Wapiti have in common, to a tagger.
 
-A key of a feature of labels owns L weights; one of transitions L * L, by previous and by next label. Keys that
-every token has belong to the label bigram.
+A key of a feature of labels owns L weights; one of transitions L * L, by previous and by next label. Keys of
+transitions that every token has make up the label bigram.
 """
 
 from typing import NamedTuple

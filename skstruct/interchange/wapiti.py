@@ -95,7 +95,9 @@ class _Reader:
         line, at = self._line()
         found = re.fullmatch(form, line)
         if found is None:
-            self.file.fail(at, f"not a Wapiti model: expected {what} and numbers, found {as_text(line)!r:.60}")
+            self.file.fail(
+                at, f"not a Wapiti model: expected {what} and numbers, found {as_text(line)!r:.60}"
+            )
         return [None if number is None else int(number) for number in found.groups()]
 
     def strings(self, n, what):
@@ -147,8 +149,8 @@ def _number(text):
 class _Layout:
     """Where the weights of each observation begin: they follow one another, in the order of the file.
 
-    An observation of labels (``u``) has L weights, one of transitions (``b``) L * L, one of both (``*``) first
-    the one and then the other.
+    An observation of labels (``u``) has L weights, one of transitions (``b``) L * L, one of both (``*``)
+    first the one and then the other.
     """
 
     def __init__(self, file, names, n_labels):

@@ -317,7 +317,8 @@ class TaggerParameters(Parameters):
             tokens), a preset (``"char"``, ``"char-av"``, ``"chunk"``, ``"word"``, ``"collins"``,
             ``"char-best"``, ``"chunk-best"``, ``"word-best"``; see ``skstruct.features.presets``), template
             strings or a template file in CRF++ syntax, or the ``Patterns`` of a model of CRF++ or Wapiti
-            (``skstruct.features.patterns``). Tokens that are dicts or lists of str bring their own features.""",
+            (``skstruct.features.patterns``). Tokens that are dicts or lists of str bring their own
+            features.""",
         ),
     )
     _: KW_ONLY
