@@ -86,6 +86,7 @@ def _strings(file, at, what):
 
 def _load_text(file):
     lines = file.data.split(b"\n")
+    file.require(not lines[-1], len(file.data), "no line feed at its end: it is cut off")
 
     def fail(k, what):
         found = as_text(lines[k]) if k < len(lines) else "the end of the file"
@@ -122,8 +123,8 @@ def _load_text(file):
             fail(n, "expected a number and a key")
         keys.append((key, int(number)))
     n_weights, k = numbers[b"maxid"], k + 1
-    if len(lines) - k not in (n_weights, n_weights + 1) or any(lines[k + n_weights :]):
-        fail(len(lines), f"expected {n_weights} weights, got {max(0, len(lines) - k - (not lines[-1]))}")
+    if len(lines) - k != n_weights + 1:
+        fail(len(lines), f"expected {n_weights} weights, got {len(lines) - k - 1}")
     weights = np.empty(n_weights)
     for n in range(n_weights):
         try:
@@ -137,7 +138,7 @@ def _load_text(file):
 
 def _crf_of(file, labels, lines, keys, weights):
     """The fitted :class:`L1CRF` of what both kinds of file hold."""
-    check_labels(labels, file.name)
+    check_labels([as_text(label) for label in labels], file.name)
     patterns = patterns_of(file, lines, CRFPP)
     L, left = len(labels), weights.shape[0]
     if not np.isfinite(weights).all():

@@ -67,8 +67,8 @@ def crf_in_pickle(file):
     try:
         reader.load()
     except Exception as error:  # whatever an instruction runs into: all of it is the file's fault
-        what = str(error) or type(error).__name__
-        file.fail(reader.position(), f"not a pickle that can be read, or damaged: {what:.200}")
+        what = f"{type(error).__name__}: {error}"
+        file.fail(reader.position(), f"neither a CRFsuite model nor a pickle, or damaged ({what:.200})")
     states = [found.state for found in reader.found if isinstance(found.state, dict)]
     resources = [state for state in states if MODEL_BYTES in state]
     crfs = [state for state in states if "modelfile" in state]

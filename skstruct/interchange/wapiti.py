@@ -121,8 +121,7 @@ class _Reader:
         """So many lines ``index=weight``, up to the end of the file."""
         self.weights_at = self.at
         rows = self.file.data[self.at :].split(b"\n")
-        if rows and not rows[-1]:
-            rows.pop()
+        self.file.require(not rows.pop(), len(self.file.data), "no line feed at its end: it is cut off")
         self.file.require(len(rows) == n, self.at, f"expected {n} weights, found {len(rows)}")
         index, weight = np.empty(n, np.int64), np.empty(n)
         at = self.at
