@@ -59,7 +59,13 @@ def crfsuite_small():
     return crfsuite(
         LABELS,
         ["w:he", "w:ran", "up", "tie"],
-        [("w:he", "A", 2.0), ("w:he", "O", 0.5), ("w:ran", "O", 1.0), ("up", "B", 0.25), ("tie", "O", 1e-300)],
+        [
+            ("w:he", "A", 2.0),
+            ("w:he", "O", 0.5),
+            ("w:ran", "O", 1.0),
+            ("up", "B", 0.25),
+            ("tie", "O", 1e-300),
+        ],
         [("A", "O", 1.5), ("O", "B", 0.5), ("B", "B", -1.0)],
     )
 

@@ -13,8 +13,10 @@ from skstruct import (
     StructuredPerceptron,
     WordSegmenter,
 )
+from skstruct.features.patterns import Patterns
 
 TEMPLATES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"]
+PATTERNS = Patterns(["u:0=%x[0,0]", "*:1=%X[-1,0]/%x[0,1]", "b"], "wapiti")
 LENGTH = 4
 
 
@@ -147,6 +149,8 @@ KINDS_OF_TOKENS = {
     "perceptron-dicts": (dicts, lambda: _perceptron("auto")),
     "perceptron-bags": (bags, lambda: _perceptron("auto")),
     "l1crf-dicts": (dicts, lambda: L1CRF("auto", c1=0.3, random_state=0)),
+    "l1crf-patterns": (pairs, lambda: L1CRF(PATTERNS, c1=0.3, random_state=0)),
+    "perceptron-patterns": (tokens, lambda: _perceptron(Patterns(TEMPLATES))),
     # Here come the rows of numeric tokens: dense and sparse arrays.
 }
 

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..crf.run import nonzero_entries
-from ..data.inputs import describe
+from ..data.inputs import LABELS, describe
 
 FORBIDDEN = -1e4
 """Weight of what constraints forbid: its probability is 0, and sums of it stay finite."""
@@ -38,13 +38,13 @@ def chain_model(estimator, tool):
     """
     check_is_fitted(estimator)
     model = getattr(estimator, "_model", None)
-    if not hasattr(model, "chain"):
+    if not hasattr(model, "chain") or estimator.inputs.task != LABELS:
         hint = "; use its tagger_" if hasattr(estimator, "tagger_") else ""
         raise TypeError(f"a chain tagger is needed, got a {type(estimator).__name__}{hint}")
     if model.order == 2:
         refuse(tool, "transitions that look two labels back (order=2)")
     if model.encoder.kind not in (str, tuple, dict):
-        refuse(tool, "dense rows of numbers as features")
+        refuse(tool, f"features of tokens of type {model.encoder.kind.__name__}")
     odd = [label for label in model.labels.values if not isinstance(label, str)]
     if odd:
         refuse(tool, f"labels that are not str, such as {describe(odd[0])}")

@@ -157,9 +157,7 @@ def test_patterns_of_one_column_take_str_and_tuples():
 
 def test_patterns_that_every_token_has_add_up():
     weights = [1.0, 0.0, 0.0, 0.5, 0.0, 0.25, 0.0, 0.0]
-    crf = load_crfpp(
-        crfpp_text(["A", "B"], ["U:%x[0,0]", "B", "Bx", "B"], [(0, "B"), (4, "Bx")], weights)
-    )
+    crf = load_crfpp(crfpp_text(["A", "B"], ["U:%x[0,0]", "B", "Bx", "B"], [(0, "B"), (4, "Bx")], weights))
     assert transition_weights(crf).tolist() == [[2.0, 0.25], [0.0, 1.0]]
 
 
@@ -232,7 +230,11 @@ def test_real_models_of_wapiti(corpus_path, name):
 
 
 # -- writing -----------------------------------------------------------------------------------------------
-TOKENS = [[("the", "D"), ("dog", "N"), ("ran", "V")], [("a", "D"), ("cat", "N")], [("cats", "N"), ("ran", "V")]]
+TOKENS = [
+    [("the", "D"), ("dog", "N"), ("ran", "V")],
+    [("a", "D"), ("cat", "N")],
+    [("cats", "N"), ("ran", "V")],
+]
 TAGS = [["D", "N", "V"], ["D", "N"], ["N", "V"]]
 TEMPLATES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,1]", "U2:%x[ +1, 1 ]", "U3:%x[-2,0]", "B"]
 PAIRS = [(None, "D"), (None, "N"), ("D", "N"), ("N", "V"), ("V", "D"), ("N", None), ("V", None)]
@@ -255,7 +257,9 @@ SAVERS = {
         BaggingShuffleAverager(StructuredPerceptron(TEMPLATES), 3, random_state=0),
         ParameterMixer(StructuredPerceptron(TEMPLATES), 2, random_state=0),
         StructuredPerceptron(Patterns(CRFPP_TEMPLATES), random_state=0),
-        StructuredPerceptron(Patterns(["u:%x[0,0]", "*:%x[-1,1]", "u:%x[-7,0]", "b"], "wapiti"), random_state=0),
+        StructuredPerceptron(
+            Patterns(["u:%x[0,0]", "*:%x[-1,1]", "u:%x[-7,0]", "b"], "wapiti"), random_state=0
+        ),
     ],
     ids=lambda tagger: type(tagger).__name__,
 )
@@ -283,7 +287,9 @@ def test_from_tool_to_tool(tmp_path):
                     save(crf, tmp_path / "model")
                 continue
             save(crf, tmp_path / "model")
-            np.testing.assert_allclose(load(tmp_path / "model").decision_function(X), crf.decision_function(X))
+            np.testing.assert_allclose(
+                load(tmp_path / "model").decision_function(X), crf.decision_function(X)
+            )
     lines = ["U0:%x[0,0]", "B"]
     crf = load_crfpp(crfpp_text(["A", "B"], lines, [(0, "U0:x"), (2, "B")], [0.0, 1.0, 0.5, 0.0, 0.0, 2.0]))
     save_crfsuite(crf, tmp_path / "model")
@@ -313,7 +319,10 @@ def test_symbols_of_one_tool_become_those_of_the_other(tmp_path):
         (lambda: StructuredPerceptron(TEMPLATES, order=2).fit(TOKENS, TAGS), "order=2"),
         (lambda: L1CRF(["U:%suffix3[0,0]"]).fit(TOKENS, TAGS), "functions of tokens such as %suffix3"),
         (lambda: L1CRF().fit([[["a"], ["b"]]], [["X", "Y"]]), "features that come ready-made"),
-        (lambda: L1CRF(["U:%x[0,0]"], c1=0.01).fit([["a b", "c"]], [["X", "Y"]]), "white space .* '[Uu]:a b'"),
+        (
+            lambda: L1CRF(["U:%x[0,0]"], c1=0.01).fit([["a b", "c"]], [["X", "Y"]]),
+            "white space .* '[Uu]:a b'",
+        ),
         (lambda: L1CRF(["U: %x[0,0]"]).fit([["a", "c"]], [["X", "Y"]]), "template .* white space"),
         (lambda: L1CRF(TEMPLATES).fit(TOKENS, [["D D", "N", "V"], *TAGS[1:]]), "label .* white space"),
         (lambda: L1CRF(TEMPLATES).fit(TOKENS, [[1, 2, 3], [1, 2], [2, 3]]), "labels that are not str"),
