@@ -49,9 +49,8 @@ def addresses(streets, kinds, cities):
     """Addresses as words, and their labels."""
     X, y = [], []
     for n, (street, kind, (city, state)) in enumerate(itertools.product(streets, kinds, cities)):
-        X.append(
-            [str(17 * n % 900 + 10), street, f"{kind},", f"{city},", state, str(10000 + 731 * n % 80000)]
-        )
+        number, code = str(17 * n % 900 + 10), str(10000 + 731 * n % 80000)
+        X.append([number, street, f"{kind},", f"{city},", state, code])
         y.append(["Number", "Street", "Kind", "Place", "State", "Zip"])
     return X, y
 
