@@ -67,8 +67,8 @@ save_crfsuite(L1CRF(c1=0.05, random_state=0).fit([features(x) for x in X], y), p
 # %%
 # Loading it
 # ----------
-# ``load_crfsuite`` reads a model file, a pickled ``sklearn_crfsuite.CRF`` (without running its code), or such an
-# object. What comes back is a fitted ``L1CRF``.
+# ``load_crfsuite`` reads a model file, a pickled ``sklearn_crfsuite.CRF`` (without running its code), or such
+# an object. What comes back is a fitted ``L1CRF``.
 
 crf = load_crfsuite(path)
 print(f"{path.name}: {len(crf.classes_)} labels, {crf.n_features()} attributes")
