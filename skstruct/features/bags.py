@@ -74,14 +74,12 @@ class BagEncoder:
         encoder = cls()
         encoder.ids = {name: k for k, name in enumerate(names)}
         for name, k in encoder.ids.items():
-            parts, pair = name.split(":"), len(encoder._pair_feature)
-            for n in range(1, len(parts)):
-                values = encoder._pairs.setdefault(":".join(parts[:n]), {})
-                values[":".join(parts[n:])] = pair
-            values = encoder._pairs.setdefault(name, {})
-            values[True], values[False] = pair, pair + 1
-            encoder._pair_feature += [k, -1]
-            encoder._pair_value += [1.0, 1.0]
+            parts = name.split(":")
+            splits = [(":".join(parts[:n]), ":".join(parts[n:])) for n in range(1, len(parts))]
+            for key, value in (*splits, (name, True), (name, False)):
+                encoder._pairs.setdefault(key, {})[value] = len(encoder._pair_feature)
+                encoder._pair_feature.append(-1 if value is False else k)
+                encoder._pair_value.append(1.0)
         encoder._assign_rows(np.zeros(0, np.int32))
         encoder._tables()
         return encoder
