@@ -69,17 +69,23 @@ class BagEncoder:
         """An encoder that knows the features with these names, row by row in their order.
 
         Which (key, value) a name was made from it does not tell. So every pair that makes the name is
-        remembered: ``"a:b:c"`` is ``{"a": "b:c"}``, ``{"a:b": "c"}`` and ``{"a:b:c": True}``.
+        remembered: ``"a:b:c"`` is ``{"a": "b:c"}``, ``{"a:b": "c"}`` and ``{"a:b:c": True}``; and of all these
+        keys that True and False are nothing, unless a name says otherwise.
         """
         encoder = cls()
         encoder.ids = {name: k for k, name in enumerate(names)}
+        pairs, keys = [], dict.fromkeys(encoder.ids)
         for name, k in encoder.ids.items():
             parts = name.split(":")
-            splits = [(":".join(parts[:n]), ":".join(parts[n:])) for n in range(1, len(parts))]
-            for key, value in (*splits, (name, True), (name, False)):
-                encoder._pairs.setdefault(key, {})[value] = len(encoder._pair_feature)
-                encoder._pair_feature.append(-1 if value is False else k)
-                encoder._pair_value.append(1.0)
+            for n in range(1, len(parts)):
+                keys[key := ":".join(parts[:n])] = None
+                pairs.append((key, ":".join(parts[n:]), k))
+        for key in keys:
+            pairs += (key, True, encoder.ids.get(key, -1)), (key, False, -1)
+        for key, value, feature in pairs:
+            encoder._pairs.setdefault(key, {})[value] = len(encoder._pair_feature)
+            encoder._pair_feature.append(feature)
+            encoder._pair_value.append(1.0)
         encoder._assign_rows(np.zeros(0, np.int32))
         encoder._tables()
         return encoder
