@@ -69,7 +69,7 @@ class BagEncoder:
         """An encoder that knows the features with these names, row by row in their order.
 
         Which (key, value) a name was made from it does not tell. So every pair that makes the name is
-        remembered: ``"a:b:c"`` is ``{"a": "b:c"}``, ``{"a:b": "c"}`` and ``{"a:b:c": True}``; and of all these
+        remembered: ``"a:b:c"`` is ``{"a": "b:c"}``, ``{"a:b": "c"}`` and ``{"a:b:c": True}``; and of these
         keys that True and False are nothing, unless a name says otherwise.
         """
         encoder = cls()
