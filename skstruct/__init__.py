@@ -25,7 +25,7 @@ from .saving.registry import load
 from .words.estimator import WordSegmenter
 
 if TYPE_CHECKING:
-    from . import datasets, inspection
+    from . import datasets, inspection, interchange
 
 __all__ = [
     "BaggingShuffleAverager",
@@ -43,6 +43,7 @@ __all__ = [
     "datasets",
     "features",
     "inspection",
+    "interchange",
     "load",
     "metrics",
     "regularization_path",
@@ -54,7 +55,7 @@ for _name, _module in _MOVED.items():
     sys.modules[f"{__name__}.data.{_name}"] = _module
     setattr(data, _name, _module)
 
-_LATER = ("datasets", "inspection")  # imported at their first use: programs that only predict need neither
+_LATER = ("datasets", "inspection", "interchange")  # at their first use: who only predicts needs none
 
 
 def __getattr__(name):

@@ -14,8 +14,10 @@ from skstruct import (
     StructuredPerceptron,
     WordSegmenter,
 )
+from skstruct.features.patterns import Patterns
 
 TEMPLATES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B"]
+PATTERNS = Patterns(["u:0=%x[0,0]", "*:1=%X[-1,0]/%x[0,1]", "b"], "wapiti")
 LENGTH = 4
 
 
@@ -167,6 +169,8 @@ KINDS_OF_TOKENS = {
     "perceptron-order2-rows": (rows, lambda: _perceptron("auto", order=2)),
     "l1crf-rows": (rows, lambda: L1CRF("auto", c1=0.3, random_state=0)),
     "l1crf-sparse-rows": (sparse_rows, lambda: L1CRF("auto", c1=0.3, random_state=0)),
+    "l1crf-patterns": (pairs, lambda: L1CRF(PATTERNS, c1=0.3, random_state=0)),
+    "perceptron-patterns": (tokens, lambda: _perceptron(Patterns(TEMPLATES))),
 }
 
 NESTED = {

@@ -10,7 +10,9 @@ import re
 
 import pytest
 
+from skstruct import L1CRF
 from skstruct.datasets import load_entities
+from skstruct.interchange import save_crfsuite
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "skstruct"
@@ -19,18 +21,22 @@ PAGES = ("README.md", "docs/user-guide.md", "docs/switching.md")
 pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the documentation is not installed")
 
 
-def names_for(page):
+def names_for(page, folder):
     """What a page takes for granted."""
     if page != "docs/switching.md":
         return {}
     sentences, labels = load_entities()
     X = [[{"word": word, "tag": tag} for word, tag in sentence] for sentence in sentences]
-    return {"X_train": X[:120], "y_train": labels[:120], "X_test": X[120:], "y_test": labels[120:]}
+    path = folder / "model.crfsuite"
+    save_crfsuite(L1CRF(c1=1.0, random_state=0).fit(X[:20], labels[:20]), path)
+    return {
+        "X_train": X[:120], "y_train": labels[:120], "X_test": X[120:], "y_test": labels[120:], "path": path,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_code_runs(page):
-    text, names = (ROOT / page).read_text(encoding="utf-8"), names_for(page)
+def test_code_runs(page, tmp_path):
+    text, names = (ROOT / page).read_text(encoding="utf-8"), names_for(page, tmp_path)
     blocks = [
         (m[1], text.count("\n", 0, m.start(1))) for m in re.finditer(r"```python\n(.*?)```", text, re.S)
     ]

@@ -9,6 +9,7 @@ import pytest
 
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
 EXPECTED = {
+    "trained_model.py": [": 'po'", "after training: BoxType BoxType Box", "training: 1.0000", "file: True"],
     "switching.py": ["before:", "after:", "entity F1"],
     "quick_start.py": ["Word F1", "micro avg", "three best labellings", "Same predictions: True"],
     "word_segmenter.py": ["learned from: 1.000", "大学的图书馆", "火车站 |", "loading: True"],
@@ -36,6 +37,7 @@ def test_every_example_is_listed():
         "quick_start.py",
         "word_segmenter.py",
         "parse.py",
+        "trained_model.py",
         pytest.param("two_stage_l1.py", marks=pytest.mark.slow),
         pytest.param("grid_search.py", marks=pytest.mark.slow),
     ],

@@ -38,6 +38,7 @@ from sklearn.model_selection import GridSearchCV
 import skstruct
 import skstruct.cli
 from skstruct import BaggingShuffleAverager, KBestReranker, ParameterMixer, Segmenter, inspection
+from skstruct.interchange import load_crfsuite
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -80,12 +81,13 @@ class Cell:
             raise AttributeError(f"{self.name} has no attribute {ending!r}")
         return names
 
-    def command(self, *arguments, stdin=""):
-        """What a command prints."""
+    def command(self, *arguments, stdin="", to=None, model=None):
+        """What a command prints; ``to`` is the file to convert to."""
         before = sys.stdin
         sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
         try:
-            code, out, err = run(self.capsys, *arguments, "-m", self.saved())
+            files = ["-m", self.saved()] if to is None else [model or self.saved(), to]
+            code, out, err = run(self.capsys, *arguments, *files)
         finally:
             sys.stdin = before
         if code:
@@ -342,6 +344,19 @@ def show(cell):
     assert json.loads(cell.command("show", "--json"))
 
 
+def convert(cell):
+    """To CRFsuite, whose items are then the names of the features, and back."""
+    tool = cell.folder / "tool.crfsuite"
+    cell.command("convert", to=tool)
+    ready = cell.data in (bags, dicts)
+    items = cell.X if ready else [inspection.features_of(cell.model, x) for x in cell.X]
+    assert load_crfsuite(tool).predict(items) == cell.model.predict(cell.X)
+    if not ready:
+        return
+    cell.command("convert", to=cell.folder / "again.skstruct", model=tool)
+    assert skstruct.load(cell.folder / "again.skstruct").predict(cell.X) == cell.model.predict(cell.X)
+
+
 # -- looking inside ------------------------------------------------------------------------------------
 def explain(cell):
     explanation = inspection.explain(cell.model, cell.first())
@@ -376,7 +391,7 @@ VERBS = {
         decision_function, score, member_scores, allowed, dictionary, boundaries, n_jobs,
         bad_last_sequence, bad_last_labels, bad_last_sequence_with_n_jobs,
         save_and_load, copies, clones, read_only_memory,
-        tag, evaluate, show,
+        tag, evaluate, show, convert,
         explain, feature_weights, transition_weights, features_of, n_features,
     )
 }  # fmt: skip
@@ -430,7 +445,8 @@ LACKS = {
     "segment": {
         f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter": (ValueError, "takes text, not a list"),
         PARSERS: (ValueError, r"expected a pair \(form, tag\)"),
-        "perceptron-pairs": (ValueError, "the templates read column 1, but the tokens are plain strings"),
+        "perceptron-pairs l1crf-patterns":
+            (ValueError, "the templates read column 1, but the tokens are plain strings"),
     },
     "constraints": {f"{PARSERS} {OF_WORDS}": ABSENT},
     "predict_kbest": {f"{SEGMENTERS} {PARSERS} {RERANKERS} {OF_WORDS} {MIXED}": ABSENT},
@@ -444,6 +460,12 @@ LACKS = {
     "boundaries": {f"{TAGGERS} {MIXED} {SEGMENTERS} {PARSERS} {RERANKERS}": NO_ARGUMENT},
     "tag": {"perceptron-dicts perceptron-bags l1crf-dicts": COLUMNS_ONLY, "*-rows": NO_NUMBERS},
     "evaluate": {"perceptron-dicts perceptron-bags l1crf-dicts": COLUMNS_ONLY, "*-rows": NO_NUMBERS},
+    "convert": {
+        "perceptron-order2 perceptron-order2-rows": (Refused, "no place for .*order=2"),
+        "l1crf-patterns": (Refused, "no place for transitions conditioned on the input"),
+        f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-segmenter mixer-reranker {OF_WORDS}":
+            (Refused, "a chain tagger is needed, got a"),
+    },
     "explain": {
         "mixer-segmenter": UNCLEAR,
         f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN,

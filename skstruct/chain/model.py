@@ -198,7 +198,7 @@ class ChainModel:
     def _predict_plain(self, sequences, like, out, scores):
         """Write the best labellings, as ids, and their scores; returns where each sequence starts."""
         ready, longest = self.ready, out.shape[0]
-        if len(sequences) == 1:  # often the whole of a call
+        if len(sequences) == 1 and not isinstance(sequences, SequenceMatrix):  # often the whole of a call
             flat, token = list(sequences[0]), np.array([0, longest])
         else:
             flat, token = flatten(sequences), offsets_of(lengths_of(sequences))

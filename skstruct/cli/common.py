@@ -9,8 +9,8 @@ import contextlib
 import os
 import sys
 
+from ..interchange import kinds
 from ..saving.atomic import atomic_write
-from ..saving.registry import load
 
 STANDARD = (None, "-")
 """Names of standard input and output."""
@@ -65,8 +65,8 @@ def layers(model):
 
 
 def load_model(path, jobs=None):
-    """The model in a file, set to use a number of threads if one is given."""
-    model = load(path)
+    """The model in a file, of another tool too, set to use a number of threads if one is given."""
+    model = kinds.load_model(path)
     for layer in layers(model) if jobs is not None else ():
         if "n_jobs" in layer.get_params(deep=False):
             layer.set_params(n_jobs=jobs)

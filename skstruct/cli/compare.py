@@ -12,7 +12,7 @@ import time
 from ..metrics import segment_f1_score, token_accuracy_score, word_f1_score
 from .common import CommandError, counted, positive, tell
 from .contest import PAIRS, Corpus, Crfsuite, Ours, memory_of, templates_for
-from .corpus import add_options
+from .options import add_options
 from .scores import encodes_segments, warn_of_unknown
 from .train import add_features, features_of
 
@@ -82,6 +82,8 @@ def run(arguments):
         )
     if "-" in (arguments.train, arguments.test):
         arguments.usage_error("TRAIN and TEST are read several times, and cannot be standard input")
+    if arguments.format == "crfsuite":
+        arguments.usage_error("templates make features from tokens; data of CRFsuite holds features already")
     features = features_of(arguments)
     train, test = Corpus(arguments.train, arguments), Corpus(arguments.test, arguments)
     if (train.words is None) != (test.words is None):

@@ -6,21 +6,24 @@ guessed from the name of a file, or else from its first lines. What a model read
 `skstruct.data.inputs.Inputs`, which decides how a file is read for it.
 """
 
-import argparse
-import codecs
 import os
 import re
 from collections import Counter
 from typing import NamedTuple
 
 from ..data.inputs import LABELS, TREES, WORDS
-from ..formats.readers import CONLLU_FIELDS, as_head, check_heads, iter_columns, iter_conllu
+from ..formats.readers import (
+    CONLLU_FIELDS,
+    as_head,
+    check_heads,
+    iter_attributes,
+    iter_columns,
+    iter_conllu,
+)
 from ..formats.text_files import split_cells
 from .common import CommandError, counted, tell
 from .lines import PEEK
 from .notices import Notices
-
-FORMATS = ("columns", "conllu", "segmented")
 
 _EXTENSIONS = {
     ".conllu": "conllu", ".conllx": "conllu",
@@ -71,21 +74,31 @@ class Sentence(NamedTuple):
         return [number for number, _, is_token in self.lines if is_token]
 
 
-def inputs_of(model):
+def inputs_of(model, format=None):
     """The `skstruct.data.inputs.Inputs` of a fitted model.
+
+    Parameters
+    ----------
+    model : estimator
+    format : str, optional
+        Of the corpus file, if an option says it.
 
     Raises
     ------
     CommandError
-        If it was trained on ready-made features or numbers, which no corpus file holds, or does not say what
-        it reads.
+        If it was trained on rows of numbers, which no corpus file holds, or on ready-made features, which no
+        other file holds than data of CRFsuite, or does not say what it reads.
     """
     inputs = getattr(model, "inputs", None)
     if inputs is None:
         raise CommandError(f"the command line does not know what a {type(model).__name__} reads")
-    if inputs.token not in (str, tuple):
-        kind = "dicts or lists of features" if inputs.token is dict else "rows of numbers"
-        raise CommandError(f"the model was trained on {kind}; the command line reads tokens only")
+    if inputs.token not in (str, tuple) and (format != "crfsuite" or inputs.token is not dict):
+        if inputs.token is not dict:
+            raise CommandError("the model was trained on rows of numbers; the command line reads tokens only")
+        raise CommandError(
+            "the model was trained on dicts or lists of features; the command line reads tokens only, or "
+            "features from data of CRFsuite (--format crfsuite)"
+        )
     return inputs
 
 
@@ -121,7 +134,7 @@ def layout_of(arguments, source, inputs=None):
     Parameters
     ----------
     arguments : argparse.Namespace
-        With the options of `add_options`.
+        With the options of `options.add_options`.
     source : Source
     inputs : Inputs, optional
         Of the model the source is for, which settles much.
@@ -135,7 +148,8 @@ def layout_of(arguments, source, inputs=None):
     elif chosen is None and task.formats == ("segmented",):
         chosen = "segmented"
     elif inputs is not None:
-        if chosen not in (None, *task.formats):
+        formats = ("crfsuite",) if inputs.token is dict else task.formats
+        if chosen not in (None, *formats):
             found = "segmented text" if chosen == "segmented" else chosen
             raise CommandError(
                 f"{source.name}: the model is a {task.who} and reads {task.reads}, not {found}"
@@ -149,6 +163,8 @@ def layout_of(arguments, source, inputs=None):
         if chosen is None:
             chosen = "conllu" if first and _is_conllu(first[-1]) else "columns"
     tokens, label = arguments.tokens, arguments.label
+    if chosen == "crfsuite" and (tokens, label, arguments.separator, arguments.comment) != (None,) * 4:
+        arguments.usage_error("--tokens, --label, --separator and --comment are not for data of CRFsuite")
     if inputs is not None and inputs.task == TREES and label is not None:
         arguments.usage_error("--label is for taggers; of a parser it is the head and its label, always")
     numbers = tokens is None or all(isinstance(t, int) for t in tokens)
@@ -173,57 +189,6 @@ def several(label):
     return label if isinstance(label, tuple) else (label,)
 
 
-def add_options(parser):
-    """Add the options that say how files are read."""
-    group = parser.add_argument_group("input")
-    group.add_argument(
-        "--format", choices=FORMATS,
-        help="columns: a token a line, a blank line between sentences; conllu: CoNLL-U; segmented: a "
-        "sentence a line, words separated by white space (default: by the file's name, or its content)",
-    )  # fmt: skip
-    group.add_argument(
-        "--tokens", type=_fields, metavar="LIST",
-        help="columns that tokens consist of, as 0,1 (default: all but the label), or CoNLL-U fields, as "
-        "form,lemma (default: form); one makes tokens str, several make them tuples",
-    )  # fmt: skip
-    group.add_argument(
-        "--label", type=_field, metavar="COLUMN",
-        help="column of the label (default: -1, the last), or CoNLL-U field (default: xpos)",
-    )  # fmt: skip
-    group.add_argument(
-        "--separator", type=_separator, metavar="SEP",
-        help="what separates columns, such as tab (default: any run of spaces and tabs)",
-    )  # fmt: skip
-    group.add_argument(
-        "--comment", metavar="PREFIX", help="lines of columns that start with it are no tokens"
-    )
-    group.add_argument(
-        "--encoding", type=_encoding, default="utf-8", help="of all text files (default: utf-8)"
-    )
-
-
-def _field(text):
-    try:
-        return int(text)
-    except ValueError:
-        return text
-
-
-def _fields(text):
-    return tuple(_field(part) for part in text.split(","))
-
-
-def _encoding(text):
-    try:
-        return codecs.lookup(text).name
-    except LookupError:
-        raise argparse.ArgumentTypeError(f"unknown encoding {text!r}") from None
-
-
-def _separator(text):
-    return {"tab": "\t", "\\t": "\t", "space": " ", "": None}.get(text, text)
-
-
 # --------------------------------------------------------------------------------------------------
 # Sentences
 # --------------------------------------------------------------------------------------------------
@@ -246,8 +211,16 @@ def sentences(source, layout, inputs=None, labels=True):
     """
     if layout.format == "segmented":
         return _segmented(source)
+    if layout.format == "crfsuite":
+        return _attributes(source)
     read = _conllu if layout.format == "conllu" else _columns
     return read(source, layout, inputs, labels)
+
+
+def _attributes(source):
+    for rows in iter_attributes(source):
+        lines = [(number, line, bool(line)) for number, line in source.take()]
+        yield Sentence([token for _, token in rows], [label for label, _ in rows], lines)
 
 
 def _segmented(source):

@@ -10,8 +10,9 @@ from ..data.inputs import TREES, WORDS
 from ..data.scheme_rules import SCHEMES
 from ..formats.readers import read_segmented
 from .common import CommandError, layers, load_model, n_jobs, warn
-from .corpus import Layout, add_options, inputs_of, layout_of, located, read_all
+from .corpus import Layout, inputs_of, layout_of, located, read_all
 from .lines import Source
+from .options import add_options
 from .scores import as_text, tagging_scores, tree_scores, warn_of_unknown, word_scores
 
 
@@ -125,7 +126,7 @@ def scores_of(model, X, y, name, numbers, vocabulary=None, **options):
 
 def _of_model(arguments, vocabulary):
     model = load_model(arguments.model, arguments.n_jobs)
-    inputs = inputs_of(model)
+    inputs = inputs_of(model, arguments.format)
     _check_vocabulary(arguments, inputs.task == WORDS)
     with Source(arguments.file, arguments.encoding) as source:
         corpus = read_all(source, layout_of(arguments, source, inputs), inputs)
@@ -180,7 +181,7 @@ def _of_two(arguments):
         if form == "segmented":
             t = 0 if a != b else None
         else:
-            firsts = [[w if isinstance(w, str) else w[0] for w in x] for x in (a, b)]
+            firsts = [[w[0] if isinstance(w, tuple) else w for w in x] for x in (a, b)]
             shorter = min(map(len, firsts))
             t = next((t for t, (v, w) in enumerate(zip(*firsts)) if v != w), None)
             t = shorter - 1 if t is None and len(a) != len(b) else t

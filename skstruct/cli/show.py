@@ -13,6 +13,7 @@ from ..core.store import Store
 from ..data.inputs import TREES, WORDS
 from ..inspection import explain, feature_weights, transition_weights
 from ..inspection.rendering import printable
+from ..interchange.kinds import kind_of
 from .common import CommandError, layers, load_model, positive
 from .corpus import inputs_of
 
@@ -108,11 +109,13 @@ def _about(model, tagger, path):
     }
     about = {
         "model": type(model).__name__,
+        "file": kind_of(path),
         "bytes": os.path.getsize(path),
         "learner": type(tagger).__name__,
         "parameters": parameters,
-        "epochs": int(tagger.n_iter_),
     }
+    if hasattr(tagger, "n_iter_"):  # not of what another tool has trained
+        about["epochs"] = int(tagger.n_iter_)
     if hasattr(tagger, "classes_"):
         about["labels"] = [str(label) for label in tagger.classes_.tolist()]
     if hasattr(model, "tagged_"):

@@ -10,8 +10,9 @@ from itertools import islice
 from ..data.inputs import LABELS, WORDS
 from ..formats.readers import CONLLU_FIELDS, read_segmented
 from .common import CommandError, load_model, n_jobs, output, positive
-from .corpus import add_options, inputs_of, layout_of, located, sentences, several
+from .corpus import inputs_of, layout_of, located, sentences, several
 from .lines import Source
+from .options import add_options
 
 BATCH = 1000
 """Sentences that are labelled at a time."""
@@ -29,8 +30,9 @@ def add_parser(commands):
         "tag",
         help="label sequences with a model",
         description="Label the sentences of FILE. Columns come back with the predicted label as one more "
-        "column, CoNLL-U with the label in its field (--label), text with spaces between its words. A parser "
-        "writes heads and their labels: two more columns, or the fields head and deprel.",
+        "column, CoNLL-U with the label in its field (--label), data of CRFsuite with the label in its "
+        "place, text with spaces between its words. A parser writes heads and their labels: two more "
+        "columns, or the fields head and deprel.",
     )
     parser.add_argument("file", metavar="FILE", nargs="?", help="what to label (default: standard input)")
     parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
@@ -78,7 +80,7 @@ def run(arguments):
         The exit code, 0.
     """
     model = load_model(arguments.model, arguments.n_jobs)
-    inputs = inputs_of(model)
+    inputs = inputs_of(model, arguments.format)
     _check_usage(model, inputs, arguments)
     if arguments.dictionary is not None:
         lists = read_segmented(arguments.dictionary, encoding=arguments.encoding)
@@ -156,7 +158,7 @@ def _labelled(model, batch, layout, name, arguments):
             results = [[pair] for pair in zip(model.predict(X), scores)]
     except ValueError as error:
         raise located(error, name, [sentence.numbers for sentence in batch]) from error
-    mark = _mark_conllu if layout.format == "conllu" else _mark_columns
+    mark = {"conllu": _mark_conllu, "crfsuite": _mark_attributes}.get(layout.format, _mark_columns)
     for sentence, labellings in zip(batch, results):
         for rank, (labels, score) in enumerate(labellings):
             yield from _marked(sentence, labels, rank, score, mark, layout)
@@ -189,6 +191,10 @@ def _mark_columns(line, cells, layout):
         line = line.rstrip(" \t")  # nothing else: an ideographic space can be a token
         separator = "\t" if "\t" in line else " "
     return separator.join([line, *cells])
+
+
+def _mark_attributes(line, cells, layout):
+    return "\t".join([*cells, *line.split("\t")[1:]])
 
 
 def _mark_conllu(line, cells, layout):

@@ -22,9 +22,10 @@ from ..features.templates import FeatureTemplates
 from ..mixing.averager import BaggingShuffleAverager
 from ..mixing.mixer import ParameterMixer
 from .common import check_target, counted, positive, tell
-from .corpus import add_options, batches, layout_of, located, read_all
+from .corpus import batches, layout_of, located, read_all
 from .evaluate import scores_of
 from .lines import Source
+from .options import add_options
 from .scores import as_text
 
 ALGORITHMS = {"perceptron": StructuredPerceptron, "pa": PassiveAggressiveTagger, "l1crf": L1CRF}

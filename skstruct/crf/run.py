@@ -12,7 +12,7 @@ from .._sklearn import epoch_context
 from ..chain.constraints import check_gold
 from ..chain.model import ChainModel, make_task
 from ..core.averaging import entries, sparse_store
-from ..core.store import FEW_LABELS, READ_ONLY, is_sparse, new_store
+from ..core.store import DENSE_WEIGHTS, FEW_LABELS, READ_ONLY, is_sparse, new_store
 from ..data.inputs import PlaceError, as_tokens, blanked, check_X_y, flatten, lengths_of, offsets_of, place
 from ..data.labels import encode_known, some_of
 from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
@@ -187,7 +187,7 @@ class CRFRun:
         column = np.array([self.labels.ids[v] for v in old.labels.values], np.int64)
         found = []
         for store, n_rows in ((old.nodes, self.encoder.n_node_rows), (old.edges, None)):
-            keys, values = _entries(store)
+            keys, values = nonzero_entries(store)
             rows, y = keys // len(column), keys % len(column)
             if n_rows is None:
                 rows = rows // len(column) * L + column[rows % len(column)]
@@ -220,7 +220,7 @@ class CRFRun:
         }
 
     def _model_of(self, nodes, edges):
-        model = ChainModel(self.encoder, self.labels, _store(nodes), _store(edges), self.constraints)
+        model = ChainModel(self.encoder, self.labels, store_of(nodes), store_of(edges), self.constraints)
         return {"_model": model, "classes_": self.labels.array}
 
 
@@ -254,10 +254,14 @@ def _line(record):
     return f"{record['stage']}: " + ", ".join(f"{k} {v:.6g}" for k, v in figures.items())
 
 
-def _store(weights):
-    """A store with the weights of a sparse matrix."""
+def store_of(weights, spare=False):
+    """A store with the weights of a :class:`SparseWeights`, for prediction.
+
+    With ``spare`` it is sparse whenever full rows would take much memory for little.
+    """
     rows, columns = weights.shape
-    few = columns > FEW_LABELS and weights.keys.shape[0] * FEW_LABELS < rows * columns
+    few = weights.keys.shape[0] * FEW_LABELS < rows * columns
+    few = few and (columns > FEW_LABELS or (spare and rows * columns > DENSE_WEIGHTS))
     sparse = few or is_sparse(rows, columns)
     store = new_store(rows, columns, READ_ONLY, sparse)
     if sparse:
@@ -266,7 +270,7 @@ def _store(weights):
     return store
 
 
-def _entries(store):
+def nonzero_entries(store):
     """(keys, values) of a store, with those that are zero left out if it is dense."""
     if store.sparse:
         return entries(store)

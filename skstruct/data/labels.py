@@ -23,12 +23,16 @@ def some_of(values):
 
 
 class Labels:
-    """The label set of a model, sorted.
+    """The label set of a model: sorted, or in an order of its own.
+
+    The order decides between labellings of equal score, so that models of other tools keep theirs.
 
     Parameters
     ----------
     values : iterable
         Distinct labels, of one type that sorts.
+    in_order : bool
+        Whether ids are given in the order of ``values`` and not in sorted order.
 
     Attributes
     ----------
@@ -37,7 +41,7 @@ class Labels:
     ids : dict
     """
 
-    def __init__(self, values=()):
+    def __init__(self, values=(), in_order=False):
         values = [_plain(v) for v in values]
         kinds = {type(v) for v in values}
         if len(kinds) > 1:
@@ -48,10 +52,17 @@ class Labels:
             self.values = sorted(set(values))
         except TypeError:
             raise ValueError(f"labels must sort, got {describe(values[0])}") from None
+        if in_order:
+            self.values = list(dict.fromkeys(values))
         self.ids = {v: k for k, v in enumerate(self.values)}
 
     def __len__(self):
         return len(self.values)
+
+    def with_new(self, values):
+        """These labels and others: sorted if these are, otherwise with the others behind."""
+        ordered = self.values != sorted(self.values)
+        return Labels([*self.values, *values], in_order=ordered)
 
     @property
     def array(self):
@@ -174,6 +185,6 @@ def encode_labels(sequences, offsets, labels, grow):
         k = int(np.flatnonzero(ids == found.index(new[0]))[0])
         _refuse(offsets, k, new[0], f"expected a label of type {type(labels.values[0]).__name__}")
     if new:
-        labels = Labels([*labels.values, *new])
+        labels = labels.with_new(new)
     table = np.array([labels.ids[v] for v in found] + [UNLABELLED], np.int32)
     return table[ids], labels

@@ -11,7 +11,6 @@ Distinct pairs of key and value are resolved once and remembered; only new ones 
 """
 
 import copy
-import re
 from itertools import repeat
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from ..data.inputs import PlaceError, describe, lengths_of, offsets_of, place
 from .bag_chunks import Nested, as_feature, encode_lists, encode_nested, items_at, joined, with_room
 from .encoded import Bag, Encoded, RowMap, no_grid
+from .names import fields_of
 from .pairs import Pairs
 
 CHUNK = 1024
@@ -26,9 +26,6 @@ CHUNK = 1024
 
 MOST_NUMBERS = 100_000
 """Distinct numbers remembered."""
-
-PREFIX = re.compile("[^:=]*")
-"""What the name of a feature looks at."""
 
 _ALL = np.zeros(0, np.uint8)  # alive: rows below the count cut-off do not exist
 
@@ -71,6 +68,31 @@ class BagEncoder:
                 f"and the first token {describe(flat[0])}"
             )
         return cls(min_count)
+
+    @classmethod
+    def of_names(cls, names):
+        """An encoder that knows the features with these names, row by row in their order.
+
+        Which (key, value) a name was made from it does not tell. So every pair that makes the name is
+        remembered: ``"a:b:c"`` is ``{"a": "b:c"}``, ``{"a:b": "c"}`` and ``{"a:b:c": True}``; and of these
+        keys that True and False are nothing, unless a name says otherwise.
+        """
+        encoder = cls()
+        encoder.ids = {name: k for k, name in enumerate(names)}
+        pairs, keys = [], dict.fromkeys(encoder.ids)
+        for name, k in encoder.ids.items():
+            parts = name.split(":")
+            for n in range(1, len(parts)):
+                keys[key := ":".join(parts[:n])] = None
+                pairs.append((key, ":".join(parts[n:]), k))
+        for key in keys:
+            pairs += (key, True, encoder.ids.get(key, -1)), (key, False, -1)
+        keys, values, features = zip(*pairs) if pairs else ((), (), ())
+        kept = encoder.pairs.fill(keys, values)
+        encoder._pair_feature, encoder._pair_value = [features[k] for k in kept], [1.0] * len(kept)
+        encoder._assign_rows(np.zeros(0, np.int32))
+        encoder._tables()
+        return encoder
 
     def __init__(self, min_count=1):
         self.min_count = min_count
@@ -323,11 +345,7 @@ class BagEncoder:
 
     def fields(self, encoded):
         """(n_rows,) what each feature looks at, as a number: its name up to a colon or equals sign."""
-        numbers, of_row = {}, np.zeros(self.n_rows, np.int32)
-        for name, row in zip(self.ids, self.row_of.tolist()):
-            if row >= 0:
-                of_row[row] = numbers.setdefault(PREFIX.match(name).group(), len(numbers))
-        return of_row
+        return fields_of(self.ids, self.row_of, self.n_rows)
 
     def adapted(self, flat, token):
         """Raise: there is nothing to adapt."""

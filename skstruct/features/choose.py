@@ -11,7 +11,7 @@ An encoder has the types ``TOKENS``, the constructor ``for_tokens(features, min_
 * ``merged(encoders, counts, min_count)``: one encoder from those of several shards.
 
 A kind of input is such a class, entered in :data:`ENCODERS`, and what ``skstruct.features.saved`` needs to
-write and read it.
+write and read it. Features that are :class:`.patterns.Patterns` choose their encoder, whatever the token is.
 """
 
 import os
@@ -21,6 +21,8 @@ from ..data.matrix import Rows
 from .bags import BagEncoder
 from .encoder import TemplateEncoder
 from .numeric import NumericFeatures
+from .pattern_encoder import PatternEncoder
+from .patterns import Patterns
 from .presets import PRESETS
 from .rows import RowsEncoder
 from .templates import resolve_templates
@@ -42,6 +44,8 @@ def new_encoder(features, min_count, flat, scaled=True):
         raise ValueError(
             f"features={features!r} reads rows of numbers, but the first token is {describe(flat[0])}"
         )
+    if isinstance(features, Patterns):
+        return PatternEncoder.for_tokens(features, min_count, flat)
     for encoder in ENCODERS:
         if isinstance(flat[0], encoder.TOKENS):
             return encoder.for_tokens(features, min_count, flat)

@@ -319,7 +319,7 @@ class TemplateEncoder:
 
     def row_names(self, rows):
         """The names of node rows, {row: name}."""
-        return row_names(self, rows)
+        return row_names(self, self.nodes, rows)
 
     def named(self, encoded, sequence):
         """The features of one sequence, encoded; by token, of labels and of transitions.

@@ -10,6 +10,7 @@ References
 T. Kudo, "CRF++: yet another CRF toolkit", 2005: templates and their expansions.
 """
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ import numpy as np
 from ..core.interning import pairs_by_compound
 from ..core.store import Store
 from .columns import column_function
+
+_FIELD = re.compile("[^:=]*")
 
 
 class NamedWeights(NamedTuple):
@@ -40,8 +43,13 @@ def _write(form, values):
     return literals[0] + "".join(middle)
 
 
+def symbol(distance):
+    """What stands for the token that is ``distance`` before (negative) or behind a sequence, as in CRF++."""
+    return f"_B{distance:+d}"
+
+
 def _boundary(position, T):
-    return f"_B{position}" if position < 0 else f"_B+{position - T + 1}"
+    return symbol(position if position < 0 else position - T + 1)
 
 
 def expanded(encoder, side, grid, sequence):
@@ -92,17 +100,21 @@ def expanded(encoder, side, grid, sequence):
     return found
 
 
-def row_names(encoder, rows):
-    """The names of node rows, {row: name}, from the encoder's tables alone.
+def row_names(encoder, side, rows, symbol=symbol):
+    """The names of rows, {row: name}, from the encoder's tables alone.
 
     Parameters
     ----------
     encoder : TemplateEncoder
+    side : Side
+        The encoder's ``nodes`` or ``edges``; row 0 of these has no name.
     rows : set of int
+    symbol : callable
+        What stands for tokens outside of a sequence.
     """
-    side, plan = encoder.nodes, encoder.plan
-    owner = np.full(encoder.nodes.n_rows, -1, np.int64)
-    node = np.full(encoder.nodes.n_rows, -1, np.int64)
+    plan = encoder.plan
+    owner = np.full(side.n_rows, -1, np.int64)
+    node = np.full(side.n_rows, -1, np.int64)
     for c, compound in enumerate(side.compounds):
         for slot in range(len(compound.slots)):
             known = np.flatnonzero(side.row_of[c][:-1] >= 0)
@@ -122,8 +134,8 @@ def row_names(encoder, rows):
         if name == "const":
             return ""
         if k not in strings:
-            before = [f"_B-{d}" for d in range(1, plan.left + 1)]
-            behind = [f"_B+{d}" for d in range(1, plan.right + 1)]
+            before = [symbol(-d) for d in range(1, plan.left + 1)]
+            behind = [symbol(d) for d in range(1, plan.right + 1)]
             strings[k] = before + behind + encoder.strings_of((name, column))
         return strings[k][value]
 
@@ -139,3 +151,15 @@ def row_names(encoder, rows):
         c, slot = divmod(int(owner[row]), 2**32)
         names[row] = _write(side.compounds[c].forms[slot], values(c, int(node[row])))
     return names
+
+
+def fields_of(names, rows, n_rows):
+    """(n_rows,) what each feature looks at, as a number: its name up to a colon or equals sign.
+
+    ``rows``: the row of each of ``names``, -1 if it has none.
+    """
+    numbers, of_row = {}, np.zeros(n_rows, np.int32)
+    for name, row in zip(names, rows.tolist()):
+        if row >= 0:
+            of_row[row] = numbers.setdefault(_FIELD.match(name).group(), len(numbers))
+    return of_row

@@ -6,6 +6,7 @@ and filled anew, so that a file cannot hold one in which a search never ends.
 """
 
 from collections import defaultdict
+from functools import partial
 from itertools import chain
 from operator import getitem
 
@@ -16,8 +17,10 @@ from ..saving.values import name_of, require, savable_value, within
 from .alphabet import Alphabet
 from .bags import BagEncoder
 from .encoder import TemplateEncoder
+from .pattern_encoder import PatternEncoder
 from .rows import RowsEncoder
 from .saved_contexts import contexts_state, fill_contexts
+from .saved_patterns import patterns_encoder_from_state, patterns_encoder_state
 from .saved_rows import rows_from_state, rows_state
 from .templates import FeatureTemplates
 
@@ -349,4 +352,7 @@ def _bag_from_state(node, reader, where):
 
 savable_encoder("bag", BagEncoder, _bag_state, _bag_from_state)
 savable_encoder("rows", RowsEncoder, rows_state, rows_from_state)
+savable_encoder(
+    "patterns", PatternEncoder, patterns_encoder_state, partial(patterns_encoder_from_state, _alphabet)
+)
 savable_encoder("templates", TemplateEncoder, _template_state, _template_from_state)

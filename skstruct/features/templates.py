@@ -25,6 +25,7 @@ from ..data.types import Path
 from .columns import FUNCTION_NAMES, column_function
 from .contexts import is_context, lexicon_of
 from .lexicon import as_entries
+from .patterns import Patterns
 from .presets import PRESETS, columns_preset
 
 if TYPE_CHECKING:
@@ -314,17 +315,17 @@ class FeatureTemplates:
 
 
 def resolve_templates(features, first, flat):
-    """The :class:`FeatureTemplates` that a ``features`` parameter means for these tokens.
+    """The :class:`FeatureTemplates`, or :class:`Patterns`, that a ``features`` parameter means.
 
     Parameters
     ----------
-    features : "auto", name of a preset, path of a template file, list of str or FeatureTemplates
+    features : "auto", name of a preset, path of a template file, list of str, FeatureTemplates or Patterns
     first : str or tuple
         The first token.
     flat : list
         All tokens.
     """
-    if isinstance(features, FeatureTemplates):
+    if isinstance(features, (FeatureTemplates, Patterns)):
         return features
     if isinstance(features, (list, tuple)):
         return FeatureTemplates(features)

@@ -1,4 +1,4 @@
-"""Corpus files: CoNLL columns, CoNLL-U trees and segmented text.
+"""Corpus files: CoNLL columns, CoNLL-U trees, segmented text, and data of CRFsuite.
 
 Idea: each format has one generator, ``iter_*``, that holds one sentence at a time, so that files larger
 than memory stream; ``read_*`` is the list of what it yields. The inverse is in :mod:`.writers`. Every error
@@ -25,14 +25,17 @@ from sys import intern
 from typing import IO, Any
 
 from ..data.types import Path
+from .attributes import iter_attributes, read_attributes
 from .text_files import CONLLU_FIELDS, TREE_FIELDS, check_fields, numbered_lines, split_cells
 from .writers import write_columns, write_conllu, write_segmented
 
 __all__ = [
     "CONLLU_FIELDS",
+    "iter_attributes",
     "iter_columns",
     "iter_conllu",
     "iter_segmented",
+    "read_attributes",
     "read_columns",
     "read_conllu",
     "read_segmented",

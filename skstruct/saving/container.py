@@ -60,7 +60,8 @@ _FOREIGN = (
     (MAGIC[:4], "a skstruct file damaged at its start (by a text-mode transfer?)"),
     (b"PK\x03\x04", "a zip archive (or .npz file)"),
     (b"\x1f\x8b", "a gzip file"),
-    (b"lCRF", "a CRFsuite model"),
+    (b"lCRF", "a CRFsuite model, which skstruct.interchange.load_crfsuite reads"),
+    (b"#mdl#", "a Wapiti model, which skstruct.interchange.load_wapiti reads"),
     (b"\x80", "a pickle (which skstruct never loads)"),
 )
 

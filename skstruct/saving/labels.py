@@ -24,8 +24,8 @@ def labels_from_state(node, reader, where):
     ok = all(type(v) in _LABEL_TYPES and v == v for v in values)
     require(ok, f"{where} must hold strings, numbers, true or false, or tuples of these")
     try:
-        labels = Labels(values)
+        labels = Labels(values, in_order=True)
     except (TypeError, ValueError) as error:
         require(False, f"{where}: {error}")
-    require(labels.values == values, f"{where} must be sorted and distinct")
+    require(labels.values == values, f"{where} must be distinct")
     return labels

@@ -25,12 +25,13 @@ import numpy as np
 from .._sklearn import N_JOBS, POSITIVE, Integral, Interval, Options, Real, StrOptions
 from ..core.codes import NOISES, PENALTIES
 from ..features.numeric import NumericFeatures
+from ..features.patterns import Patterns
 from ..features.templates import FeatureTemplates
 
 T = TypeVar("T")
 
 FeatureChoice: TypeAlias = (
-    str | os.PathLike[str] | list[str] | tuple[str, ...] | FeatureTemplates | NumericFeatures
+    str | os.PathLike[str] | list[str] | tuple[str, ...] | FeatureTemplates | Patterns | NumericFeatures
 )
 
 FRACTION = Interval(Real, 0, 1, closed="left")
@@ -315,12 +316,13 @@ class TaggerParameters(Parameters):
     features: FeatureChoice = field(
         default="auto",
         metadata=parameter(
-            "str, path, list of str, FeatureTemplates or NumericFeatures",
-            [str, os.PathLike, list, tuple, FeatureTemplates, NumericFeatures],
+            "str, path, list of str, FeatureTemplates, Patterns or NumericFeatures",
+            [str, os.PathLike, list, tuple, FeatureTemplates, Patterns, NumericFeatures],
             """Which features tokens that are str or tuples of str have: ``"auto"`` (from the look of the
             tokens), a preset (``"char"``, ``"char-av"``, ``"chunk"``, ``"word"``, ``"collins"``,
             ``"char-best"``, ``"chunk-best"``, ``"word-best"``; see ``skstruct.features.presets``), template
-            strings or a template file in CRF++ syntax. Tokens that are dicts or lists of str bring their own
+            strings or a template file in CRF++ syntax, or the ``Patterns`` of a model of CRF++ or Wapiti
+            (``skstruct.features.patterns``). Tokens that are dicts or lists of str bring their own
             features; how rows of numbers count, ``NumericFeatures`` says.""",
         ),
     )

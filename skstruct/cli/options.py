@@ -1,0 +1,58 @@
+"""Options that say how corpus files are read."""
+
+import argparse
+import codecs
+
+FORMATS = ("columns", "conllu", "segmented", "crfsuite")
+
+
+def add_options(parser):
+    """Add the options that say how files are read."""
+    group = parser.add_argument_group("input")
+    group.add_argument(
+        "--format", choices=FORMATS,
+        help="columns: a token a line, a blank line between sentences; conllu: CoNLL-U; segmented: a "
+        "sentence a line, words separated by white space; crfsuite: data of CRFsuite, a label and attributes "
+        "a line, between tabs (default: by the file's name, or its content)",
+    )  # fmt: skip
+    group.add_argument(
+        "--tokens", type=_fields, metavar="LIST",
+        help="columns that tokens consist of, as 0,1 (default: all but the label), or CoNLL-U fields, as "
+        "form,lemma (default: form); one makes tokens str, several make them tuples",
+    )  # fmt: skip
+    group.add_argument(
+        "--label", type=_field, metavar="COLUMN",
+        help="column of the label (default: -1, the last), or CoNLL-U field (default: xpos)",
+    )  # fmt: skip
+    group.add_argument(
+        "--separator", type=_separator, metavar="SEP",
+        help="what separates columns, such as tab (default: any run of spaces and tabs)",
+    )  # fmt: skip
+    group.add_argument(
+        "--comment", metavar="PREFIX", help="lines of columns that start with it are no tokens"
+    )
+    group.add_argument(
+        "--encoding", type=_encoding, default="utf-8", help="of all text files (default: utf-8)"
+    )
+
+
+def _field(text):
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def _fields(text):
+    return tuple(_field(part) for part in text.split(","))
+
+
+def _encoding(text):
+    try:
+        return codecs.lookup(text).name
+    except LookupError:
+        raise argparse.ArgumentTypeError(f"unknown encoding {text!r}") from None
+
+
+def _separator(text):
+    return {"tab": "\t", "\\t": "\t", "space": " ", "": None}.get(text, text)

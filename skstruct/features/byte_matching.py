@@ -1,0 +1,115 @@
+"""Wapiti's regular expressions: a small language of its own over bytes.
+
+``.`` is any byte; ``\\d \\a \\w \\l \\u \\p \\s`` are classes of ASCII, in upper case their complements;
+another character after ``\\`` is itself. ``x*`` repeats as few times as possible, ``x?`` takes one if it can;
+``^`` stands first, ``$`` last. A match is the first place from which the whole expression succeeds.
+
+References
+----------
+T. Lavergne, O. Cappé, F. Yvon (2010). Practical very large scale CRFs. ACL: the tool.
+"""
+
+import string
+
+_CLASSES = {
+    "d": string.digits,
+    "a": string.ascii_letters,
+    "w": string.ascii_letters + string.digits,
+    "l": string.ascii_lowercase,
+    "u": string.ascii_uppercase,
+    "p": string.punctuation,
+    "s": string.whitespace,
+}
+_ALL = frozenset(range(256))
+
+LONGEST = 200
+"""Elements of an expression; each may cost a level of recursion."""
+
+
+def _bytes_of(element):
+    """The bytes that one element of an expression stands for."""
+    if element == b".":
+        return _ALL
+    if element[:1] != b"\\":
+        return frozenset(element)
+    name = chr(element[1])
+    found = frozenset(map(ord, _CLASSES.get(name.lower(), name)))
+    return _ALL - found if name.lower() in _CLASSES and name.isupper() else found
+
+
+class ByteExpression:
+    """One expression, compiled.
+
+    Parameters
+    ----------
+    text : bytes
+
+    Raises
+    ------
+    ValueError
+        If it ends in a backslash, or is too long.
+    """
+
+    def __init__(self, text):
+        self.at_start = text.startswith(b"^")
+        rest = text[self.at_start :]
+        self.elements = []  # (bytes, "", "*" or "?"); None stands for a last $
+        while rest:
+            if rest == b"$":
+                self.elements.append(None)
+                break
+            size = 2 if rest[:1] == b"\\" else 1
+            if len(rest) < size:
+                raise ValueError("a regular expression ends in a backslash")
+            again = rest[size : size + 1] if rest[size : size + 1] in (b"*", b"?") else b""
+            self.elements.append((_bytes_of(rest[:size]), again))
+            rest = rest[size + len(again) :]
+        if len(self.elements) > LONGEST:
+            raise ValueError(f"a regular expression of {len(self.elements)} elements, above {LONGEST}")
+
+    def match(self, value):
+        """(place, length) of the first match, or None.
+
+        The length is counted as Wapiti counts it: characters that a failed attempt inside ``x?`` has taken
+        stay counted, so that it can exceed what is left of the value.
+        """
+        results = {}
+        for place in range(1 if self.at_start else len(value) + 1):
+            found, length = self._match(0, value, place, results)
+            if found:
+                return place, length
+        return None
+
+    def _match(self, k, value, place, results):
+        """(whether the elements from k match at a place, by how much the count has changed)."""
+        if k == len(self.elements):
+            return True, 0
+        if self.elements[k] is None:
+            return place == len(value), 0
+        if (k, place) not in results:
+            results[k, place] = self._match_anew(k, value, place, results)
+        return results[k, place]
+
+    def _match_anew(self, k, value, place, results):
+        accepted, again = self.elements[k]
+        fits = place < len(value) and value[place] in accepted
+        if again == b"*":
+            for taken in range(len(value) - place + 1):
+                found, length = self._match(k + 1, value, place + taken, results)
+                if found:
+                    return True, taken + length
+                if place + taken == len(value) or value[place + taken] not in accepted:
+                    break
+            return False, taken + 1
+        before = 0
+        if again == b"?":
+            if fits:
+                found, before = self._match(k + 1, value, place + 1, results)
+                if found:
+                    return True, before + 1
+            found, length = self._match(k + 1, value, place, results)
+            return found, before + length
+        if not fits:
+            return False, 1
+        found, length = self._match(k + 1, value, place + 1, results)
+        return found, length + 1

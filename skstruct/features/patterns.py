@@ -1,0 +1,291 @@
+"""Patterns of other tools, CRF++ and Wapiti: features that are strings written from tokens.
+
+Idea: a pattern is literal text with macros; written for a token it is a string, and equal strings are one
+feature, whatever wrote them. Our own templates keep apart the values of their macros, and two of them that
+write the same string stay two; models that come from these tools therefore keep patterns.
+
+References
+----------
+T. Kudo, "CRF++: yet another CRF toolkit", 2005. T. Lavergne, O. Cappé, F. Yvon (2010). Practical very large
+scale CRFs. ACL.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterable
+from itertools import repeat
+from typing import NamedTuple
+
+from ..data.inputs import describe
+from .byte_matching import ByteExpression
+
+CRFPP, WAPITI = "crf++", "wapiti"
+
+FARTHEST = {CRFPP: 8, WAPITI: 2**31}
+"""Positions that a macro may look away."""
+
+_MOST_COLUMNS = 1000
+
+_CRFPP_MACRO = re.compile(r"%x\[(?P<position>-?\d+),(?P<column>\d+)\]")
+_WAPITI_MACRO = re.compile(
+    r"%(?P<kind>[xtmXTM])\[(?P<absolute>@?)\s*(?P<position>[+-]?(?:0[xX][0-9a-fA-F]+|\d+)),\s*(?P<column>\+?\d+)"
+    r'(?:,"(?P<expression>(?:[^"\\]|\\.)*)")?\]',
+    re.DOTALL,
+)
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
+class Macro(NamedTuple):
+    """What a pattern reads."""
+
+    position: int  # relative to the token, or of the sequence
+    absolute: bool  # whether it is of the sequence: 0 is the first token, -1 the last
+    column: int
+    kind: str  # "x" the value, "t" whether an expression matches, "m" the match
+    lower: bool  # letters of ASCII become lower case
+    expression: str | None
+
+
+class Pattern(NamedTuple):
+    """One line: ``literals`` stand before, between and behind the macros."""
+
+    text: str
+    label: bool  # whether it is a feature of the label,
+    transition: bool  # and of the transition into it
+    literals: tuple
+    macros: tuple
+
+
+class Patterns:
+    """The patterns of a model of CRF++ or Wapiti, as the ``features`` of a tagger.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        In the syntax of the tool. Patterns of transitions that read no token are the label bigram, however
+        many of them there are.
+    syntax : {"crf++", "wapiti"}
+
+    Raises
+    ------
+    ValueError
+        If a line is no pattern of that tool.
+
+    Examples
+    --------
+    >>> from skstruct import L1CRF
+    >>> from skstruct.features.patterns import Patterns
+    >>> from skstruct.inspection import features_of
+    >>> patterns = Patterns(["u:%x[0,0]", 'u:%m[-1,0,".?$"]', "b"], "wapiti")
+    >>> crf = L1CRF(patterns, c1=0.01, random_state=0).fit([["the", "dog"]], [["D", "N"]])
+    >>> features_of(crf, ["the", "dog"])
+    [['u:the', 'u:1'], ['u:dog', 'u:e']]
+    """
+
+    def __init__(self, lines: Iterable[str], syntax: str = CRFPP) -> None:
+        if syntax not in FARTHEST:
+            raise ValueError(f"syntax must be one of {', '.join(map(repr, FARTHEST))}, got {syntax!r}")
+        if isinstance(lines, str):
+            raise TypeError("lines must be a list of patterns, got a str")
+        self.syntax = syntax
+        self.patterns = tuple(parse_pattern(line, syntax) for line in lines)
+        if not self.patterns:
+            raise ValueError("at least one pattern is needed")
+
+    def __repr__(self) -> str:
+        return f"Patterns({list(self.lines)!r}, {self.syntax!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Patterns) and (self.lines, self.syntax) == (other.lines, other.syntax)
+
+    def __hash__(self) -> int:
+        return hash((self.lines, self.syntax))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The patterns as written."""
+        return tuple(pattern.text for pattern in self.patterns)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns that the data must have."""
+        return 1 + max((m.column for pattern in self.patterns for m in pattern.macros), default=0)
+
+    @property
+    def bigram(self) -> bool:
+        """Whether the label bigram is a feature."""
+        return any(pattern.transition and not pattern.macros for pattern in self.patterns)
+
+    @property
+    def of_labels(self) -> list[Pattern]:
+        """The patterns of features of labels."""
+        return [pattern for pattern in self.patterns if pattern.label]
+
+    @property
+    def of_transitions(self) -> list[Pattern]:
+        """The patterns of features of transitions that read a token."""
+        return [pattern for pattern in self.patterns if pattern.transition and pattern.macros]
+
+
+def parse_pattern(line, syntax):
+    """The :class:`Pattern` of a line.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    if not isinstance(line, str):
+        raise ValueError(f"a pattern must be a str, got {describe(line)}")
+    first = line[:1] if syntax == CRFPP else line[:1].lower()
+    if first not in (("U", "B") if syntax == CRFPP else ("u", "b", "*")):
+        letters = "U or B" if syntax == CRFPP else "u, b or *"
+        raise ValueError(f"a pattern of {syntax} starts with {letters}, got {line!r:.80}")
+    macro = _CRFPP_MACRO if syntax == CRFPP else _WAPITI_MACRO
+    literals, macros, end = [], [], 0
+    text = first + line[1:]
+    for found in macro.finditer(text):
+        literals.append(text[end : found.start()])
+        macros.append(_macro(found.groupdict(), text, syntax))
+        end = found.end()
+    literals.append(text[end:])
+    if any("%" in literal for literal in literals):
+        raise ValueError(f"malformed macro in the pattern {line!r:.80}")
+    return Pattern(text, first in "Uu*", first in "Bb*", tuple(literals), tuple(macros))
+
+
+def _integer(text):
+    """A number as C's ``%i`` reads it: decimal, ``0x10`` or octal."""
+    digits = text.lstrip("+-").lower()
+    base = 16 if digits.startswith("0x") else 8 if digits.startswith("0") else 10
+    number = int(digits, base)
+    return -number if text.startswith("-") else number
+
+
+def _macro(found, text, syntax):
+    """The :class:`Macro` of a match."""
+    try:
+        position = int(found["position"]) if syntax == CRFPP else _integer(found["position"])
+        column = int(found["column"])
+    except ValueError:  # an 8 in an octal number, thousands of digits
+        raise ValueError(f"malformed number in the pattern {text!r:.80}") from None
+    if abs(position) > FARTHEST[syntax] or column >= _MOST_COLUMNS:
+        raise ValueError(
+            f"the pattern {text!r:.80} reads too far away; a row may be up to {FARTHEST[syntax]} and a "
+            f"column below {_MOST_COLUMNS}"
+        )
+    kind, expression = found.get("kind", "x"), found.get("expression")
+    if (expression is None) != (kind in "xX"):
+        raise ValueError(f"the pattern {text!r:.80}: %t and %m need an expression, %x takes none")
+    absolute = bool(found.get("absolute"))
+    if absolute:
+        position -= position >= 0
+        if position == -1 and _integer(found["position"]) == 0:
+            raise ValueError(f"the pattern {text!r:.80}: tokens are counted from 1, or from -1 backwards")
+    if expression is not None:
+        ByteExpression(_bytes(expression))
+    return Macro(position, absolute, column, kind.lower(), kind.isupper(), expression)
+
+
+def _bytes(text):
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a lone surrogate that stands for no byte
+        return text.encode("utf-8", "surrogatepass")
+
+
+# --------------------------------------------------------------------------------------------------
+# Writing
+# --------------------------------------------------------------------------------------------------
+def boundary(syntax, distance):
+    """What stands for the token that is ``distance`` before (negative) or behind a sequence."""
+    if syntax == CRFPP:
+        return f"_B{distance:+d}"
+    return f"_x{distance:+d}" if abs(distance) <= 4 else f"_x{'+' if distance > 0 else '-'}#"
+
+
+class PatternWriter:
+    """Writes the strings of patterns for a corpus, pattern by pattern.
+
+    Parameters
+    ----------
+    patterns : Patterns
+    columns : list of lists of str
+        By column, all N tokens.
+    offsets : list of int
+        Where each sequence starts, and N.
+    """
+
+    def __init__(self, patterns, columns, offsets):
+        self.syntax, self.columns, self.offsets = patterns.syntax, columns, offsets
+        self._moved = {}
+        self._values = {}
+
+    def write(self, pattern):
+        """The strings of a pattern, by token."""
+        n, literals = self.offsets[-1], pattern.literals
+        parts = [repeat(literals[0], n)]
+        for macro, literal in zip(pattern.macros, literals[1:]):
+            parts.append(self._value(macro))
+            if literal:
+                parts.append(repeat(literal, n))
+        written = list(map("".join, zip(*parts)))
+        if any(macro.kind == "m" for macro in pattern.macros):
+            return [s if s.isascii() and "\0" not in s else _rejoined(s) for s in written]
+        return written
+
+    def _value(self, macro):
+        """The values of a macro, by token."""
+        if macro not in self._values:
+            values = self._at(macro.column, macro.position, macro.absolute)
+            if macro.kind != "x":
+                expression = ByteExpression(_bytes(macro.expression))
+                value_of = {value: _matched(expression, value, macro.kind) for value in set(values)}
+                values = list(map(value_of.__getitem__, values))
+            if macro.lower:
+                values = [value.translate(_LOWER) for value in values]
+            self._values[macro] = values
+        return self._values[macro]
+
+    def _at(self, column, position, absolute):
+        """The tokens at a position, by token; those outside of the sequence by the tool's symbols."""
+        key = column, position, absolute
+        if key in self._moved:
+            return self._moved[key]
+        tokens, out = self.columns[column], []
+        for begin, end in zip(self.offsets, self.offsets[1:]):
+            T = end - begin
+            if absolute:
+                p = position if position >= 0 else T + position
+                inside = 0 <= p < T
+                value = tokens[begin + p] if inside else boundary(self.syntax, p if p < 0 else p - T + 1)
+                out += [value] * T
+            elif position <= 0:
+                n = min(-position, T)
+                out += [boundary(self.syntax, t + position) for t in range(n)]
+                out += tokens[begin : end - n]
+            else:
+                n = min(position, T)
+                out += tokens[begin + n : end]
+                out += [boundary(self.syntax, t + position - T + 1) for t in range(T - n, T)]
+        self._moved[key] = out
+        return out
+
+
+def _matched(expression, value, kind):
+    """The value of ``%t`` or ``%m`` for a token."""
+    raw = _bytes(value)
+    found = expression.match(raw)
+    if kind == "t":
+        return "false" if found is None else "true"
+    place, length = found or (0, 0)
+    taken = raw[place : place + length]
+    # A count that is too large takes the NUL behind the token, which ends the string.
+    return taken.decode("utf-8", "surrogateescape") + "\0" * (place + length > len(raw))
+
+
+def _rejoined(written):
+    """A string with bytes of cut characters that stand together made whole, up to a NUL."""
+    return _bytes(written.partition("\0")[0]).decode("utf-8", "surrogateescape")

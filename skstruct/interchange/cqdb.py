@@ -1,0 +1,168 @@
+"""CQDB, the string database of CRFsuite: strings by number and numbers by string.
+
+A chunk begins with a header, 256 hash tables follow the records, and *backward links* say where the record of
+each number stands. A reader goes by these links; the tool looks strings up by their hash, so that a writer
+fills the tables too.
+
+References
+----------
+B. Jenkins, "lookup3.c", 2006: the hash function. N. Okazaki, "CQDB", 2007: the layout.
+"""
+
+import struct
+
+import numpy as np
+
+from .reading import as_text
+
+TABLES = 256
+HEADER = 24 + 8 * TABLES
+ORDER_MARK = 0x62445371
+_RECORD = 8
+"""Bytes of a record before its string: number and size."""
+
+
+def read_strings(file, at, n, what):
+    """The strings of the database at a byte of a file.
+
+    Parameters
+    ----------
+    file : ForeignBytes
+    at : int
+    n : int
+        Strings that it has to hold.
+    what : str
+        What errors call them.
+
+    Returns
+    -------
+    list of str
+        By number.
+    """
+    file.tag(at, b"CQDB")
+    size, _, mark, n_links, links = file.array(at + 4, 5, "<u4", f"the database of {what}").tolist()
+    end = at + size
+    file.require(HEADER <= size <= len(file.data) - at, at + 4, f"a database of {size} bytes does not fit in")
+    file.require(
+        mark == ORDER_MARK, at + 12, f"a byte order mark of {ORDER_MARK:#x} expected, found {mark:#x}"
+    )
+    file.require(n_links == n, at + 16, f"expected {n} {what}, found {n_links}")
+    if not n:
+        return []
+    file.require(HEADER <= links <= size - 4 * n, at + 20, f"the links of {what} are out of place")
+    start = file.array(at + links, n, "<u4", f"the links of {what}").astype(np.int64) + at
+    within = (start >= at + HEADER) & (start <= end - _RECORD - 1)
+    _check(file, within, at + links, f"the link of {what[:-1]}")
+    raw = np.frombuffer(file.data, np.uint8)
+    number, length = (_u32(raw, start + shift) for shift in (0, 4))
+    _check(file, number == np.arange(n), start, f"another number than {what[:-1]}")
+    fits = (length >= 1) & (start + _RECORD + length <= end)
+    _check(file, fits, start + 4, f"the size of {what[:-1]}")
+    # Records that overlap would let a small file fill the memory.
+    file.require(int(length.sum()) <= size, at, f"the records of {what} overlap")
+    stop = start + _RECORD + length - 1
+    _check(file, raw[stop] == 0, stop, f"no NUL at the end of {what[:-1]}")
+    data = file.data
+    return [as_text(data[a + _RECORD : b]) for a, b in zip(start.tolist(), stop.tolist())]
+
+
+def _check(file, ok, places, what):
+    """Raise about the first string that is wrong; ``places`` are bytes, or the first of an array of u32."""
+    if not ok.all():
+        k = int(np.argmin(ok))
+        at = int(places[k]) if isinstance(places, np.ndarray) else places + 4 * k
+        file.fail(at, f"{what} {k} is wrong")
+
+
+def _u32(raw, at):
+    """The unsigned numbers that begin at some bytes, as int64."""
+    return sum(raw[at + k].astype(np.int64) << 8 * k for k in range(4))
+
+
+# --------------------------------------------------------------------------------------------------
+# Writing
+# --------------------------------------------------------------------------------------------------
+def string_database(strings):
+    """The database of distinct strings, numbered in their order.
+
+    Parameters
+    ----------
+    strings : list of bytes
+        Without NUL.
+
+    Returns
+    -------
+    bytes
+    """
+    ended = [string + b"\0" for string in strings]
+    records = bytearray()
+    place = []
+    for k, string in enumerate(ended):
+        place.append(HEADER + len(records))
+        records += struct.pack("<II", k, len(string)) + string
+    hashes = lookup3(ended).tolist()
+    tables = [[] for _ in range(TABLES)]
+    for k, h in enumerate(hashes):
+        tables[h % TABLES].append(k)
+    head, end, filled = [], HEADER + len(records), []
+    for members in tables:
+        n = 2 * len(members)
+        head += [end if n else 0, n]
+        buckets = [(0, 0)] * n
+        for k in members:
+            at = (hashes[k] >> 8) % n
+            while buckets[at][1]:
+                at = (at + 1) % n
+            buckets[at] = hashes[k], place[k]
+        filled.append(np.array(buckets, "<u4").tobytes())
+        end += 8 * n
+    n, links = len(strings), end if strings else 0
+    header = struct.pack("<4s5I", b"CQDB", end + 4 * n, 0, ORDER_MARK, n, links)
+    head, place = (np.array(numbers, "<u4").tobytes() for numbers in (head, place))
+    return b"".join((header, head, records, *filled, place))
+
+
+def lookup3(strings):
+    """The hashes of many strings: ``hashlittle`` with initial value 0.
+
+    Parameters
+    ----------
+    strings : list of bytes
+        None of them empty.
+
+    Returns
+    -------
+    ndarray of shape (n,), uint32
+    """
+    out = np.zeros(len(strings), np.uint32)
+    size = np.fromiter(map(len, strings), np.int64, len(strings))
+    blocks = (size + 11) // 12
+    for n in np.unique(blocks).tolist():  # strings of equally many blocks of 12 bytes, column by column
+        mine = np.flatnonzero(blocks == n)
+        padded = b"".join(strings[k].ljust(12 * n, b"\0") for k in mine.tolist())
+        word = np.frombuffer(padded, "<u4").reshape(-1, 3 * n).T
+        a = b = c = (0xDEADBEEF + size[mine]).astype(np.uint32)
+        for k in range(0, 3 * n, 3):
+            a, b, c = a + word[k], b + word[k + 1], c + word[k + 2]
+            if k < 3 * n - 3:
+                a, b, c = _mixed(a, b, c)
+        out[mine] = _final(a, b, c)
+    return out
+
+
+def _rotated(x, k):
+    return x << np.uint32(k) | x >> np.uint32(32 - k)
+
+
+def _mixed(a, b, c):
+    for k in (4, 6, 8, 16, 19, 4):
+        a = (a - c) ^ _rotated(c, k)
+        a, b, c = b, c + b, a  # the next step takes the next three of the circle
+    return a, b, c
+
+
+def _final(a, b, c):
+    for k in (14, 11, 25, 16, 4, 14, 24):
+        c = (c ^ b) - _rotated(b, k)
+        a, b, c = b, c, a
+    return b

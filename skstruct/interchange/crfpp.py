@@ -1,0 +1,168 @@
+"""Models of CRF++, read: the binary file, and the text that ``crf_learn -t`` writes beside it.
+
+References
+----------
+T. Kudo, "CRF++: yet another CRF toolkit", 2005.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..crf.estimator import L1CRF
+from ..features.patterns import CRFPP
+from ..saving.container import ModelFileError
+from .double_array import UNIT, read_keys
+from .pattern_models import Keys, pattern_crf, patterns_of
+from .reading import ForeignBytes, as_text, check_labels, read_source
+
+VERSION = 100
+HEADER = 28
+"""Bytes of version, type, cost factor, and three sizes."""
+
+TEXT_START = b"version: "
+
+
+def load_crfpp(source: Any) -> L1CRF:
+    """Read a model of CRF++, binary or text.
+
+    Parameters
+    ----------
+    source : str, os.PathLike or bytes
+        A model file, or its bytes.
+
+    Returns
+    -------
+    L1CRF
+        Fitted, with the file's templates as :class:`skstruct.features.patterns.Patterns`. Tokens are tuples
+        of the columns that CRF++ reads, or str if the templates read the first only. ``classes_`` are in the
+        order of the file. To go on learning, set ``warm_start=True`` before ``fit``.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, or not such a model; a ``ValueError``, which names the file and the place.
+    OSError
+        If it cannot be read.
+
+    Notes
+    -----
+    Weights of text are rounded to single precision, as in the binary file. CRF++ adds the weights of a token
+    in single precision too, which here are added in double precision: scores differ by about 1e-7 of their
+    size. The cost factor of the file is not used by the tool either.
+    """
+    file = read_source(source)
+    return (_load_text if file.data.startswith(TEXT_START) else _load_binary)(file)
+
+
+def _load_binary(file):
+    file.require(len(file.data) >= HEADER, 0, "not a CRF++ model: it is too short")
+    version, kind = file.array(0, 2, "<u4", "the header").tolist()
+    file.require(version // 100 == 1, 0, f"not a CRF++ model of version 100: found {version}")
+    file.require(kind == 0, 4, f"expected the type 0, found {kind}")
+    n_weights, _, n_units = file.array(16, 3, "<u4", "the header").tolist()
+    labels, at = _strings(file, HEADER, "labels")
+    lines, at = _strings(file, at, "templates")
+    units = file.array(at, n_units // UNIT.itemsize, UNIT, "the double array")
+    end = at + n_units + 4 * n_weights
+    file.require(
+        end == len(file.data) and n_units % UNIT.itemsize == 0, 16,
+        f"the parts end at byte {end}, the file at {len(file.data)}",
+    )  # fmt: skip
+    weights = file.array(at + n_units, n_weights, "<f4", "the weights").astype(np.float64)
+    keys = read_keys(file, at, units)
+    return _crf_of(file, labels, lines, keys, weights)
+
+
+def _strings(file, at, what):
+    """Strings that end in NUL, padded by more of these; and the byte behind."""
+    size = file.u32(at, what)
+    end = at + 4 + size
+    file.require(end <= len(file.data), at, f"{size} bytes of {what} are more than the file has")
+    raw = file.data[at + 4 : end]
+    file.require(raw.endswith(b"\0") or not raw, end - 1, f"no NUL at the end of the {what}")
+    return [part for part in raw.split(b"\0") if part], end
+
+
+def _load_text(file):
+    lines = file.data.split(b"\n")
+    file.require(not lines[-1], len(file.data), "no line feed at its end: it is cut off")
+
+    def fail(k, what):
+        found = as_text(lines[k]) if k < len(lines) else "the end of the file"
+        raise ModelFileError(f"{file.name}: line {k + 1}: {what}, found {found!r:.60}")
+
+    header = {}
+    for k in range(4):
+        name, colon, value = (lines[k] if k < len(lines) else b"").partition(b": ")
+        if not colon:
+            fail(k, "expected 'name: value'")
+        header[name] = k, value
+    numbers = {}
+    for name in (b"version", b"maxid", b"xsize"):
+        k, value = header.get(name, (4, b""))
+        if not value.isdigit() or len(value) > 10:
+            fail(k, f"expected a number of {name.decode()}")
+        numbers[name] = int(value)
+    if numbers[b"version"] // 100 != 1:
+        fail(header[b"version"][0], "expected version 100")
+    blocks, k = [], 4
+    for what in ("labels", "templates", "keys"):
+        if k >= len(lines) or lines[k]:
+            fail(k, f"expected an empty line before the {what}")
+        try:
+            end = lines.index(b"", k + 1)
+        except ValueError:
+            fail(len(lines), f"expected an empty line behind the {what}")
+        blocks.append(lines[k + 1 : end])
+        k = end
+    keys = []
+    for n, line in enumerate(blocks[2], k - len(blocks[2])):
+        number, blank, key = line.partition(b" ")
+        if not blank or not number.isdigit() or len(number) > 10:
+            fail(n, "expected a number and a key")
+        keys.append((key, int(number)))
+    n_weights, k = numbers[b"maxid"], k + 1
+    if len(lines) - k != n_weights + 1:
+        fail(len(lines), f"expected {n_weights} weights, got {len(lines) - k - 1}")
+    weights = np.empty(n_weights)
+    for n in range(n_weights):
+        try:
+            weights[n] = float(lines[k + n])
+        except ValueError:
+            fail(k + n, "expected a weight")
+    with np.errstate(over="ignore"):
+        weights = weights.astype(np.float32).astype(np.float64)
+    return _crf_of(ForeignBytes(b"", file.name), blocks[0], blocks[1], keys, weights)
+
+
+def _crf_of(file, labels, lines, keys, weights):
+    """The fitted :class:`L1CRF` of what both kinds of file hold."""
+    check_labels([as_text(label) for label in labels], file.name)
+    patterns = patterns_of(file, lines, CRFPP)
+    L, left = len(labels), weights.shape[0]
+    if not np.isfinite(weights).all():
+        raise ModelFileError(f"{file.name}: weight {int(np.argmin(np.isfinite(weights)))} is not finite")
+    if len({key for key, _ in keys}) < len(keys):
+        raise ModelFileError(f"{file.name}: a key occurs twice")
+    found = {b"U": [], b"B": []}
+    for key, number in sorted(keys, key=lambda pair: pair[1]):
+        size = L if key[:1] == b"U" else L * L
+        left -= size
+        if key[:1] not in found or number + size > weights.shape[0] or left < 0:
+            raise ModelFileError(
+                f"{file.name}: the key {as_text(key)!r:.60} has the number {number}, which does not fit "
+                f"{weights.shape[0]} weights of {L} labels"
+            )
+        found[key[:1]].append((key, number))
+
+    def weights_at(first, size):
+        values = weights[first[:, None] + np.arange(size)]
+        block, place = np.nonzero(values)
+        return block, place, values[block, place]
+
+    parts = [
+        Keys([key for key, _ in part], np.array([number for _, number in part], np.int64))
+        for part in found.values()
+    ]
+    return pattern_crf(patterns, labels, *parts, weights_at)

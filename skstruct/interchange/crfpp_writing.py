@@ -1,0 +1,100 @@
+"""Models of CRF++, written: the binary file that the tool reads, or the text."""
+
+import os
+import struct
+
+import numpy as np
+
+from ..data.types import Path
+from ..features.patterns import CRFPP
+from ..saving.atomic import atomic_write
+from .crfpp import VERSION
+from .double_array import build
+from .exporting import chain_model, refuse
+from .pattern_export import keyed_model
+from .reading import as_bytes
+
+
+def save_crfpp(model: object, path: Path, text: bool = False) -> None:
+    """Write a fitted tagger as a model of CRF++.
+
+    Parameters
+    ----------
+    model : L1CRF, StructuredPerceptron or another chain tagger
+        With templates that read tokens, ``%x``, no more than 8 rows away; also an average or a mixture.
+    path : str or os.PathLike
+        Written whole or not at all; what was there before is replaced.
+    text : bool, default=False
+        Write the text that ``crf_learn -t`` writes, with weights in double precision, instead of the binary
+        file, in which they have single precision.
+
+    Raises
+    ------
+    TypeError
+        If it is no chain tagger.
+    ValueError
+        If the format has no place for a part of the model: ``order=2``, ready-made features, functions of
+        tokens, white space in tokens, labels that are not str, dense rows of numbers. The message says which.
+    OSError
+        If the file cannot be written.
+
+    Notes
+    -----
+    What constraints forbid gets the weight -10000; labels that must not be the first or the last by templates
+    that read one row before and behind.
+    """
+    keyed = keyed_model(chain_model(model, "CRF++"), CRFPP)
+    data = (_text if text else _binary)(keyed, *_weights(keyed))
+    with atomic_write(os.fspath(path)) as file:
+        file.write(data)
+
+
+def _weights(keyed):
+    """(keys with the numbers of their first weights, sorted; all weights)."""
+    L, n = len(keyed.labels), len(keyed.names)
+    blocks = np.zeros((n, L))
+    blocks[keyed.row, keyed.column] = keyed.weight
+    block_of = {as_bytes(name): blocks[k] for k, name in enumerate(keyed.names)}
+    block_of.update((as_bytes(name), block.ravel()) for name, block in keyed.transitions.items())
+    keys, values, first = [], [np.zeros(0)], 0
+    for key in sorted(block_of):
+        keys.append((key, first))
+        values.append(block_of[key])
+        first += block_of[key].shape[0]
+    if first >= 2**31:
+        refuse("CRF++", f"more than {2**31 - 1} weights; the model has {first}")
+    return keys, np.concatenate(values)
+
+
+def _binary(keyed, keys, weights):
+    single = weights.astype("<f4")
+    if not np.isfinite(single).all():
+        refuse("CRF++", "weights beyond single precision")
+    units = build(keys)
+    labels = b"".join(as_bytes(label) + b"\0" for label in keyed.labels)
+    lines = b"".join(as_bytes(line) + b"\0" for line in _ordered(keyed.patterns))
+    lines += bytes(-(len(labels) + len(lines)) % 4)
+    return b"".join((
+        struct.pack("<IidIII", VERSION, 0, 1.0, weights.shape[0], keyed.patterns.n_columns, units.nbytes),
+        struct.pack("<I", len(labels)), labels, struct.pack("<I", len(lines)), lines,
+        units.tobytes(), single.tobytes(),
+    ))  # fmt: skip
+
+
+def _text(keyed, keys, weights):
+    rows = [
+        f"version: {VERSION}", "cost-factor: 1", f"maxid: {weights.shape[0]}",
+        f"xsize: {keyed.patterns.n_columns}", "",
+    ]  # fmt: skip
+    head = "\n".join(rows).encode()
+    parts = [
+        head, *map(as_bytes, keyed.labels), b"", *map(as_bytes, _ordered(keyed.patterns)), b"",
+        *(b"%d %s" % (number, key) for key, number in keys), b"",
+        *(b"%.16f" % weight for weight in weights.tolist()), b"",
+    ]  # fmt: skip
+    return b"\n".join(parts)
+
+
+def _ordered(patterns):
+    """The lines, those of labels first."""
+    return sorted(patterns.lines, key=lambda line: line.startswith("B"))

@@ -1,0 +1,211 @@
+"""Models of CRFsuite, read.
+
+A file has features (attribute, label, weight) and (label, label, weight), a database of labels, one of
+attributes, and the lists of features of each label and each attribute, by which the tool finds them. The
+attributes are what items of ``python-crfsuite`` are made of: the same names that ``features.bags`` makes of
+dictionaries, so that the model becomes an ordinary one over ready-made features. The numbers of the labels
+are kept, since the smallest of equally good labels wins.
+
+References
+----------
+N. Okazaki, "CRFsuite: a fast implementation of Conditional Random Fields (CRFs)", 2007.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..crf.estimator import L1CRF
+from ..crf.ready import ready_crf
+from ..crf.result import SparseWeights
+from ..data.labels import Labels
+from ..features.bags import BagEncoder
+from ..saving.container import ModelFileError
+from .cqdb import read_strings
+from .pickles import crf_in_pickle, unpacked
+from .reading import MOST_LABELS, check_labels, read_source
+
+MAGIC = b"lCRF"
+VERSION = 100
+FEATURE = np.dtype([("type", "<u4"), ("src", "<u4"), ("dst", "<u4"), ("weight", "<f8")])
+"""A feature: 0 and attribute, or 1 and label; the label it speaks of; its weight."""
+
+STATE, TRANSITION = 0, 1
+HEADER_SIZE = 48
+CHUNK_HEADER = 12
+"""Bytes of a tag, a size and a count."""
+
+
+def load_crfsuite(source: Any) -> L1CRF:
+    """Read a model of CRFsuite, ``python-crfsuite`` or ``sklearn-crfsuite``.
+
+    Parameters
+    ----------
+    source : str, os.PathLike, bytes or sklearn_crfsuite.CRF
+        A model file or its bytes; a pickle of a ``sklearn_crfsuite.CRF`` or its bytes, alone or inside other
+        objects, as ``pickle`` or ``joblib`` write it, compressed or not; or a fitted ``CRF`` itself. Of a
+        pickle nothing is imported, called or executed.
+
+    Returns
+    -------
+    L1CRF
+        Fitted. It predicts what the tool does, from the same items (dicts of features or lists of str).
+        ``classes_`` are in the order of the file. Of a ``CRF`` trained by ``lbfgs`` it has ``c1``, ``c2`` and
+        ``all_pairs``. To go on learning, set ``warm_start=True`` before ``fit``.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, or not such a model; a ``ValueError``, which names the file and the byte.
+    OSError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from skstruct import L1CRF
+    >>> from skstruct.interchange import load_crfsuite, save_crfsuite
+    >>> X = [[{"word": "the"}, {"word": "dog"}], [{"word": "a"}, {"word": "cat"}]]
+    >>> crf = L1CRF(c1=0.01, random_state=0).fit(X, [["D", "N"], ["D", "N"]])
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = os.path.join(folder.name, "model.crfsuite")
+    >>> save_crfsuite(crf, path)
+    >>> load_crfsuite(path).predict([[{"word": "a"}, {"word": "dog"}]])
+    [['D', 'N']]
+    >>> folder.cleanup()
+    """
+    if hasattr(source, "modelfile"):
+        path = getattr(source.modelfile, "name", None)
+        if not path:
+            raise ModelFileError("the CRF is not fitted")
+        return _crf_of(read_source(path), _parameters(vars(source)))
+    file = read_source(source)
+    if not file.data.startswith(MAGIC):
+        file = unpacked(file)
+    if file.data.startswith(MAGIC):
+        return _crf_of(file, {})
+    file.require(file.data, 0, "the file is empty")
+    model, found = crf_in_pickle(file)
+    return _crf_of(model, _parameters(found))
+
+
+def _parameters(crf):
+    """What :class:`L1CRF` calls the parameters of a ``sklearn_crfsuite.CRF``, as far as it has them."""
+    if crf.get("algorithm", "lbfgs") not in (None, "lbfgs"):
+        return {}
+    found = {}
+    for name, default in (("c1", 0.0), ("c2", 1.0)):
+        value = crf.get(name)
+        value = default if value is None else value
+        if isinstance(value, (int, float)) and 0 <= value < float("inf"):
+            found[name] = float(value)
+    states, transitions = (crf.get(f"all_possible_{kind}") is True for kind in ("states", "transitions"))
+    kinds = {(True, False): "states", (False, True): "transitions"}
+    found["all_pairs"] = kinds.get((states, transitions), states)
+    return found
+
+
+def _crf_of(file, parameters):
+    """The :class:`L1CRF` of a model file, with parameters."""
+    n_labels, n_attributes, at_features, at_labels, at_attributes, *at_lists = _header(file)
+    features = _features(file, at_features)
+    labels = read_strings(file, at_labels, n_labels, "labels")
+    check_labels(labels, file.name)
+    attributes = read_strings(file, at_attributes, n_attributes, "attributes")
+    weights = []
+    for kind, at, tag, n in zip((TRANSITION, STATE), at_lists, (b"LFRF", b"AFRF"), (n_labels, n_attributes)):
+        mine = np.flatnonzero(features["type"] == kind)
+        _check_lists(file, at, tag, n, features, mine)
+        weights.append(_weights(file, at_features, features, mine, (n, n_labels)))
+    encoder = BagEncoder.of_names(attributes)
+    if len(encoder.ids) < n_attributes:
+        file.fail(at_attributes, "an attribute occurs twice")
+    transitions, states = weights
+    return ready_crf(encoder, Labels(labels, in_order=True), states, transitions, **parameters)
+
+
+def _header(file):
+    """Numbers of labels and attributes, and where the five parts begin."""
+    file.tag(0, MAGIC)
+    head = file.array(4, 11, "<u4", "the header").tolist()
+    file.tag(8, b"FOMC")
+    file.require(head[2] == VERSION, 12, f"expected version {VERSION}, found {head[2]}")
+    size, n_labels = head[0], head[4]
+    file.require(
+        size <= len(file.data), 4, f"the file has {len(file.data)} bytes, but says {size}: it is cut off"
+    )
+    file.require(n_labels <= MOST_LABELS, 20, f"{n_labels} labels; at most {MOST_LABELS} are read")
+    for k, at in enumerate(head[6:]):
+        ok = HEADER_SIZE <= at <= len(file.data) - CHUNK_HEADER
+        file.require(ok, 28 + 4 * k, f"the offset {at} is outside of the {len(file.data)} bytes of the file")
+    return n_labels, head[5], *head[6:]
+
+
+def _chunk(file, at, tag):
+    """The count of a chunk, and its end."""
+    file.tag(at, tag)
+    size, n = file.array(at + 4, 2, "<u4", tag.decode()).tolist()
+    ok = CHUNK_HEADER <= size <= len(file.data) - at
+    file.require(ok, at + 4, f"{tag.decode()} of {size} bytes does not fit in")
+    return n, at + size
+
+
+def _features(file, at):
+    n, end = _chunk(file, at, b"FEAT")
+    size = CHUNK_HEADER + n * FEATURE.itemsize
+    file.require(at + size == end, at + 4, f"{n} features take {size} bytes, not {end - at}")
+    return file.array(at + CHUNK_HEADER, n, FEATURE, "features")
+
+
+def _at_feature(at, k):
+    return at + CHUNK_HEADER + int(k) * FEATURE.itemsize
+
+
+def _weights(file, at, features, mine, shape):
+    """The weights of one type of feature; every one checked."""
+    part = features[mine]
+    columns = shape[1]
+    for ok, what in (
+        (part["dst"] < columns, f"a feature of a label above {columns - 1}"),
+        (np.isfinite(part["weight"]), "a weight that is not finite"),
+    ):
+        if not ok.all():
+            file.fail(_at_feature(at, mine[np.argmin(ok)]), what)
+    keys = part["src"].astype(np.int64) * columns + part["dst"]
+    order = np.argsort(keys, kind="stable")
+    again = np.flatnonzero(keys[order][1:] == keys[order][:-1])
+    if again.size:
+        file.fail(_at_feature(at, mine[order[again[0] + 1]]), "a feature that occurs before")
+    return SparseWeights.of(shape, keys, part["weight"].astype(np.float64))
+
+
+def _check_lists(file, at, tag, n, features, mine):
+    """Raise unless list s holds the features of a type with source s, each once.
+
+    The tool goes by these lists; where they say the same as the features, these are all that is needed.
+    """
+    what = "labels" if tag == b"LFRF" else "attributes"
+    found, end = _chunk(file, at, tag)
+    # Two more of labels: places for a start and an end that no version has used.
+    file.require(n <= found <= n + 2, at + 8, f"expected lists of {n} {what}, found {found}")
+    start = file.array(at + CHUNK_HEADER, found, "<u4", f"the lists of {what}")[:n].astype(np.int64)
+    ok = (start >= at + CHUNK_HEADER + 4 * found) & (start <= end - 4) & (start % 4 == at % 4)
+    if not ok.all():
+        k = int(np.argmin(ok))
+        file.fail(at + CHUNK_HEADER + 4 * k, f"the list of {what[:-1]} {k} stands outside of its part")
+    words = file.array(at, (end - at) // 4, "<u4", tag.decode())
+    place = (start - at) // 4
+    size = words[place].astype(np.int64)
+    file.require(
+        int(size.sum()) == mine.size and (start + 4 + 4 * size <= end).all(), at,
+        f"the lists of {what} hold {int(size.sum())} features; there are {mine.size}",
+    )  # fmt: skip
+    first = np.cumsum(size) - size
+    member = words[np.repeat(place + 1 - first, size) + np.arange(mine.size)].astype(np.int64)
+    owner = np.repeat(np.arange(n), size)
+    ok = member < features.shape[0]
+    ok[ok] = (features["src"][member[ok]] == owner[ok]) & np.isin(member[ok], mine)
+    if not ok.all():
+        k = int(owner[np.argmin(ok)])
+        file.fail(int(start[k]), f"the list of {what[:-1]} {k} holds a feature that is not its own")
+    file.require(np.unique(member).size == member.size, at, f"a list of {what} holds a feature twice")

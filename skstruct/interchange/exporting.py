@@ -1,0 +1,116 @@
+"""A fitted chain model as names and weights, and the reasons why a format cannot express it."""
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..crf.run import nonzero_entries
+from ..data.inputs import LABELS, describe
+
+FORBIDDEN = -1e4
+"""Weight of what constraints forbid: its probability is 0, and sums of it stay finite."""
+
+
+class NamedModel(NamedTuple):
+    """What formats have in common; L labels."""
+
+    labels: list  # str
+    names: list  # of the features that have weights, in the order of their rows
+    row: np.ndarray  # (n,) int64: number of the name
+    column: np.ndarray  # (n,) int64: number of the label; weights are sorted by row and column
+    weight: np.ndarray  # (n,) float64, none of them 0
+    bigram: np.ndarray  # (L, L) float64 [previous, next]
+    conditioned: dict  # combination of an observation-conditioned transition: (L, L) weights
+    start: np.ndarray  # (L,) bool: whether a sequence may start with a label
+    end: np.ndarray  # (L,) bool
+
+
+def chain_model(estimator, tool):
+    """The ChainModel of a fitted tagger, if a tool may be able to express it.
+
+    Raises
+    ------
+    TypeError
+        If it is not a chain tagger.
+    ValueError
+        If it cannot be expressed; the message says why.
+    """
+    check_is_fitted(estimator)
+    model = getattr(estimator, "_model", None)
+    if not hasattr(model, "chain") or estimator.inputs.task != LABELS:
+        hint = "; use its tagger_" if hasattr(estimator, "tagger_") else ""
+        raise TypeError(f"a chain tagger is needed, got a {type(estimator).__name__}{hint}")
+    if model.order == 2:
+        refuse(tool, "transitions that look two labels back (order=2)")
+    if model.encoder.kind not in (str, tuple, dict):
+        refuse(tool, f"features of tokens of type {model.encoder.kind.__name__}")
+    odd = [label for label in model.labels.values if not isinstance(label, str)]
+    if odd:
+        refuse(tool, f"labels that are not str, such as {describe(odd[0])}")
+    return model
+
+
+def refuse(tool, what):
+    """Raise the error that a tool's format cannot express something."""
+    raise ValueError(f"the model cannot be written for {tool}, whose format has no place for {what}")
+
+
+def named_model(model, tool, pairs=None):
+    """The names and weights of a ChainModel.
+
+    Parameters
+    ----------
+    model : ChainModel
+    tool : str
+        For errors.
+    pairs : list of (name, row), optional
+        The names of all rows, several of a row if need be; by default those of the encoder.
+
+    Raises
+    ------
+    ValueError
+        If two features of other weights have the same name, or weights are not finite.
+    """
+    L = len(model.labels)
+    keys, weight = nonzero_entries(model.nodes)
+    kept = np.flatnonzero(weight)
+    kept = kept[np.argsort(keys[kept], kind="stable")]
+    keys, weight = keys[kept], weight[kept]
+    edge_keys, edge_weight = nonzero_entries(model.edges)
+    if not (np.isfinite(weight).all() and np.isfinite(edge_weight).all()):
+        refuse(tool, "weights that are not finite")
+    if pairs is None:
+        named = model.encoder.row_names(set(range(model.encoder.n_node_rows)))
+        pairs = [(named[row], row) for row in sorted(named)]
+    bounds = np.searchsorted(keys, np.arange(model.encoder.n_node_rows + 1) * L)
+    rows = _rows_of_names(pairs, keys % L, weight, bounds.tolist(), tool)
+    names = [name for name, row in rows.items() if bounds[row] < bounds[row + 1]]
+    used = np.array([rows[name] for name in names], np.int64)
+    size = bounds[used + 1] - bounds[used]
+    place = np.arange(int(size.sum())) + np.repeat(bounds[used] - np.cumsum(size) + size, size)
+    dense, conditioned = np.zeros((L, L)), {}
+    for e in np.unique(edge_keys // (L * L)).tolist():
+        mine = edge_keys // (L * L) == e
+        block = dense if e == 0 else conditioned.setdefault(e, np.zeros((L, L)))
+        block.ravel()[edge_keys[mine] - e * L * L] = edge_weight[mine]
+    if not model.encoder.has_bigram:
+        dense[:] = 0.0
+    start, allowed, end = (part == 0.0 for part in model.constraints)
+    dense[~allowed] = FORBIDDEN
+    return NamedModel(
+        list(model.labels.values), names, np.repeat(np.arange(used.size), size), (keys % L)[place],
+        weight[place], dense, conditioned, start, end,
+    )  # fmt: skip
+
+
+def _rows_of_names(pairs, column, weight, bounds, tool):
+    """{name: row}; one of the rows, where several of a name have the same weights."""
+    rows = {}
+    for name, row in pairs:
+        other = rows.setdefault(name, row)
+        if other != row:
+            mine, its = (slice(bounds[r], bounds[r + 1]) for r in (row, other))
+            if not (np.array_equal(column[mine], column[its]) and np.array_equal(weight[mine], weight[its])):
+                refuse(tool, f"two features of one name: {name!r:.80}")
+    return rows

@@ -1,0 +1,47 @@
+"""Which tool a model file is of, by its first bytes."""
+
+import os
+import struct
+
+from ..saving.container import MAGIC
+from ..saving.registry import load
+from . import crfpp, crfsuite, wapiti
+
+SKSTRUCT = "skstruct"
+
+_STARTS = (
+    (crfsuite.MAGIC, "crfsuite", crfsuite.load_crfsuite),
+    (wapiti.MAGIC, "wapiti", wapiti.load_wapiti),
+    (crfpp.TEXT_START, "crf++-text", crfpp.load_crfpp),
+    *((start, "pickle", crfsuite.load_crfsuite) for start in (b"\x80", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")),
+)
+"""First bytes, what a file is, and who reads it."""
+
+_PICKLES = (".pkl", ".pickle", ".joblib")
+"""Endings of names, for pickles that begin with nothing special."""
+
+
+def _kind(path):
+    with open(path, "rb") as file:
+        head = file.read(32)
+    if not head.startswith(MAGIC[:4]):
+        for start, kind, reader in _STARTS:
+            if head.startswith(start):
+                return kind, reader
+        if len(head) >= 8:
+            version, type_ = struct.unpack("<II", head[:8])
+            if version // 100 == 1 and type_ == 0:
+                return "crf++", crfpp.load_crfpp
+        if os.fspath(path).endswith(_PICKLES):
+            return "pickle", crfsuite.load_crfsuite
+    return SKSTRUCT, load
+
+
+def kind_of(path):
+    """What a model file is: ``"skstruct"`` if it looks like nothing else."""
+    return _kind(path)[0]
+
+
+def load_model(path):
+    """The fitted estimator in a file of this package, or of a tool."""
+    return _kind(path)[1](path)

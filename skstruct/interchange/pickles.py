@@ -1,0 +1,248 @@
+"""Pickled ``sklearn_crfsuite.CRF`` objects, read without running their code.
+
+Idea: a pickle is a program that may import and call anything. Here every name it asks for is answered by an
+inert object, which only notes what it is given; nothing is imported or called. The bytes of the model file
+stand in the state of an inert ``FileResource``. ``joblib`` writes the contents of arrays between the
+instructions: they are passed over.
+"""
+
+import bz2
+import lzma
+import pickle
+import re
+import zlib
+from io import BytesIO
+from math import prod
+
+from ..saving.container import ModelFileError
+from .reading import ForeignBytes
+
+MODEL_BYTES = "__FILE_RESOURCE_DATA__"
+"""Where a ``FileResource`` keeps its file in a pickle."""
+
+_COMPRESSED = (
+    (b"\x1f\x8b", "gzip", lambda: zlib.decompressobj(31)),
+    (b"BZh", "bz2", bz2.BZ2Decompressor),
+    (b"\xfd7zXZ", "xz", lzma.LZMADecompressor),
+    (b"\x5d\x00", "lzma", lzma.LZMADecompressor),
+    (b"\x78", "zlib", zlib.decompressobj),
+)
+"""First bytes, name and decompressor of what ``joblib`` compresses with."""
+
+_MOST_TIMES, _SMALL = 100, 2**26
+"""A file may unpack to so many times its size, and so many bytes on top."""
+
+
+def unpacked(file):
+    """The content of a compressed file; of any other the file itself."""
+    for start, name, new in _COMPRESSED:
+        if file.data.startswith(start):
+            most = _SMALL + _MOST_TIMES * len(file.data)
+            try:
+                machine = new()
+                data = machine.decompress(file.data, most)
+            except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError) as error:
+                raise ModelFileError(f"{file.name}: not a {name} file, or damaged: {error}") from None
+            if not machine.eof:
+                what = f"it unpacks to more than {most} bytes" if len(data) >= most else "it is cut off"
+                raise ModelFileError(f"{file.name}: a {name} file: {what}")
+            return ForeignBytes(data, f"{file.name} (unpacked)")
+    return file
+
+
+def crf_in_pickle(file):
+    """The model file within a pickle that has one ``sklearn_crfsuite.CRF`` in it.
+
+    Parameters
+    ----------
+    file : ForeignBytes
+
+    Returns
+    -------
+    model : ForeignBytes
+    parameters : dict
+        Of the CRF.
+    """
+    reader = _Reader(BytesIO(file.data))
+    try:
+        reader.load()
+    except Exception as error:  # whatever an instruction runs into: all of it is the file's fault
+        what = f"{type(error).__name__}: {error}"
+        file.fail(reader.position(), f"neither a CRFsuite model nor a pickle, or damaged ({what:.200})")
+    states = [found.state for found in reader.found if isinstance(found.state, dict)]
+    resources = [state for state in states if MODEL_BYTES in state]
+    crfs = [state for state in states if "modelfile" in state]
+    if len(resources) > 1 or len(crfs) > 1:
+        n = max(len(resources), len(crfs))
+        raise ModelFileError(f"{file.name}: {n} CRFs are in the pickle; expected one")
+    if not resources:
+        raise ModelFileError(f"{file.name}: {_why_none(crfs)}")
+    model = resources[0][MODEL_BYTES]
+    if isinstance(model, str):  # of Python 2
+        try:
+            model = model.encode("latin1")
+        except UnicodeEncodeError:
+            model = None
+    if not isinstance(model, bytes):
+        raise ModelFileError(f"{file.name}: the model in the pickle is not made of bytes")
+    return ForeignBytes(model, f"{file.name} (the model inside)"), crfs[0] if crfs else {}
+
+
+def _why_none(crfs):
+    if not crfs:
+        return "no sklearn_crfsuite.CRF is in the pickle"
+    resource = crfs[0]["modelfile"]
+    state = getattr(resource, "state", None)
+    path = state.get("name") if isinstance(state, dict) else None
+    if isinstance(path, str):
+        return f"the CRF in the pickle has its model in a file of its own, {path!r:.200}: load that"
+    return "the CRF in the pickle is not fitted"
+
+
+class _Inert:
+    """An object of a pickle: a name, what it was made of, and its state."""
+
+    __slots__ = ("arguments", "name", "state")
+
+    def __init__(self, name, arguments=()):
+        self.name, self.arguments, self.state = name, arguments, None
+
+    def __call__(self, *arguments):
+        return _Inert(self.name, arguments)
+
+    def _ignore(self, *arguments):
+        """Items of lists, dictionaries and sets."""
+
+    append = extend = update = add = __setitem__ = _ignore
+
+
+def _encode(text, encoding):
+    """``_codecs.encode`` of what protocols 0 to 2 write for bytes."""
+    if not isinstance(text, str) or encoding != "latin1":
+        raise ValueError("expected text in latin1")
+    return text.encode("latin1")
+
+
+class _Reader(pickle._Unpickler):
+    """An unpickler that imports and calls nothing.
+
+    It is the one in Python: in the one in C the size of a table in memory is up to the file.
+    """
+
+    dispatch = dict(pickle._Unpickler.dispatch)
+
+    def __init__(self, stream):
+        super().__init__(stream, encoding="latin1")
+        self._stream = stream
+        self.found = []
+
+    def position(self):
+        """The byte that is read next."""
+        return self._stream.tell()
+
+    def get_extension(self, code):
+        """Raise: what a code stands for is up to the process that reads."""
+        raise pickle.UnpicklingError("an extension code")
+
+    def find_class(self, module, name):
+        """The stand-in for a name."""
+        if (module, name) == ("_codecs", "encode"):
+            return _encode
+        return self._new((module, name))
+
+    def _new(self, name, arguments=()):
+        found = _Inert(name, arguments)
+        self.found.append(found)
+        return found
+
+    def _made(self, called, arguments):
+        """What an instruction makes that would call something."""
+        if called is _encode:
+            return _encode(*arguments)
+        if not isinstance(called, _Inert):
+            raise pickle.UnpicklingError(f"a {type(called).__name__} is called")
+        return self._new(called.name, tuple(arguments))
+
+    def _reduce(self):
+        arguments = self.stack.pop()
+        self.stack[-1] = self._made(self.stack[-1], arguments)
+
+    def _newobj_ex(self):
+        self.stack.pop()  # arguments by name
+        self._reduce()
+
+    def _instantiate(self, klass, arguments):
+        self.append(self._made(klass, arguments))
+
+    def _build(self):
+        state, target = self.stack.pop(), self.stack[-1]
+        if not isinstance(target, _Inert):
+            raise pickle.UnpicklingError(f"a state is given to a {type(target).__name__}")
+        target.state = state
+        if target.name == ("joblib.numpy_pickle", "NumpyArrayWrapper") and isinstance(state, dict):
+            self._pass_over_array(state)
+
+    def _pass_over_array(self, state):
+        """An array's bytes stand in the stream, or a pickle of their own if they are objects."""
+        shape, dtype = state.get("shape"), state.get("dtype")
+        code = dtype.arguments[0] if isinstance(dtype, _Inert) and dtype.arguments else None
+        found = re.fullmatch(r"[<>|=]?([a-zA-Z])(\d{0,9})", code) if isinstance(code, str) else None
+        if found is None or not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape):
+            raise pickle.UnpicklingError("an array of an unknown type")
+        if found[1] == "O":
+            inner = _Reader(self._stream)
+            inner.load()
+            self.found += inner.found
+            return
+        if state.get("numpy_array_alignment_bytes") is not None:
+            padding = self._stream.read(1)
+            self._stream.seek(padding[0] if padding else 0, 1)
+        size = int(found[2] or 1) * (4 if found[1] == "U" else 1) * prod(shape)
+        if size > len(self._stream.getbuffer()) - self._stream.tell():
+            raise pickle.UnpicklingError("an array is cut off")
+        self._stream.seek(size, 1)
+
+    # Keys and elements that are tuples of tuples may take for ever to hash; none of them matters.
+    def _dict(self):
+        items = self.pop_mark()
+        self.append({})
+        self._set(items)
+
+    def _setitem(self):
+        value, key = self.stack.pop(), self.stack.pop()
+        self._set([key, value])
+
+    def _setitems(self):
+        self._set(self.pop_mark())
+
+    def _set(self, items):
+        target = self.stack[-1]
+        if type(target) is dict:
+            target.update((k, v) for k, v in zip(items[::2], items[1::2]) if type(k) is str)
+        elif not isinstance(target, _Inert):
+            raise pickle.UnpicklingError(f"items are given to a {type(target).__name__}")
+
+    def _frozenset(self):
+        self.pop_mark()
+        self.append(frozenset())
+
+    def _bytearray(self):
+        size = int.from_bytes(self.read(8), "little")
+        if size > len(self._stream.getbuffer()):  # the file; a frame of it may have been read ahead
+            raise pickle.UnpicklingError("bytes are cut off")
+        self.append(self.read(size))
+
+    for code, do in (
+        (pickle.REDUCE, _reduce),
+        (pickle.NEWOBJ, _reduce),
+        (pickle.NEWOBJ_EX, _newobj_ex),
+        (pickle.BUILD, _build),
+        (pickle.DICT, _dict),
+        (pickle.SETITEM, _setitem),
+        (pickle.SETITEMS, _setitems),
+        (pickle.ADDITEMS, pickle._Unpickler.load_pop_mark),
+        (pickle.FROZENSET, _frozenset),
+        (pickle.BYTEARRAY8, _bytearray),
+    ):
+        dispatch[code[0]] = do
+    del code, do

@@ -1,0 +1,202 @@
+"""Models of Wapiti, read: a text file whose strings have their length in front.
+
+References
+----------
+T. Lavergne, O. Cappé, F. Yvon (2010). Practical very large scale CRFs. ACL.
+"""
+
+import re
+from typing import Any
+
+import numpy as np
+
+from ..crf.estimator import L1CRF
+from ..crf.ready import ready_crf
+from ..crf.result import SparseWeights
+from ..data.labels import Labels
+from ..features.bags import BagEncoder
+from ..features.patterns import WAPITI
+from ..saving.container import ModelFileError
+from .pattern_models import Keys, pattern_crf, patterns_of
+from .reading import as_text, check_labels, read_source
+
+MAGIC = b"#mdl#"
+
+_TYPES = {0: "maximum entropy", 1: "a maximum entropy Markov model", 2: "a CRF"}
+
+
+def load_wapiti(source: Any) -> L1CRF:
+    """Read a model of Wapiti.
+
+    Parameters
+    ----------
+    source : str, os.PathLike or bytes
+        A model file, or its bytes.
+
+    Returns
+    -------
+    L1CRF
+        Fitted, with the file's patterns as :class:`skstruct.features.patterns.Patterns`. Tokens are tuples of
+        the columns that Wapiti reads, or str if the patterns read the first only. ``classes_`` are in the
+        order of the file. Of a model without patterns tokens are lists of observations. To go on learning,
+        set ``warm_start=True`` before ``fit``.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, or not such a model, or a maximum entropy Markov model, which is no CRF; a
+        ``ValueError``, which names the file and the place.
+    OSError
+        If it cannot be read.
+    """
+    file = read_source(source)
+    reader = _Reader(file)
+    numbers = reader.numbers(rb"#mdl#(?:(\d{1,10})#)?(\d{1,10})", "#mdl#")
+    kind, n_active = numbers[0], numbers[1]
+    if kind not in (None, 0, 2):
+        file.fail(0, f"the model is {_TYPES.get(kind, f'of type {kind}')}; expected a CRF or maximum entropy")
+    n_patterns, _, auto = reader.numbers(rb"#rdr#(\d{1,10})/(\d{1,10})(?:/(\d{1,10}))?", "#rdr#")
+    lines = reader.strings(n_patterns, "patterns")
+    labels = reader.strings(reader.numbers(rb"#qrk#(\d{1,10})", "#qrk#")[0], "labels")
+    check_labels([as_text(label) for label in labels], file.name)
+    at = reader.at
+    names = reader.strings(reader.numbers(rb"#qrk#(\d{1,10})", "#qrk#")[0], "observations")
+    if len(set(names)) < len(names):
+        file.fail(at, "an observation occurs twice")
+    index, weight = reader.weights(n_active)
+    layout = _Layout(file, names, len(labels))
+    layout.check(index, reader.weights_at)
+
+    def weights_at(first, size):
+        return layout.within(index, weight, first, size)
+
+    if not lines:
+        return _raw(file, labels, layout, weights_at, bool(auto))
+    patterns = patterns_of(file, lines, WAPITI)
+    return pattern_crf(patterns, labels, layout.nodes, layout.edges, weights_at)
+
+
+class _Reader:
+    """Reads the parts of a file one after the other."""
+
+    def __init__(self, file):
+        self.file, self.at = file, 0
+
+    def _line(self):
+        """The next line, and where it began."""
+        at, data = self.at, self.file.data
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        self.at = end + 1
+        return data[at:end].removesuffix(b"\r"), at
+
+    def numbers(self, form, what):
+        """The numbers in a line; None for those that it lacks."""
+        line, at = self._line()
+        found = re.fullmatch(form, line)
+        if found is None:
+            self.file.fail(
+                at, f"not a Wapiti model: expected {what} and numbers, found {as_text(line)!r:.60}"
+            )
+        return [None if number is None else int(number) for number in found.groups()]
+
+    def strings(self, n, what):
+        """So many strings: length, colon, bytes, comma, line feed."""
+        data, out = self.file.data, []
+        for k in range(n):
+            colon = data.find(b":", self.at, self.at + 11)
+            size = data[self.at : colon] if colon > 0 else b""
+            if not size.isdigit():
+                self.file.fail(self.at, f"expected the length of string {k} of {n} {what}")
+            end = colon + 1 + int(size)
+            behind = data[end : end + 3]
+            skip = 2 if behind[:2] == b",\n" else 3 if behind == b",\r\n" else 0
+            if not skip or not int(size):
+                self.file.fail(self.at, f"string {k} of {n} {what} has not the length {int(size)}")
+            out.append(data[colon + 1 : end])
+            self.at = end + skip
+        return out
+
+    def weights(self, n):
+        """So many lines ``index=weight``, up to the end of the file."""
+        self.weights_at = self.at
+        rows = self.file.data[self.at :].split(b"\n")
+        self.file.require(not rows.pop(), len(self.file.data), "no line feed at its end: it is cut off")
+        self.file.require(len(rows) == n, self.at, f"expected {n} weights, found {len(rows)}")
+        index, weight = np.empty(n, np.int64), np.empty(n)
+        at = self.at
+        for k, row in enumerate(rows):
+            number, _, text = row.removesuffix(b"\r").partition(b"=")
+            value = _number(text)
+            if not number.isdigit() or len(number) > 15 or value is None:
+                self.file.fail(at, f"expected index=weight, found {as_text(row)!r:.60}")
+            index[k], weight[k] = int(number), value
+            at += len(row) + 1
+        return index, weight
+
+
+def _number(text):
+    """A finite number as C writes it with ``%la``, or None."""
+    text = text.replace(b",", b".").decode("ascii", "replace")  # a locale may write a comma
+    try:
+        value = float.fromhex(text) if "x" in text.lower() else float(text)
+    except (ValueError, OverflowError):
+        return None
+    return value if abs(value) < float("inf") else None
+
+
+class _Layout:
+    """Where the weights of each observation begin: they follow one another, in the order of the file.
+
+    An observation of labels (``u``) has L weights, one of transitions (``b``) L * L, one of both (``*``)
+    first the one and then the other.
+    """
+
+    def __init__(self, file, names, n_labels):
+        self.file = file
+        for name in names:
+            if name[:1] not in (b"u", b"b", b"*"):
+                raise ModelFileError(
+                    f"{file.name}: the observation {as_text(name)!r:.60} starts with none of u, b and *"
+                )
+        kind = np.array([b"ub*".index(name[:1]) for name in names], np.int64)
+        L, square = n_labels, n_labels * n_labels
+        size = np.array([L, square, L + square])[kind]
+        first = np.cumsum(size) - size
+        self.end = int(size.sum())
+        of_labels, of_transitions = np.flatnonzero(kind != 1), np.flatnonzero(kind != 0)
+        self.nodes = Keys([names[k] for k in of_labels.tolist()], first[of_labels])
+        self.edges = Keys(
+            [names[k] for k in of_transitions.tolist()],
+            (first + np.where(kind == 2, L, 0))[of_transitions],
+        )
+
+    def check(self, index, at):
+        """Raise unless every weight has a place of its own."""
+        if index.size and int(index.max()) >= self.end:
+            self.file.fail(at, f"the weight {int(index.max())} is above the {self.end} that there can be")
+        self.file.require(np.unique(index).size == index.size, at, "an index occurs twice")
+
+    @staticmethod
+    def within(index, weight, first, size):
+        """(block, place, weight) of the weights in blocks that begin at ``first``, ascending."""
+        if not first.size:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+        block = np.searchsorted(first, index, side="right") - 1
+        place = index - first[np.maximum(block, 0)]
+        mine = (block >= 0) & (place < size) & (weight != 0.0)
+        return block[mine], place[mine], weight[mine]
+
+
+def _raw(file, labels, layout, weights_at, auto):
+    """A model without patterns: the observations stand in the data."""
+    if layout.edges.names:
+        file.fail(0, "the model has no patterns, and observations of transitions in its data: not supported")
+    # With the reader's third number the tool itself puts the u in front.
+    names = [as_text(name[auto:]) for name in layout.nodes.names]
+    L = len(labels)
+    block, place, weight = weights_at(layout.nodes.first, L)
+    nodes = SparseWeights.of((len(names), L), block * L + place, weight)
+    nothing = SparseWeights.of((L, L), np.zeros(0, np.int64), np.zeros(0))
+    labels = Labels([as_text(label) for label in labels], in_order=True)
+    return ready_crf(BagEncoder.of_names(names), labels, nodes, nothing)
