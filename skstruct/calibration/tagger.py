@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import KFold, check_cv
+from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
@@ -30,11 +30,15 @@ from .temperature import fit_temperature, held_out
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+ENOUGH_TOKENS = 50_000
+"""Tokens by which the temperature is found at most: they determine it to half a percent."""
+
 
 @savable
 @documented(
     n_jobs="Threads, over parts in training, and in prediction. Results do not depend on it.",
-    random_state="Determines the division of the corpus; not the estimator.",
+    random_state="""Determines which sequences the temperature is found by, if they have over 50,000 tokens;
+    not the estimator.""",
 )
 @dataclass(eq=False, repr=False)
 class CalibratedTagger(RunParameters, ProbabilityTagger):
@@ -98,8 +102,9 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
         metadata=parameter(
             "int, splitter, iterable of (train, test) or None",
             ["cv_object"],
-            """Parts of the corpus, drawn at random if it is a number; None means 5. A frozen estimator needs
-            none.""",
+            """Parts of the corpus. A number makes parts of consecutive sequences, None five of them: the ones
+            beside a sequence are often of the same document, and text to be tagged is of others. A frozen
+            estimator needs none.""",
         ),
     )
 
@@ -123,6 +128,13 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
     @property
     def _model(self):
         return self.estimator_._model
+
+    @property
+    def _scheme(self):
+        inner = self.estimator_
+        while isinstance(inner, MetaLearner):
+            inner = inner.estimator_
+        return inner.constraints if isinstance(inner.constraints, str) else None
 
     @property
     def _distribution(self):
@@ -176,6 +188,7 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
         else:
             divisions = self._divisions(used)
             fitted = _trained(template, X, y, weight, np.arange(len(X)))
+        divisions = self._drawn(divisions, lengths_of(X))
         each = np.ones(len(X)) if weight is None else weight
 
         def part(division):
@@ -197,15 +210,21 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
     def _divisions(self, used):
         """[(train, test)]: positions of sequences, of which ``used`` are those that count."""
         cv = self.cv
-        if isinstance(cv, Integral) or cv is None:
-            n_parts = 5 if cv is None else int(cv)
-            if len(used) < n_parts:
-                raise ValueError(
-                    f"cv={n_parts} parts need at least as many sequences that are not empty, got "
-                    f"{len(used)}; with a FrozenEstimator all sequences are for the temperature"
-                )
-            cv = KFold(n_parts, shuffle=True, random_state=check_random_state(self.random_state))
+        n_parts = 5 if cv is None else cv
+        if isinstance(n_parts, Integral) and len(used) < n_parts:
+            raise ValueError(
+                f"cv={n_parts} parts need at least as many sequences that are not empty, got "
+                f"{len(used)}; with a FrozenEstimator all sequences are for the temperature"
+            )
         return [(used[train], used[test]) for train, test in check_cv(cv).split(used)]
+
+    def _drawn(self, divisions, lengths):
+        """The divisions, with no more to be scored than one number needs."""
+        scored = np.unique(np.concatenate([test for _, test in divisions]))
+        order = check_random_state(self.random_state).permutation(scored)
+        before = np.cumsum(lengths[order]) - lengths[order]
+        chosen = np.isin(np.arange(len(lengths)), order[before < ENOUGH_TOKENS])
+        return [(train, test[chosen[test]]) for train, test in divisions]
 
     def adapt(self, X: Corpus | None) -> Self:
         """Count accessor varieties anew, on unlabelled text; see the estimator's ``adapt``.

@@ -29,7 +29,7 @@ from ..data.labels import UNLABELLED, encode_known
 NEARLY_ZERO = 2.0**-60
 """An inverse temperature at which all labellings are equally likely."""
 
-PRECISION = 1e-4
+PRECISION = 1e-3
 """Relative, of the temperature."""
 
 
@@ -69,19 +69,20 @@ class _Likelihood:
         self.pool = pool
         n = len(parts)
         # What constraints, with labels that a part's model lacks, make impossible says nothing of β.
-        possible = [z > -np.inf for _, z in pool(_expected, parts, [1.0] * n, [True] * n)]
-        self.parts = [p._replace(weight=np.where(ok, p.weight, 0.0)) for p, ok in zip(parts, possible)]
+        given = pool(_expected, parts, [NEARLY_ZERO] * n, [True] * n)
+        self.parts = [
+            p._replace(weight=np.where(z > -np.inf, p.weight, 0.0)) for p, (_, z) in zip(parts, given)
+        ]
         known = [part.task.gold != UNLABELLED for part in parts]
         self.complete = all(each.all() for each in known)
         counted = [np.repeat(p.weight > 0, np.diff(p.task.token)) for p in self.parts]
         self.n_tokens = sum(int((a & b).sum()) for a, b in zip(known, counted))
         self.blind = 1.0 / (self.n_tokens + 2.0)
-        self.given = self._sum(NEARLY_ZERO, True) / NEARLY_ZERO
-        self.uniform = self._sum(NEARLY_ZERO, False) / NEARLY_ZERO
-        self.at_one = self._sum(1.0, False)
+        self.given = sum(float(p.weight @ s) for p, (s, _) in zip(self.parts, given)) / NEARLY_ZERO
+        self.uniform = self.expected(NEARLY_ZERO) / NEARLY_ZERO
 
-    def _sum(self, beta, given):
-        """Σ weight E[β score] over all sequences."""
+    def expected(self, beta, given=False):
+        """Σ weight E[β score] over all sequences, labels given or not."""
         n = len(self.parts)
         found = self.pool(_expected, self.parts, [beta] * n, [given] * n)
         return sum(float(part.weight @ scores) for part, (scores, _) in zip(self.parts, found))
@@ -89,8 +90,8 @@ class _Likelihood:
     def slope(self, log_beta):
         """Σ weight (E[β score] - β score of the labels given); rises with β."""
         beta = np.exp(log_beta)
-        given = beta * self.given if self.complete else self._sum(beta, True)
-        return self._sum(beta, False) - (1 - self.blind) * given - self.blind * beta * self.uniform
+        given = beta * self.given if self.complete else self.expected(beta, True)
+        return self.expected(beta) - (1 - self.blind) * given - self.blind * beta * self.uniform
 
 
 def fit_temperature(parts, n_jobs=None):
@@ -118,7 +119,7 @@ def _solve(likelihood):
     gain = likelihood.given - likelihood.uniform
     size = abs(likelihood.given) + abs(likelihood.uniform)
     if not gain > 1e-12 * size:
-        if abs(likelihood.at_one - likelihood.uniform) <= 1e-12 * size:
+        if abs(likelihood.expected(1.0) - likelihood.uniform) <= 1e-12 * size:
             return 1.0
         warnings.warn(
             "the labels of held-out sequences are no more likely under the scores than by chance: the "

@@ -18,8 +18,11 @@ import numpy as np
 from ..core.compile import inline, kernel
 from .bigram import is_plain, score_sequence
 from .marginals import clamp
-from .marginals_second import NEGLIGIBLE, list_large
+from .marginals_second import list_large
 from .trigram import read_trigrams
+
+NEGLIGIBLE = 25.0
+"""Terms of a sum whose logarithm is by more than this below the largest are left out: e^-25 is 1e-11."""
 
 
 class Prefixes(NamedTuple):
@@ -27,6 +30,8 @@ class Prefixes(NamedTuple):
 
     alpha: np.ndarray  # (2 * C,) float64: log-sums
     mean: np.ndarray  # (2 * C,) float64: mean scores
+    top: np.ndarray  # (L,) float64: the largest terms of the sums
+    total: np.ndarray  # (L,) float64: the sums themselves
     row: np.ndarray  # (L + 1,) float64: logarithms of the terms of a sum
     value: np.ndarray  # (L + 1,) float64: the scores that go with them
     keep: np.ndarray  # (L,) int64
@@ -35,7 +40,9 @@ class Prefixes(NamedTuple):
 def new_prefixes(L, order):
     """Scratch for sequences of any length."""
     C = L**order
-    return Prefixes(np.empty(2 * C), np.empty(2 * C), np.empty(L + 1), np.empty(L + 1), np.empty(L, np.int64))
+    a, b = np.empty(2 * C), np.empty(2 * C)
+    row = np.empty(L), np.empty(L), np.empty(L + 1), np.empty(L + 1)
+    return Prefixes(a, b, *row, np.empty(L, np.int64))
 
 
 @inline
@@ -78,6 +85,40 @@ def _finish(now, prefixes, n, L, end):
     return top, centre
 
 
+@inline
+def _advance(prefixes, before, now, transition, at, emission, e, L):
+    """The cells of a token, all labels at a time, from those of the token before it."""
+    alpha, mean, top, total = prefixes.alpha, prefixes.mean, prefixes.top, prefixes.total
+    for y in range(L):
+        top[y] = -np.inf
+        total[y] = 0.0
+        mean[now + y] = 0.0
+    for p in range(L):  # the inner loop becomes vector instructions
+        from_p = alpha[before + p]
+        row = transition[at + p * L : at + (p + 1) * L]
+        for y in range(L):
+            x = from_p + row[y]
+            top[y] = x if x > top[y] else top[y]
+    for y in range(L):
+        if emission[e + y] == -np.inf:
+            top[y] = np.inf  # nothing ends here: no term is worth an exp
+    for p in range(L):
+        from_p, mean_p = alpha[before + p], mean[before + p]
+        row = transition[at + p * L : at + (p + 1) * L]
+        for y in range(L):
+            x = from_p + row[y]
+            if x >= top[y] - NEGLIGIBLE and x > -np.inf:
+                w = np.exp(x - top[y])
+                total[y] += w
+                mean[now + y] += w * (mean_p + row[y])
+    for y in range(L):
+        if total[y] > 0.0:
+            alpha[now + y] = top[y] + np.log(total[y]) + emission[e + y]
+            mean[now + y] = mean[now + y] / total[y] + emission[e + y]
+        else:
+            alpha[now + y] = -np.inf
+
+
 @kernel
 def expected_scores(task, begin, end, chain, rule, noise, work, prefixes, out, log_z):
     """Expected scores and log Z of the sequences ``begin <= i < end``, both (n,) float64.
@@ -88,7 +129,6 @@ def expected_scores(task, begin, end, chain, rule, noise, work, prefixes, out, l
     L = chain.nodes.columns
     stride = L * L if task.edges.row.shape[0] > 0 else 0
     plain = is_plain(chain, rule, noise)
-    alpha, mean, row, value = prefixes.alpha, prefixes.mean, prefixes.row, prefixes.value
     for i in range(begin, end):
         first, stop = task.token[i], task.token[i + 1]
         out[i] = log_z[i] = 0.0
@@ -101,17 +141,7 @@ def expected_scores(task, begin, end, chain, rule, noise, work, prefixes, out, l
         before, now = L, 0
         for t in range(1, stop - first):
             before, now = now, before
-            for y in range(L):
-                e = emission[t * L + y]
-                if e == -np.inf:
-                    alpha[now + y], mean[now + y] = e, 0.0
-                    continue
-                for p in range(L):
-                    step = transition[t * stride + p * L + y]
-                    row[p] = alpha[before + p] + step
-                    value[p] = mean[before + p] + (0.0 if step == -np.inf else step)
-                z, m = _sum_and_mean(row, value, L)
-                alpha[now + y], mean[now + y] = z + e, m + e
+            _advance(prefixes, before, now, transition, t * stride, emission, t * L, L)
         log_z[i], out[i] = _finish(now, prefixes, 1, L, chain.end)
 
 
@@ -122,7 +152,9 @@ def expected_scores_of_pairs(task, begin, end, chain, rule, noise, work, prefixe
     C = L * L
     stride = L * L if task.edges.row.shape[0] > 0 else 0
     plain = is_plain(chain, rule, noise)
-    alpha, mean, row, value, keep = prefixes
+    alpha, mean, row, value, keep = (
+        prefixes.alpha, prefixes.mean, prefixes.row, prefixes.value, prefixes.keep,
+    )  # fmt: skip
     read_trigrams(chain, rule, noise, work)
     trigrams = work.trigrams
     for i in range(begin, end):

@@ -6,7 +6,7 @@ The recursions of :mod:`.marginals` over pairs of labels, with the scores of :mo
     β_t(p, y) = log Σ_z exp(trigram[p, y, z] + transition[t+1, y, z] + emission[t+1, z] + β_{t+1}(y, z))
 
 At t = 0 there is no p, and α and β have L cells; the a of t = 1 is the boundary. A sum over a and one over
-z for each pair makes O(T L^3), but hardly any term matters: those below ``e^-60`` of the largest are left
+z for each pair makes O(T L^3), but hardly any term matters: those below ``e^-45`` of the largest are left
 out, which changes nothing that a double can show, and most are seen to be so small before they are looked
 at (:func:`advance`).
 
@@ -22,8 +22,8 @@ from .bigram import is_plain, score_sequence
 from .marginals import clamp, log_sum
 from .trigram import read_trigrams
 
-NEGLIGIBLE = 60.0
-"""Terms of a sum whose logarithm is by more than this below the largest: e^-60 is 1e-26."""
+NEGLIGIBLE = 45.0
+"""Terms of a sum whose logarithm is by more than this below the largest are left out: e^-45 is 3e-20."""
 
 
 class PairSums(NamedTuple):
