@@ -170,7 +170,7 @@ class ProbabilityTagger(SequenceTagger):
             table = LabelTable()
             segments = [read_spans(labels, table) for labels in self._best(sequences)[0]]
         kinds = {kind: k for k, kind in enumerate(sorted({kind for prefix, kind in parsed if prefix != "O"}))}
-        spans = check_segments(segments, lengths_of(sequences), kinds)
+        spans = as_segments(segments, lengths_of(sequences), kinds)
         of_label = np.array([-1 if prefix == "O" else kinds[kind] for prefix, kind in parsed])
         joins = np.array([[joined(p, y) for y in parsed] for p in parsed], np.bool_)
         p, log_z = probabilities(
@@ -180,7 +180,7 @@ class ProbabilityTagger(SequenceTagger):
         return paired(spans, p)
 
 
-def check_segments(segments, lengths, kinds):
+def as_segments(segments, lengths, kinds):
     """Lists of (start, stop, type), one for each sequence; ``kinds`` has the types there are."""
     segments = as_sequences(segments, "segments", "segment")
     check_same_lengths(np.zeros(len(lengths), np.int64), np.zeros(len(segments), np.int64), ("X", "segments"))
