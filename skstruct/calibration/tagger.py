@@ -111,7 +111,8 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
     estimator_: Any = field(init=False)
     temperature_: float = field(init=False)
 
-    _not_combinable = "its probabilities come from one model; calibrate the result of {}, not its parts"
+    _not_combinable = "its temperature is that of one model; use {} inside of it"
+    """Why averages and mixtures do not take it."""
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")

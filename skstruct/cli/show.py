@@ -111,8 +111,10 @@ def _about(model, tagger, path):
         "bytes": os.path.getsize(path),
         "learner": type(tagger).__name__,
         "parameters": parameters,
-        "epochs": int(tagger.n_iter_),
+        "epochs": next(int(layer.n_iter_) for layer in layers(tagger) if hasattr(layer, "n_iter_")),
     }
+    if hasattr(tagger, "temperature_"):
+        about["temperature"] = tagger.temperature_
     if hasattr(tagger, "classes_"):
         about["labels"] = [str(label) for label in tagger.classes_.tolist()]
     if hasattr(model, "tagged_"):
