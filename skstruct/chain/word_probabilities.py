@@ -32,7 +32,7 @@ class WordProbabilities:
         """Probabilities of words.
 
         The probability of a word is the sum over all labellings of its text in which exactly this word
-        stands, among those that have boundaries where the text has white space.
+        stands, among those that :meth:`predict` chooses from: they have boundaries at white space.
 
         Parameters
         ----------

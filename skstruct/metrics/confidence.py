@@ -97,7 +97,10 @@ def reliability(
 
 def _flat(y_true, y_proba):
     """(whether right, probability) of predictions."""
-    right, p = np.asarray(y_true), np.asarray(y_proba, dtype=object)
+    try:
+        right, p = np.asarray(y_true), np.asarray(y_proba, dtype=object)
+    except ValueError:  # sequences of several lengths
+        right = p = np.zeros((0, 0))
     if right.ndim != 1 or right.dtype.kind not in "bif" or not np.isin(right, (0, 1)).all():
         raise ValueError(
             "y_true must be an array of bool, or 0 and 1: whether each prediction is right; with marginals "

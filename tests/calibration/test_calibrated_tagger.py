@@ -143,11 +143,12 @@ def test_scores_times_a_number_have_that_temperature():
     """The same labels, from scores in another unit: the steps of a perceptron times the weight."""
     X, y = corpus(["A", "B", "C"], n=100)
     one = CalibratedTagger(perceptron()).fit(X, y)
-    for factor in (1e6, 1e-6):
+    for factor in (2.0**20, 2.0**-20):
         other = CalibratedTagger(perceptron()).fit(X, y, sample_weight=np.full(len(X), factor))
         assert other.temperature_ / one.temperature_ == pytest.approx(factor, rel=1e-2)
         for a, b in zip(one.predict_marginals(X), other.predict_marginals(X)):
             np.testing.assert_allclose(a, b, atol=0.01)
+        assert np.isfinite(other.sequence_log_proba(X, y)).all()
 
 
 def test_a_frozen_crf_at_its_own_distribution_has_temperature_one():
@@ -162,7 +163,7 @@ def test_labels_that_are_never_missed_leave_a_temperature():
     calibrated = CalibratedTagger(perceptron(), cv=4).fit(X, y)
     assert 0.0 < calibrated.temperature_ < np.inf
     p = np.exp(calibrated.sequence_log_proba(X, y))
-    assert (p > 0.8).all() and (p < 1.0).all()
+    assert (p > 0.7).all() and (p < 1.0).all()
 
 
 def test_one_labelling_alone():
@@ -192,9 +193,8 @@ def test_labels_that_a_part_has_never_seen():
         calibrated = CalibratedTagger(perceptron(constraints=constraints), cv=3).fit(X, y)
         assert 0.0 < calibrated.temperature_ < np.inf
         assert calibrated.predict_marginals(X)[-1].shape == (3, 7)
-        assert [p for _, p in calibrated.predict_segment_proba(X[-1:], [[(0, 2, "Z")]], scheme="BIO")[0]] > [
-            0
-        ]
+        ((_, p),) = calibrated.predict_segment_proba(X[-1:], [[(0, 2, "Z")]], scheme="BIO")[0]
+        assert 0.0 < p < 1.0
 
 
 def test_too_few_sequences():
@@ -328,7 +328,8 @@ def test_words_among_labellings_with_a_boundary_at_white_space(scheme, order):
     tagger = segmenter.tagger_
     for cut in (1, 2):
         p = enumerated(tagger, list("abc"))
-        p = {y: q for y, q in p.items() if y[cut] in opening and y[cut - 1] in closing}
+        ends = [(0, opening), (cut, opening), (cut - 1, closing), (2, closing)]
+        p = {y: q for y, q in p.items() if all(y[t] in labels for t, labels in ends)}
         stands = dict.fromkeys(itertools.combinations(range(4), 2), 0.0)
         for labels, each in p.items():
             starts = [0, *(t for t in (1, 2) if labels[t] in "BS" or labels[t - 1] in "ES"), 3]
@@ -353,7 +354,7 @@ def test_words_among_labellings_with_a_boundary_at_white_space(scheme, order):
         ([[(0, 1, "X")]], "X and segments must hold the same number of sequences, got 2 and 1"),
         (
             [[], [(1, 1, "X")]],
-            r"segments: sequence 1, position 0: \(1, 1, 'X'\) is empty or leaves the 3 tokens",
+            r"sequence 1, position 0: \(1, 1, 'X'\) is empty or leaves the 3 tokens",
         ),
         ([[], [(0, 1, "X"), (2, 4, "X")]], r"sequence 1, position 1: \(2, 4, 'X'\) is empty or leaves"),
         ([[(0, 1, "Z")], []], "sequence 0, position 0: no label has the type 'Z'; known are 'X', 'Y'"),
