@@ -148,6 +148,25 @@ def _setting(text):
 _setting.__name__ = "NAME=VALUE"  # what argparse calls it in messages
 
 
+def _check_ways(arguments, learner):
+    """Refuse ways of training that exclude each other, or that a learner does not know."""
+    several = [
+        name
+        for name, given in (
+            ("--members", arguments.members > 1),
+            ("--shards", arguments.shards > 1 or arguments.cluster is not None),
+            ("--stream", arguments.stream is not None),
+        )
+        if given
+    ]
+    if len(several) > 1:
+        arguments.usage_error(f"{several[0]} and {several[1]} cannot both be given")
+    if arguments.calibrate and arguments.stream is not None:
+        arguments.usage_error("--calibrate and --stream cannot both be given: it needs the whole corpus")
+    if several and several[0] != "--members" and not hasattr(learner, "partial_fit"):
+        arguments.usage_error(f"{several[0]}: {learner.__name__} does not learn example by example")
+
+
 def new_model(arguments, segmented):
     """The unfitted estimator that the options describe; wrong ones end the command with code 2."""
     learner = ALGORITHMS[arguments.algorithm]
@@ -177,21 +196,7 @@ def new_model(arguments, segmented):
             )
     tagger = learner(**given)
     learned = tagger
-    several = [
-        name
-        for name, given in (
-            ("--members", arguments.members > 1),
-            ("--shards", arguments.shards > 1 or arguments.cluster is not None),
-            ("--stream", arguments.stream is not None),
-        )
-        if given
-    ]
-    if len(several) > 1:
-        arguments.usage_error(f"{several[0]} and {several[1]} cannot both be given")
-    if arguments.calibrate and arguments.stream is not None:
-        arguments.usage_error("--calibrate and --stream cannot both be given: it needs the whole corpus")
-    if several and several[0] != "--members" and not hasattr(learner, "partial_fit"):
-        arguments.usage_error(f"{several[0]}: {learner.__name__} does not learn example by example")
+    _check_ways(arguments, learner)
     if arguments.shards > 1 or arguments.cluster is not None:
         checkpoint = tagger.checkpoint  # of all shards together
         learned = ParameterMixer(
