@@ -11,7 +11,6 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
@@ -76,8 +75,9 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
     >>> tagger = CalibratedTagger(StructuredPerceptron(random_state=0), random_state=0).fit(X, y)
     >>> tagger.predict([["a", "dog", "sleeps"]])
     [['D', 'N', 'V']]
-    >>> bool(tagger.sequence_log_proba([["a", "dog", "sleeps"]], [["D", "N", "V"]])[0] > -0.5)
-    True
+    >>> ((labels, log_proba),) = tagger.predict_kbest([["a", "dog", "sleeps"]], k=1)[0]
+    >>> labels, -1.0 < log_proba < 0.0
+    (['D', 'N', 'V'], True)
     """
 
     estimator: Any = field(
@@ -196,7 +196,7 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
             train, test = division
             member = fitted if not len(train) else _trained(template, X, y, weight, train)
             with renumbered(test):
-                return held_out(member._model, take(X, test), take(y, test), each[test])
+                return held_out(member._model, take(X, test), take(y, test), each[test], test)
 
         threads = min(effective_n_jobs(self.n_jobs), len(divisions))
         if threads == 1:
@@ -210,6 +210,8 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
 
     def _divisions(self, used):
         """[(train, test)]: positions of sequences, of which ``used`` are those that count."""
+        from sklearn.model_selection import check_cv  # slow to import, and not needed to predict
+
         cv = self.cv
         n_parts = 5 if cv is None else cv
         if isinstance(n_parts, Integral) and len(used) < n_parts:

@@ -23,7 +23,7 @@ from ..chain.expected_score import expected_scores, expected_scores_of_pairs, ne
 from ..chain.model import ChainModel
 from ..core.noise import QUIET
 from ..core.store import READ_ONLY
-from ..data.inputs import lengths_of, offsets_of
+from ..data.inputs import PlaceError, lengths_of, offsets_of
 from ..data.labels import UNLABELLED, encode_known
 
 NEARLY_ZERO = 2.0**-60
@@ -39,14 +39,15 @@ class HeldOut(NamedTuple):
     model: ChainModel
     task: object  # ChainTask with gold; labels that the model does not know are UNLABELLED
     weight: np.ndarray  # (n,) float64
+    place: np.ndarray  # (n,) int64: where the sequences are in the corpus, for errors
 
 
-def held_out(model, X, y, weight):
+def held_out(model, X, y, weight, place):
     """Encode sequences and their labels for a model that was trained on others."""
     token = offsets_of(lengths_of(X))
     gold, _, _ = encode_known(y, token, model.labels)
     task, _ = model.encode(X)
-    return HeldOut(model, task._replace(gold=gold), weight)
+    return HeldOut(model, task._replace(gold=gold), weight, place)
 
 
 def _expected(part, scale, given):
@@ -70,6 +71,10 @@ class _Likelihood:
         n = len(parts)
         # What constraints, with labels that a part's model lacks, make impossible says nothing of β.
         given = pool(_expected, parts, [NEARLY_ZERO] * n, [True] * n)
+        for part, (scores, log_z) in zip(parts, given):
+            bad = np.flatnonzero(~np.isfinite(scores) | (log_z == np.inf))
+            if bad.size:
+                raise PlaceError(part.place[bad[0]], None, "the scores of its labellings overflow", "X")
         self.parts = [
             p._replace(weight=np.where(z > -np.inf, p.weight, 0.0)) for p, (_, z) in zip(parts, given)
         ]
