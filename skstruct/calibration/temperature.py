@@ -71,8 +71,8 @@ class _Likelihood:
         n = len(parts)
         # What constraints, with labels that a part's model lacks, make impossible says nothing of β.
         given = pool(_expected, parts, [NEARLY_ZERO] * n, [True] * n)
-        for part, (scores, log_z) in zip(parts, given):
-            bad = np.flatnonzero(~np.isfinite(scores) | (log_z == np.inf))
+        for part, (_, log_z) in zip(parts, given):
+            bad = np.flatnonzero(~(log_z < np.inf))
             if bad.size:
                 raise PlaceError(part.place[bad[0]], None, "the scores of its labellings overflow", "X")
         self.parts = [

@@ -63,6 +63,15 @@ def _sum_and_mean(x, value, n):
 
 
 @inline
+def _are_finite(x, n):
+    """Whether n numbers are: sums of features with large values may not be."""
+    for k in range(n):
+        if not np.isfinite(x[k]):
+            return False
+    return True
+
+
+@inline
 def _start(emission, start, prefixes, L):
     for y in range(L):
         prefixes.alpha[y] = start[y] + emission[y]
@@ -124,7 +133,7 @@ def expected_scores(task, begin, end, chain, rule, noise, work, prefixes, out, l
     """Expected scores and log Z of the sequences ``begin <= i < end``, both (n,) float64.
 
     Labels set in ``task.gold`` are kept: sums then go over their completions. log Z is -inf if constraints
-    leave none. Empty sequences have 0 and 0.
+    leave none, and both are NaN if scores overflow. Empty sequences have 0 and 0.
     """
     L = chain.nodes.columns
     stride = L * L if task.edges.row.shape[0] > 0 else 0
@@ -136,6 +145,9 @@ def expected_scores(task, begin, end, chain, rule, noise, work, prefixes, out, l
             continue
         score_sequence(task, i, chain, rule, noise, plain, work)
         emission, transition = work.emission, work.transition
+        if not _are_finite(emission, (stop - first) * L):
+            out[i] = log_z[i] = np.nan
+            continue
         clamp(task.gold[first:stop], L, emission)
         _start(emission, chain.start, prefixes, L)
         before, now = L, 0
@@ -164,6 +176,9 @@ def expected_scores_of_pairs(task, begin, end, chain, rule, noise, work, prefixe
             continue
         score_sequence(task, i, chain, rule, noise, plain, work)
         emission, transition = work.emission, work.transition
+        if not _are_finite(emission, (stop - first) * L):
+            out[i] = log_z[i] = np.nan
+            continue
         clamp(task.gold[first:stop], L, emission)
         _start(emission, chain.start, prefixes, L)
         before, now = C, 0
