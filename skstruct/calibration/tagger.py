@@ -24,13 +24,16 @@ from ..data.types import Corpus
 from ..mixing.meta import MetaLearner
 from ..saving.registry import savable
 from ..training.parameters import RunParameters, documented, parameter
-from .temperature import fit_temperature, held_out
+from .temperature import fit_temperature, held_out, in_units_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 ENOUGH_TOKENS = 50_000
 """Tokens by which the temperature is found at most: they determine it to half a percent."""
+
+ENOUGH_SEEN = 200
+"""Sequences by which the unit of two taggers' scores is compared, at most."""
 
 
 @savable
@@ -48,7 +51,8 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
 
     The temperature is the one under which labels that the tagger was not trained on are most likely: the
     corpus is divided into ``cv`` parts, and a clone trained on the others scores each of them. The tagger
-    that predicts is trained on everything.
+    that predicts is trained on everything. Its scores may be larger than those of the clones; by how much
+    shows on sequences that both were trained on, and the temperature is in its unit.
 
     Attributes
     ----------
@@ -194,9 +198,15 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
 
         def part(division):
             train, test = division
-            member = fitted if not len(train) else _trained(template, X, y, weight, train)
+            model = fitted._model
+            if len(train):
+                seen = train[
+                    np.linspace(0, len(train) - 1, num=min(len(train), ENOUGH_SEEN)).astype(np.int64)
+                ]
+                member = _trained(template, X, y, weight, train)._model
+                model = in_units_of(model, member, take(X, seen), take(y, seen))
             with renumbered(test):
-                return held_out(member._model, take(X, test), take(y, test), each[test], test)
+                return held_out(model, take(X, test), take(y, test), each[test], test)
 
         threads = min(effective_n_jobs(self.n_jobs), len(divisions))
         if threads == 1:

@@ -50,6 +50,27 @@ def held_out(model, X, y, weight, place):
     return HeldOut(model, task._replace(gold=gold), weight, place)
 
 
+def in_units_of(other, model, X, y):
+    """A model with its scores in the unit of another one, both trained on sequences X with labels y.
+
+    A tagger that has learned from more examples has larger weights, and so may one that saw them in another
+    order. By how much shows on text that both were trained on: the unit is by how much, on average, the
+    labels given score higher than labels drawn at random.
+    """
+    here, there = (_gain(each, X, y) for each in (model, other))
+    both = np.isfinite(here) & np.isfinite(there)
+    here, there = here[both].sum(), there[both].sum()
+    return replace(model, scale=model.scale * there / here) if here > 0.0 and there > 0.0 else model
+
+
+def _gain(model, X, y):
+    """(n,) by how much the labels given score higher than labels drawn at random; NaN if that is unknown."""
+    part = held_out(model, X, y, None, None)
+    given, log_z = _expected(part, NEARLY_ZERO, True)
+    drawn, _ = _expected(part, NEARLY_ZERO, False)
+    return np.where(log_z > -np.inf, given - drawn, np.nan) / NEARLY_ZERO
+
+
 def _expected(part, scale, given):
     """(expected scores, log Z) of each sequence under scores times ``scale``, labels given or not."""
     model, task = replace(part.model, scale=part.model.scale * scale), part.task
