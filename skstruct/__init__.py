@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from . import data, features, metrics
 from ._version import __version__ as __version__
+from .calibration.tagger import CalibratedTagger
 from .chain.passive_aggressive import PassiveAggressiveTagger
 from .chain.perceptron import StructuredPerceptron
 from .chain.segmenter import Segmenter
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BaggingShuffleAverager",
+    "CalibratedTagger",
     "FeatureTemplates",
     "KBestReranker",
     "L1CRF",

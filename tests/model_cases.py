@@ -6,6 +6,7 @@ from scipy import sparse
 from skstruct import (
     L1CRF,
     BaggingShuffleAverager,
+    CalibratedTagger,
     KBestReranker,
     ParameterMixer,
     PassiveAggressiveTagger,
@@ -135,6 +136,10 @@ def _reranker(base):
     return KBestReranker(base, k=3, cv=2, max_iter=2, random_state=0)
 
 
+def _calibrated(estimator):
+    return CalibratedTagger(estimator, cv=2, random_state=0)
+
+
 CASES = {
     "perceptron": (tokens, _perceptron),
     "perceptron-order2": (tokens, lambda: _perceptron(order=2)),
@@ -144,6 +149,10 @@ CASES = {
     "segmenter-l1crf": (texts, lambda: Segmenter(_l1crf(), scheme="BI")),
     "averager": (tokens, lambda: _averager(_perceptron())),
     "averager-l1crf": (tokens, lambda: _averager(_l1crf())),
+    "calibrated": (tokens, lambda: _calibrated(_perceptron())),
+    "calibrated-order2": (tokens, lambda: _calibrated(_perceptron(order=2))),
+    "calibrated-averager": (tokens, lambda: _calibrated(_averager(_perceptron()))),
+    "segmenter-calibrated": (texts, lambda: Segmenter(_calibrated(_perceptron()), scheme="BI")),
     "averager-parser": (trees, lambda: _averager(_parser())),
     "segmenter-averager": (texts, lambda: Segmenter(_averager(_perceptron()), scheme="BI")),
     "segmenter-averager-l1crf": (texts, lambda: Segmenter(_averager(_l1crf()), scheme="BI")),
@@ -171,9 +180,15 @@ KINDS_OF_TOKENS = {
     "l1crf-sparse-rows": (sparse_rows, lambda: L1CRF("auto", c1=0.3, random_state=0)),
     "l1crf-patterns": (pairs, lambda: L1CRF(PATTERNS, c1=0.3, random_state=0)),
     "perceptron-patterns": (tokens, lambda: _perceptron(Patterns(TEMPLATES))),
+    "calibrated-dicts": (dicts, lambda: _calibrated(_perceptron("auto"))),
+    "calibrated-rows": (rows, lambda: _calibrated(_perceptron("auto"))),
 }
 
 NESTED = {
+    "calibrated-l1crf": (tokens, lambda: _calibrated(_l1crf())),
+    "calibrated-passive-aggressive": (tokens, lambda: _calibrated(_passive_aggressive())),
+    "calibrated-mixer": (tokens, lambda: _calibrated(_mixer(_perceptron()))),
+    "reranker-calibrated": (tokens, lambda: _reranker(_calibrated(_perceptron()))),
     "segmenter-mixer": (texts, lambda: Segmenter(_mixer(_perceptron()), scheme="BI")),
     "segmenter-passive-aggressive": (texts, lambda: Segmenter(_passive_aggressive(), scheme="BI")),
     "segmenter-reranker": (texts, lambda: Segmenter(_reranker(_perceptron()), scheme="BI")),

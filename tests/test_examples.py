@@ -18,11 +18,18 @@ EXPECTED = {
     "domain_shift.py": ["Zipf, binary on edges", "mean over genres", "seeds with p < 0.05"],
     "adaptation.py": ["OOV recall", "char-av, target text", "spread of F1"],
     "beyond_the_chain.py": ["| words | + shuffle |", "| joint | base + reranker |", "| parse-zh | + both |"],
+    "confidence.py": ["calibration error", "expected by the model", "F1", "least sure per word"],
     "two_stage_l1.py": ["OWL-QN", "two stages", "Figure 4", "line search"],
     "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
 }
 
-STUDIES = ("regularized_perceptron.py", "domain_shift.py", "adaptation.py", "beyond_the_chain.py")
+STUDIES = (
+    "regularized_perceptron.py",
+    "domain_shift.py",
+    "adaptation.py",
+    "beyond_the_chain.py",
+    "confidence.py",
+)
 
 pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the examples are not installed")
 

@@ -37,7 +37,14 @@ from sklearn.model_selection import GridSearchCV
 
 import skstruct
 import skstruct.cli
-from skstruct import BaggingShuffleAverager, KBestReranker, ParameterMixer, Segmenter, inspection
+from skstruct import (
+    BaggingShuffleAverager,
+    CalibratedTagger,
+    KBestReranker,
+    ParameterMixer,
+    Segmenter,
+    inspection,
+)
 from skstruct.interchange import load_crfsuite
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -164,6 +171,11 @@ def mix(cell):
     assert len(model.predict(cell.X)) == len(cell.X)
 
 
+def calibrate(cell):
+    model = CalibratedTagger(cell.make(), cv=2, random_state=0).fit(cell.X, cell.y)
+    assert model.temperature_ > 0.0 and model.predict(cell.X) == cell.model.predict(cell.X)
+
+
 def rerank(cell):
     model = KBestReranker(cell.make(), k=3, cv=2, max_iter=2, random_state=0).fit(cell.X * 3, cell.y * 3)
     assert len(model.predict(cell.X)) == len(cell.X)
@@ -223,6 +235,20 @@ def predict_posterior(cell):
 def sequence_log_proba(cell):
     log_p = cell.model.sequence_log_proba(cell.X, cell.model.predict(cell.X))
     assert (log_p < 0.0).all() and (log_p >= cell.model.sequence_log_proba(cell.X, cell.y)).all()
+
+
+def predict_segment_proba(cell):
+    """Of all segments of one token some labelling stands in each: their probabilities sum to 1."""
+    if cell.kind == "words":
+        found, predicted = cell.model.predict_segment_proba(cell.X), cell.model.predict(cell.X)
+        words = [[(x[a:b], tag) for (a, b, tag), _ in spans] for x, spans in zip(cell.X, found)]
+        assert words == predicted
+        assert all(0.0 < p <= 1.0 for spans in found for _, p in spans)
+        return
+    with pytest.raises(ValueError, match="scheme is needed"):
+        cell.model.predict_segment_proba(cell.X)
+    with pytest.raises(ValueError, match="'L00' does not belong to the scheme BIO"):
+        cell.model.predict_segment_proba(cell.X, scheme="BIO")
 
 
 def decision_function(cell):
@@ -334,6 +360,21 @@ def tag(cell):
         assert [[r[-1] for r in part] for part in rows] == cell.model.predict(cell.X)
 
 
+def tag_proba(cell):
+    if cell.kind == "words":
+        out = cell.command("tag", "-", "--proba", stdin="".join(text + "\n" for text in cell.X))
+        found = cell.model.predict_segment_proba(cell.X)
+        expected = [[f"{x[a:b]}/{tag}/{p:.6f}" for (a, b, tag), p in s] for x, s in zip(cell.X, found)]
+        assert [line.split() for line in out.splitlines()] == expected
+        return
+    out = cell.command("tag", cell.corpus(), "--proba").strip("\n").split("\n\n")
+    written = [[float(line.split()[-1]) for line in part.split("\n")] for part in out]
+    columns = [[cell.model.classes_.tolist().index(label) for label in y] for y in cell.model.predict(cell.X)]
+    marginals = cell.model.predict_marginals(cell.X)
+    for p, m, at in zip(written, marginals, columns):
+        np.testing.assert_allclose(p, m[range(len(at)), at], atol=1e-6)
+
+
 def evaluate(cell):
     scores = json.loads(cell.command("evaluate", cell.corpus(), "--json"))
     assert scores["sequences"] == len(cell.X)
@@ -386,12 +427,14 @@ def n_features(cell):
 VERBS = {
     verb.__name__: verb
     for verb in (
-        fit, partial_fit, fit_shards, adapt, average, mix, rerank, segment, grid_search, constraints,
-        predict, predict_kbest, predict_marginals, predict_posterior, sequence_log_proba,
+        fit, partial_fit, fit_shards, adapt, average, mix, calibrate, rerank, segment, grid_search,
+        constraints,
+        predict, predict_kbest, predict_marginals, predict_posterior, predict_segment_proba,
+        sequence_log_proba,
         decision_function, score, member_scores, allowed, dictionary, boundaries, n_jobs,
         bad_last_sequence, bad_last_labels, bad_last_sequence_with_n_jobs,
         save_and_load, copies, clones, read_only_memory,
-        tag, evaluate, show, convert,
+        tag, tag_proba, evaluate, show, convert,
         explain, feature_weights, transition_weights, features_of, n_features,
     )
 }  # fmt: skip
@@ -403,6 +446,7 @@ ABSENT = AttributeError, "has no attribute"
 NO_ARGUMENT = TypeError, "unexpected keyword argument"
 COLUMNS_ONLY = Refused, "trained on dicts or lists of features; the command line reads tokens only"
 NO_NUMBERS = Refused, "trained on rows of numbers; the command line reads tokens only"
+NOT_A_TAGGER = TypeError, "needs a tagger whose scores are sums over a chain"
 NOT_A_CHAIN = TypeError, "a chain tagger.* is needed, got a"
 UNCLEAR = Exception, ""
 """Refused, but not by name: a better message would be welcome."""
@@ -415,29 +459,35 @@ PARSERS = "parser averager-parser mixer-parser"
 RERANKERS = "reranker reranker-*"
 MEMBERS = "averager averager-*"
 SHARDS = "mixer mixer-*"
-PLAIN_TAGGERS = "perceptron perceptron-* passive-aggressive l1crf l1crf-*"
+CALIBRATED = "calibrated calibrated-*"
+PLAIN_TAGGERS = f"perceptron perceptron-* passive-aggressive l1crf l1crf-* {CALIBRATED}"
 TAGGERS = (
     f"{PLAIN_TAGGERS} averager averager-l1crf averager-passive-aggressive mixer mixer-passive-aggressive"
 )
 ONLINE_TAGGERS = "perceptron perceptron-* passive-aggressive"
-WITHOUT_PROBABILITIES = (
+WITHOUT_MARGINALS = (
     f"{ONLINE_TAGGERS} {SEGMENTERS} {PARSERS} {RERANKERS} {OF_WORDS} {SHARDS}"
     " averager averager-passive-aggressive"
 )
+WITHOUT_PROBABILITIES = (
+    f"{ONLINE_TAGGERS} {PARSERS} {RERANKERS} {OF_WORDS} {SHARDS} averager averager-passive-aggressive"
+    " segmenter segmenter-mixer segmenter-passive-aggressive segmenter-reranker segmenter-averager"
+)
+NO_PROBABILITIES = Refused, "knows no probabilities"
 
 LACKS = {
-    "partial_fit": {f"l1crf l1crf-* {MEMBERS} {SHARDS} {RERANKERS} segmenter-l1crf segmenter-averager*"
-                    " segmenter-mixer segmenter-reranker": ABSENT},
+    "partial_fit": {f"l1crf l1crf-* {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS} segmenter-l1crf"
+                    " segmenter-averager* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
     "fit_shards": {f"{PLAIN_TAGGERS} {SEGMENTERS} {MEMBERS} {RERANKERS} parser word-segmenter": ABSENT,
                    "mixer-reranker": UNCLEAR},
     "adapt": {
         f"{PARSERS} {RERANKERS} {OF_WORDS} mixer-reranker segmenter-reranker": ABSENT,
     },
     # A model that is itself an average, or two models, has no weights of its own to average.
-    "average": {f"{SEGMENTERS} {MEMBERS} {SHARDS} {RERANKERS}": NOT_ONE_MODEL},
+    "average": {f"{SEGMENTERS} {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS}": NOT_ONE_MODEL},
     # Only what learns example by example can be mixed after an epoch.
-    "mix": {f"l1crf l1crf-* segmenter-l1crf segmenter-averager* segmenter-mixer"
-            f" {MEMBERS} {SHARDS}": NOT_ONE_MODEL},
+    "mix": {f"l1crf l1crf-* segmenter-l1crf segmenter-averager* segmenter-calibrated segmenter-mixer"
+            f" {CALIBRATED} {MEMBERS} {SHARDS}": NOT_ONE_MODEL},
     "rerank": {
         f"{PARSERS} {OF_WORDS} {RERANKERS} mixer-segmenter mixer-reranker segmenter-reranker":
             (ValueError, "base must be .* with predict_kbest|has no predict_kbest"),
@@ -450,16 +500,20 @@ LACKS = {
     },
     "constraints": {f"{PARSERS} {OF_WORDS}": ABSENT},
     "predict_kbest": {f"{SEGMENTERS} {PARSERS} {RERANKERS} {OF_WORDS} {MIXED}": ABSENT},
-    "predict_marginals": {WITHOUT_PROBABILITIES: ABSENT},
-    "predict_posterior": {f"{WITHOUT_PROBABILITIES} averager-l1crf": ABSENT},
-    "sequence_log_proba": {WITHOUT_PROBABILITIES: ABSENT},
+    "predict_marginals": {WITHOUT_MARGINALS: ABSENT},
+    "predict_posterior": {WITHOUT_MARGINALS: ABSENT},
+    "sequence_log_proba": {WITHOUT_MARGINALS: ABSENT},
+    "predict_segment_proba": {WITHOUT_PROBABILITIES: ABSENT},
+    "tag_proba": {"*-dicts perceptron-bags": COLUMNS_ONLY,
+                  WITHOUT_PROBABILITIES: NO_PROBABILITIES},
+    "calibrate": {f"{SEGMENTERS} {PARSERS} {OF_WORDS} {RERANKERS} {CALIBRATED} {MIXED}": NOT_A_TAGGER},
     "decision_function": {f"{SEGMENTERS} mixer-segmenter": ABSENT},
     "member_scores": {f"{PLAIN_TAGGERS} {SEGMENTERS} {SHARDS} {RERANKERS} parser word-segmenter": ABSENT},
     "allowed": {f"{SEGMENTERS} {PARSERS} {RERANKERS} {OF_WORDS} {MIXED}": NO_ARGUMENT},
     "dictionary": {f"{TAGGERS} mixer-reranker {PARSERS} {RERANKERS}": NO_ARGUMENT},
     "boundaries": {f"{TAGGERS} {MIXED} {SEGMENTERS} {PARSERS} {RERANKERS}": NO_ARGUMENT},
-    "tag": {"perceptron-dicts perceptron-bags l1crf-dicts": COLUMNS_ONLY, "*-rows": NO_NUMBERS},
-    "evaluate": {"perceptron-dicts perceptron-bags l1crf-dicts": COLUMNS_ONLY, "*-rows": NO_NUMBERS},
+    "tag": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows": NO_NUMBERS},
+    "evaluate": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows": NO_NUMBERS},
     "convert": {
         "perceptron-order2 perceptron-order2-rows": (Refused, "no place for .*order=2"),
         "l1crf-patterns": (Refused, "no place for transitions conditioned on the input"),
@@ -510,6 +564,7 @@ COMMANDS_WITHOUT_MODELS = {"demo", "train", "compare"}
 METAS = {
     "segment": Segmenter,
     "average": BaggingShuffleAverager,
+    "calibrate": CalibratedTagger,
     "mix": ParameterMixer,
     "rerank": KBestReranker,
 }

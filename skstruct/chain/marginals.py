@@ -168,6 +168,11 @@ def clamp(gold, L, emission):
                     emission[t * L + y] = -np.inf
 
 
+def new_sums(T, L):
+    """Scratch for :func:`marginals`: its arguments between ``work`` and ``out``."""
+    return np.empty(T * L), np.empty(L)
+
+
 @kernel
 def marginals(task, begin, end, chain, rule, noise, work, beta, row, out, log_z):
     """Marginals and log Z of the sequences ``begin <= i < end`` under a chain's weights.

@@ -16,7 +16,7 @@ from ..features.names import NamedWeights
 from ..training.chunks import PIECE_TOKENS, lend, map_chunks, no_collection
 from . import bigram as chain
 from . import kbest as chain_kbest
-from . import trigram
+from . import marginals, marginals_second, trigram
 from .bigram import Chain, ChainTask
 
 STRUCTURES = {1: chain, 2: trigram}
@@ -32,7 +32,6 @@ def make_task(encoder, flat, token, gold=None, weight=None, grow=False, option=N
 
     ``like`` is the token that all must resemble, if that is not the first of ``flat``.
     """
-    check_tokens(encoder, flat, token)
     return ChainTask(
         **_encoded(encoder, flat, token, grow, like)._asdict(),
         token=token,
@@ -43,6 +42,7 @@ def make_task(encoder, flat, token, gold=None, weight=None, grow=False, option=N
 
 
 def _encoded(encoder, flat, token, grow, like):
+    check_tokens(encoder, flat, token)
     if len(flat) < FEW_TOKENS:
         return encoder.encode(flat, token, grow, like)
     with no_collection():
@@ -63,6 +63,8 @@ class ChainModel:
     constraints : tuple of (start, allowed, end)
     trigrams : Store or None
         Of a model of order 2.
+    scale : float
+        What all scores are multiplied by: 1 / temperature.
     """
 
     encoder: object
@@ -71,6 +73,7 @@ class ChainModel:
     edges: Store
     constraints: tuple
     trigrams: Store | None = None
+    scale: float = 1.0
 
     @classmethod
     def average(cls, models, nonzero):
@@ -120,7 +123,9 @@ class ChainModel:
         """The same, made anew."""
         stores = {name: getattr(self, name) for name in self.structure.STORES}
         cost = np.zeros(len(self.labels))
-        return lend(new_chain(self.encoder, stores, new_clock(), self.constraints, cost))
+        clock = new_clock()
+        clock.scale[0] = self.scale
+        return lend(new_chain(self.encoder, stores, clock, self.constraints, cost))
 
     @property
     def n_features(self):
@@ -246,6 +251,29 @@ class ChainModel:
         with no_collection():
             parts = map_chunks(work, sequences, n_jobs, max(1, PIECE_TOKENS // k))
         return [ranked for part in parts for ranked in part]
+
+    def sums(self, sequences, gold=None, n_jobs=None):
+        """Sums over the labellings of raw sequences: (marginals (N * L,), log Z (n,)).
+
+        ``gold`` (N,) holds labels that are kept, or UNLABELLED; log Z is -inf where none is left.
+        """
+        chain, structure, L = self.chain(), self.structure, len(self.labels)
+        module = marginals_second if self.order == 2 else marginals
+        like = first_token(sequences)
+
+        def work(bounds):
+            first, last, begin, end = bounds
+            task, token = self.encode(sequences[first:last], like=like)
+            if gold is not None:
+                task = task._replace(gold=gold[begin:end])
+            out, log_z = np.empty((end - begin) * L), np.empty(last - first)
+            scratch = structure.new_work(task, L, training=False)
+            sums = module.new_sums(int(np.diff(token).max(initial=1)), L)
+            module.marginals(task, 0, last - first, chain, READ_ONLY, QUIET, scratch, *sums, out, log_z)
+            return out, log_z
+
+        parts = list(map_chunks(work, sequences, n_jobs))
+        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
 
 class Ready(NamedTuple):

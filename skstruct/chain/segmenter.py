@@ -47,6 +47,7 @@ from ..metrics.words import word_spans
 from ..saving.registry import Savable, savable
 from ..training.parameters import Parameters, documented, parameter
 from .perceptron import StructuredPerceptron
+from .word_probabilities import WordProbabilities
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -63,7 +64,7 @@ def _tagger_has(name: str) -> Callable[[Any], bool]:
 @savable
 @documented()
 @dataclass(eq=False, repr=False)
-class Segmenter(Parameters, CallbackSupportMixin, Savable, BaseEstimator):
+class Segmenter(WordProbabilities, Parameters, CallbackSupportMixin, Savable, BaseEstimator):
     """Raw text in, words out: segmentation with any sequence tagger over characters [1]_.
 
     Trained on (word, tag) pairs instead of words it segments and tags jointly [2]_: labels are then

@@ -114,8 +114,11 @@ def _about(model, tagger, path):
         "learner": type(tagger).__name__,
         "parameters": parameters,
     }
-    if hasattr(tagger, "n_iter_"):  # not of what another tool has trained
-        about["epochs"] = int(tagger.n_iter_)
+    epochs = [int(layer.n_iter_) for layer in layers(tagger) if hasattr(layer, "n_iter_")]
+    if epochs:  # not of what another tool has trained
+        about["epochs"] = epochs[0]
+    if hasattr(tagger, "temperature_"):
+        about["temperature"] = tagger.temperature_
     if hasattr(tagger, "classes_"):
         about["labels"] = [str(label) for label in tagger.classes_.tolist()]
     if hasattr(model, "tagged_"):

@@ -6,10 +6,12 @@ with its field filled in, raw text with spaces between its words; comments and b
 """
 
 from itertools import islice
+from typing import NamedTuple
 
 from ..data.inputs import LABELS, WORDS
+from ..data.schemes import labels_to_spans
 from ..formats.readers import CONLLU_FIELDS, read_segmented
-from .common import CommandError, load_model, n_jobs, output, positive
+from .common import CommandError, layers, load_model, n_jobs, output, positive
 from .corpus import inputs_of, layout_of, located, sentences, several
 from .lines import Source
 from .options import add_options
@@ -49,6 +51,13 @@ def add_parser(commands):
         "--kbest", type=positive, metavar="K",
         help="the K best labellings of each sentence, best first, each after a line: # RANK SCORE",
     )  # fmt: skip
+    parser.add_argument(
+        "--proba", action="store_true",
+        help="how probable it is: one more column with the probability of each label and, if the model's "
+        "constraints or --scheme name a label scheme, another with that of the segment that the token is in; "
+        "of CoNLL-U Prob=P|SegmentProb=P in the field misc; of text WORD/P. For models with probabilities",
+    )  # fmt: skip
+    parser.add_argument("--scheme", metavar="SCHEME", help="label scheme for --proba, such as BIO")
     parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
     parser.add_argument(
         "--batch", type=positive, default=BATCH, metavar="N",
@@ -91,6 +100,10 @@ def run(arguments):
         layout = layout_of(arguments, source, inputs)
         if layout.format == "conllu" and inputs.task == LABELS and layout.label not in _FIELDS:
             arguments.usage_error(f"labels cannot go to the field {layout.label}")
+        if layout.format == "crfsuite" and arguments.proba:
+            arguments.usage_error("--proba: data of CRFsuite has no column for probabilities")
+        if layout.format == "conllu" and arguments.proba and layout.label == "misc":
+            arguments.usage_error("--proba writes to the field misc, where --label misc puts the labels")
         read = sentences(source, layout, inputs, labels=False)
         write = _segmented if layout.format == "segmented" else _labelled
         with output(arguments.output, arguments.encoding) as file:
@@ -109,10 +122,30 @@ def _check_usage(model, inputs, arguments):
         arguments.usage_error(f"--scores and --kbest are for taggers; this {kind} predicts words")
     if arguments.kbest and not hasattr(model, "predict_kbest"):
         arguments.usage_error(f"--kbest: this {kind} has no k best predictions")
+    _check_proba(model, inputs, kind, arguments)
     if arguments.dictionary is not None and not getattr(model, "accepts_dictionary", False):
         arguments.usage_error(f"--dictionary: this {kind} takes none; segmenters do")
     if arguments.adapt and not hasattr(model, "adapt"):
         arguments.usage_error(f"--adapt: this {kind} reads no accessor variety")
+
+
+def _check_proba(model, inputs, kind, arguments):
+    if arguments.scheme is not None and not (arguments.proba and inputs.task == LABELS):
+        arguments.usage_error("--scheme is for --proba, of taggers")
+    if not arguments.proba:
+        return
+    needed = "predict_segment_proba" if inputs.task == WORDS else "predict_marginals"
+    if not hasattr(model, needed):
+        arguments.usage_error(
+            f"--proba: this {kind} knows no probabilities; L1CRF does, and CalibratedTagger around a tagger"
+        )
+    if inputs.task == WORDS:
+        if arguments.dictionary is not None:
+            arguments.usage_error("--proba and --dictionary do not go together")
+        return
+    if arguments.scheme is None:
+        named = (layer.get_params(deep=False).get("constraints") for layer in layers(model))
+        arguments.scheme = next((name for name in named if isinstance(name, str)), None)
 
 
 def _adapt(model, inputs, arguments):
@@ -136,8 +169,14 @@ def _segmented(model, batch, layout, name, arguments):
     """Yield a line for each line."""
     lines = [line for sentence in batch for line in sentence.lines]
     options = {} if arguments.dictionary is None else {"dictionary": arguments.dictionary}
+    texts = [text for _, text, _ in lines]
     try:
-        found = model.predict([text for _, text, _ in lines], **options)
+        found = model.predict(texts, **options)
+        if arguments.proba:
+            found = [
+                [(*([word] if isinstance(word, str) else word), f"{p:.6f}") for word, (_, p) in zip(*both)]
+                for both in zip(found, model.predict_segment_proba(texts))
+            ]
     except ValueError as error:
         raise located(error, name, [[number] for number, _, _ in lines]) from error
     for words in found:
@@ -156,12 +195,41 @@ def _labelled(model, batch, layout, name, arguments):
         else:
             scores = model.decision_function(X).tolist() if arguments.scores else [None] * len(X)
             results = [[pair] for pair in zip(model.predict(X), scores)]
+        if arguments.proba:
+            results = _with_probabilities(model, X, results, arguments.scheme)
     except ValueError as error:
         raise located(error, name, [sentence.numbers for sentence in batch]) from error
     mark = {"conllu": _mark_conllu, "crfsuite": _mark_attributes}.get(layout.format, _mark_columns)
     for sentence, labellings in zip(batch, results):
         for rank, (labels, score) in enumerate(labellings):
             yield from _marked(sentence, labels, rank, score, mark, layout)
+
+
+class _Sure(NamedTuple):
+    """A label and how probable it is."""
+
+    label: object
+    proba: list  # names and values, to be written beside it
+
+
+def _with_probabilities(model, X, results, scheme):
+    """The labellings of each sentence with the probabilities of labels and, given a scheme, of segments."""
+    column = {label: k for k, label in enumerate(model.classes_.tolist())}
+    surely = []
+    for x, marginals, labellings in zip(X, model.predict_marginals(X), results):
+        surely.append([])
+        segments = [[] for _ in labellings]
+        if scheme is not None:
+            spans = [labels_to_spans(labels, scheme) for labels, _ in labellings]
+            segments = model.predict_segment_proba([x] * len(spans), spans, scheme=scheme)
+        for (labels, score), found in zip(labellings, segments):
+            cells = [[("Prob", f"{row[column[label]]:.6f}")] for row, label in zip(marginals, labels)]
+            if scheme is not None:
+                inside = {t: p for (start, stop, _), p in found for t in range(start, stop)}
+                for t, each in enumerate(cells):
+                    each.append(("SegmentProb", f"{inside[t]:.6f}" if t in inside else NO_LABEL))
+            surely[-1].append(([_Sure(*pair) for pair in zip(labels, cells)], score))
+    return surely
 
 
 def _marked(sentence, labels, rank, score, mark, layout):
@@ -172,7 +240,12 @@ def _marked(sentence, labels, rank, score, mark, layout):
     yield from ("\n" for _ in lines[:blank])
     yield from header
     for _, line, is_token in lines[blank:]:
-        yield (mark(line, _cells(next(labels), layout), layout) if is_token else line) + "\n"
+        if is_token:
+            label, proba = next(labels), []
+            if isinstance(label, _Sure):
+                label, proba = label
+            line = mark(line, _cells(label, layout), layout, proba)
+        yield line + "\n"
     if score is not None and lines[-1][1].strip(" \t"):  # the file ends without a blank line
         yield "\n"
 
@@ -185,20 +258,24 @@ def _cells(label, layout):
     return [str(head), str(label)]
 
 
-def _mark_columns(line, cells, layout):
+def _mark_columns(line, cells, layout, proba):
     separator = layout.separator
     if separator is None:
         line = line.rstrip(" \t")  # nothing else: an ideographic space can be a token
         separator = "\t" if "\t" in line else " "
-    return separator.join([line, *cells])
+    return separator.join([line, *cells, *(value for _, value in proba)])
 
 
-def _mark_attributes(line, cells, layout):
+def _mark_attributes(line, cells, layout, proba):
     return "\t".join([*cells, *line.split("\t")[1:]])
 
 
-def _mark_conllu(line, cells, layout):
+def _mark_conllu(line, cells, layout, proba):
     row = line.split("\t")
     for field, cell in zip(several(layout.label), cells):
         row[CONLLU_FIELDS.index(field)] = cell
+    said = [f"{name}={value}" for name, value in proba if value != NO_LABEL]
+    if said:
+        known = [] if row[-1] == "_" else [row[-1]]
+        row[-1] = "|".join(known + said)
     return "\t".join(row)

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import InvalidParameterError
+from ..calibration.tagger import CalibratedTagger
 from ..chain.passive_aggressive import PassiveAggressiveTagger
 from ..chain.perceptron import StructuredPerceptron
 from ..chain.segmenter import Segmenter
@@ -64,6 +65,11 @@ def add_parser(commands):
     group.add_argument(
         "--members", type=positive, default=1, metavar="N",
         help="average the weights of N learners that see the corpus in different orders (default: 1)",
+    )  # fmt: skip
+    group.add_argument(
+        "--calibrate", action="store_true",
+        help="let the tagger know probabilities, for tag --proba: parts of the corpus are scored by models "
+        "trained on the others, which takes the time of five more trainings",
     )  # fmt: skip
     group.add_argument(
         "--shards", type=positive, default=1, metavar="N",
@@ -143,6 +149,25 @@ def _setting(text):
 _setting.__name__ = "NAME=VALUE"  # what argparse calls it in messages
 
 
+def _check_ways(arguments, learner):
+    """Refuse ways of training that exclude each other, or that a learner does not know."""
+    several = [
+        name
+        for name, given in (
+            ("--members", arguments.members > 1),
+            ("--shards", arguments.shards > 1 or arguments.cluster is not None),
+            ("--stream", arguments.stream is not None),
+        )
+        if given
+    ]
+    if len(several) > 1:
+        arguments.usage_error(f"{several[0]} and {several[1]} cannot both be given")
+    if arguments.calibrate and arguments.stream is not None:
+        arguments.usage_error("--calibrate and --stream cannot both be given: it needs the whole corpus")
+    if several and several[0] != "--members" and not hasattr(learner, "partial_fit"):
+        arguments.usage_error(f"{several[0]}: {learner.__name__} does not learn example by example")
+
+
 def new_model(arguments, segmented):
     """The unfitted estimator that the options describe; wrong ones end the command with code 2."""
     learner = ALGORITHMS[arguments.algorithm]
@@ -172,19 +197,7 @@ def new_model(arguments, segmented):
             )
     tagger = learner(**given)
     learned = tagger
-    several = [
-        name
-        for name, given in (
-            ("--members", arguments.members > 1),
-            ("--shards", arguments.shards > 1 or arguments.cluster is not None),
-            ("--stream", arguments.stream is not None),
-        )
-        if given
-    ]
-    if len(several) > 1:
-        arguments.usage_error(f"{several[0]} and {several[1]} cannot both be given")
-    if several and several[0] != "--members" and not hasattr(learner, "partial_fit"):
-        arguments.usage_error(f"{several[0]}: {learner.__name__} does not learn example by example")
+    _check_ways(arguments, learner)
     if arguments.shards > 1 or arguments.cluster is not None:
         checkpoint = tagger.checkpoint  # of all shards together
         learned = ParameterMixer(
@@ -195,6 +208,8 @@ def new_model(arguments, segmented):
         learned = BaggingShuffleAverager(
             tagger, n_estimators=arguments.members, n_jobs=-1, random_state=arguments.seed
         )
+    if arguments.calibrate:
+        learned = CalibratedTagger(learned, random_state=arguments.seed)
     model = Segmenter(learned, **outer) if segmented else learned
     try:
         tagger._validate_params()

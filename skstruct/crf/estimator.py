@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
 
 from .._sklearn import (
     POSITIVE,
@@ -17,29 +16,15 @@ from .._sklearn import (
     StrOptions,
     with_callbacks,
 )
-from ..chain.bigram import new_work
 from ..chain.constraints import check_gold, constraint_arrays
 from ..chain.costs import class_costs
-from ..chain.marginals import marginals
-from ..chain.model import first_token, make_task
-from ..chain.tagger import SequenceTagger
-from ..core.noise import QUIET
-from ..core.store import READ_ONLY
-from ..data.inputs import (
-    PlaceError,
-    Sequences,
-    as_tokens,
-    check_X_y,
-    flatten,
-    lengths_of,
-    offsets_of,
-    renumbered,
-)
+from ..chain.model import make_task
+from ..chain.probabilities import ProbabilityTagger
+from ..data.inputs import flatten, lengths_of, offsets_of, renumbered
 from ..data.labels import Labels, encode_labels
 from ..data.types import Corpus, History
 from ..features.choose import check_same_features, new_encoder
 from ..saving.registry import savable
-from ..training.chunks import map_chunks
 from ..training.parameters import (
     CheckpointParameters,
     CountParameters,
@@ -83,7 +68,7 @@ class L1CRF(
     RunParameters,
     VerboseParameters,
     CallbackSupportMixin,
-    SequenceTagger,
+    ProbabilityTagger,
 ):
     """Conditional random field with an L1 penalty, trained to the optimum.
 
@@ -288,113 +273,3 @@ class L1CRF(
             task = make_task(encoder, flat, token, gold, weight, grow=True)
             check_values(task)
         return CRFRun(self, task, encoder, labels, constraints, cost, before)
-
-    # -- prediction --------------------------------------------------------------------------------
-    def _sums(self, X, gold=None):
-        """(marginals (N * L,), log Z (n,), first tokens) under the model, with labels given or not."""
-        check_is_fitted(self)
-        sequences = as_tokens(X)
-        chain, L, like = self._model.chain(), len(self._model.labels), first_token(sequences)
-
-        def work(bounds):
-            first, last, begin, end = bounds
-            task, token = self._model.encode(sequences[first:last], like=like)
-            if gold is not None:
-                task = task._replace(gold=gold[begin:end])
-            out, log_z = np.empty((end - begin) * L), np.empty(last - first)
-            longest = int(np.diff(token).max(initial=1))
-            marginals(
-                task, 0, last - first, chain, READ_ONLY, QUIET, new_work(task, L, False),
-                np.empty(longest * L), np.empty(L), out, log_z,
-            )  # fmt: skip
-            return out, log_z
-
-        parts = list(map_chunks(work, sequences, self.n_jobs))
-        log_z = np.concatenate([p[1] for p in parts])
-        bad = np.flatnonzero(~(log_z < np.inf))
-        if bad.size:
-            raise PlaceError(bad[0], None, "the scores of its labellings overflow", "X")
-        return np.concatenate([p[0] for p in parts]), log_z, offsets_of(lengths_of(sequences))
-
-    def predict_marginals(self, X: Corpus) -> list[NDArray[np.float64]]:
-        """Probabilities of the labels of each token, given the whole sequence.
-
-        The most probable label of each token (:meth:`predict_posterior`) need not be the one of the most
-        probable labelling (:meth:`predict`): marginals sum over all labellings.
-
-        Parameters
-        ----------
-        X : list of sequences of tokens
-
-        Returns
-        -------
-        list of ndarray of shape (n_tokens, n_labels)
-            Columns as in ``classes_``; rows sum to 1.
-
-        Raises
-        ------
-        ValueError
-            If a sequence is not what the model was trained on, the constraints leave it no labelling, or
-            values of its features are so large that scores overflow; the message names it.
-        """
-        rows, token = self._marginals(X)
-        return Sequences(rows[a:b] for a, b in zip(token[:-1].tolist(), token[1:].tolist()))
-
-    def predict_posterior(self, X: Corpus) -> list[list[Any]]:
-        """The most probable label of each token: posterior decoding.
-
-        Has the fewest wrong labels in expectation, where :meth:`predict` is the labelling that is most
-        often right as a whole. Neighbours may contradict the constraints.
-
-        Parameters
-        ----------
-        X : list of sequences of tokens
-
-        Returns
-        -------
-        list of lists of labels
-            Of labels that are equally probable the first in ``classes_``.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`predict_marginals`.
-        """
-        rows, token = self._marginals(X)
-        return Sequences(self._model.labels.decode(rows.argmax(axis=1).astype(np.int32), token))
-
-    def _marginals(self, X):
-        """(marginals (N, L), first tokens)"""
-        out, log_z, token = self._sums(X)
-        stuck = np.flatnonzero(log_z == -np.inf)
-        if stuck.size:
-            raise PlaceError(stuck[0], None, "the constraints leave no labelling")
-        return out.reshape(-1, len(self._model.labels)), token
-
-    def sequence_log_proba(self, X: Corpus, y: Corpus) -> NDArray[np.float64]:
-        """Log-probability of labellings.
-
-        Parameters
-        ----------
-        X : list of sequences of tokens
-        y : list of sequences of labels
-            None stands for any label: the probabilities of all completions are summed.
-
-        Returns
-        -------
-        ndarray of shape (n_sequences,)
-            -inf for labellings that constraints forbid.
-
-        Raises
-        ------
-        ValueError
-            If sequences and labels do not fit, a label is unknown, or scores overflow; the message names
-            the place.
-        """
-        check_is_fitted(self)
-        X, y, token = check_X_y(X, y, read=as_tokens)
-        gold, _ = encode_labels(y, token, self._model.labels, grow=False)
-        given = self._sums(X, gold)[1]
-        possible = given > -np.inf
-        given[possible] -= self._sums(X)[1][possible]
-        return given

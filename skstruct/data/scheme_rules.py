@@ -174,6 +174,13 @@ def chunks(parsed):
     return spans
 
 
+def joined(previous, label):
+    """Whether `chunks` reads two parsed labels that follow each other in one chunk."""
+    if previous[0] == "O" or label[0] == "O" or previous[1] != label[1]:
+        return False
+    return label[0] not in ("B", "S") and previous[0] not in ("E", "S")
+
+
 def may_open(name, previous, label):
     """Whether a parsed `label` may open a chunk after `previous` (None: at the start)."""
     prefix, kind = label

@@ -5,16 +5,18 @@ approximates that: :func:`explain` lists every summand of every token. Features 
 ``features.names`` says: ``U05:the/dog`` for the template ``U05:%x[-1,0]/%x[0,0]``.
 
 Of word segmenters and parsers :func:`feature_weights` lists the weights too; paths are explained of taggers
-only.
+only. How far the probabilities of a tagger can be trusted, :class:`ReliabilityDisplay` draws.
 """
 
 from .explaining import explain
 from .feature_lists import FeatureWeight, feature_weights, features_of, transition_weights
+from .reliability import ReliabilityDisplay
 from .rendering import Explanation, TokenExplanation
 
 __all__ = [
     "Explanation",
     "FeatureWeight",
+    "ReliabilityDisplay",
     "TokenExplanation",
     "explain",
     "feature_weights",

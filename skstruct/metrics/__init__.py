@@ -1,4 +1,4 @@
-"""Scores of structured predictions: tokens, sequences, segments, words and trees.
+"""Scores of structured predictions: tokens, sequences, segments, words and trees, and their probabilities.
 
 Idea: counts are summed over the corpus first and divided once. Where items are found on both sides
 (segments, words) the scores are
@@ -9,7 +9,7 @@ A zero denominator gives 0.0 and no warning, with one exception: F1 is 1.0, what
 there is nothing to find and nothing was found, as for any other identical inputs.
 
 `y_true` and `y_pred` are lists, tuples or arrays of sequences; errors name the sequence. Every score has a
-scorer for ``GridSearchCV``.
+scorer for ``GridSearchCV``; those of errors and losses are negative, so that more is better.
 """
 
 from __future__ import annotations
@@ -22,6 +22,14 @@ from sklearn.metrics import make_scorer
 
 from ..data.scheme_rules import check_scheme
 from .checks import check_choice
+from .confidence import (
+    Reliability,
+    expected_calibration_error,
+    reliability,
+    score_calibration,
+    score_log_loss,
+    sequence_log_loss,
+)
 from .labels import (
     AVERAGES,
     MODES,
@@ -45,13 +53,17 @@ from .words import SegmentationReport, segmentation_report, word_f1_score
 __all__ = [
     "AttachmentScores",
     "PairedBootstrap",
+    "Reliability",
     "SegmentationReport",
     "attachment_scorer",
     "attachment_scorer_for",
     "attachment_scores",
+    "expected_calibration_error",
+    "expected_calibration_error_scorer",
     "labeled_attachment_score",
     "labeled_attachment_scorer",
     "paired_bootstrap",
+    "reliability",
     "segment_f1_score",
     "segment_f1_scorer",
     "segment_f1_scorer_for",
@@ -59,6 +71,8 @@ __all__ = [
     "segmentation_report",
     "sequence_accuracy_score",
     "sequence_accuracy_scorer",
+    "sequence_log_loss",
+    "sequence_log_loss_scorer",
     "token_accuracy_score",
     "token_accuracy_scorer",
     "unlabeled_attachment_score",
@@ -144,3 +158,5 @@ segment_f1_scorer: Scorer = make_scorer(segment_f1_score)
 word_f1_scorer: Scorer = make_scorer(word_f1_score)
 attachment_scorer: Scorer = make_scorer(unlabeled_attachment_score)
 labeled_attachment_scorer: Scorer = make_scorer(labeled_attachment_score)
+expected_calibration_error_scorer: Scorer = score_calibration
+sequence_log_loss_scorer: Scorer = score_log_loss

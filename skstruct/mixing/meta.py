@@ -182,6 +182,34 @@ class MetaLearner(CheckpointParameters, RunParameters, CallbackSupportMixin, Sav
         """
         return self._fitted().predict_marginals(X)
 
+    @_base_has("predict_posterior")
+    def predict_posterior(self, X: Corpus) -> list[list[Any]]:
+        """The most probable label of each token, where the estimator has probabilities.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        list of lists of labels
+        """
+        return self._fitted().predict_posterior(X)
+
+    @_base_has("predict_segment_proba")
+    def predict_segment_proba(self, X: Corpus, *given: Any, **options: Any) -> list[list[tuple[Any, float]]]:
+        """Probabilities of segments, where the estimator has them; arguments are those of the estimator's.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        list of lists of ((start, stop, type), probability)
+        """
+        return self._fitted().predict_segment_proba(X, *given, **options)
+
     @_base_has("sequence_log_proba")
     def sequence_log_proba(self, X: Corpus, y: Corpus) -> NDArray[np.float64]:
         """Log-probabilities of labellings, where the estimator has them.

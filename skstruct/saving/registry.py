@@ -15,12 +15,13 @@ import os
 import re
 from typing import Any, TypeVar
 
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._version import __version__
 from ..data.types import Path
 from .container import ModelFileError, read_container, write_container
-from .values import Reader, Writer, require
+from .values import Reader, Writer, require, savable_value
 
 __all__ = ["ModelFileError", "Savable", "load", "savable"]
 
@@ -39,6 +40,17 @@ def savable(cls: type[T]) -> type[T]:
     """
     _REGISTRY[cls.__name__] = cls
     return cls
+
+
+def _thawed_state(frozen, writer, name):
+    return writer.value(frozen.estimator, name)
+
+
+def _frozen_from_state(node, reader, where):
+    return FrozenEstimator(reader.value(node, where))
+
+
+savable_value("$frozen", FrozenEstimator, _thawed_state, _frozen_from_state)
 
 
 def _is_savable(estimator):

@@ -58,6 +58,7 @@ class Writer:
         self.arrays = {}
         self.training = training
         self._encode_estimator = encode_estimator
+        self._numbers = {}  # of the estimators within, by id; they stay alive as long as this
 
     def array(self, name, array):
         """Store an array; returns the reference to it."""
@@ -111,9 +112,12 @@ class Writer:
             return {tag: to_state(value, self, name)}
         if isinstance(value, os.PathLike) and type(os.fspath(value)) is str:
             return {"$path": os.fspath(value)}
+        if id(value) in self._numbers:
+            return {"$same": self._numbers[id(value)]}
         estimator = self._encode_estimator(value, self, name)
         if estimator is None:
             raise TypeError(f"a value of type {kind.__name__} cannot be saved, got {describe(value)}")
+        self._numbers[id(value)] = len(self._numbers)
         return {"$estimator": estimator}
 
     def _items(self, values, name):
@@ -163,6 +167,7 @@ class Reader:
     def __init__(self, arrays, decode_estimator):
         self._arrays = dict(arrays)
         self._decode_estimator = decode_estimator
+        self._estimators = []  # within, in the order in which they were complete
 
     # -- what has to be there ----------------------------------------------------------------------
     def members(self, node, where, names):
@@ -292,7 +297,12 @@ class Reader:
         return pathlib.Path(node)
 
     def _estimator(self, node, where):
-        return self._decode_estimator(node, self, where)
+        estimator = self._decode_estimator(node, self, where)
+        self._estimators.append(estimator)
+        return estimator
+
+    def _same(self, node, where):
+        return self._estimators[self.integer(node, where, 0, len(self._estimators))]
 
 
 _DECODERS = {
@@ -306,6 +316,7 @@ _DECODERS = {
     "$objects": lambda self, node, where: self._shaped(node, where, object),
     "$path": Reader._path,
     "$random_state": Reader._random_state,
+    "$same": Reader._same,
     "$set": lambda self, node, where: set(self._items(node, where)),
     "$text": lambda self, node, where: self._shaped(node, where, str),
     "$tuple": lambda self, node, where: tuple(self._items(node, where)),

@@ -25,6 +25,7 @@ FILES = {
     "word-segmenter-4": True,
     "parser-4": True,
     "reranker-l1crf-17": False,
+    "calibrated-4": True,
 }
 """Case, number of labels, whether large tables are stored sparsely -> whether the training state is kept."""
 

@@ -24,6 +24,7 @@ each = pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
 
 BY_POSITION = {
     "BaggingShuffleAverager": ["estimator", "n_estimators"],
+    "CalibratedTagger": ["estimator"],
     "KBestReranker": ["base", "k", "cv"],
     "L1CRF": ["features"],
     "ParameterMixer": ["estimator", "n_shards"],

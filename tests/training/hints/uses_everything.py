@@ -10,6 +10,7 @@ import skstruct
 from skstruct import (
     L1CRF,
     BaggingShuffleAverager,
+    CalibratedTagger,
     FeatureTemplates,
     KBestReranker,
     ParameterMixer,
@@ -78,6 +79,18 @@ averager.predict_kbest(X, k=2)
 
 mixer = ParameterMixer(perceptron, n_shards=2, strategy="once").fit(X, y)
 mixer.fit_shards([lambda: (X, y), lambda: (X, y)]).predict(X)
+
+calibrated = CalibratedTagger(perceptron, cv=3, random_state=0).fit(X, y)
+temperature: float = calibrated.temperature_
+ranked: list[tuple[list[Any], float]] = calibrated.predict_kbest(X, k=2)[0]
+entities = calibrated.predict_segment_proba(X, [[(0, 1, "X")], [], []], scheme="BIO")
+(span, probability) = entities[0][0]
+certain: float = probability
+calibration: float = metrics.expected_calibration_error(
+    y, calibrated.predict_marginals(X), labels=calibrated.classes_
+)
+log_loss: float = metrics.sequence_log_loss(y, calibrated.sequence_log_proba(X, y))
+diagram: inspection.ReliabilityDisplay = inspection.ReliabilityDisplay.from_estimator(calibrated, X, y).plot()
 
 share: float = metrics.token_accuracy_score(y, labels)
 f1: float = metrics.segment_f1_score(y, labels, scheme="BIO")

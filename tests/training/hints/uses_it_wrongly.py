@@ -3,6 +3,7 @@
 from skstruct import (
     L1CRF,
     BaggingShuffleAverager,
+    CalibratedTagger,
     KBestReranker,
     ParameterMixer,
     PassiveAggressiveTagger,
@@ -37,6 +38,8 @@ KBestReranker(k=2.5)  # arg-type
 KBestReranker().partial_fit(X, y)  # attr-defined
 BaggingShuffleAverager(members=3)  # call-arg
 BaggingShuffleAverager(average="some")  # arg-type
+CalibratedTagger(method="platt")  # arg-type
+CalibratedTagger().partial_fit(X, y)  # attr-defined
 ParameterMixer(n_shards="two")  # arg-type
 ParameterMixer().transform(X)  # attr-defined
 metrics.token_accuracy_score(y, y, weights=[1.0])  # call-arg

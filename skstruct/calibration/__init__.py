@@ -1,0 +1,1 @@
+"""Confidence: probabilities from the scores of taggers."""

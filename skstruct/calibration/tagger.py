@@ -1,0 +1,303 @@
+"""Any tagger's scores as probabilities."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import HasMethods, Integral, StrOptions, sample_weights
+from ..chain.perceptron import StructuredPerceptron
+from ..chain.probabilities import ProbabilityTagger
+from ..chain.tagger import SequenceTagger
+from ..data.inputs import Sequences, as_tokens, check_X_y, lengths_of, renumbered, take
+from ..data.types import Corpus
+from ..mixing.meta import MetaLearner
+from ..saving.registry import savable
+from ..training.parameters import RunParameters, documented, parameter
+from .temperature import fit_temperature, held_out, in_units_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+ENOUGH_TOKENS = 50_000
+"""Tokens by which the temperature is found at most: they determine it to half a percent."""
+
+ENOUGH_SEEN = 200
+"""Sequences by which the unit of two taggers' scores is compared, at most."""
+
+
+@savable
+@documented(
+    n_jobs="Threads, over parts in training, and in prediction. Results do not depend on it.",
+    random_state="""Determines which sequences the temperature is found by, if they have over 50,000 tokens;
+    not the estimator.""",
+)
+@dataclass(eq=False, repr=False)
+class CalibratedTagger(RunParameters, ProbabilityTagger):
+    """Probabilities from the scores of a tagger.
+
+    Scores divided by a temperature are the log-probabilities of a conditional random field, up to a constant:
+    ``p(y|x) = exp(score(y) / temperature) / Z(x)`` [1]_. Predictions stay those of the tagger.
+
+    The temperature is the one under which labels that the tagger was not trained on are most likely: the
+    corpus is divided into ``cv`` parts, and a clone trained on the others scores each of them. The tagger
+    that predicts is trained on everything. Its scores may be larger than those of the clones; by how much
+    shows on sequences that both were trained on, and the temperature is in its unit.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The tagger, trained on everything; or the one that was frozen.
+    temperature_ : float
+        What scores are divided by. 1 if it makes no difference, since there is but one labelling; inf if the
+        labels of the parts are no more likely under the scores than by chance.
+    classes_ : ndarray of shape (n_labels,)
+
+    Notes
+    -----
+    A label that the training part of a division lacks counts as not given in its other part.
+
+    References
+    ----------
+    .. [1] C. Guo, G. Pleiss, Y. Sun, K. Weinberger (2017). On calibration of modern neural networks. ICML.
+
+    Examples
+    --------
+    >>> from skstruct import CalibratedTagger, StructuredPerceptron
+    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]] * 5
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]] * 5
+    >>> tagger = CalibratedTagger(StructuredPerceptron(random_state=0), random_state=0).fit(X, y)
+    >>> tagger.predict([["a", "dog", "sleeps"]])
+    [['D', 'N', 'V']]
+    >>> ((labels, log_proba),) = tagger.predict_kbest([["a", "dog", "sleeps"]], k=1)[0]
+    >>> labels, -1.0 < log_proba < 0.0
+    (['D', 'N', 'V'], True)
+    """
+
+    estimator: Any = field(
+        default=None,
+        metadata=parameter(
+            "estimator or None",
+            [HasMethods(["fit", "predict"]), None],
+            """The tagger, which may be an average or a mixture; None means ``StructuredPerceptron()``. A
+            ``sklearn.frozen.FrozenEstimator`` around a fitted one is not trained again: all sequences given
+            to ``fit`` are then for the temperature, and should be others than it was trained on.""",
+        ),
+    )
+    _: KW_ONLY
+    method: Literal["temperature"] = field(
+        default="temperature",
+        metadata=parameter(
+            '{"temperature"}', [StrOptions({"temperature"})], "One temperature for all scores."
+        ),
+    )
+    cv: Any = field(
+        default=5,
+        metadata=parameter(
+            "int, splitter, iterable of (train, test) or None",
+            ["cv_object"],
+            """Parts of the corpus. A number makes parts of consecutive sequences, None five of them: the ones
+            beside a sequence are often of the same document, and text to be tagged is of others. A frozen
+            estimator needs none.""",
+        ),
+    )
+
+    estimator_: Any = field(init=False)
+    temperature_: float = field(init=False)
+
+    _not_combinable = "its temperature is that of one model; use {} inside of it"
+    """Why averages and mixtures do not take it."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def get_metadata_routing(self) -> Any:
+        """Metadata routing of this object and its estimator; see scikit-learn's user guide."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(estimator=self._template(), method_mapping=mapping)
+
+    def _template(self):
+        return StructuredPerceptron() if self.estimator is None else self.estimator
+
+    @property
+    def _model(self):
+        return self.estimator_._model
+
+    @property
+    def _scheme(self):
+        inner = self.estimator_
+        while isinstance(inner, MetaLearner):
+            inner = inner.estimator_
+        return inner.constraints if isinstance(inner.constraints, str) else None
+
+    @property
+    def _distribution(self):
+        return replace(self._model, scale=1.0 / self.temperature_)
+
+    def _to_state(self, writer, name):
+        return {}
+
+    @classmethod
+    def _from_state(cls, node, fitted, reader, where):
+        return {}
+
+    # -- fitting -----------------------------------------------------------------------------------
+    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
+        """Train the tagger, and find its temperature.
+
+        Parameters
+        ----------
+        X, y
+            As the estimator's ``fit`` takes them.
+        sample_weight : array-like of shape (n_sequences,), optional
+            Handed to the estimator; multiplies a sequence's log-likelihood in the choice of the temperature.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is not as the estimator takes it (the message names the place), or there are fewer
+            sequences than parts. This estimator is then as it was before.
+        TypeError
+            If the estimator is no chain tagger.
+
+        Warns
+        -----
+        UserWarning
+            If the labels of the parts are no more likely under the scores than by chance.
+        """
+        self._validate_params()
+        template = self._template()
+        _check_tagger(template)
+        X, y, _ = check_X_y(X, y, read=as_tokens)
+        weight = sample_weights(sample_weight, X)
+        used = np.flatnonzero((lengths_of(X) > 0) & (True if weight is None else weight > 0.0))
+        if isinstance(template, FrozenEstimator):
+            fitted = template.estimator
+            check_is_fitted(fitted)
+            divisions = [(used[:0], used)]
+        else:
+            divisions = self._divisions(used)
+            fitted = _trained(template, X, y, weight, np.arange(len(X)))
+        divisions = self._drawn(divisions, lengths_of(X))
+        each = np.ones(len(X)) if weight is None else weight
+
+        def part(division):
+            train, test = division
+            model = fitted._model
+            if len(train):
+                seen = train[
+                    np.linspace(0, len(train) - 1, num=min(len(train), ENOUGH_SEEN)).astype(np.int64)
+                ]
+                member = _trained(template, X, y, weight, train)._model
+                model = in_units_of(model, member, take(X, seen), take(y, seen))
+            with renumbered(test):
+                return held_out(model, take(X, test), take(y, test), each[test], test)
+
+        threads = min(effective_n_jobs(self.n_jobs), len(divisions))
+        if threads == 1:
+            parts = list(map(part, divisions))
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                parts = list(pool.map(part, divisions))
+        temperature = fit_temperature(parts, self.n_jobs)
+        vars(self).update(estimator_=fitted, temperature_=temperature, classes_=fitted.classes_)
+        return self
+
+    def _divisions(self, used):
+        """[(train, test)]: positions of sequences, of which ``used`` are those that count."""
+        from sklearn.model_selection import check_cv  # slow to import, and not needed to predict
+
+        cv = self.cv
+        n_parts = 5 if cv is None else cv
+        if isinstance(n_parts, Integral) and len(used) < n_parts:
+            raise ValueError(
+                f"cv={n_parts} parts need at least as many sequences that are not empty, got "
+                f"{len(used)}; with a FrozenEstimator all sequences are for the temperature"
+            )
+        return [(used[train], used[test]) for train, test in check_cv(cv).split(used)]
+
+    def _drawn(self, divisions, lengths):
+        """The divisions, with no more to be scored than one number needs."""
+        scored = np.unique(np.concatenate([test for _, test in divisions]))
+        order = check_random_state(self.random_state).permutation(scored)
+        before = np.cumsum(lengths[order]) - lengths[order]
+        chosen = np.isin(np.arange(len(lengths)), order[before < ENOUGH_TOKENS])
+        return [(train, test[chosen[test]]) for train, test in divisions]
+
+    def adapt(self, X: Corpus | None) -> Self:
+        """Count accessor varieties anew, on unlabelled text; see the estimator's ``adapt``.
+
+        Parameters
+        ----------
+        X : list of sequences, or None
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        self.estimator_.adapt(X)
+        return self
+
+    # -- prediction --------------------------------------------------------------------------------
+    def predict_kbest(
+        self, X: Corpus, k: int = 5, allowed: Corpus | None = None
+    ) -> list[list[tuple[list[Any], float]]]:
+        """The k most probable labellings of each sequence.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        k : int, default=5
+        allowed : list of lists, optional
+            As in :meth:`predict`. Probabilities are those among all labellings, not among those allowed.
+
+        Returns
+        -------
+        list of lists of (labels, log-probability)
+            For each sequence up to k distinct labellings, best first; fewer if there are no more.
+        """
+        found = super().predict_kbest(X, k, allowed)
+        scale, log_z = self._distribution.scale, self._sums(X)[1].tolist()
+        return Sequences(
+            [(labels, min(score * scale - z, 0.0)) for labels, score in ranked]
+            for ranked, z in zip(found, log_z)
+        )
+
+
+def _trained(template, X, y, weight, keep):
+    """A clone of the estimator, trained on some of the sequences."""
+    given = {} if weight is None else {"sample_weight": weight[keep]}
+    with renumbered(keep):
+        return clone(template).fit(take(X, keep), take(y, keep), **given)
+
+
+def _check_tagger(template):
+    """Raise unless an estimator is a chain tagger, or an average or a mixture of one."""
+    inner = template
+    while isinstance(inner, (FrozenEstimator, MetaLearner)):
+        inner = StructuredPerceptron() if inner.estimator is None else inner.estimator
+    if isinstance(inner, SequenceTagger) and not isinstance(inner, CalibratedTagger):
+        return
+    hint = ""
+    if hasattr(inner, "tagger"):
+        hint = "; put it inside: Segmenter(CalibratedTagger(tagger))"
+    elif hasattr(inner, "steps"):
+        hint = "; put it into the last step of the pipeline"
+    kind = type(inner).__name__
+    raise TypeError(f"CalibratedTagger needs a tagger whose scores are sums over a chain, got a {kind}{hint}")

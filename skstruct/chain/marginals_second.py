@@ -1,0 +1,172 @@
+"""Sums over all labellings of one second-order chain: log Z and marginals.
+
+The recursions of :mod:`.marginals` over pairs of labels, with the scores of :mod:`.trigram`:
+
+    α_t(p, y) = emission[t, y] + transition[t, p, y] + log Σ_a exp(α_{t-1}(a, p) + trigram[a, p, y])
+    β_t(p, y) = log Σ_z exp(trigram[p, y, z] + transition[t+1, y, z] + emission[t+1, z] + β_{t+1}(y, z))
+
+At t = 0 there is no p, and α and β have L cells; the a of t = 1 is the boundary. A sum over a and one over
+z for each pair makes O(T L^3), but hardly any term matters: those below ``e^-45`` of the largest are left
+out, which changes nothing that a double can show, and most are seen to be so small before they are looked
+at (:func:`advance`).
+
+Letters: as in :mod:`.viterbi_second`, and z for the label after y.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.compile import inline, kernel
+from .bigram import is_plain, score_sequence
+from .marginals import clamp, log_sum
+from .trigram import read_trigrams
+
+NEGLIGIBLE = 45.0
+"""Terms of a sum whose logarithm is by more than this below the largest are left out: e^-45 is 3e-20."""
+
+
+class PairSums(NamedTuple):
+    """Scratch for sequences of up to T tokens."""
+
+    beta: np.ndarray  # (T * L * L,) float64: log-sums over suffixes
+    row: np.ndarray  # (L,) float64
+    add: np.ndarray  # (L,) float64
+    keep: np.ndarray  # (L,) int64
+
+
+def new_sums(T, L):
+    """Scratch for :func:`marginals`: its arguments between ``work`` and ``out``."""
+    return (PairSums(np.empty(T * L * L), np.empty(L), np.empty(L), np.empty(L, np.int64)),)
+
+
+@inline
+def log_sum_of_large(x, n):
+    """log Σ_k exp x[k], without the terms that change nothing; -inf if all are -inf."""
+    top = x[0]
+    for k in range(1, n):
+        top = max(top, x[k])
+    if top == -np.inf:
+        return top
+    total = 0.0
+    for k in range(n):
+        if x[k] >= top - NEGLIGIBLE:
+            total += np.exp(x[k] - top)
+    return top + np.log(total)
+
+
+@inline
+def list_large(before, trigrams, p, L, keep):
+    """Write the labels a that may matter in a sum over a to ``keep`` (L,) int32; returns how many.
+
+    With a* the largest δ(a, p): what a* adds is at least ``δ(a*, p) + min_y trigram[a*, p, y]`` for every y,
+    and an a whose ``δ(a, p) + max_y trigram[a, p, y]`` is far below that is negligible for every y.
+    """
+    best, arg = -np.inf, 0
+    for a in range(L):
+        if before[a * L + p] > best:
+            best, arg = before[a * L + p], a
+    if best == -np.inf:
+        return 0
+    first = p * (L + 1) + 1
+    bound = best + trigrams.low[first + arg] - NEGLIGIBLE
+    n = 0
+    for a in range(L):
+        if before[a * L + p] + trigrams.high[first + a] >= bound:
+            keep[n] = a
+            n += 1
+    return n
+
+
+@inline
+def advance(before, t, trigrams, transition, at, emission, now, row, keep, L):
+    """Log-sums ``now`` (L * L,) over the prefixes that end at t from those at t - 1; see the module."""
+    for p in range(L):
+        first = p * (L + 1)
+        n = 0 if t == 1 else list_large(before, trigrams, p, L, keep)
+        for y in range(L):
+            if t == 1:
+                total = before[p] + trigrams.score[first * L + y]
+            else:
+                for j in range(n):
+                    a = keep[j]
+                    row[j] = before[a * L + p] + trigrams.score[(first + a + 1) * L + y]
+                total = log_sum_of_large(row, n) if n > 0 else -np.inf
+            now[p * L + y] = total + emission[y] + transition[at + p * L + y]
+
+
+@inline
+def _retreat(after, trigrams, transition, at, emission, t, now, row, add, L):
+    """Log-sums ``now`` over the suffixes behind t - 1 from those behind t; t = 1 writes L cells."""
+    for y in range(L):
+        for z in range(L):
+            add[z] = transition[at + y * L + z] + emission[z] + after[y * L + z]
+        first = y * (L + 1)
+        if t == 1:
+            for z in range(L):
+                row[z] = add[z] + trigrams.score[first * L + z]
+            now[y] = log_sum_of_large(row, L)
+            continue
+        for p in range(L):
+            from_p = (first + p + 1) * L
+            for z in range(L):
+                row[z] = add[z] + trigrams.score[from_p + z]
+            now[p * L + y] = log_sum_of_large(row, L)
+
+
+@inline
+def sum_labellings(emission, transition, stride, trigrams, start, end, alpha, sums, T, L):
+    """log Z of one sequence. Fills ``alpha`` and ``sums.beta``, (T * L * L,) log-scores."""
+    C, beta, row, add = L * L, sums.beta, sums.row, sums.add
+    pairs = L if T > 1 else 1
+    for y in range(L):
+        alpha[y] = start[y] + emission[y]
+        for p in range(pairs):
+            beta[(T - 1) * C + p * L + y] = end[y]
+    for t in range(1, T):
+        advance(
+            alpha[(t - 1) * C : t * C], t, trigrams, transition, t * stride,
+            emission[t * L : (t + 1) * L], alpha[t * C : (t + 1) * C], row, sums.keep, L,
+        )  # fmt: skip
+    for t in range(T - 1, 0, -1):
+        _retreat(
+            beta[t * C : (t + 1) * C], trigrams, transition, t * stride,
+            emission[t * L : (t + 1) * L], t, beta[(t - 1) * C : t * C], row, add, L,
+        )  # fmt: skip
+    for y in range(L):
+        for p in range(pairs):
+            row[p] = alpha[(T - 1) * C + p * L + y] + end[y]
+        add[y] = log_sum(row, pairs)
+    return log_sum(add, L)
+
+
+@kernel
+def marginals(task, begin, end, chain, rule, noise, work, sums, out, log_z):
+    """Marginals and log Z of the sequences ``begin <= i < end``; see :func:`.marginals.marginals`."""
+    L = chain.nodes.columns
+    C, row, add = L * L, sums.row, sums.add
+    stride = L * L if task.edges.row.shape[0] > 0 else 0
+    plain = is_plain(chain, rule, noise)
+    read_trigrams(chain, rule, noise, work)
+    for i in range(begin, end):
+        first, stop = task.token[i], task.token[i + 1]
+        T = stop - first
+        log_z[i] = 0.0
+        if T == 0:
+            continue
+        score_sequence(task, i, chain, rule, noise, plain, work)
+        clamp(task.gold[first:stop], L, work.emission)
+        alpha, beta = work.score[0], sums.beta
+        z = sum_labellings(
+            work.emission, work.transition, stride, work.trigrams, chain.start, chain.end, alpha, sums, T, L
+        )
+        log_z[i] = z
+        for t in range(T):
+            pairs = L if t > 0 else 1
+            for y in range(L):
+                for p in range(pairs):
+                    row[p] = alpha[t * C + p * L + y] + beta[t * C + p * L + y]
+                add[y] = log_sum(row, pairs)
+            at_t = log_sum(add, L)  # log Z in theory; at scores of any size the marginals then sum to 1
+            for y in range(L):
+                out[(first + t) * L + y] = 0.0 if z == -np.inf else np.exp(add[y] - at_t)

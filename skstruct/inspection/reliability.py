@@ -1,0 +1,209 @@
+"""A picture of how far probabilities can be trusted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..data.inputs import check_same_lengths
+from ..data.scheme_rules import LabelTable, read_spans
+from ..data.types import Corpus
+from ..metrics.confidence import Strategy, final_step, reliability
+from .plotting import check_matplotlib, new_axes
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class ReliabilityDisplay:
+    """Reliability diagram: accuracy against confidence.
+
+    Use :meth:`from_estimator` or :meth:`from_predictions`. On the diagonal, what is said to be sure to 90 %
+    is right nine times in ten; below it the model is too sure of itself.
+
+    Parameters
+    ----------
+    confidence, accuracy, count : ndarray of shape (n_bins,)
+        As in `skstruct.metrics.Reliability`.
+    name : str, optional
+        What the legend calls the curve.
+
+    Attributes
+    ----------
+    line_ : matplotlib Artist
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    """
+
+    def __init__(
+        self,
+        confidence: NDArray[np.float64],
+        accuracy: NDArray[np.float64],
+        count: NDArray[np.float64],
+        *,
+        name: str | None = None,
+    ) -> None:
+        self.confidence = confidence
+        self.accuracy = accuracy
+        self.count = count
+        self.name = name
+
+    def plot(self, *, ax: Any = None, name: str | None = None, ref_line: bool = True, **kwargs: Any) -> Self:
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            By default those of a new figure.
+        name : str, optional
+        ref_line : bool, default=True
+            Draw the diagonal too, unless it is there.
+        **kwargs
+            For ``Axes.plot``.
+
+        Returns
+        -------
+        ReliabilityDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        ax = new_axes(ax, "ReliabilityDisplay")
+        name = self.name if name is None else name
+        diagonal = "as sure as right"
+        if ref_line and diagonal not in ax.get_legend_handles_labels()[1]:
+            ax.plot([0, 1], [0, 1], "k:", label=diagonal)
+        style = {"marker": "s", **({} if name is None else {"label": name}), **kwargs}
+        self.line_ = ax.plot(self.confidence, self.accuracy, **style)[0]
+        if ax.get_legend_handles_labels()[1]:
+            ax.legend(loc="lower right")
+        ax.set(xlabel="confidence: mean probability", ylabel="accuracy: share that is right")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Corpus,
+        y: Corpus,
+        *,
+        scheme: str | None = None,
+        n_bins: int = 10,
+        strategy: Strategy = "quantile",
+        name: str | None = None,
+        ax: Any = None,
+        ref_line: bool = True,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the reliability of a fitted model's predictions.
+
+        Parameters
+        ----------
+        estimator : CalibratedTagger, L1CRF, Segmenter over one, or a Pipeline that ends in one
+        X, y
+            As of its ``fit``.
+        scheme : str, optional
+            Take the predicted segments under this label scheme instead of tokens. Of a segmenter it is always
+            the words.
+        n_bins, strategy
+            As of `skstruct.metrics.reliability`.
+        name : str, optional
+            By default the name of the estimator's class.
+        ax, ref_line, **kwargs
+            As of :meth:`plot`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed; before anything is computed.
+        ValueError
+            As the estimator's methods.
+        """
+        check_matplotlib(cls.__name__)
+        model, X = final_step(estimator, X)
+        name = type(model).__name__ if name is None else name
+        if scheme is None and hasattr(model, "predict_marginals"):
+            y_true, y_proba, labels = y, model.predict_marginals(X), model.classes_
+        else:
+            y_true, y_proba = _segments(model, X, y, scheme)
+            labels = None
+        return cls.from_predictions(
+            y_true, y_proba, labels=labels, n_bins=n_bins, strategy=strategy, name=name, ax=ax,
+            ref_line=ref_line, **kwargs,
+        )  # fmt: skip
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Corpus,
+        y_proba: Corpus,
+        *,
+        labels: ArrayLike | None = None,
+        n_bins: int = 10,
+        strategy: Strategy = "quantile",
+        name: str | None = None,
+        ax: Any = None,
+        ref_line: bool = True,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the reliability of predictions.
+
+        Parameters
+        ----------
+        y_true, y_proba, labels, n_bins, strategy
+            As of `skstruct.metrics.reliability`.
+        name : str, optional
+        ax, ref_line, **kwargs
+            As of :meth:`plot`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            As `skstruct.metrics.reliability`.
+
+        Examples
+        --------
+        >>> from skstruct.inspection import ReliabilityDisplay
+        >>> right, probability = [True, True, False, True], [0.9, 0.8, 0.5, 0.6]
+        >>> display = ReliabilityDisplay.from_predictions(right, probability, n_bins=2)  # doctest: +SKIP
+        """
+        found = reliability(y_true, y_proba, labels=labels, n_bins=n_bins, strategy=strategy)
+        return cls(*found, name=name).plot(ax=ax, ref_line=ref_line, **kwargs)
+
+
+def _segments(model, X, y, scheme):
+    """(whether right, probability) of each segment that a model finds."""
+    if scheme is None:
+        found = model.predict_segment_proba(X)
+        gold = [set(_words(text, words)) for text, words in zip(X, y)]
+    else:
+        found, table = model.predict_segment_proba(X, scheme=scheme), LabelTable()
+        gold = [set(read_spans(labels, table)) for labels in y]
+    check_same_lengths(*(np.zeros(len(each), np.int64) for each in (found, gold)))
+    pairs = [(span in right, p) for spans, right in zip(found, gold) for span, p in spans]
+    return [right for right, _ in pairs], [p for _, p in pairs]
+
+
+def _words(text, words):
+    """Yield the words of a text as (start, stop, tag)."""
+    at = 0
+    for word in words:
+        word, tag = (word, "") if isinstance(word, str) else word
+        at = text.index(word, at)
+        yield at, at + len(word), tag
+        at += len(word)

@@ -1,0 +1,257 @@
+"""Scores of probabilities: does what is said to be sure to 90 % hold nine times in ten?
+
+References
+----------
+C. Guo, G. Pleiss, Y. Sun and K. Weinberger, "On calibration of modern neural networks", ICML 2017 (expected
+calibration error).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..data.inputs import PLACE, PlaceError
+from ..data.types import Corpus
+from .checks import as_list, check_choice, check_weight, ratio
+
+Strategy: TypeAlias = Literal["quantile", "uniform"]
+
+
+class Reliability(NamedTuple):
+    """Predictions by confidence, in bins, those without predictions left out.
+
+    Attributes
+    ----------
+    confidence : ndarray of shape (n_bins,)
+        Mean probability of the predictions.
+    accuracy : ndarray of shape (n_bins,)
+        Share of them that is right.
+    count : ndarray of shape (n_bins,)
+        How many they are; of predictions with weights the sum of these.
+    """
+
+    confidence: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+    count: NDArray[np.float64]
+
+
+def reliability(
+    y_true: Corpus,
+    y_proba: Corpus,
+    *,
+    labels: ArrayLike | None = None,
+    n_bins: int = 10,
+    strategy: Strategy = "quantile",
+    sample_weight: ArrayLike | None = None,
+) -> Reliability:
+    """Accuracy by confidence: the curve of a reliability diagram.
+
+    Parameters
+    ----------
+    y_true : list of sequences of labels, or array-like of shape (n_predictions,)
+        The right labels, None where there is none. Or, without ``labels``, whether each of any predictions,
+        of segments say, is right.
+    y_proba : list of arrays of shape (n_tokens, n_labels), or array-like of shape (n_predictions,)
+        What ``predict_marginals`` returns: the confidence of a token is the probability of its most probable
+        label. Or the probabilities of the predictions.
+    labels : array-like of shape (n_labels,), optional
+        Labels of the columns of ``y_proba``: ``classes_`` of the model.
+    n_bins : int, default=10
+    strategy : {"quantile", "uniform"}, default="quantile"
+        Bins of equally many predictions, or of equal width.
+    sample_weight : array-like of shape (n_sequences,) or (n_predictions,), optional
+
+    Returns
+    -------
+    Reliability
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, a probability is not in [0, 1], or a parameter has a value not named here.
+    """
+    check_choice("strategy", strategy, ("quantile", "uniform"))
+    if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 1:
+        raise ValueError(f"n_bins must be an int of at least 1, got {n_bins!r}")
+    if labels is None:
+        right, p = _flat(y_true, y_proba)
+        weight = np.ones(len(p)) if sample_weight is None else check_weight(sample_weight, len(p))
+    else:
+        right, p, lengths = _of_tokens(y_true, y_proba, np.asarray(labels).tolist())
+        weight = np.ones(len(lengths)) if sample_weight is None else check_weight(sample_weight, len(lengths))
+        weight = np.repeat(weight, lengths)
+    if strategy == "uniform":
+        which = np.minimum((p * n_bins).astype(np.int64), n_bins - 1)
+        bins = [np.flatnonzero(which == k) for k in range(n_bins)]
+    else:
+        bins = np.array_split(np.argsort(p, kind="stable"), n_bins)
+    bins = [each for each in bins if weight[each].any()]
+    count = np.array([weight[each].sum() for each in bins])
+    confidence = np.array([weight[each] @ p[each] for each in bins])
+    accuracy = np.array([weight[each] @ right[each] for each in bins])
+    return Reliability(confidence / count, accuracy / count, count)
+
+
+def _flat(y_true, y_proba):
+    """(whether right, probability) of predictions."""
+    try:
+        right, p = np.asarray(y_true), np.asarray(y_proba, dtype=object)
+    except ValueError:  # sequences of several lengths
+        right = p = np.zeros((0, 0))
+    if right.ndim != 1 or right.dtype.kind not in "bif" or not np.isin(right, (0, 1)).all():
+        raise ValueError(
+            "y_true must be an array of bool, or 0 and 1: whether each prediction is right; with marginals "
+            "of tokens give their labels, labels=model.classes_"
+        )
+    try:
+        p = p.astype(np.float64)
+    except (TypeError, ValueError):
+        p = np.zeros(0)
+    if p.shape != right.shape:
+        raise ValueError(f"y_proba must hold a number for each of the {len(right)} elements of y_true")
+    bad = np.flatnonzero(~((p >= 0.0) & (p <= 1.0)))
+    if bad.size:
+        raise ValueError(f"y_proba: position {bad[0]}: expected a probability, got {p[bad[0]]}")
+    return right.astype(np.float64), p
+
+
+def _of_tokens(y_true, y_proba, labels):
+    """(whether right, confidence) of the tokens with a label, and how many each sequence has."""
+    y_true, y_proba = as_list(y_true, "y_true"), list(y_proba)
+    if len(y_true) != len(y_proba):
+        raise ValueError(
+            f"y_true and y_proba must have as many sequences: got {len(y_true)} and {len(y_proba)}"
+        )
+    right, p, lengths = [], [], []
+    for i, (true, rows) in enumerate(zip(y_true, y_proba)):
+        true, rows = as_list(true, "y_true", i), np.asarray(rows, dtype=np.float64)
+        if rows.shape != (len(true), len(labels)):
+            raise PlaceError(
+                i,
+                None,
+                f"y_proba of {PLACE} must have the shape {(len(true), len(labels))}, got {rows.shape}",
+            )
+        if not ((rows >= 0.0) & (rows <= 1.0)).all():
+            raise PlaceError(i, None, f"y_proba of {PLACE} must hold probabilities")
+        given = [t for t, label in enumerate(true) if label is not None]
+        best = rows[given].argmax(axis=1)
+        right += [labels[k] == true[t] for t, k in zip(given, best.tolist())]
+        p.append(rows[given, best])
+        lengths.append(len(given))
+    return np.array(right, np.float64), np.concatenate([np.zeros(0), *p]), np.array(lengths, np.int64)
+
+
+def expected_calibration_error(
+    y_true: Corpus,
+    y_proba: Corpus,
+    *,
+    labels: ArrayLike | None = None,
+    n_bins: int = 10,
+    strategy: Strategy = "quantile",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """By how much confidence and accuracy differ, on average over predictions.
+
+    Predictions are sorted into bins by their confidence; in each, the mean confidence is compared with the
+    share that is right.
+
+    Parameters
+    ----------
+    y_true, y_proba, labels, n_bins, strategy, sample_weight
+        As of :func:`reliability`.
+
+    Returns
+    -------
+    float
+        0.0 if there are no predictions.
+
+    Raises
+    ------
+    ValueError
+        As :func:`reliability`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> marginals = [np.array([[0.8, 0.2], [0.6, 0.4]])]
+    >>> round(expected_calibration_error([["A", "B"]], marginals, labels=["A", "B"], n_bins=2), 3)
+    0.4
+    >>> round(expected_calibration_error([True, False], [0.8, 0.6], n_bins=1), 3)
+    0.2
+    """
+    bins = reliability(
+        y_true, y_proba, labels=labels, n_bins=n_bins, strategy=strategy, sample_weight=sample_weight
+    )
+    return ratio(np.abs(bins.confidence - bins.accuracy) @ bins.count, bins.count.sum())
+
+
+def sequence_log_loss(
+    y_true: Corpus, log_proba: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Negative log-probability of the right labellings, per token.
+
+    Parameters
+    ----------
+    y_true : list of sequences of labels
+    log_proba : array-like of shape (n_sequences,)
+        Their log-probabilities: ``model.sequence_log_proba(X, y_true)``.
+    sample_weight : array-like of shape (n_sequences,), optional
+
+    Returns
+    -------
+    float
+        In nats. inf if a labelling was impossible; 0.0 if there are no tokens.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, or a number is no log-probability.
+
+    Examples
+    --------
+    >>> round(sequence_log_loss([["A", "B"], ["A"]], [-0.5, -0.1]), 3)
+    0.2
+    """
+    y_true = as_list(y_true, "y_true")
+    log_proba = np.asarray(log_proba, dtype=np.float64)
+    if log_proba.shape != (len(y_true),):
+        raise ValueError(f"log_proba must have shape ({len(y_true)},), got {log_proba.shape}")
+    bad = np.flatnonzero(~(log_proba <= 1e-9))
+    if bad.size:
+        raise PlaceError(bad[0], None, f"expected a log-probability, got {log_proba[bad[0]]}", "log_proba")
+    weight = np.ones(len(y_true)) if sample_weight is None else check_weight(sample_weight, len(y_true))
+    tokens = np.array([len(as_list(each, "y_true", i)) for i, each in enumerate(y_true)], np.float64)
+    used = weight > 0.0
+    return ratio(-(weight[used] @ log_proba[used]), weight @ tokens)
+
+
+# --------------------------------------------------------------------------------------------------
+# Of estimators
+# --------------------------------------------------------------------------------------------------
+def final_step(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """An estimator and its input; of a pipeline its last step and what reaches it."""
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif hasattr(estimator, "steps"):
+            for _, step in estimator.steps[:-1]:
+                X = X if step is None or isinstance(step, str) else step.transform(X)
+            estimator = estimator.steps[-1][1]
+        else:
+            return estimator, X
+
+
+def score_calibration(estimator: Any, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+    """The negative expected calibration error of ``predict_marginals``."""
+    model, X = final_step(estimator, X)
+    marginals = model.predict_marginals(X)
+    return -expected_calibration_error(y, marginals, labels=model.classes_, sample_weight=sample_weight)
+
+
+def score_log_loss(estimator: Any, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+    """The negative :func:`sequence_log_loss` of ``sequence_log_proba``."""
+    model, X = final_step(estimator, X)
+    return -sequence_log_loss(y, model.sequence_log_proba(X, y), sample_weight=sample_weight)
