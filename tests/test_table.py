@@ -504,7 +504,7 @@ LACKS = {
     "predict_posterior": {WITHOUT_MARGINALS: ABSENT},
     "sequence_log_proba": {WITHOUT_MARGINALS: ABSENT},
     "predict_segment_proba": {WITHOUT_PROBABILITIES: ABSENT},
-    "tag_proba": {"*-dicts perceptron-bags": COLUMNS_ONLY,
+    "tag_proba": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows": NO_NUMBERS,
                   WITHOUT_PROBABILITIES: NO_PROBABILITIES},
     "calibrate": {f"{SEGMENTERS} {PARSERS} {OF_WORDS} {RERANKERS} {CALIBRATED} {MIXED}": NOT_A_TAGGER},
     "decision_function": {f"{SEGMENTERS} mixer-segmenter": ABSENT},
@@ -515,7 +515,8 @@ LACKS = {
     "tag": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows": NO_NUMBERS},
     "evaluate": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows": NO_NUMBERS},
     "convert": {
-        "perceptron-order2 perceptron-order2-rows": (Refused, "no place for .*order=2"),
+        "perceptron-order2 perceptron-order2-rows calibrated-order2": (Refused, "no place for .*order=2"),
+        "*-rows": (Refused, "no place for features of tokens of type ndarray"),
         "l1crf-patterns": (Refused, "no place for transitions conditioned on the input"),
         f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-segmenter mixer-reranker {OF_WORDS}":
             (Refused, "a chain tagger is needed, got a"),
