@@ -290,7 +290,7 @@ def _prepared(model):
     labels[:] = model.labels.values
     transition = None
     plain = model.order == 1 and not arrays.nodes.sparse and not arrays.edges.sparse
-    if plain and model.encoder.n_edge_rows == 1:
+    if plain and model.scale == 1.0 and model.encoder.n_edge_rows == 1:
         transition = np.zeros(L * L)
         if arrays.bigram:
             transition += arrays.edges.value[: L * L]

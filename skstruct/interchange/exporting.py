@@ -37,7 +37,7 @@ def chain_model(estimator, tool):
         If it cannot be expressed; the message says why.
     """
     check_is_fitted(estimator)
-    model = getattr(estimator, "_model", None)
+    model = getattr(estimator, "_distribution", None) or getattr(estimator, "_model", None)
     if not hasattr(model, "chain") or estimator.inputs.task != LABELS:
         hint = "; use its tagger_" if hasattr(estimator, "tagger_") else ""
         raise TypeError(f"a chain tagger is needed, got a {type(estimator).__name__}{hint}")
@@ -76,8 +76,9 @@ def named_model(model, tool, pairs=None):
     keys, weight = nonzero_entries(model.nodes)
     kept = np.flatnonzero(weight)
     kept = kept[np.argsort(keys[kept], kind="stable")]
-    keys, weight = keys[kept], weight[kept]
+    keys, weight = keys[kept], weight[kept] * model.scale
     edge_keys, edge_weight = nonzero_entries(model.edges)
+    edge_weight = edge_weight * model.scale
     if not (np.isfinite(weight).all() and np.isfinite(edge_weight).all()):
         refuse(tool, "weights that are not finite")
     if pairs is None:

@@ -36,3 +36,24 @@ def test_the_same_model(corpus, c1, c2, pairs, capfd):
     marginals, labels = ours.predict_marginals(X_new), ours.classes_.tolist()
     for found, expected in zip(marginals, theirs.predict_marginals(with_features[len(X) :])):
         np.testing.assert_allclose(found, [[t[g] for g in labels] for t in expected], atol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ({}, {"c1": 0, "c2": 1, "all_pairs": False}),
+        ({"c1": 0, "c2": 0.5}, {"c1": 0, "c2": 0.5, "all_pairs": False}),
+        ({"c1": 1, "c2": 0}, {"c1": 1, "c2": 0, "all_pairs": False}),
+        (
+            {"c1": 0.1, "c2": 0.1, "all_possible_transitions": True},
+            {"c1": 0.1, "c2": 0.1, "all_pairs": "transitions"},
+        ),
+    ],
+)
+def test_the_usual_calls(corpus, theirs, ours):
+    """As docs/switching.md has them."""
+    X, y, _ = corpus
+    X = [[{"word": w, "postag": p, "postag[:2]": p[:2], "upper": w.isupper()} for w, p in s] for s in X]
+    crf = sklearn_crfsuite.CRF(max_iterations=3000, epsilon=1e-9, delta=1e-10, **theirs).fit(X, y)
+    objective = min(float(h["loss"]) for h in crf.training_log_.iterations)
+    assert L1CRF(tol=1e-10, **ours).fit(X, y).objective_ == pytest.approx(objective, rel=1e-4)

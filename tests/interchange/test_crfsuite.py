@@ -302,6 +302,17 @@ def test_what_is_written_predicts_the_same(tagger, tmp_path):
     assert [theirs.tag(sequence) for sequence in items] == tagger.predict(TOKENS)
 
 
+def test_probabilities_at_a_temperature_are_written(tmp_path):
+    tags = [["D", "N", "V"], ["D", "N"], ["D", "V", "V"]] * 4  # not always right
+    tagger = CalibratedTagger(StructuredPerceptron(TEMPLATES, random_state=0), random_state=0)
+    tagger.fit(TOKENS * 4, tags)
+    save_crfsuite(tagger, tmp_path / "model")
+    again = load_crfsuite(tmp_path / "model")
+    for x in TOKENS:
+        found = again.predict_marginals([features_of(tagger, x)])[0]
+        np.testing.assert_allclose(found, tagger.predict_marginals([x])[0], atol=1e-12)
+
+
 def test_a_tagger_of_dicts_is_written_for_the_tool(tmp_path):
     pycrfsuite = pytest.importorskip("pycrfsuite")
     sequences, labels = corpus(2)
