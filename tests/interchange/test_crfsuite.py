@@ -17,6 +17,7 @@ import skstruct
 from skstruct import (
     L1CRF,
     BaggingShuffleAverager,
+    CalibratedTagger,
     KBestReranker,
     ParameterMixer,
     PassiveAggressiveTagger,
