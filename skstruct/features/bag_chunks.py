@@ -7,9 +7,63 @@ import numpy as np
 
 from ..data.inputs import PlaceError, describe, offsets_of, place
 
+MOST_NAMES = 100_000
+"""Joined names remembered for one key."""
+
 
 class Nested(Exception):
     """A value holds several features; the chunk is encoded pair by pair."""
+
+
+class Flatten:
+    """Makes dictionaries of dictionaries plain: ``{"a": {"b": 1}}`` becomes ``{"a:b": 1}``.
+
+    Names that were joined once are remembered, which is no state: copies and pickles begin without.
+    """
+
+    def __init__(self):
+        self.names = {}  # key -> inner key -> name
+
+    def __reduce__(self):
+        return Flatten, ()
+
+    def __call__(self, tokens):
+        """The tokens one level flatter; raises Nested if different features would have one key."""
+        out = []
+        for token in tokens:
+            flat, n = {}, 0
+            for key, value in token.items():
+                if type(value) is dict:
+                    names = self.names.get(key)
+                    if names is None:
+                        names = self.names.setdefault(key, _Joined(key))
+                    n += len(value)
+                    for inner, feature in value.items():
+                        flat[names[inner]] = feature
+                else:
+                    flat[key] = value
+                    n += 1
+            if len(flat) < n:
+                raise Nested
+            out.append(flat)
+        return out
+
+
+class _Joined(dict):
+    """Inner key -> ``key:inner``, a bounded memory."""
+
+    def __init__(self, key):
+        if type(key) is not str:
+            raise Nested
+        self.prefix = f"{key}:"
+
+    def __missing__(self, inner):
+        if type(inner) is not str:
+            raise Nested
+        name = self.prefix + inner
+        if len(self) < MOST_NAMES:
+            self[inner] = name
+        return name
 
 
 def as_feature(key, value):

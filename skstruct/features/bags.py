@@ -11,12 +11,13 @@ Distinct pairs of key and value are resolved once and remembered; only new ones 
 """
 
 import copy
+from contextlib import suppress
 from itertools import repeat
 
 import numpy as np
 
 from ..data.inputs import PlaceError, describe, lengths_of, offsets_of, place
-from .bag_chunks import Nested, as_feature, encode_lists, encode_nested, items_at, joined, with_room
+from .bag_chunks import Flatten, Nested, as_feature, encode_lists, encode_nested, items_at, joined, with_room
 from .encoded import Bag, Encoded, RowMap, no_grid
 from .names import fields_of
 from .pairs import Pairs
@@ -106,6 +107,7 @@ class BagEncoder:
         self._n_numbers = 0
         self._cache = None  # see _tables
         self._text = None  # see _may_be_known
+        self._flatten = Flatten()
 
     def __getstate__(self):
         return {**vars(self), "_cache": None, "_text": None}  # which follow from the rest
@@ -131,11 +133,12 @@ class BagEncoder:
     # -- many --------------------------------------------------------------------------------------
     def _encode_dicts(self, tokens, first, offsets, grow):
         """Feature ids, values (None if all are 1) and features per token of a chunk of dictionaries."""
-        try:
-            return self._encode_simple(tokens, grow)
-        except (Nested, TypeError, ValueError):
-            # A value that holds several features, or one that is wrong: look at each token alone.
-            return encode_nested(tokens, first, offsets, lambda *pair: self._resolve(*pair, grow))
+        nested = dict in map(type, tokens[0].values())
+        for plain in (self._flatten,) if nested else (list, self._flatten):
+            with suppress(Nested, TypeError, ValueError):
+                return self._encode_simple(plain(tokens), grow)
+        # A value that holds several features, or one that is wrong: look at each token alone.
+        return encode_nested(tokens, first, offsets, lambda *pair: self._resolve(*pair, grow))
 
     def _encode_simple(self, tokens, grow):
         """The same if every value is one feature."""
