@@ -539,8 +539,10 @@ LACKS = {
     "transition_weights": {f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN},
     "coefficients": {
         f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN,
-        "mixer-segmenter perceptron perceptron-order2 passive-aggressive l1crf averager averager-l1crf mixer perceptron-pairs"
-        " perceptron-dicts perceptron-bags l1crf-dicts averager-passive-aggressive mixer-passive-aggressive":
+        "mixer-segmenter perceptron perceptron-order2 passive-aggressive l1crf averager averager-l1crf mixer"
+        " perceptron-pairs *-patterns *-dicts perceptron-bags averager-passive-aggressive"
+        " mixer-passive-aggressive calibrated calibrated-order2 calibrated-averager calibrated-l1crf"
+        " calibrated-passive-aggressive calibrated-mixer":
             (TypeError, "coefficients needs a tagger trained on rows of numbers"),
     },
     "features_of": {f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN},
