@@ -11,6 +11,8 @@ from collections.abc import Callable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from sklearn.utils import _safe_indexing as safe_indexing
+from sklearn.utils import get_tags
 from sklearn.utils._param_validation import (
     HasMethods,
     Hidden,
@@ -19,6 +21,7 @@ from sklearn.utils._param_validation import (
     Options,
     StrOptions,
 )
+from sklearn.utils._set_output import _safe_set_output as safe_set_output
 from sklearn.utils.validation import _check_sample_weight
 
 from .data.inputs import PLACE, PlaceError
@@ -85,8 +88,12 @@ __all__ = [
     "StrOptions",
     "available_if",
     "epoch_context",
+    "get_tags",
     "member_context",
     "propagate_callbacks",
+    "rows_tags",
+    "safe_indexing",
+    "safe_set_output",
     "sample_weights",
     "sequence_tags",
     "text_tags",
@@ -202,6 +209,13 @@ def sequence_tags(tags):
     """The same of estimators over sequences, whose tokens may be dicts."""
     tags = text_tags(tags)
     tags.input_tags.dict = True
+    return tags
+
+
+def rows_tags(tags):
+    """The same of estimators whose tokens may be rows of numbers, dense or sparse."""
+    tags.input_tags.three_d_array = True
+    tags.input_tags.sparse = True
     return tags
 
 

@@ -414,6 +414,16 @@ def transition_weights(cell):
     assert np.any(np.asarray(inspection.transition_weights(cell.model)))
 
 
+def coefficients(cell):
+    coef, intercept, transitions = inspection.coefficients(cell.model)
+    assert coef.shape == (8, 4) and intercept.shape == (4,) and transitions.shape == (4, 4)
+    x, y = cell.X[0], cell.model.predict(cell.X[:1])[0]
+    ids = [list(cell.model.classes_).index(label) for label in y]
+    if cell.model.get_params().get("order") != 2:
+        score = (x @ coef + intercept)[range(len(ids)), ids].sum() + transitions[ids[:-1], ids[1:]].sum()
+        assert score == pytest.approx(cell.model.decision_function(cell.X[:1])[0])
+
+
 def features_of(cell):
     found = inspection.features_of(cell.model, cell.first())
     assert len(found) == length(cell.X[0]) and all(found)
@@ -435,7 +445,7 @@ VERBS = {
         bad_last_sequence, bad_last_labels, bad_last_sequence_with_n_jobs,
         save_and_load, copies, clones, read_only_memory,
         tag, tag_proba, evaluate, show, convert,
-        explain, feature_weights, transition_weights, features_of, n_features,
+        explain, feature_weights, transition_weights, coefficients, features_of, n_features,
     )
 }  # fmt: skip
 VERBS |= {f"save_and_load_{n}_labels": functools.partial(save_and_load, n_labels=n) for n in (17, 45)}
@@ -527,6 +537,14 @@ LACKS = {
     },
     "feature_weights": {f"{SEGMENTERS} {RERANKERS} mixer-reranker": NOT_A_CHAIN},
     "transition_weights": {f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN},
+    "coefficients": {
+        f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN,
+        "mixer-segmenter perceptron perceptron-order2 passive-aggressive l1crf averager averager-l1crf mixer"
+        " perceptron-pairs *-patterns *-dicts perceptron-bags averager-passive-aggressive"
+        " mixer-passive-aggressive calibrated calibrated-order2 calibrated-averager calibrated-l1crf"
+        " calibrated-passive-aggressive calibrated-mixer":
+            (TypeError, "coefficients needs a tagger trained on rows of numbers"),
+    },
     "features_of": {f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN},
     "n_features": {f"{SEGMENTERS} mixer-segmenter": ABSENT},
 }  # fmt: skip

@@ -17,10 +17,19 @@ import numpy as np
 from ..core.codes import DONE, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
 from ..core.compile import inline, kernel, spliced
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
-from ..core.penalties import is_lazy
-from ..core.rules import Difference, clear, finish_visit, new_difference, room_for
+from ..core.penalties import LAZY, is_lazy
+from ..core.rules import Difference, begin_step, clear, end_step, new_difference, room_for
 from ..core.store import SMALLEST_SCALE, Clock, Store
-from ..features.encoded import Bag, Grid
+from ..features.encoded import Bag, Dense, Grid
+from .dense import (
+    DenseWork,
+    apply_dense,
+    clear_dense,
+    dense_norm,
+    list_dense,
+    new_dense_work,
+    sum_dense,
+)
 from .features import (
     Runs,
     list_runs,
@@ -51,6 +60,7 @@ class ChainTask(NamedTuple):
     node_alive: np.ndarray  # (R,) uint8: 0 for features below the count cut-off; empty without one
     edge_alive: np.ndarray  # (E,) uint8: the same for observation-conditioned transitions
     option: np.ndarray  # (N, L) bool: labels a token may get in prediction; empty if all may
+    dense: Dense | tuple[()] = ()
 
 
 class Chain(NamedTuple):
@@ -79,11 +89,15 @@ class ChainWork(NamedTuple):
     target: np.ndarray  # (T,) int32: the gold labels, completed where there are none
     node_difference: Difference
     edge_difference: Difference
+    dense: DenseWork | tuple[()]
     stats: np.ndarray  # (3,) float64: updates, wrong tokens, loss since it was last cleared
 
 
-def new_work(task, n_labels, training=True):
-    """Scratch that fits every sequence of ``task``."""
+def new_work(task, n_labels, training=True, listed=True):
+    """Scratch that fits every sequence of ``task``.
+
+    ``listed``: whether training lists dense rows of numbers feature by feature (see :func:`lists_rows`).
+    """
     T = int(np.diff(task.token).max(initial=1))
     n_anchors = int(np.diff(task.anchor).max(initial=1))
     n_bag = 0
@@ -91,6 +105,8 @@ def new_work(task, n_labels, training=True):
         n_bag = int(np.diff(task.bag.start[task.token]).max(initial=0))
     # Noise splits runs into single rows.
     node_features = n_anchors * int(task.nodes.width.sum()) + n_bag
+    if training and listed and task.dense:
+        node_features += T * task.dense.n_rows
     edge_features = n_anchors * int(task.edges.width.sum())
     steps = T if edge_features else 1
     return ChainWork(
@@ -104,6 +120,7 @@ def new_work(task, n_labels, training=True):
         target=np.empty(T, np.int32),
         node_difference=new_difference(2 * node_features if training else 0),
         edge_difference=new_difference(2 * (edge_features + T) if training else 0),
+        dense=new_dense_work(task.dense, n_labels, training and not listed),
         stats=np.zeros(3),
     )
 
@@ -112,21 +129,29 @@ def new_work(task, n_labels, training=True):
 # Scores
 # --------------------------------------------------------------------------------------------------
 @spliced
+def is_quiet(rule, noise):
+    """Whether scores are those of the stored weights: no lazy penalty, no noise."""
+    return not is_lazy(rule) and noise.feature == NO_NOISE and noise.token_below == np.uint64(0)
+
+
+@spliced
 def is_plain(chain, rule, noise):
     """Whether emissions are nothing but sums of rows: dense weights, no lazy penalty, no noise."""
-    return (
-        not chain.nodes.sparse
-        and not is_lazy(rule)
-        and noise.feature == NO_NOISE
-        and noise.token_below == np.uint64(0)
-    )
+    return not chain.nodes.sparse and is_quiet(rule, noise)
+
+
+def lists_rows(chain, rule, noise):
+    """Whether training under these lists dense rows of numbers feature by feature."""
+    noisy = noise.feature != NO_NOISE or noise.token_below > 0
+    return bool(chain.nodes.sparse or rule.penalty in LAZY or noisy)
 
 
 @inline
 def score_sequence(task, i, chain, rule, noise, plain, work):
     """Fill ``work.emission`` and ``work.transition``; returns the numbers of node and edge runs.
 
-    With ``plain`` (see :func:`is_plain`) the node runs are not listed, and their number is -1.
+    With ``plain`` (see :func:`is_plain`) the node runs are not listed, and their number is -1; those of dense
+    rows of numbers are not under sparse weights either.
     """
     L = chain.nodes.columns
     step, scale = chain.clock.step[0], chain.clock.scale[0]
@@ -145,10 +170,17 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
         sum_grid(task.nodes, task.left, anchor, n_anchors, T, chain.nodes.value, L, emission)
         if task.bag.start.shape[0] > 1:
             sum_bag(task.bag, token, T, chain.nodes.value, L, emission)
+        sum_dense(task.dense, chain.nodes, token, T, work.dense, emission)
+    elif len(task.dense) > 0 and is_quiet(rule, noise):
+        sum_dense(task.dense, chain.nodes, token, T, work.dense, emission)
     else:
         n_nodes = list_runs(
             task.nodes, task.bag, task.left, anchor, n_anchors, token, T,
             step, noise, noise.feature, NODE_STREAM, work.masked, work.node_runs,
+        )  # fmt: skip
+        n_nodes = list_dense(
+            task.dense, token, T, step, noise, noise.feature, NODE_STREAM, work.masked,
+            work.node_runs, n_nodes,
         )  # fmt: skip
         sum_rows(chain.nodes, rule, step, work.node_runs, n_nodes, one, L, 1.0, emission)
     if scale != 1.0:
@@ -156,20 +188,26 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
             emission[k] *= scale
 
     # transition[p, y] = w[p, y]; behind it, if transitions look at the input, one matrix a token
-    for k in range(L * L):
-        transition[k] = 0.0
-    if chain.bigram:
-        work.edge_runs.row[0] = 0
-        work.edge_runs.token[0] = 0
-        work.edge_runs.width[0] = 1
-        work.edge_runs.value[0] = 1.0
-        sum_rows(chain.edges, rule, step, work.edge_runs, one, L, L * L, scale, transition)
-        if noise.edge != NO_NOISE:
-            for k in range(L * L):
-                transition[k] *= factor(noise, noise.edge, EDGE_STREAM, step, -1 - k)
-    for p in range(L):
-        for y in range(L):
-            transition[p * L + y] += chain.allowed[p, y]
+    if chain.bigram and not chain.edges.sparse and not is_lazy(rule) and noise.edge == NO_NOISE:
+        weight = chain.edges.value
+        for p in range(L):
+            for y in range(L):
+                transition[p * L + y] = scale * weight[p * L + y] + chain.allowed[p, y]
+    else:
+        for k in range(L * L):
+            transition[k] = 0.0
+        if chain.bigram:
+            work.edge_runs.row[0] = 0
+            work.edge_runs.token[0] = 0
+            work.edge_runs.width[0] = 1
+            work.edge_runs.value[0] = 1.0
+            sum_rows(chain.edges, rule, step, work.edge_runs, one, L, L * L, scale, transition)
+            if noise.edge != NO_NOISE:
+                for k in range(L * L):
+                    transition[k] *= factor(noise, noise.edge, EDGE_STREAM, step, -1 - k)
+        for p in range(L):
+            for y in range(L):
+                transition[p * L + y] += chain.allowed[p, y]
     n_edges = 0
     if task.edges.row.shape[0] > 0:
         for t in range(1, T):
@@ -260,12 +298,14 @@ def epoch(task, order, begin, end, chain, rule, noise, work):
             ):
                 clear(work.node_difference)
                 clear(work.edge_difference)
+                clear_dense(task.dense, work.dense)
                 return POOL_FULL, k
             note_update(work.stats, mistakes, loss)
-        finish_visit(
-            (work.node_difference, work.edge_difference), (chain.nodes, chain.edges), chain.clock,
-            rule, loss, task.weight[i],
-        )  # fmt: skip
+        differences = work.node_difference, work.edge_difference
+        norm2 = dense_norm(task.dense, task.token[i], T, work.target, work.path, rule, work.dense)
+        tau = begin_step(differences, chain.clock, rule, loss, task.weight[i], norm2)
+        apply_dense(task.dense, chain.nodes, chain.clock, rule, tau, work.dense)
+        end_step(differences, (chain.nodes, chain.edges), chain.clock, rule, tau)
     return DONE, end
 
 

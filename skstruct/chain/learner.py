@@ -23,6 +23,7 @@ from ..features.merging import merge_encoders
 from ..training.learner import OnlineLearner
 from ..training.parameters import OrderParameters, TaggerParameters
 from ..training.run import Run, new_key
+from .bigram import lists_rows
 from .constraints import check_gold, constraint_arrays
 from .costs import balanced_costs, class_costs
 from .model import STRUCTURES, ChainModel, make_task
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTagger):
     """Base of the chain taggers that learn example by example."""
 
-    _is_whole = True
-    """Whether the corpus of ``fit`` is no shard of another, and decides how large rows of numbers are."""
+    _scaled = True
+    """Whether the corpus of ``fit`` decides the scale of rows of numbers; None in a shard of another."""
 
     @with_callbacks
     def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
@@ -104,7 +105,7 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
 
     def _leave_undecided(self):
         # Which features are frequent enough, and what labels there are, is known when all are counted.
-        self.min_count, self.class_weight, self._is_whole = 1, None, False
+        self.min_count, self.class_weight, self._scaled = 1, None, None
 
     def _prepare(self, X, y, sample_weight, continued=False, stream=False, classes=None):
         """Check and encode everything; what is left to do is to train."""
@@ -141,7 +142,7 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
                     f"fit that continues cannot change it"
                 )
         else:
-            encoder = new_encoder(self.features, self.min_count, flat, scaled=self._is_whole)
+            encoder = new_encoder(self.features, self.min_count, flat, scaled=self._scaled)
         task = make_task(encoder, flat, token, gold, weight, grow=True)
         if held_out is not None:  # what is wrong there should not come up after the first epoch
             with renumbered(test):
@@ -208,7 +209,8 @@ class ChainRun(Run):
 
     def scratch(self):
         """See ``training.run.Run``."""
-        return self.structure.new_work(self.task, len(self.labels))
+        listed = lists_rows(self.state.model, self.state.rule, self.estimator._noise(self.state.key))
+        return self.structure.new_work(self.task, len(self.labels), listed=listed)
 
     def held_out_score(self, model):
         """Token accuracy, over the tokens whose label is given."""
@@ -266,17 +268,18 @@ class ChainRun(Run):
     def adopt(self, plan):
         """See ``training.run.Run``."""
         task, rows = self.task, plan["map"]
+        if plan["scale"] is not None:
+            task = self.encoder.rescaled(task, plan["scale"])
 
         def mapped(old, new):
             return np.append(new, np.int32(-1))[old]
 
         node_alive, edge_alive = plan["alive"]
-        bag = task.bag if plan["scale"] is None else self.encoder.rescaled(task.bag, plan["scale"])
         self.task = task._replace(
             gold=plan["ids"][task.gold],
             nodes=task.nodes._replace(row=mapped(task.nodes.row, rows.nodes)),
             edges=task.edges._replace(row=mapped(task.edges.row, rows.edges)),
-            bag=bag._replace(row=mapped(bag.row, rows.nodes)),
+            bag=task.bag._replace(row=mapped(task.bag.row, rows.nodes)),
             node_alive=node_alive,
             edge_alive=edge_alive,
         )

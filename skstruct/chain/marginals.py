@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.compile import inline, kernel
-from .bigram import score_sequence
+from .bigram import is_plain, score_sequence
 
 
 class Occurrences(NamedTuple):
@@ -183,13 +183,14 @@ def marginals(task, begin, end, chain, rule, noise, work, beta, row, out, log_z)
     """
     L = chain.nodes.columns
     stride = L * L if task.edges.row.shape[0] > 0 else 0
+    plain = is_plain(chain, rule, noise)
     for i in range(begin, end):
         first, stop = task.token[i], task.token[i + 1]
         T = stop - first
         log_z[i] = 0.0
         if T == 0:
             continue
-        score_sequence(task, i, chain, rule, noise, False, work)
+        score_sequence(task, i, chain, rule, noise, plain, work)
         clamp(task.gold[first:stop], L, work.emission)
         alpha = work.score[0]
         z = sum_labellings(

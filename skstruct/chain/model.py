@@ -13,6 +13,7 @@ from ..data.labels import UNLABELLED, Labels
 from ..data.matrix import SequenceMatrix
 from ..features.choose import check_tokens
 from ..features.names import NamedWeights
+from ..features.rows import bag_of
 from ..training.chunks import PIECE_TOKENS, lend, map_chunks, no_collection
 from . import bigram as chain
 from . import kbest as chain_kbest
@@ -27,13 +28,22 @@ FEW_TOKENS = 1000
 """Tokens below which Python's collector is no burden."""
 
 
-def make_task(encoder, flat, token, gold=None, weight=None, grow=False, option=None, like=None):
+def make_task(
+    encoder, flat, token, gold=None, weight=None, grow=False, option=None, like=None, spelled=False
+):  # fmt: skip
     """Encode a flat corpus into the arrays that kernels read; see :class:`ChainTask`.
 
-    ``like`` is the token that all must resemble, if that is not the first of ``flat``.
+    ``like`` is the token that all must resemble, if that is not the first of ``flat``; ``spelled``: dense
+    rows of numbers become features one by one.
     """
+    encoded = _encoded(encoder, flat, token, grow, like)
+    if encoded.dense:
+        dense = encoded.dense._replace(block=lend(encoded.dense.block))
+        encoded = encoded._replace(dense=dense)
+        if spelled:
+            encoded = encoded._replace(bag=bag_of(encoded), dense=())
     return ChainTask(
-        **_encoded(encoder, flat, token, grow, like)._asdict(),
+        **encoded._asdict(),
         token=token,
         gold=np.full(len(flat), UNLABELLED, np.int32) if gold is None else gold,
         weight=np.ones(token.shape[0] - 1) if weight is None else weight,
@@ -290,7 +300,8 @@ def _prepared(model):
     labels[:] = model.labels.values
     transition = None
     plain = model.order == 1 and not arrays.nodes.sparse and not arrays.edges.sparse
-    if plain and model.scale == 1.0 and model.encoder.n_edge_rows == 1:
+    rows = getattr(model.encoder, "sparse", None) is False  # dense rows of numbers
+    if plain and not rows and model.scale == 1.0 and model.encoder.n_edge_rows == 1:
         transition = np.zeros(L * L)
         if arrays.bigram:
             transition += arrays.edges.value[: L * L]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, Integral, sample_weights, sequence_tags
+from .._sklearn import BaseEstimator, Integral, rows_tags, sample_weights, sequence_tags
 from ..data.inputs import (
     PlaceError,
     Sequences,
@@ -43,7 +43,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
     _saved = saved
 
     def __sklearn_tags__(self) -> Any:
-        return sequence_tags(super().__sklearn_tags__())
+        return rows_tags(sequence_tags(super().__sklearn_tags__()))
 
     # -- input -------------------------------------------------------------------------------------
     def _check_training_data(self, X, y, sample_weight):
@@ -89,6 +89,26 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         """Number of features of the fitted model; each can have a weight for every label."""
         check_is_fitted(self)
         return self._model.n_features
+
+    def _rows_encoder(self, name):
+        """The encoder of a model of rows of numbers; other models lack the attribute ``name``."""
+        encoder = getattr(getattr(self, "_model", None), "encoder", None)
+        if getattr(encoder, "width", None) is None:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}: it has seen no matrix")
+        return encoder
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns of the rows of numbers that it was trained on; absent with other tokens."""
+        return int(self._rows_encoder("n_features_in_").width)
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Names of these columns, if they had any."""
+        names = self._rows_encoder("feature_names_in_").names
+        if names is None:
+            raise AttributeError(f"{type(self).__name__} has no attribute 'feature_names_in_'")
+        return np.array(names.all(), dtype=object)
 
     # -- accessor variety --------------------------------------------------------------------------
     def adapt(self, X: Corpus | None) -> Self:

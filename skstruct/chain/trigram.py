@@ -18,10 +18,11 @@ from ..core.codes import DONE, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
 from ..core.compile import inline, kernel
 from ..core.noise import EDGE_STREAM, factor
 from ..core.penalties import is_free
-from ..core.rules import Difference, clear, emit, finish_visit, new_difference, room_for
+from ..core.rules import Difference, begin_step, clear, emit, end_step, new_difference, room_for
 from ..core.store import SMALLEST_SCALE, Clock, Store
 from .bigram import add_costs, forbid, is_plain, score_sequence
 from .bigram import new_work as new_chain_work
+from .dense import DenseWork, apply_dense, clear_dense, dense_norm
 from .features import Runs, sum_rows
 from .visit import count_mistakes, emit_features, note_update, set_target
 from .viterbi import path_score
@@ -57,6 +58,7 @@ class TrigramWork(NamedTuple):
     target: np.ndarray
     node_difference: Difference
     edge_difference: Difference
+    dense: DenseWork | tuple[()]
     trigrams: Trigrams
     trigram_difference: Difference
     stats: np.ndarray
@@ -67,10 +69,10 @@ def n_rows(L):
     return L * (L + 1)
 
 
-def new_work(task, n_labels, training=True):
-    """Scratch that fits every sequence of ``task``."""
+def new_work(task, n_labels, training=True, listed=True):
+    """Scratch that fits every sequence of ``task``; see :func:`.bigram.new_work`."""
     L, T = n_labels, int(np.diff(task.token).max(initial=1))
-    first_order = new_chain_work(task, L, training)._asdict()
+    first_order = new_chain_work(task, L, training, listed)._asdict()
     first_order["score"] = np.empty((2 if training else 1, T * L * L))
     return TrigramWork(
         **first_order,
@@ -169,7 +171,7 @@ def _find_rival(gold, T, chain, rule, stride, work):
 
 
 @inline
-def _has_room(chain, work):
+def _has_room(task, chain, work):
     """Whether the stores take the update; if not, it is dropped."""
     if (
         room_for(work.node_difference, chain.nodes)
@@ -180,6 +182,7 @@ def _has_room(chain, work):
     clear(work.node_difference)
     clear(work.edge_difference)
     clear(work.trigram_difference)
+    clear_dense(task.dense, work.dense)
     return False
 
 
@@ -212,14 +215,15 @@ def epoch(task, order, begin, end, chain, rule, noise, work):
             emit_features(task, i, chain, noise, n_nodes, n_edges, work)
             step = chain.clock.step[0]
             _emit_trigrams(work.target, work.path, T, L, step, noise, work.trigram_difference)
-            if not _has_room(chain, work):
+            if not _has_room(task, chain, work):
                 return POOL_FULL, k
             note_update(work.stats, mistakes, loss)
         changed = work.trigram_difference.size[0]
-        finish_visit(
-            (work.node_difference, work.edge_difference, work.trigram_difference),
-            (chain.nodes, chain.edges, chain.trigrams), chain.clock, rule, loss, task.weight[i],
-        )  # fmt: skip
+        differences = work.node_difference, work.edge_difference, work.trigram_difference
+        norm2 = dense_norm(task.dense, task.token[i], T, work.target, work.path, rule, work.dense)
+        tau = begin_step(differences, chain.clock, rule, loss, task.weight[i], norm2)
+        apply_dense(task.dense, chain.nodes, chain.clock, rule, tau, work.dense)
+        end_step(differences, (chain.nodes, chain.edges, chain.trigrams), chain.clock, rule, tau)
         if steady:
             for entry in range(changed):  # an empty difference still holds the rows it had
                 row = work.trigram_difference.row[entry]

@@ -5,6 +5,7 @@ import numpy as np
 from ..core.compile import spliced
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
 from ..core.rules import emit
+from .dense import add_dense, list_dense
 from .features import emit_edges, emit_nodes, list_runs
 
 
@@ -63,6 +64,13 @@ def emit_features(task, i, chain, noise, n_nodes, n_edges, work):
             task.nodes, task.bag, task.left, anchor, n_anchors, token, T,
             step, noise, noise.feature, NODE_STREAM, work.masked, work.node_runs,
         )  # fmt: skip
+        if chain.nodes.sparse:
+            n_nodes = list_dense(
+                task.dense, token, T, step, noise, noise.feature, NODE_STREAM, work.masked,
+                work.node_runs, n_nodes,
+            )  # fmt: skip
+        else:
+            add_dense(task.dense, token, T, target, path, work.dense)
     emit_nodes(work.node_runs, n_nodes, task.node_alive, target, path, work.node_difference)
     if chain.bigram:
         emit_bigrams(target, path, T, L, step, noise, work.edge_difference)

@@ -38,12 +38,28 @@ def _advance(score, before, transition, at, emission, now, L):
     previous, current = score[before : before + L], score[now : now + L]
     for y in range(L):
         current[y] = -np.inf
-    for p in range(L):  # all labels at once: the inner loop becomes vector instructions
-        from_p = previous[p]
+    p = 0
+    while p + 4 <= L:  # all labels at once: the inner loop becomes vector instructions
+        a, b, c, d = previous[p], previous[p + 1], previous[p + 2], previous[p + 3]
+        rows = transition[at + p * L : at + (p + 4) * L]
+        for y in range(L):
+            best = current[y]
+            x = a + rows[y]
+            best = x if x > best else best
+            x = b + rows[L + y]
+            best = x if x > best else best
+            x = c + rows[2 * L + y]
+            best = x if x > best else best
+            x = d + rows[3 * L + y]
+            current[y] = x if x > best else best
+        p += 4
+    while p < L:
+        a = previous[p]
         row = transition[at + p * L : at + (p + 1) * L]
         for y in range(L):
-            c = from_p + row[y]
-            current[y] = c if c > current[y] else current[y]
+            x = a + row[y]
+            current[y] = x if x > current[y] else current[y]
+        p += 1
     added = emission[now : now + L]
     for y in range(L):
         current[y] += added[y]

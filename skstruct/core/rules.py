@@ -138,6 +138,27 @@ def apply(difference, store, clock, rule, tau):
 
 
 @spliced
+def begin_step(differences, clock, rule, loss, weight, norm2):
+    """The first half of :func:`finish_visit`: decay; returns τ, the length of the step.
+
+    ``norm2`` is ‖·‖² of what ``Δφ`` has besides the differences.
+    """
+    decay(clock, rule)  # Zhang, Su and Zhou 2014, equation 10: decay, then step
+    for difference in differences:
+        norm2 += squared_norm(difference)
+    return step_size(rule, loss, norm2) * weight
+
+
+@spliced
+def end_step(differences, stores, clock, rule, tau):
+    """The second half: the step along the differences, and the tick."""
+    for k in range(len(differences)):
+        apply(differences[k], stores[k], clock, rule, tau)
+        clear(differences[k])
+    tick(clock, rule)
+
+
+@spliced
 def finish_visit(differences, stores, clock, rule, loss, weight):
     """End the visit of an example: decay, one step along all differences together, and tick.
 
@@ -151,12 +172,5 @@ def finish_visit(differences, stores, clock, rule, loss, weight):
     weight : float
         Multiplies the step.
     """
-    decay(clock, rule)  # Zhang, Su and Zhou 2014, equation 10: decay, then step
-    norm2 = 0.0
-    for difference in differences:
-        norm2 += squared_norm(difference)
-    tau = step_size(rule, loss, norm2) * weight
-    for k in range(len(differences)):
-        apply(differences[k], stores[k], clock, rule, tau)
-        clear(differences[k])
-    tick(clock, rule)
+    tau = begin_step(differences, clock, rule, loss, weight, 0.0)
+    end_step(differences, stores, clock, rule, tau)

@@ -270,6 +270,6 @@ class L1CRF(
             encoder = before.encoder.copy()
             check_same_features(encoder, self.features, self.min_count)
         with renumbered(filled):
-            task = make_task(encoder, flat, token, gold, weight, grow=True)
+            task = make_task(encoder, flat, token, gold, weight, grow=True, spelled=True)
             check_values(task)
         return CRFRun(self, task, encoder, labels, constraints, cost, before)

@@ -67,7 +67,7 @@ class CRFRun:
             check_gold(gold, token, self.labels, self.constraints)
             flat = flatten(sequences)
             if len(flat):
-                self.validation = make_task(self.encoder, flat, token, gold, weight, grow=False)
+                self.validation = make_task(self.encoder, flat, token, gold, weight, spelled=True)
                 check_values(self.validation)
         except PlaceError as error:
             error.move(error.sequence, names.get(error.name))

@@ -177,8 +177,8 @@ def renumbered(positions):
         raise
 
 
-def check_same_lengths(token_lengths, label_lengths, names=("X", "y")):
-    """Raise unless X and y hold as many sequences, and each as many tokens as labels."""
+def check_same_lengths(token_lengths, label_lengths, names=("X", "y"), are_rows=False):
+    """Raise unless X and y hold as many sequences, and each as many tokens, or rows, as labels."""
     if token_lengths.shape[0] != label_lengths.shape[0]:
         raise ValueError(
             f"{names[0]} and {names[1]} must hold the same number of sequences, got "
@@ -187,6 +187,14 @@ def check_same_lengths(token_lengths, label_lengths, names=("X", "y")):
     wrong = np.flatnonzero(token_lengths != label_lengths)
     if wrong.size:
         i = int(wrong[0])
+        if are_rows:
+            raise PlaceError(
+                i,
+                None,
+                f"{label_lengths[i]} labels but {token_lengths[i]} rows; rows are tokens, arrays of "
+                f"(channels, time) need .T",
+                names[0],
+            )
         raise PlaceError(
             i,
             None,
@@ -237,7 +245,7 @@ def check_X_y(X, y, names=("X", "y"), read=as_sequences):
     X = read(X, names[0])
     y = as_sequences(y, names[1], "label")
     lengths = lengths_of(X)
-    check_same_lengths(lengths, lengths_of(y), names)
+    check_same_lengths(lengths, lengths_of(y), names, isinstance(X, SequenceMatrix))
     if lengths.sum() == 0:
         raise ValueError(
             f"{names[0]} holds no token: at least one sequence with at least one token is needed"

@@ -1,5 +1,6 @@
 """From tokens to weight rows: templates, encoders and their names."""
 
+from .transformer import TokenTransformer as TokenTransformer
 from .vectorizer import TokenVectorizer as TokenVectorizer
 
-__all__ = ["TokenVectorizer"]
+__all__ = ["TokenTransformer", "TokenVectorizer"]

@@ -29,6 +29,22 @@ class Bag(NamedTuple):
     value: np.ndarray  # float64; empty if all are 1
 
 
+class Dense(NamedTuple):
+    """Rows of numbers: F columns; column f of the token t + s is feature (s - low) * F + f of the token t."""
+
+    block: np.ndarray  # (N, F) float32 or float64
+    scale: float  # values are multiplied by it
+    bias: bool  # whether there is one more feature, of value 1
+    low: int  # first and
+    high: int  # last neighbour of a token whose columns are features of it, 0 both without a window
+    full: bool  # whether most values are not zero; decides what is faster, not what comes out
+
+    @property
+    def n_rows(self):
+        """Features of a token."""
+        return self.block.shape[1] * (self.high - self.low + 1) + self.bias
+
+
 class Encoded(NamedTuple):
     """The features of a corpus: a part of ``ChainTask``."""
 
@@ -40,6 +56,7 @@ class Encoded(NamedTuple):
     bag: Bag
     node_alive: np.ndarray  # (R,) uint8: 0 for features below the count cut-off; empty without one
     edge_alive: np.ndarray  # (E,) uint8
+    dense: Dense | tuple[()] = ()  # empty if tokens are no dense rows of numbers
 
 
 class RowMap(NamedTuple):

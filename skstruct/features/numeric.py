@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
@@ -11,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.inputs import describe
+
+MOST_MEAN = 0.99
+"""Share of the mean vector in the mean squared norm of rows above which there is a warning."""
 
 TARGET = 4.0
 """Mean squared norm of rows under ``scale="auto"``: a transition counts 1, and rows should weigh as much."""
@@ -29,6 +33,9 @@ class NumericFeatures:
         much an online learner believes each; ``"auto"`` makes the mean squared norm of the training rows 4,
         so that results do not depend on units. It is fixed by the first fit, and kept in files. ``L1CRF``
         takes values as they are. Columns in different units, or far from 0, should be standardised first.
+    window : (int, int), default=(0, 0)
+        The first and the last neighbour whose columns are features of a token too: ``(-1, 1)`` takes the rows
+        before and behind, under names such as ``x3@-1``. Beyond the ends of a sequence there is nothing.
 
     Examples
     --------
@@ -42,6 +49,7 @@ class NumericFeatures:
 
     bias: bool = True
     scale: Literal["auto"] | float = "auto"
+    window: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
         if not isinstance(self.bias, (bool, np.bool_)):
@@ -49,6 +57,14 @@ class NumericFeatures:
         number = isinstance(self.scale, (int, float, np.number)) and not isinstance(self.scale, bool)
         if not (number and 0 < self.scale < np.inf or isinstance(self.scale, str) and self.scale == "auto"):
             raise ValueError(f"scale must be 'auto' or a positive number, got {describe(self.scale)}")
+        pair = tuple(self.window) if isinstance(self.window, (tuple, list)) else ()
+        whole = all(isinstance(d, (int, np.integer)) and not isinstance(d, bool) for d in pair)
+        if not (len(pair) == 2 and whole and pair[0] <= 0 <= pair[1]):
+            raise ValueError(
+                f"window must be two ints, the first at most 0 and the last at least 0, got "
+                f"{describe(self.window)}"
+            )
+        object.__setattr__(self, "window", tuple(map(int, pair)))
 
     def factor(self, squares: Fraction, n_tokens: int) -> float:
         """What values are multiplied by.
@@ -62,6 +78,27 @@ class NumericFeatures:
         if self.scale != "auto":
             return float(self.scale)
         return sqrt(TARGET * n_tokens / float(squares)) if squares else 1.0
+
+
+def warn_unless_centred(sums: NDArray[np.float64], squares: Fraction, n_tokens: int) -> None:
+    """Say so if rows are nearly the same: their mean then drowns what tells them apart.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (n_columns,)
+        Of the training rows.
+    squares : Fraction
+        Sum of their squared norms.
+    n_tokens : int
+    """
+    if n_tokens < 2 or not squares:
+        return
+    share = float(sums @ sums) / n_tokens / float(squares)
+    if share > MOST_MEAN:
+        warnings.warn(
+            f"the mean of the rows makes up {share:.2%} of their mean squared norm, so that little is left "
+            f"of what tells them apart: centre the columns first, as TokenTransformer(StandardScaler()) does"
+        )
 
 
 def exact_sum(values: NDArray[np.float64]) -> Fraction:

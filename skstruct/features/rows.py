@@ -1,8 +1,9 @@
 """The encoder for rows of numbers: a column is a feature, and has a row of weights once it was met.
 
-Columns get rows of weights in the order in which the corpus first uses them, as the names of ready-made
-features do, so that a matrix of the same features leads to the same model. Hashed features have a million
-columns of which few are used: those that never occur have no weights.
+Dense rows are handed on as they are, and all of their columns have weights. Columns of sparse rows get rows
+of weights in the order in which the corpus first uses them, as the names of ready-made features do, so that a
+matrix of the same features leads to the same model. Hashed features have a million columns of which few are
+used: those that never occur have no weights.
 """
 
 import copy
@@ -11,10 +12,14 @@ from fractions import Fraction
 import numpy as np
 from scipy import sparse
 
+from ..core.compile import kernel
 from ..data.inputs import PLACE, PlaceError, describe, place
 from ..data.matrix import Rows
-from .encoded import Bag, Encoded, RowMap, no_bag, no_grid
-from .numeric import NumericFeatures, exact_sum
+from .encoded import Bag, Dense, Encoded, RowMap, no_bag, no_grid
+from .numeric import NumericFeatures, exact_sum, warn_unless_centred
+
+SOME_ROWS = 4096
+"""Dense rows that are read at a time where a copy is made."""
 
 
 class RowsEncoder:
@@ -27,9 +32,9 @@ class RowsEncoder:
         Columns that are not zero fewer times in training are left out.
     bigram : bool
         Whether the label bigram is a feature.
-    scaled : bool
-        Whether values are multiplied by the scale of ``features``, or taken as they are; they are in shards,
-        until the scale of the whole is known.
+    scaled : bool or None
+        Whether values are multiplied by the scale of ``features``, or taken as they are. None: they are
+        until :meth:`merged` knows the scale of all shards.
     """
 
     TOKENS = (Rows,)
@@ -70,15 +75,23 @@ class RowsEncoder:
         self.sparse = None  # whether columns have rows by first use, or all of them
         self.scale = 1.0
         self.squares, self.n_tokens = Fraction(0), 0  # of the first corpus: sum of ‖x_t‖², tokens
-        self.order = np.zeros(0, np.int32)  # columns by first use; column ``width`` is the bias
-        self.row_of = np.zeros(0, np.int32)  # (width + 1,) row of each column, -1 if it has none
-        self.counts = np.zeros(0, np.int64)  # (width + 1,) uses of each column, if there is a cut-off
+        self.sums = None  # sum of the rows of a shard
+        self._fields = None  # (width,) of columns that are features encoded before
+        # Features are numbered place by place of the window, then by column; the last one is the bias.
+        self.order = np.zeros(0, np.int32)  # features by first use
+        self.row_of = np.zeros(0, np.int32)  # (size,) row of each feature, -1 if it has none
+        self.counts = np.zeros(0, np.int64)  # (size,) uses of each feature, if there is a cut-off
         self.n_rows = 0
-        self._fields = None  # of columns that are features encoded before
 
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
         return copy.copy(self)  # arrays are replaced, never changed
+
+    @property
+    def _bias(self):
+        """The number of the bias, behind those of all columns."""
+        low, high = self.features.window
+        return self.width * (high - low + 1)
 
     # -- encoding ----------------------------------------------------------------------------------
     def encode(self, flat, token, grow, like=None):
@@ -89,7 +102,7 @@ class RowsEncoder:
         flat : Rows
             All N tokens; an empty list if there are none.
         token : ndarray of shape (n + 1,), int64
-            Where each sequence starts; for error messages.
+            Where each sequence starts.
         grow : bool
             Training: columns that are new get rows.
         like : optional
@@ -98,24 +111,35 @@ class RowsEncoder:
         Returns
         -------
         Encoded
+            With ``dense`` if the rows are, and were in training; else with ``bag``.
         """
-        bag = no_bag()
-        if len(flat):
+        bag, dense = no_bag(), ()
+        if isinstance(flat, Rows):
             self._check(flat, token, grow)
-            if grow and flat.constants is not None:
+            matrix = flat.matrix
+            if grow and flat.constants is not None and self.features.window == (0, 0):
                 self._fields = flat.constants.fields
-            bag = self._bag(flat.matrix, grow)
+            if grow and not self.n_tokens:
+                self._measure(matrix, token, flat.constants is None)
+            if not sparse.issparse(matrix) and not self.sparse:
+                some = matrix[:SOME_ROWS]
+                full = 2 * np.count_nonzero(some) > some.size
+                dense = Dense(matrix, self.scale, bool(self.features.bias), *self.features.window, full)
+            else:
+                bag = self._bag(sparse.csr_matrix(matrix), token, grow)
+        elif self.sparse is False:
+            dense = Dense(np.zeros((0, self.width)), self.scale, False, 0, 0, True)
         no_grids, none = no_grid(len(flat)), np.zeros(0, np.uint8)
         return Encoded(
             anchor=token, left=0, n_columns=1, nodes=no_grids, edges=no_grids, bag=bag, node_alive=none,
-            edge_alive=none,
+            edge_alive=none, dense=dense,
         )  # fmt: skip
 
     def _check(self, flat, token, grow):
         width = flat.matrix.shape[1]
         if self.width is None and grow:
             self._begin(width, flat.names, sparse.issparse(flat.matrix))
-        i = place(token, 0)[0]
+        i = place(token, 0)[0] if len(flat) else 0
         if width != self.width:
             text = f"{PLACE} has {width} columns, expected {self.width} as in training"
             raise PlaceError(i, None, text, "X")
@@ -128,28 +152,47 @@ class RowsEncoder:
 
     def _begin(self, width, names, is_sparse):
         self.width, self.names, self.sparse = width, names, is_sparse
-        self.row_of = np.full(width + 1, -1, np.int32)
-        self.counts = np.zeros(width + 1 if self.min_count > 1 else 0, np.int64)
+        size = self._bias + bool(self.features.bias)
+        self.row_of = np.full(size, -1, np.int32)
+        self.counts = np.zeros(size if self.min_count > 1 else 0, np.int64)
         if not is_sparse:
-            self._assign(np.arange(width + bool(self.features.bias), dtype=np.int32))
+            self._assign(np.arange(size, dtype=np.int32))
 
-    def _bag(self, matrix, grow):
+    def _measure(self, matrix, token, are_data):
+        """Take the scale from the rows of the first corpus."""
+        norms = np.zeros(matrix.shape[0])
+        if sparse.issparse(matrix):
+            owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+            values = matrix.data.astype(np.float64)
+            norms = np.bincount(owner, values * values, minlength=matrix.shape[0])
+            sums = np.bincount(matrix.indices, values, minlength=self.width) if are_data else None
+        else:
+            for first in range(0, matrix.shape[0], SOME_ROWS):
+                block = matrix[first : first + SOME_ROWS].astype(np.float64)  # a copy, and writeable
+                row_norms(block, norms[first : first + SOME_ROWS])
+            sums = matrix.sum(axis=0, dtype=np.float64)
+        times = _times_read(token, *self.features.window)
+        self.squares = sum((n * exact_sum(norms[times == n]) for n in np.unique(times).tolist()), Fraction(0))
+        self.n_tokens = matrix.shape[0]
+        if self.scaled:
+            self.scale = self.features.factor(self.squares, self.n_tokens)
+        if are_data and self.scaled:
+            warn_unless_centred(sums, exact_sum(norms), self.n_tokens)
+        if are_data and self.scaled is None:
+            self.sums = sums, exact_sum(norms)
+
+    def _bag(self, rows, token, grow):
         """The rows of a corpus as features by token."""
-        rows = matrix if sparse.issparse(matrix) else sparse.csr_matrix(matrix)
-        start, column = rows.indptr.astype(np.int64), rows.indices
-        value = rows.data.astype(np.float64)  # a copy
+        start, column, value = rows.indptr.astype(np.int64), rows.indices, rows.data.astype(np.float64)
         used = value != 0.0
         if not used.all():  # zeros that are written down
             start = np.append(0, np.cumsum(used))[start]
             column, value = column[used], value[used]
-        if grow and not self.n_tokens:
-            owner = np.repeat(np.arange(rows.shape[0]), np.diff(start))
-            self.squares, self.n_tokens = exact_sum(np.bincount(owner, value * value)), rows.shape[0]
-            if self.scaled:
-                self.scale = self.features.factor(self.squares, self.n_tokens)
-        value *= self.scale
+        if self.features.window != (0, 0):
+            start, column, value = _windowed(start, column, value, token, self.width, *self.features.window)
+        value = value * self.scale
         if self.features.bias:
-            start, column, value = _with_bias(start, column, value, self.width)
+            start, column, value = _with_bias(start, column, value, self._bias)
         if grow and self.sparse:
             self._grow(column)
         if (value == 1.0).all():
@@ -158,7 +201,7 @@ class RowsEncoder:
 
     def _grow(self, column):
         """Count columns, and give rows to those that are new and frequent enough."""
-        size, n = self.width + 1, column.shape[0]
+        size, n = self.row_of.shape[0], column.shape[0]
         first = np.full(size, n, np.int64)
         first[column[::-1]] = np.arange(n - 1, -1, -1)  # of several the last one written: the first use
         known = np.zeros(size, np.bool_)
@@ -172,7 +215,7 @@ class RowsEncoder:
         """Give rows to the columns of ``order`` that have none and deserve them."""
         deserving = self.row_of[order] < 0
         if self.min_count > 1:
-            deserving &= (self.counts[order] >= self.min_count) | (order == self.width)
+            deserving &= (self.counts[order] >= self.min_count) | (order == self._bias)
         columns = order[deserving]
         row_of = self.row_of.copy()
         row_of[columns] = self.n_rows + np.arange(columns.shape[0], dtype=np.int32)
@@ -193,19 +236,22 @@ class RowsEncoder:
         """(n_rows,) what each feature looks at, as a number; None if nobody knows."""
         if self._fields is None:
             return None
-        of_row = np.zeros(self.n_rows, np.int32)
-        columns = np.flatnonzero(self.row_of[:-1] >= 0)
-        of_row[self.row_of[columns]] = self._fields[columns]
+        of_row = np.full(self.n_rows, int(self._fields.max(initial=-1)) + 1, np.int32)  # the bias is another
+        used = self.order[(self.row_of[self.order] >= 0) & (self.order < self.width)]
+        of_row[self.row_of[used]] = self._fields[used]
         return of_row
 
     def adapted(self, flat, token):
         """Raise: there is nothing to adapt."""
         raise ValueError("there is nothing to adapt: rows of numbers have no accessor variety")
 
-    def _name(self, column):
-        if column == self.width:
+    def _name(self, feature):
+        if feature == self._bias:
             return "bias"
-        return f"x{column}" if self.names is None else self.names.all()[column]
+        at, column = divmod(feature, self.width)
+        name = f"x{column}" if self.names is None else self.names.all()[column]
+        shift = self.features.window[0] + at
+        return f"{name}@{shift:+d}" if shift else name
 
     def row_names(self, rows):
         """The names of rows, {row: name}."""
@@ -219,7 +265,7 @@ class RowsEncoder:
         -------
         nodes, edges : list of lists of (row, value, name)
         """
-        bag = encoded.bag
+        bag = bag_of(encoded)
         names = self.row_names(set(bag.row.tolist()))
         values = bag.value if bag.value.size else np.ones(bag.row.shape[0])
         parts = [
@@ -232,6 +278,8 @@ class RowsEncoder:
     # -- shards ------------------------------------------------------------------------------------
     def merged(self, encoders, counts, min_count):
         """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
+        if min_count > 1 and not self.sparse:
+            raise ValueError(f"min_count={min_count} applies to sparse rows only")
         for s, other in enumerate(encoders):
             if other.width != self.width:
                 raise ValueError(
@@ -251,6 +299,9 @@ class RowsEncoder:
         out.squares = sum((encoder.squares for encoder in encoders), Fraction(0))
         out.n_tokens = sum(encoder.n_tokens for encoder in encoders)
         out.scale = self.features.factor(out.squares, out.n_tokens)
+        if all(encoder.sums is not None for encoder in encoders):
+            sums = sum(encoder.sums[0] for encoder in encoders)
+            warn_unless_centred(sums, sum(encoder.sums[1] for encoder in encoders), out.n_tokens)
         if min_count > 1:
             for encoder, count in zip(encoders, counts):
                 out.counts[encoder.order] += count.nodes[encoder.row_of[encoder.order]]
@@ -265,13 +316,70 @@ class RowsEncoder:
             maps.append(RowMap(rows, np.zeros(1, np.int32)))
         return out, maps
 
-    def rescaled(self, bag, scale):
-        """``bag``, which this encoder made of values as they are, under a scale."""
-        if scale == 1.0:
-            return bag
+    def rescaled(self, task, scale):
+        """A task of values as they are, which this encoder made, under a scale."""
+        if task.dense:
+            return task._replace(dense=task.dense._replace(scale=scale))
+        bag = task.bag
+        if scale == 1.0 or bag.start.shape[0] == 1:
+            return task
         value = bag.value if bag.value.shape[0] else np.ones(bag.row.shape[0])
-        bias = self.row_of[self.width] if self.features.bias else -1
-        return bag._replace(value=np.where(bag.row == bias, 1.0, value * scale))
+        bias = self.row_of[self._bias] if self.features.bias else -1
+        return task._replace(bag=bag._replace(value=np.where(bag.row == bias, 1.0, value * scale)))
+
+
+@kernel
+def row_norms(block, out):
+    """``out[t] = ‖x_t‖²``, added up in the order of the columns as those of sparse rows are."""
+    for t in range(block.shape[0]):
+        total = 0.0
+        for f in range(block.shape[1]):
+            total += block[t, f] * block[t, f]
+        out[t] = total
+
+
+def _times_read(token, low, high):
+    """(N,) how many tokens have each token's columns as features: the places of the window that fit."""
+    length = np.diff(token)
+    before = np.arange(int(token[-1])) - np.repeat(token[:-1], length)
+    behind = np.repeat(length, length) - 1 - before
+    return np.minimum(high, before) + np.minimum(-low, behind) + 1
+
+
+def _windowed(start, column, value, token, width, low, high):
+    """Entries of each token with those of its neighbours: column c of t + s is (s - low) * width + c."""
+    places, n = high - low + 1, start.shape[0] - 1
+    sequence = np.repeat(np.arange(token.shape[0] - 1), np.diff(token))
+    at = np.arange(n)[:, None] + np.arange(low, high + 1)
+    inside = (at >= token[sequence][:, None]) & (at < token[sequence + 1][:, None])
+    at = np.where(inside, at, 0).ravel()
+    size = np.where(inside.ravel(), start[at + 1] - start[at], 0) if n else np.zeros(0, np.int64)
+    ends = np.cumsum(size)
+    entry = np.arange(int(ends[-1]) if n else 0) + np.repeat(start[at] - ends + size, size)
+    shift = np.repeat(np.tile(np.arange(places) * width, n), size)
+    return np.append(0, ends)[::places], column[entry] + shift, value[entry]
+
+
+def bag_of(encoded):
+    """The features of rows of numbers as a bag, dense rows too.
+
+    Parameters
+    ----------
+    encoded : NamedTuple
+        Has the fields of :class:`.encoded.Encoded`; its anchors are tokens.
+    """
+    dense, token = encoded.dense, encoded.anchor
+    if not dense:
+        return encoded.bag
+    rows = sparse.csr_matrix(dense.block)
+    start, column, value = rows.indptr.astype(np.int64), rows.indices, rows.data.astype(np.float64)
+    width = dense.block.shape[1]
+    if (dense.low, dense.high) != (0, 0):
+        start, column, value = _windowed(start, column, value, token, width, dense.low, dense.high)
+    value = value * dense.scale
+    if dense.bias:
+        start, column, value = _with_bias(start, column, value, dense.n_rows - 1)
+    return Bag(start, column.astype(np.int32), value)
 
 
 def _with_bias(start, column, value, bias):

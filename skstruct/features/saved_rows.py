@@ -13,14 +13,19 @@ _MOST_COLUMNS = 2**31 - 1
 
 
 def _features_state(features, writer, name):
-    return {"bias": bool(features.bias), "scale": writer.value(features.scale, f"{name}.scale")}
+    return {
+        "bias": bool(features.bias),
+        "scale": writer.value(features.scale, f"{name}.scale"),
+        "window": [int(d) for d in features.window],
+    }
 
 
 def _features_from_state(node, reader, where):
-    bias, scale = reader.members(node, where, "bias scale")
+    bias, scale, window = reader.members(node, where, "bias scale window")
+    window = tuple(reader.list(window, f"{where}.window"))
     scale = reader.value(scale, f"{where}.scale")
     try:
-        return NumericFeatures(reader.flag(bias, f"{where}.bias"), scale)
+        return NumericFeatures(reader.flag(bias, f"{where}.bias"), scale, window)
     except ValueError as error:
         require(False, f"{where}: {error}")
 
@@ -82,7 +87,8 @@ def rows_from_state(node, reader, where):
         require(len(names) == width, f"{where}.names must be {width}")
         encoder.names = FeatureNames(names)
     column = reader.array(column, f"{where}.column", np.int32, (None,))
-    n, size = column.shape[0], width + bool(encoder.features.bias)
+    low, high = encoder.features.window
+    n, size = column.shape[0], width * (high - low + 1) + bool(encoder.features.bias)
     require(within(column, 0, size), f"{where}.column is out of range")
     require(np.unique(column).shape[0] == n, f"{where}.column holds a column twice")
     require(encoder.sparse or n == size, f"{where}.column must hold all columns")
@@ -92,12 +98,12 @@ def rows_from_state(node, reader, where):
     ok = within(row, -1, encoder.n_rows) and np.array_equal(used, np.arange(encoder.n_rows))
     require(ok, f"{where}.row must hold each row once")
     require(encoder.sparse or np.array_equal(row, column), f"{where}.row must be those of the columns")
-    encoder.order, encoder.row_of = column, np.full(width + 1, -1, np.int32)
+    encoder.order, encoder.row_of = column, np.full(size, -1, np.int32)
     encoder.row_of[column] = row
     if encoder.min_count > 1:
         (count,) = reader.members(node, where, "count")
         count = reader.array(count, f"{where}.count", np.int64, (n,))
         require(within(count, 0, 2**62), f"{where}.count is out of range")
-        encoder.counts = np.zeros(width + 1, np.int64)
+        encoder.counts = np.zeros(size, np.int64)
         encoder.counts[column] = count
     return encoder

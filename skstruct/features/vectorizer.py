@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class TokenVectorizer(TransformerMixin, BaseEstimator):
+class TokenVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Encode the features of tokens once, for all the fits of a search.
 
     The sparse matrix that it makes stands for the tokens: a tagger fitted on it, or on some of its
@@ -157,6 +157,19 @@ class TokenVectorizer(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return np.array(self._names.all(), dtype=object)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Do nothing: sequences come as a SequenceMatrix, whatever container other transformers return.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None
+
+        Returns
+        -------
+        self
+        """
+        return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_encoder")

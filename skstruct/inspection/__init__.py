@@ -8,16 +8,19 @@ Of word segmenters and parsers :func:`feature_weights` lists the weights too; pa
 only. How far the probabilities of a tagger can be trusted, :class:`ReliabilityDisplay` draws.
 """
 
+from .coefficients_of import Coefficients, coefficients
 from .explaining import explain
 from .feature_lists import FeatureWeight, feature_weights, features_of, transition_weights
 from .reliability import ReliabilityDisplay
 from .rendering import Explanation, TokenExplanation
 
 __all__ = [
+    "Coefficients",
     "Explanation",
     "FeatureWeight",
     "ReliabilityDisplay",
     "TokenExplanation",
+    "coefficients",
     "explain",
     "feature_weights",
     "features_of",

@@ -162,10 +162,18 @@ def active_features(model, given):
 
 
 def tokens_of(given):
-    """The tokens of one sequence, alone in a checked corpus, as a list."""
-    if isinstance(given, SequenceMatrix):
-        return [row for row in given.matrix]
-    return given[0]
+    """The tokens of one sequence, alone in a checked corpus, as a list.
+
+    Rows of numbers are arrays; sparse ones are dicts of what is not zero, by name or number of the column.
+    """
+    if not isinstance(given, SequenceMatrix):
+        return given[0]
+    matrix = given.matrix
+    if isinstance(matrix, np.ndarray):
+        return list(matrix)
+    names = range(matrix.shape[1]) if given.names is None else given.names.all()
+    entries = [(names[c], v) for c, v in zip(matrix.indices.tolist(), matrix.data.tolist())]
+    return [dict(entries[a:b]) for a, b in zip(matrix.indptr.tolist(), matrix.indptr[1:].tolist())]
 
 
 def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:

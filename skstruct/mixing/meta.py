@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, CallbackSupportMixin, available_if, sequence_tags
+from .._sklearn import BaseEstimator, CallbackSupportMixin, available_if, rows_tags, sequence_tags
 from ..chain.perceptron import StructuredPerceptron
+from ..chain.tagger import SequenceTagger
 from ..data.inputs import Inputs
 from ..data.types import Corpus
 from ..saving.registry import Savable
@@ -48,7 +49,10 @@ class MetaLearner(CheckpointParameters, RunParameters, CallbackSupportMixin, Sav
     n_iter_: int
 
     def __sklearn_tags__(self) -> Any:
-        return sequence_tags(super().__sklearn_tags__())
+        tags = sequence_tags(super().__sklearn_tags__())
+        if isinstance(self._template(), SequenceTagger):
+            tags = rows_tags(tags)
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")

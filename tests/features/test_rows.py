@@ -43,6 +43,11 @@ LEARNERS = {
     "l1": StructuredPerceptron(penalty="l1", alpha=0.01, max_iter=4, random_state=0),
     "l2": StructuredPerceptron(penalty="l2", alpha=0.01, max_iter=4, random_state=0),
     "passive-aggressive": PassiveAggressiveTagger(max_iter=4, random_state=0),
+    "hamming": PassiveAggressiveTagger(variant="PA", cost="hamming", max_iter=4, random_state=0),
+    "cumulative": PassiveAggressiveTagger(penalty="l1-cumulative", alpha=0.01, max_iter=4, random_state=0),
+    "dropout": StructuredPerceptron(dropout=0.2, max_iter=4, random_state=0),
+    "costs": StructuredPerceptron(class_weight={"L0": 2.0, "L1": 0.5}, max_iter=4, random_state=0),
+    "windows": StructuredPerceptron(max_iter=4, random_state=0),
     "averager": BaggingShuffleAverager(StructuredPerceptron(max_iter=3), 3, random_state=0),
     "mixer": ParameterMixer(StructuredPerceptron(max_iter=3), 2, random_state=0),
 }
@@ -73,22 +78,80 @@ def forms(X):
     }
 
 
+def in_windows(X, low, high):
+    """Rows that hold their neighbours too; zeros beyond the ends."""
+    out = []
+    for x in X:
+        padded = np.concatenate([np.zeros((-low, x.shape[1])), x, np.zeros((high, x.shape[1]))])
+        out.append(np.hstack([padded[k : k + len(x)] for k in range(high - low + 1)]))
+    return out
+
+
+@pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_all_forms_are_equal(learner):
+def test_all_forms_are_equal(learner, bias):
     X, y = data()
-    expected = with_features(LEARNERS[learner], AS_GIVEN).fit(X, y)
+    window = (-2, 1) if learner == "windows" else (0, 0)
+    features = NumericFeatures(bias=bias, scale=1.0, window=window)
+    expected = with_features(LEARNERS[learner], features).fit(X, y)
     scores = expected.decision_function(X).tolist()
     assert expected.score(X, y) > 0.6
     for form, given in forms(X).items():
-        found = with_features(LEARNERS[learner], AS_GIVEN).fit(given, y)
+        found = with_features(LEARNERS[learner], features).fit(given, y)
         for other in (X, given):
             assert found.predict(other) == expected.predict(X), form
             assert found.decision_function(other).tolist() == scores, form
         assert found.predict_kbest(given, 3) == expected.predict_kbest(X, 3), form
-    dicts = as_dicts(X)
+    wide = in_windows(X, *window)
+    dicts = [[{**token, "bias": bias} for token in x] for x in as_dicts(wide)]
     named = clone(LEARNERS[learner]).fit(dicts, y)
     assert named.predict(dicts) == expected.predict(X)
     assert named.decision_function(dicts).tolist() == scores
+
+
+@pytest.mark.parametrize("learner", ["perceptron", "passive-aggressive", "l1", "order2"])
+def test_float32_is_as_good_as_the_same_values(learner):
+    X, y = data()
+    X = [x.astype(np.float32) for x in X]
+    expected = clone(LEARNERS[learner]).fit([x.astype(np.float64) for x in X], y)
+    found = clone(LEARNERS[learner]).fit(X, y)
+    for form in (X, [x.astype(np.float64) for x in X], [sparse.csr_array(x) for x in X]):
+        assert found.decision_function(form).tolist() == expected.decision_function(X).tolist()
+    halves = [np.round(x * 4).astype(np.float16) for x in X]
+    for kind in (np.int8, np.int64, np.float32):
+        same = clone(LEARNERS[learner]).fit([x.astype(kind) for x in halves], y)
+        expected = clone(LEARNERS[learner]).fit(halves, y)
+        assert same.decision_function(halves).tolist() == expected.decision_function(halves).tolist()
+
+
+def test_noise_is_drawn_by_column():
+    X, y = data()
+    noisy = StructuredPerceptron(
+        feature_noise="zipf", edge_noise="dropout", penalty="l2", max_iter=4, random_state=0
+    )
+    noisy.set_params(features=AS_GIVEN)
+    everything = [np.ones((1, 6)), *X]  # so that columns are met in their order
+    labels = [["L0"], *y]
+    found = clone(noisy).fit(everything, labels)
+    expected = clone(noisy).fit([sparse.csr_array(x) for x in everything], labels)
+    assert found.decision_function(X).tolist() == expected.decision_function(X).tolist()
+    quiet = clone(noisy).set_params(feature_noise=None).fit(everything, labels)
+    assert found.decision_function(X).tolist() != quiet.decision_function(X).tolist()
+
+
+def test_many_labels_in_sparse_weights():
+    """With more labels than full rows have room for, weights of dense rows are a pool."""
+    rng = np.random.default_rng(0)
+    F, L = 6000, 3000  # 18 million weights
+    X = [rng.normal(size=(3, F)).astype(np.float32) for _ in range(6)]
+    y = [[f"L{int(k)}" for k in rng.integers(0, L, 3)] for _ in X]
+    classes = [f"L{k}" for k in range(L)]
+    features = NumericFeatures(scale=1.0)
+    found = StructuredPerceptron(features, random_state=0).partial_fit(X, y, classes=classes)
+    rows = [sparse.csr_array(x) for x in X]
+    expected = StructuredPerceptron(features, random_state=0).partial_fit(rows, y, classes=classes)
+    assert found.decision_function(X).tolist() == expected.decision_function(rows).tolist()
+    assert found.predict(X) == expected.predict(rows)
 
 
 def test_the_crf_agrees():

@@ -1,0 +1,397 @@
+"""scikit-learn's transformers on tokens: stack the tokens of all sequences, transform, and cut again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn import get_config
+from sklearn.base import TransformerMixin, clone
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import (
+    BaseEstimator,
+    HasMethods,
+    StrOptions,
+    available_if,
+    get_tags,
+    safe_indexing,
+    safe_set_output,
+    sequence_tags,
+)
+from ..data.inputs import (
+    PlaceError,
+    as_sequences,
+    as_tokens,
+    check_same_lengths,
+    flatten,
+    lengths_of,
+    renumbered,
+)
+from ..data.matrix import FeatureNames, SequenceMatrix
+from ..data.tables import is_frame
+from ..data.types import Corpus
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+def _inner_has(name):
+    def check(self):
+        getattr(getattr(self, "transformer_", self.transformer), name)  # its error says what is missing
+        return True
+
+    return check
+
+
+class TokenTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+    """Let a transformer of scikit-learn work on the tokens of sequences.
+
+    It gets the tokens of all sequences as one table, and what it returns is cut where sequences end.
+
+    Parameters
+    ----------
+    transformer : transformer
+        With ``fit`` and ``transform``, over samples that are tokens. It gets rows of numbers as a matrix,
+        data frames as one frame, tokens that are tuples as an array of objects with a column for each place
+        (for ``ColumnTransformer`` and ``OneHotEncoder``), and tokens that are str, dicts or lists as a list
+        (for ``HashingVectorizer``, ``DictVectorizer`` and ``FeatureHasher``).
+    per : {"corpus", "sequence"}, default="corpus"
+        Fit it once, on all tokens of ``fit``, or a clone on each sequence by itself, in ``transform`` too.
+        The latter needs whole sequences, and learns nothing from one for another.
+
+    Attributes
+    ----------
+    transformer_ : transformer
+        Fitted; for ``per="sequence"`` on the first sequence of ``fit``.
+
+    Notes
+    -----
+    Labels are handed on, one a token, for selections of features and linear discriminants. Tokens whose label
+    is None take no part in ``fit`` then.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from skstruct import StructuredPerceptron
+    >>> from skstruct.features import TokenTransformer
+    >>> X = [np.array([[170.0, 1.0], [182.0, 3.0]]), np.array([[165.0, 2.0], [190.0, 4.0], [171.0, 1.5]])]
+    >>> y = [["low", "high"], ["low", "high", "low"]]
+    >>> pipeline = make_pipeline(TokenTransformer(StandardScaler()), StructuredPerceptron(random_state=0))
+    >>> pipeline.fit(X, y).predict([np.array([[189.0, 3.5]])])
+    [['high']]
+    """
+
+    _parameter_constraints = {
+        "transformer": [HasMethods(["fit", "transform"])],
+        "per": [StrOptions({"corpus", "sequence"})],
+    }
+
+    transformer_: Any
+
+    def __init__(self, transformer: Any, *, per: Literal["corpus", "sequence"] = "corpus") -> None:
+        self.transformer = transformer
+        self.per = per
+
+    def __sklearn_tags__(self) -> Any:
+        tags = sequence_tags(super().__sklearn_tags__())
+        tags.target_tags.required = _needs_labels(self.transformer)
+        return tags
+
+    def get_metadata_routing(self) -> Any:
+        """Who gets which metadata: what the transformer requests, one value a sequence, is repeated by token.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRouter
+        """
+        mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="fit_transform", callee="fit")
+        mapping.add(caller="partial_fit", callee="partial_fit")
+        return MetadataRouter(owner=self).add(transformer=self.transformer, method_mapping=mapping)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose the container of the inner transformer's output; sequences come as a SequenceMatrix.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None
+
+        Returns
+        -------
+        self
+        """
+        for inner in (self.transformer, getattr(self, "transformer_", None)):
+            if inner is not None:
+                safe_set_output(inner, transform=transform)
+        return self
+
+    # -- fitting -----------------------------------------------------------------------------------
+    def fit(self, X: Corpus, y: Corpus | None = None, **params: Any) -> Self:
+        """Fit the transformer on the tokens of all sequences.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens, or SequenceMatrix
+        y : list of sequences of labels, optional
+        **params
+            Metadata for the transformer, such as ``sample_weight``, one value a sequence.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is wrong; the message names sequence and position.
+        """
+        self._validate_params()
+        if self.per == "sequence" and _needs_labels(self.transformer):
+            raise ValueError(
+                f"{type(self.transformer).__name__} learns from labels, of which transform has none; "
+                f'per="sequence" does not go with it'
+            )
+        return self._learn("fit", clone(self.transformer), X, y, params)
+
+    @available_if(_inner_has("partial_fit"))
+    def partial_fit(self, X: Corpus, y: Corpus | None = None, **params: Any) -> Self:
+        """Go on fitting the transformer with more sequences.
+
+        Parameters
+        ----------
+        X, y, **params
+            As of :meth:`fit`.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        if self.per == "sequence":
+            raise ValueError(
+                'per="sequence" fits a transformer on each sequence; there is nothing to go on with'
+            )
+        inner = self.transformer_ if hasattr(self, "transformer_") else clone(self.transformer)
+        return self._learn("partial_fit", inner, X, y, params)
+
+    def fit_transform(self, X: Corpus, y: Corpus | None = None, **params: Any) -> SequenceMatrix:
+        """:meth:`fit`, then :meth:`transform`.
+
+        Parameters
+        ----------
+        X, y, **params
+            As of :meth:`fit`.
+
+        Returns
+        -------
+        SequenceMatrix
+        """
+        return self.fit(X, y, **params).transform(X)
+
+    def _learn(self, method, inner, X, y, params):
+        tokens, lengths, _ = _stacked(X)
+        if not lengths.sum():
+            raise ValueError("X holds no token: at least one sequence with at least one token is needed")
+        if self.per == "sequence":
+            first = int(np.flatnonzero(lengths)[0])
+            tokens = _rows(tokens, int(lengths[:first].sum()), int(lengths[: first + 1].sum()))
+            y = None
+        more, keep = {}, None
+        if y is not None:
+            y = as_sequences(y, "y", "label")
+            check_same_lengths(lengths, lengths_of(y))
+            labels = flatten(y)
+            given = np.fromiter((label is not None for label in labels), np.bool_, len(labels))
+            if not given.all():
+                keep = np.flatnonzero(given)
+                labels = [labels[k] for k in keep]
+            if not labels:
+                raise ValueError("y holds no label: all tokens are None")
+            more["y"] = _as_targets(labels)
+        if get_config()["enable_metadata_routing"]:
+            params = process_routing(self, method, **params).transformer[method] if params else {}
+        for name, value in params.items():
+            more[name] = _by_token(name, value, lengths, keep)
+        getattr(inner, method)(tokens if keep is None else safe_indexing(tokens, keep), **more)
+        self.transformer_ = inner
+        # What an empty list of sequences becomes: the transformers of scikit-learn refuse it.
+        self._nothing = _as_numbers(inner.transform(_rows(tokens, 0, 1)), np.ones(1, np.int64), None)[:0]
+        return self
+
+    # -- transforming ------------------------------------------------------------------------------
+    def transform(self, X: Corpus) -> SequenceMatrix:
+        """Transform tokens.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens, or SequenceMatrix
+
+        Returns
+        -------
+        SequenceMatrix
+            One row for each token; an empty sequence has none.
+        """
+        check_is_fitted(self)
+        tokens, lengths, names = _stacked(X)
+        n = int(lengths.sum())
+        if not n:
+            return (
+                self._nothing[np.zeros(0, np.int64)] if not len(lengths) else _empties(self._nothing, lengths)
+            )
+        if self.per == "corpus":
+            return _as_numbers(self.transformer_.transform(tokens), lengths, self._names_out(names))
+        parts, ends = [], np.cumsum(lengths)
+        for i in np.flatnonzero(lengths).tolist():
+            part = _rows(tokens, int(ends[i] - lengths[i]), int(ends[i]))
+            try:
+                part = clone(self.transformer).fit(part).transform(part)
+            except ValueError as error:
+                raise PlaceError(i, None, str(error), "X") from error
+            parts.append(_as_numbers(part, lengths[i : i + 1], None).matrix)
+        with renumbered(np.flatnonzero(lengths).tolist()):
+            found = as_tokens(parts)
+        return _as_numbers(found.matrix, lengths, self._names_out(names))
+
+    @available_if(_inner_has("inverse_transform"))
+    def inverse_transform(self, X: Corpus) -> Any:
+        """Undo :meth:`transform`, with the transformer's ``inverse_transform``.
+
+        Parameters
+        ----------
+        X : SequenceMatrix, or list of sequences of rows
+
+        Returns
+        -------
+        SequenceMatrix or list
+            A list if the transformer does not return numbers.
+        """
+        check_is_fitted(self)
+        if self.per == "sequence":
+            raise ValueError('per="sequence" keeps no transformer of a sequence that could undo what it did')
+        tokens, lengths, _ = _stacked(X)
+        found = self.transformer_.inverse_transform(tokens)
+        if is_frame(found) or isinstance(found, np.ndarray) and found.ndim == 2 or sparse.issparse(found):
+            return _as_numbers(found, lengths, None)
+        ends = np.cumsum(lengths).tolist()
+        return [found[b - n : b] for n, b in zip(lengths.tolist(), ends)]
+
+    # -- what the inner one knows ------------------------------------------------------------------
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names of the columns, as the transformer gives them.
+
+        Parameters
+        ----------
+        input_features : list of str, optional
+
+        Returns
+        -------
+        ndarray of str, object
+        """
+        check_is_fitted(self)
+        found: NDArray[np.object_] = self.transformer_.get_feature_names_out(input_features)
+        return found
+
+    def _names_out(self, names):
+        """The names of the output's columns, or None if the transformer does not know them."""
+        names = None if names is None else np.array(names.all(), dtype=object)
+        try:
+            return FeatureNames([str(name) for name in self.transformer_.get_feature_names_out(names)])
+        except (AttributeError, TypeError, ValueError):
+            return None
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns of the tokens that the transformer was fitted on."""
+        check_is_fitted(self)
+        found: int = self.transformer_.n_features_in_
+        return found
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "transformer_")
+
+
+def _needs_labels(transformer):
+    return bool(get_tags(transformer).target_tags.required)
+
+
+def _stacked(X):
+    """(tokens as a transformer takes them, lengths, names of columns or None)"""
+    if not isinstance(X, SequenceMatrix) and hasattr(X, "__len__") and not sparse.issparse(X):
+        frames = [x for x in (X if isinstance(X, (list, tuple)) else ()) if is_frame(x)]
+        if frames and len(frames) == len(X):
+            return _concatenated(frames), np.array([len(frame) for frame in frames], np.int64), None
+    sequences = as_tokens(X)
+    lengths = lengths_of(sequences)
+    if isinstance(sequences, SequenceMatrix):
+        return sequences.matrix, lengths, sequences.names
+    flat = flatten(sequences)
+    if flat and isinstance(flat[0], tuple):
+        table = np.empty((len(flat), len(flat[0])), dtype=object)
+        for k, token in enumerate(flat):
+            if not isinstance(token, tuple) or len(token) != table.shape[1]:
+                i = int(np.searchsorted(np.cumsum(lengths), k, side="right"))
+                t = k - int(lengths[:i].sum())
+                raise PlaceError(i, t, f"expected a tuple of {table.shape[1]} like the first token", "X")
+            table[k] = token
+        return table, lengths, None
+    return flat, lengths, None
+
+
+def _concatenated(frames):
+    """One frame of several."""
+    first = frames[0]
+    if hasattr(first, "iloc"):
+        import pandas
+
+        return pandas.concat(frames, ignore_index=True)
+    return type(first)().vstack(first) if len(frames) == 1 else _polars_concat(frames)
+
+
+def _polars_concat(frames):
+    import polars
+
+    return polars.concat(frames)
+
+
+def _rows(tokens, a, b):
+    return tokens.iloc[a:b] if hasattr(tokens, "iloc") else tokens[a:b]
+
+
+def _as_targets(labels):
+    """Labels as an array of one dimension; tuples stay what they are."""
+    if isinstance(labels[0], tuple):
+        array = np.empty(len(labels), dtype=object)
+        array[:] = labels
+        return array
+    return np.asarray(labels)
+
+
+def _by_token(name, value, lengths, keep):
+    """Metadata of sequences, repeated for their tokens; other values as they are."""
+    if value is None or isinstance(value, (str, bytes, dict)) or not hasattr(value, "__len__"):
+        return value
+    if len(value) != lengths.shape[0]:
+        raise ValueError(f"{name} must have one value a sequence, {lengths.shape[0]}, got {len(value)}")
+    repeated = np.repeat(np.asarray(value), lengths, axis=0)
+    return repeated if keep is None else repeated[keep]
+
+
+def _as_numbers(found, lengths, names):
+    """The output of a transformer, by sequence."""
+    n = found.shape[0] if hasattr(found, "shape") else len(found)
+    if n != lengths.sum():
+        raise ValueError(f"the transformer returned {n} rows for {lengths.sum()} tokens")
+    X = SequenceMatrix(found, lengths)
+    if X.names is None and names is not None and len(names.all()) == X.matrix.shape[1]:
+        X.names = names
+    return X
+
+
+def _empties(nothing, lengths):
+    """As many empty sequences as there are lengths."""
+    return SequenceMatrix(nothing.matrix, lengths, feature_names=nothing.feature_names)
