@@ -213,9 +213,11 @@ def sequence_tags(tags):
 
 
 def rows_tags(tags):
-    """The same of estimators whose tokens may be rows of numbers, dense or sparse."""
+    """The same of estimators whose tokens may be rows of numbers.
+
+    Sequences may be sparse matrices; one sparse matrix alone, which the tag ``sparse`` is about, may not.
+    """
     tags.input_tags.three_d_array = True
-    tags.input_tags.sparse = True
     return tags
 
 
