@@ -19,6 +19,8 @@ EXPECTED = {
     "adaptation.py": ["OOV recall", "char-av, target text", "spread of F1"],
     "beyond_the_chain.py": ["| words | + shuffle |", "| joint | base + reranker |", "| parse-zh | + both |"],
     "confidence.py": ["calibration error", "expected by the model", "F1", "least sure per word"],
+    "letters.py": ["letter by letter", "| order 2 |", "by letters,"],
+    "activities.py": ["seconds alone", "| chain, window of 3 |", "run: most of all"],
     "two_stage_l1.py": ["OWL-QN", "two stages", "Figure 4", "line search"],
     "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
 }
@@ -45,6 +47,8 @@ def test_every_example_is_listed():
         "word_segmenter.py",
         "parse.py",
         "trained_model.py",
+        "activities.py",
+        pytest.param("letters.py", marks=pytest.mark.slow),
         pytest.param("two_stage_l1.py", marks=pytest.mark.slow),
         pytest.param("grid_search.py", marks=pytest.mark.slow),
     ],

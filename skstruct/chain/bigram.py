@@ -146,6 +146,33 @@ def lists_rows(chain, rule, noise):
     return bool(chain.nodes.sparse or rule.penalty in LAZY or noisy)
 
 
+@spliced
+def _label_transitions(chain, rule, noise, step, scale, work, transition):
+    """``transition[p, y] = w[p, y]``, constraints included."""
+    L = chain.nodes.columns
+    one = np.int64(1)  # a literal would have helpers compiled for it alone
+    if chain.bigram and not chain.edges.sparse and not is_lazy(rule) and noise.edge == NO_NOISE:
+        weight = chain.edges.value
+        for p in range(L):
+            for y in range(L):
+                transition[p * L + y] = scale * weight[p * L + y] + chain.allowed[p, y]
+    else:
+        for k in range(L * L):
+            transition[k] = 0.0
+        if chain.bigram:
+            work.edge_runs.row[0] = 0
+            work.edge_runs.token[0] = 0
+            work.edge_runs.width[0] = 1
+            work.edge_runs.value[0] = 1.0
+            sum_rows(chain.edges, rule, step, work.edge_runs, one, L, L * L, scale, transition)
+            if noise.edge != NO_NOISE:
+                for k in range(L * L):
+                    transition[k] *= factor(noise, noise.edge, EDGE_STREAM, step, -1 - k)
+        for p in range(L):
+            for y in range(L):
+                transition[p * L + y] += chain.allowed[p, y]
+
+
 @inline
 def score_sequence(task, i, chain, rule, noise, plain, work):
     """Fill ``work.emission`` and ``work.transition``; returns the numbers of node and edge runs.
@@ -188,26 +215,7 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
             emission[k] *= scale
 
     # transition[p, y] = w[p, y]; behind it, if transitions look at the input, one matrix a token
-    if chain.bigram and not chain.edges.sparse and not is_lazy(rule) and noise.edge == NO_NOISE:
-        weight = chain.edges.value
-        for p in range(L):
-            for y in range(L):
-                transition[p * L + y] = scale * weight[p * L + y] + chain.allowed[p, y]
-    else:
-        for k in range(L * L):
-            transition[k] = 0.0
-        if chain.bigram:
-            work.edge_runs.row[0] = 0
-            work.edge_runs.token[0] = 0
-            work.edge_runs.width[0] = 1
-            work.edge_runs.value[0] = 1.0
-            sum_rows(chain.edges, rule, step, work.edge_runs, one, L, L * L, scale, transition)
-            if noise.edge != NO_NOISE:
-                for k in range(L * L):
-                    transition[k] *= factor(noise, noise.edge, EDGE_STREAM, step, -1 - k)
-        for p in range(L):
-            for y in range(L):
-                transition[p * L + y] += chain.allowed[p, y]
+    _label_transitions(chain, rule, noise, step, scale, work, transition)
     n_edges = 0
     if task.edges.row.shape[0] > 0:
         for t in range(1, T):
