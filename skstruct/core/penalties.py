@@ -110,6 +110,11 @@ def catch_up(store, rule, row, step):
 # --------------------------------------------------------------------------------------------------
 # The same seen from Python
 # --------------------------------------------------------------------------------------------------
+def owes(rule):
+    """As :func:`is_lazy`, outside of kernels."""
+    return rule.penalty in LAZY
+
+
 def sums_plainly(rule):
     """Whether moments are plain sums of weights, and rows know the step up to which they are current."""
     return rule.penalty in LAZY

@@ -7,46 +7,42 @@ import numpy as np
 
 from ..data.inputs import PlaceError, describe, offsets_of, place
 
-MOST_NAMES = 100_000
-"""Joined names remembered for one key."""
+MOST_NAMES = 1000
+"""Outer keys whose joined names are remembered, and inner keys for each."""
 
 
 class Nested(Exception):
     """A value holds several features; the chunk is encoded pair by pair."""
 
 
-class Flatten:
-    """Makes dictionaries of dictionaries plain: ``{"a": {"b": 1}}`` becomes ``{"a:b": 1}``.
+def flattened(tokens):
+    """Dictionaries one level flatter: ``{"a": {"b": 1}}`` becomes ``{"a:b": 1}``.
 
-    Names that were joined once are remembered, which is no state: copies and pickles begin without.
+    Raises Nested if that does not work: if different features would have one key, or a key is no str.
     """
+    out = []
+    for token in tokens:
+        flat, n = {}, 0
+        for key, value in token.items():
+            if type(value) is dict:
+                names = _names.get(key)
+                if names is None:
+                    names = _Joined(key)
+                    if len(_names) < MOST_NAMES:
+                        _names[key] = names
+                n += len(value)
+                for inner, feature in value.items():
+                    flat[names[inner]] = feature
+            else:
+                flat[key] = value
+                n += 1
+        if len(flat) < n:
+            raise Nested
+        out.append(flat)
+    return out
 
-    def __init__(self):
-        self.names = {}  # key -> inner key -> name
 
-    def __reduce__(self):
-        return Flatten, ()
-
-    def __call__(self, tokens):
-        """The tokens one level flatter; raises Nested if different features would have one key."""
-        out = []
-        for token in tokens:
-            flat, n = {}, 0
-            for key, value in token.items():
-                if type(value) is dict:
-                    names = self.names.get(key)
-                    if names is None:
-                        names = self.names.setdefault(key, _Joined(key))
-                    n += len(value)
-                    for inner, feature in value.items():
-                        flat[names[inner]] = feature
-                else:
-                    flat[key] = value
-                    n += 1
-            if len(flat) < n:
-                raise Nested
-            out.append(flat)
-        return out
+_names = {}  # key -> _Joined: names that were joined once, whatever the model
 
 
 class _Joined(dict):

@@ -17,7 +17,16 @@ from itertools import repeat
 import numpy as np
 
 from ..data.inputs import PlaceError, describe, lengths_of, offsets_of, place
-from .bag_chunks import Flatten, Nested, as_feature, encode_lists, encode_nested, items_at, joined, with_room
+from .bag_chunks import (
+    Nested,
+    as_feature,
+    encode_lists,
+    encode_nested,
+    flattened,
+    items_at,
+    joined,
+    with_room,
+)
 from .encoded import Bag, Encoded, RowMap, no_grid
 from .names import fields_of
 from .pairs import Pairs
@@ -107,7 +116,6 @@ class BagEncoder:
         self._n_numbers = 0
         self._cache = None  # see _tables
         self._text = None  # see _may_be_known
-        self._flatten = Flatten()
 
     def __getstate__(self):
         return {**vars(self), "_cache": None, "_text": None}  # which follow from the rest
@@ -134,7 +142,7 @@ class BagEncoder:
     def _encode_dicts(self, tokens, first, offsets, grow):
         """Feature ids, values (None if all are 1) and features per token of a chunk of dictionaries."""
         nested = dict in map(type, tokens[0].values())
-        for plain in (self._flatten,) if nested else (list, self._flatten):
+        for plain in (flattened,) if nested else (list, flattened):
             with suppress(Nested, TypeError, ValueError):
                 return self._encode_simple(plain(tokens), grow)
         # A value that holds several features, or one that is wrong: look at each token alone.
