@@ -141,7 +141,7 @@ def items_at(tokens, sizes, places):
     return list(zip(map(keys.__getitem__, within), map(values.__getitem__, within)))
 
 
-def with_room(array, n):
+def roomy(array, n):
     """``array`` with at least ``n`` entries; what is behind the old ones is undefined."""
     if n <= array.shape[0]:
         return array

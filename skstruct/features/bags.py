@@ -17,16 +17,7 @@ from itertools import repeat
 import numpy as np
 
 from ..data.inputs import PlaceError, describe, lengths_of, offsets_of, place
-from .bag_chunks import (
-    Nested,
-    as_feature,
-    encode_lists,
-    encode_nested,
-    flattened,
-    items_at,
-    joined,
-    with_room,
-)
+from .bag_chunks import Nested, as_feature, encode_lists, encode_nested, flattened, items_at, joined, roomy
 from .encoded import Bag, Encoded, RowMap, no_grid
 from .names import fields_of
 from .pairs import Pairs
@@ -261,8 +252,8 @@ class BagEncoder:
         if n < len(self._pair_feature) or self._cache is None:
             new = np.array(self._pair_value[n:], np.float64)
             features, numbers = (
-                with_room(features, n + new.shape[0] + 1),
-                with_room(numbers, n + new.shape[0] + 1),
+                roomy(features, n + new.shape[0] + 1),
+                roomy(numbers, n + new.shape[0] + 1),
             )
             features[n + 1 : n + 1 + new.shape[0]] = self._pair_feature[n:]
             numbers[n + 1 : n + 1 + new.shape[0]] = new
