@@ -5,37 +5,14 @@ import argparse
 import sklearn_crfsuite
 
 from benchmarks.common import Stopwatch, load_conll2000, table
+from benchmarks.users_road import token_features
 from skstruct import StructuredPerceptron
 from skstruct.metrics import segment_f1_score
 
 
 def word_features(sentence):
     """The features of sklearn-crfsuite's tutorial: strings, booleans and a number."""
-    out = []
-    for t, (word, tag) in enumerate(sentence):
-        features = {
-            "bias": 1.0,
-            "word.lower()": word.lower(),
-            "word[-3:]": word[-3:],
-            "word[-2:]": word[-2:],
-            "word.isupper()": word.isupper(),
-            "word.istitle()": word.istitle(),
-            "word.isdigit()": word.isdigit(),
-            "postag": tag,
-            "postag[:2]": tag[:2],
-        }
-        for name, k in (("-1:", t - 1), ("+1:", t + 1)):
-            if 0 <= k < len(sentence):
-                near, near_tag = sentence[k]
-                features[name + "word.lower()"] = near.lower()
-                features[name + "word.istitle()"] = near.istitle()
-                features[name + "word.isupper()"] = near.isupper()
-                features[name + "postag"] = near_tag
-                features[name + "postag[:2]"] = near_tag[:2]
-            else:
-                features["BOS" if k < 0 else "EOS"] = True
-        out.append(features)
-    return out
+    return [token_features(sentence, t) for t in range(len(sentence))]
 
 
 def main():
