@@ -34,14 +34,14 @@ def make_task(
     """Encode a flat corpus into the arrays that kernels read; see :class:`ChainTask`.
 
     ``like`` is the token that all must resemble, if that is not the first of ``flat``; ``spelled``: dense
-    rows of numbers become features one by one.
+    rows of numbers are features one by one too.
     """
     encoded = _encoded(encoder, flat, token, grow, like)
     if encoded.dense:
         dense = encoded.dense._replace(block=lend(encoded.dense.block))
         encoded = encoded._replace(dense=dense)
         if spelled:
-            encoded = encoded._replace(bag=bag_of(encoded), dense=())
+            encoded = encoded._replace(bag=bag_of(encoded))
     return ChainTask(
         **encoded._asdict(),
         token=token,

@@ -36,10 +36,14 @@ class LabelledSequences(NamedTuple):
         lengths = lengths[order]
         token = np.zeros(order.shape[0] + 1, np.int64)
         np.cumsum(lengths, out=token[1:])
-        old = np.arange(token[-1]) + np.repeat(task.token[:-1][order] - token[:-1], lengths)
-        gold = task.gold[old]
+        found = cls(order, lengths, token, task.gold, task.weight[order], order)
+        gold = task.gold[found.places(task.token)]
         sequence = np.repeat(np.arange(order.shape[0]), lengths)
-        return cls(order, lengths, token, gold, task.weight[order], np.unique(sequence[gold < 0]))
+        return found._replace(gold=gold, partial=np.unique(sequence[gold < 0]))
+
+    def places(self, token):
+        """(N,) where each token is in a corpus whose sequences start at ``token``, in their own order."""
+        return np.arange(self.token[-1]) + np.repeat(token[:-1][self.order] - self.token[:-1], self.lengths)
 
     def token_weight(self):
         """(N,) the weight of each token's sequence."""

@@ -27,6 +27,7 @@ from .exp_transitions import exp_transitions
 from .expectations import expect
 from .lattice import form_groups, new_lattice
 from .parts import PartSums, find_parts, group_fields
+from .products import ProductSums
 from .quasi_newton import dot
 from .view import View
 
@@ -52,7 +53,8 @@ class CRFObjective:
     Parameters
     ----------
     task : ChainTask
-        The corpus; ``gold`` may hold UNLABELLED.
+        The corpus; ``gold`` may hold UNLABELLED. Dense rows of numbers are features too, one by one, and
+        ``dense`` besides, for products of matrices.
     options : ObjectiveOptions
     n_labels, n_rows, n_edge_rows : int
         Labels; weight rows of the state features; combinations of the transition features (the first
@@ -72,14 +74,17 @@ class CRFObjective:
         self.order, self.lengths, self.token, self.gold, self.sequence_weight, self.partial = self.sequences
         self.n_tokens = int(self.token[-1])
         self.group = form_groups(self.lengths)
-        self._choose_weights(task, options, like)
+        self._choose_weights(task._replace(dense=()), options, like)
         self.n_passes = 0
         self.n_threads = n_threads
         self._lattices = []
         self.occurrences = np.zeros(self.n_features, np.int64)
         for part in np.array_split(self.feature, 16):  # bincount makes a copy of eight bytes each
             self.occurrences += np.bincount(part, minlength=self.n_features)
-        self._parts, self.field, self.grouping = None, None, None
+        self._parts, self.field, self.grouping, self.products = None, None, None, None
+        if task.dense:
+            place = self.sequences.places(task.token)
+            self.products = ProductSums(task.dense, task.token, place, self.row, n_labels, N_PARTS)
         if fields is not None:
             # Numbered as they come, so that sums have one order however the corpus was encoded.
             _, first, field = np.unique(fields[self.row], return_index=True, return_inverse=True)
@@ -186,8 +191,9 @@ class CRFObjective:
         node, step, edge = weights[:K], weights[K : K + Q], weights[K + Q :]
         potentials = self._with_steps(step)
         sparse, matrix = exp_transitions(potentials.transition, self.pair, *potentials[1:])
-        if by_parts := view.parts is not None:
-            self.parts.score(view.parts, node, self.map, self.n_threads)
+        sums = view.sums
+        if by_parts := sums is not None:
+            sums.score(view.parts, node, self.map, self.n_threads)
         block = self._split(corpus.token, corpus.group)
         n_blocks = block.shape[0] - 1
         n_parts = min(N_PARTS, n_blocks) if keep or by_parts else n_blocks
@@ -197,7 +203,7 @@ class CRFObjective:
         edge_gradient = np.zeros((n_blocks, edge.shape[0]))
         whole = self.clamped if clamped else self.whole
         of_pairs = np.zeros((n_parts, self.n_pairs if keep and not by_parts else 0))
-        of_rows = self.parts.counts if by_parts else np.zeros((n_parts, 0))
+        of_rows = sums.counts if by_parts else np.zeros((n_parts, 0))
 
         def work(k, lattices, part):
             first, stop = corpus.group[block[k]], corpus.group[block[k + 1]]
@@ -235,10 +241,10 @@ class CRFObjective:
         gradient[K + Q :] = edge_gradient.sum(axis=0)
         of_pairs = of_pairs.sum(axis=0)
         if by_parts:
-            self.parts.count(view.parts, n_parts, square, gradient)
+            sums.count(view.parts, n_parts, square, gradient)
             if keep:
                 of_pairs = np.zeros(self.n_pairs)
-                self.parts.count(self.parts.whole(self.first, self.pair_label), 1, square, of_pairs)
+                sums.count(sums.whole(self.first, self.pair_label), 1, square, of_pairs)
         return total, gradient, of_pairs
 
     def evaluate(self, view, weights, keep=False):

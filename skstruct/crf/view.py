@@ -65,8 +65,10 @@ class View:
     pairs : ndarray
     corpus : Corpus
         What tokens add up.
-    parts : Occurrences or None
-        The weights of the parts, if tokens add up parts.
+    sums : PartSums, ProductSums or None
+        The table whose rows tokens add up, if they do.
+    parts : Occurrences or ndarray
+        The weights of the rows, as ``sums`` takes them.
     where : ndarray of shape (size,)
         The places of the view's weights among all.
     clamped : tuple (Corpus, Occurrences) or None
@@ -75,17 +77,19 @@ class View:
 
     def __init__(self, objective, pairs):
         o = objective
-        self.pairs, self.parts = pairs, None
+        self.pairs, self.sums, self.parts = pairs, None, None
         label = o.pair_label[pairs]
         first = np.searchsorted(o.pair_feature[pairs], np.arange(o.n_features + 1)).astype(np.int32)
         nothing = np.zeros_like(o.start), np.zeros(0, np.int32), np.zeros(0)
-        if o.grouping is not None and _is_shorter_by_parts(o, np.diff(first)):
-            sums = o.parts
+        if o.products is not None and o.products.is_shorter(o.occurrences, np.diff(first)):
+            self.sums, self.parts = o.products, o.products.whole(first, label)
+        elif o.grouping is not None and _is_shorter_by_parts(o, np.diff(first)):
+            self.sums = sums = o.parts
             in_use = np.where(np.diff(first) > 0, np.arange(o.n_features), -1).astype(np.int32)
             self.parts = Occurrences(*_made(select, *sums.features, in_use), first, label)
-            self.corpus = Corpus(
-                *o.sequences_of_corpus(), *nothing, *nothing, label, label, *sums.tokens, sums.scores
-            )
+        if self.sums is not None:
+            table = *self.sums.tokens, self.sums.scores
+            self.corpus = Corpus(*o.sequences_of_corpus(), *nothing, *nothing, label, label, *table)
         else:
             many = np.diff(first) >= MANY
             run_label = label.copy()

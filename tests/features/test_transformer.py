@@ -1,5 +1,7 @@
 """scikit-learn's transformers on tokens: what stacking by hand would give."""
 
+import warnings
+
 import numpy as np
 import pytest
 import sklearn
@@ -225,8 +227,6 @@ def test_what_is_refused():
     far = SequenceMatrix(X.matrix + 1e4, LENGTHS)
     with pytest.warns(UserWarning, match="the mean of the rows makes up .* centre the columns first"):
         StructuredPerceptron(random_state=0).fit(far, y)
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         centred = TokenTransformer(StandardScaler()).fit_transform(far)
