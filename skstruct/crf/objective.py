@@ -191,19 +191,18 @@ class CRFObjective:
         node, step, edge = weights[:K], weights[K : K + Q], weights[K + Q :]
         potentials = self._with_steps(step)
         sparse, matrix = exp_transitions(potentials.transition, self.pair, *potentials[1:])
-        sums = view.sums
-        if by_parts := sums is not None:
+        if sums := view.sums:
             sums.score(view.parts, node, self.map, self.n_threads)
         block = self._split(corpus.token, corpus.group)
         n_blocks = block.shape[0] - 1
-        n_parts = min(N_PARTS, n_blocks) if keep or by_parts else n_blocks
+        n_parts = min(N_PARTS, n_blocks) if keep or sums else n_blocks
         bad = np.zeros(corpus.weight.shape[0], bool)
         gradient = np.zeros((n_blocks, weights.shape[0]))
         everywhere = np.zeros((n_blocks, L * L))
         edge_gradient = np.zeros((n_blocks, edge.shape[0]))
         whole = self.clamped if clamped else self.whole
-        of_pairs = np.zeros((n_parts, self.n_pairs if keep and not by_parts else 0))
-        of_rows = sums.counts if by_parts else np.zeros((n_parts, 0))
+        of_pairs = np.zeros((n_parts, self.n_pairs if keep and not sums else 0))
+        of_rows = sums.counts if sums else np.zeros((n_parts, 0))
 
         def work(k, lattices, part):
             first, stop = corpus.group[block[k]], corpus.group[block[k + 1]]
@@ -240,7 +239,7 @@ class CRFObjective:
         gradient[K : K + Q] += everywhere.sum(axis=0)[p * L + y]
         gradient[K + Q :] = edge_gradient.sum(axis=0)
         of_pairs = of_pairs.sum(axis=0)
-        if by_parts:
+        if sums:
             sums.count(view.parts, n_parts, square, gradient)
             if keep:
                 of_pairs = np.zeros(self.n_pairs)
