@@ -135,6 +135,41 @@ def against_crfsuite(repeat):
     )
 
 
+def against_seqlearn(repeat):
+    """Letters, small: fit and tag, against seqlearn's perceptron, where it installs (it takes `six`)."""
+    try:
+        import six
+
+        sys.modules.setdefault("sklearn.externals.six", six)
+        vars(np).update(int=int, float=float)  # names that NumPy has dropped
+        from seqlearn.perceptron import StructuredPerceptron as Theirs
+    except (ImportError, AttributeError) as error:
+        print(f"\nseqlearn left out: {error}")
+        return
+    X, y, fold = letters()
+    found = {"fit (s)": [], "tag (s)": [], "accuracy": []}
+    for model in Theirs(max_iter=10, random_state=0), StructuredPerceptron(max_iter=10, random_state=0):
+
+        def run(verb, which, *labels, model=model):
+            if isinstance(model, Theirs):
+                labels = [np.concatenate(part) for part in labels]
+                return verb(np.asarray(X[which].matrix, float), *labels, X[which].lengths)
+            return verb(X[which], *labels)
+
+        train, test = fold == 0, fold != 0
+        gold = np.concatenate(of(y, test))
+        found["fit (s)"].append(seconds(repeat, run, model.fit, train, of(y, train))[0])
+        spent, labels = seconds(repeat, run, model.predict, test)
+        found["tag (s)"].append(spent)
+        labels = labels if isinstance(model, Theirs) else np.concatenate(labels)
+        found["accuracy"].append(np.mean(labels == gold))
+    print("\nOCR small (fold 0), 10 epochs, against seqlearn\n")
+    table(
+        ["", "seqlearn", "StructuredPerceptron", "ratio"],
+        [[job, f"{a:.3f}", f"{b:.3f}", f"{a / b:.2f}"] for job, (a, b) in found.items()],
+    )
+
+
 def against_dicts(repeat):
     """Continuous rows against the same as dicts."""
     X, y, fold = letters()
@@ -262,6 +297,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, flat.nbytes /
 PARTS = {
     "accuracy": lambda a: accuracy(a.folds),
     "crfsuite": lambda a: against_crfsuite(a.repeat),
+    "seqlearn": lambda a: against_seqlearn(a.repeat),
     "dicts": lambda a: against_dicts(a.repeat),
     "dense": lambda a: dense_against_sparse(a.repeat),
     "logistic": lambda a: against_logistic(),
