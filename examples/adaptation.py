@@ -12,7 +12,7 @@ Corpora are looked for in the folder SKSTRUCT_DATA (default: ../shared/data).
 
 from statistics import mean
 
-from _study import DATA, claim, mean_and_spread, options, progress, pyplot, table
+from _study import DATA, claim, mean_and_spread, progress, study, table
 
 from skstruct import PassiveAggressiveTagger, Segmenter
 from skstruct.datasets import load_segmentation, read_conllu, read_segmented
@@ -46,14 +46,11 @@ def corpora(quick):
     return sxu, {"GSD": (gsd["test"], raw), "SXU": (sxu_test, texts(sxu_test))}
 
 
-def main():
-    """Run the study."""
-    arguments = options(__doc__, ["sxu", "gsd-zh"], 3, epochs=(10, "of training"))
-    if arguments.quick:
-        arguments.seeds, arguments.epochs = 1, 2
+def run(arguments):
+    """{target: {model: {score: [value by seed]}}}."""
     train, targets = corpora(arguments.quick)
     X, known = texts(train), {word for words in train for word in words}
-    reports = {}
+    results = {target: {} for target in targets}
     for seed in range(arguments.seeds):
         models = {
             features: Segmenter(
@@ -73,45 +70,53 @@ def main():
                 if name != "char":
                     model.adapt(adapt)
                 report = segmentation_report(words, model.predict(texts(words)), known)
-                reports.setdefault((target, name), []).append(report)
+                scores = results[target].setdefault(name, {column: [] for column in COLUMNS})
+                for column, values in scores.items():
+                    values.append(report[column])
                 progress(f"seed {seed}, {target}, {name}: F1 {report.f1:.4f}")
-    rows = []
-    for (target, name), found in reports.items():
-        scores = [f"{mean(r[column] for r in found):.4f}" for column in COLUMNS]
-        rows.append([target, name, *scores, mean_and_spread([r.f1 for r in found])[1]])
+    return results
+
+
+def report(results, quick):
+    """Tables and verdicts."""
+    rows = [
+        [
+            target,
+            name,
+            *(f"{mean(values):.4f}" for values in scores.values()),
+            mean_and_spread(scores["f1"])[1],
+        ]
+        for target, models in results.items()
+        for name, scores in models.items()
+    ]
     table(["target", "model", *COLUMNS.values(), "spread of F1"], rows)
-
     print()
-    for target in targets:
+    for target, models in results.items():
         for column in ("f1", "oov_recall"):
-            before, after, both = (
-                mean(r[column] for r in reports[target, name])
-                for name in ("char-av, training text", "char-av, target text", "char-av, both")
-            )
-            for name, value in (("target text", after), ("training and target text", both)):
+            before = mean(models["char-av, training text"][column])
+            for name, where in (("target text", "target text"), ("both", "training and target text")):
+                value = mean(models[f"char-av, {name}"][column])
                 claim(
-                    f"{target}: counting on the {name} improves {COLUMNS[column]}", value > before,
-                    f"{before:.4f} to {value:.4f}", arguments.quick,
+                    f"{target}: counting on the {where} improves {COLUMNS[column]}", value > before,
+                    f"{before:.4f} to {value:.4f}", quick,
                 )  # fmt: skip
-    if arguments.plot:
-        draw(arguments.plot, reports, list(targets))
+    return lambda plt: draw(plt, results)
 
 
-def draw(path, reports, targets):
+def draw(plt, results):
     """F1 and recall of unknown words, by target."""
-    plt = pyplot()
-    figure, axes = plt.subplots(1, len(targets), figsize=(5 * len(targets), 4), layout="constrained")
-    for target, axis in zip(targets, [axes] if len(targets) == 1 else axes):
-        names = [name for t, name in reports if t == target]
+    figure, axes = plt.subplots(
+        1, len(results), figsize=(5 * len(results), 4), layout="constrained", squeeze=False
+    )
+    for (target, models), axis in zip(results.items(), axes[0]):
         for k, column in enumerate(("f1", "oov_recall", "iv_recall")):
-            values = [mean(r[column] for r in reports[target, name]) for name in names]
-            axis.bar([i + 0.25 * (k - 1) for i in range(len(names))], values, 0.25, label=COLUMNS[column])
-        axis.set_xticks(range(len(names)), [name.replace(", ", ",\n") for name in names])
+            values = [mean(scores[column]) for scores in models.values()]
+            axis.bar([i + 0.25 * (k - 1) for i in range(len(values))], values, 0.25, label=COLUMNS[column])
+        axis.set_xticks(range(len(models)), [name.replace(", ", ",\n") for name in models])
         axis.set(title=target, ylim=(0.3, 1.0))
         axis.legend(loc="lower right")
-    figure.savefig(path, dpi=150)
-    print(f"figure: {path}")
+    return figure
 
 
 if __name__ == "__main__":
-    main()
+    study("adaptation", __doc__, ["sxu", "gsd-zh"], run, report, epochs=(10, 2, "of training"))

@@ -12,7 +12,7 @@ Corpora are looked for in the folder SKSTRUCT_DATA (default: ../shared/data).
 
 from statistics import mean
 
-from _study import DATA, claim, mean_and_spread, options, progress, pyplot, table
+from _study import DATA, claim, mean_and_spread, progress, study, table
 
 from skstruct import StructuredPerceptron
 from skstruct.datasets import load_sample, read_conllu
@@ -22,14 +22,14 @@ GENRES = ("answers", "newsgroup", "reviews", "weblog")
 
 CANDIDATES = {
     "plain": [{}],
-    "binary": [{"feature_noise": "dropout", "noise_rate": rate} for rate in (0.1, 0.2, 0.3)],
-    "Zipf": [{"feature_noise": "zipf", "zipf_exponent": s} for s in (2.0, 3.0, 4.0)],
+    "binary": [{"feature_noise": "dropout", "noise_rate": rate} for rate in (0.1, 0.2, 0.3, 0.4, 0.5)],
+    "Zipf": [{"feature_noise": "zipf", "zipf_exponent": s} for s in (1.3, 1.6, 2.0, 3.0, 4.0)],
     "Zipf, edges too": [
-        {"feature_noise": "zipf", "edge_noise": "same", "zipf_exponent": s} for s in (2.0, 3.0, 4.0)
+        {"feature_noise": "zipf", "edge_noise": "same", "zipf_exponent": s} for s in (1.3, 1.6, 2.0, 3.0, 4.0)
     ],
     "Zipf, binary on edges": [
         {"feature_noise": "zipf", "edge_noise": "dropout", "noise_rate": 0.1, "zipf_exponent": s}
-        for s in (2.0, 3.0, 4.0)
+        for s in (1.3, 1.6, 2.0, 3.0, 4.0)
     ],
 }
 
@@ -58,86 +58,100 @@ def fit(train, seed, epochs, parameters):
     return StructuredPerceptron("word", max_iter=epochs, random_state=seed, **parameters).fit(*train)
 
 
-def main():
-    """Run the study."""
-    arguments = options(__doc__, ["wsj-sample", "ewt"], 3, epochs=(5, "of training"))
-    if arguments.quick:
-        arguments.seeds, arguments.epochs = 1, 2
+def run(arguments):
+    """Parameters and score of the best setting of each noise, and what it reaches on each genre by seed."""
     train, tune, tests = corpora(arguments.quick)
     seeds = range(arguments.seeds)
-
-    models, chosen = {}, {}
+    models, tuned = {}, {}
     for name, candidates in CANDIDATES.items():
         tried = []
         for parameters in candidates[:1] if arguments.quick else candidates:
             fitted = [fit(train, seed, arguments.epochs, parameters) for seed in seeds]
             tried.append((mean(model.score(*tune) for model in fitted), fitted, parameters))
-        score, models[name], chosen[name] = max(tried, key=lambda found: found[0])
-        progress(f"{name}: tuned {score:.4f} with {chosen[name]}")
+            progress(f"{name}: {tried[-1][0]:.4f} with {parameters}")
+        _, models[name], chosen = max(tried, key=lambda found: found[0])
+        scores = [
+            [", ".join(f"{k} {v}" for k, v in parameters.items()), score] for score, _, parameters in tried
+        ]
+        tuned[name] = {"chosen": chosen, "tried": scores}
 
     predicted = {
         (name, genre): [model.predict(X) for model in models[name]]
         for name in models
         for genre, (X, _) in tests.items()
     }
-    results, rows = {}, []
+    genres = {}
     for genre, (_, y) in tests.items():
+        genres[genre] = {}
         for name in models:
             compared = [
                 paired_bootstrap(y, a, b, n_resamples=2000, random_state=0)
                 for a, b in zip(predicted["plain", genre], predicted[name, genre])
             ]
-            results[genre, name] = compared
-            scores = [c.score_b for c in compared]
-            significant = sum(c.p_value < 0.05 and c.difference > 0 for c in compared)
-            gain = 100 * mean(c.difference for c in compared)
-            tested = "" if name == "plain" else f"{significant} of {len(compared)}"
-            rows.append([genre, name, *mean_and_spread(scores), f"{gain:+.2f}", tested])
-    table(["genre", "noise", "accuracy", "spread", "points", "seeds with p < 0.05"], rows)
-    averages = {name: mean(c.score_b for genre in tests for c in results[genre, name]) for name in models}
-    table(
-        ["noise", "tuned on e-mail", "mean over genres"],
-        [[name, chosen[name] or "", f"{averages[name]:.4f}"] for name in models],
-    )
+            genres[genre][name] = {
+                "accuracy": [float(c.score_b) for c in compared],
+                "gain": [float(c.difference) for c in compared],
+                "p": [float(c.p_value) for c in compared],
+            }
+    return {"tuned": tuned, "genres": genres}
 
+
+def report(results, quick):
+    """Tables and verdicts."""
+    tuned, genres = results["tuned"], results["genres"]
+    names, rows = list(tuned), []
+    for genre, found in genres.items():
+        for name, r in found.items():
+            significant = sum(p < 0.05 and gain > 0 for p, gain in zip(r["p"], r["gain"]))
+            tested = "" if name == "plain" else f"{significant} of {len(r['p'])}"
+            rows.append(
+                [genre, name, *mean_and_spread(r["accuracy"]), f"{100 * mean(r['gain']):+.2f}", tested]
+            )
+    table(["genre", "noise", "accuracy", "spread", "points", "seeds with p < 0.05"], rows)
+    averages = {name: mean(mean(found[name]["accuracy"]) for found in genres.values()) for name in names}
+    rows = []
+    for name in names:
+        tried = "; ".join(f"{text or 'none'}: {score:.4f}" for text, score in tuned[name]["tried"])
+        rows.append([name, tried, f"{averages[name]:.4f}"])
+    table(["noise", "tried on e-mail", "mean over genres"], rows)
     print()
 
     def wins(name, other):
-        better = [
-            mean(c.score_b for c in results[genre, name]) > mean(c.score_b for c in results[genre, other])
-            for genre in tests
-        ]
-        return sum(better), len(better)
+        return sum(mean(f[name]["accuracy"]) > mean(f[other]["accuracy"]) for f in genres.values())
 
-    for name in list(models)[1:]:
-        won, of = wins(name, "plain")
-        text = f"{name} noise beats none on most unseen genres"
-        claim(text, 2 * won > of, f"{won} of {of}", arguments.quick)
-    for name in list(models)[2:]:
-        won, of = wins(name, "binary")
-        gain = 100 * (averages[name] - averages["binary"])
-        numbers = f"{won} of {of} genres, {gain:+.2f} points"
-        claim(f"{name} beats binary noise", 2 * won > of, numbers, arguments.quick)
-    if arguments.plot:
-        draw(arguments.plot, results, list(tests), list(models)[1:])
+    n = len(genres)
+    for name in names[1:]:
+        won = wins(name, "plain")
+        claim(f"{name} noise beats none on most unseen genres", 2 * won > n, f"{won} of {n}", quick)
+    for name in names[2:]:
+        won, gain = wins(name, "binary"), 100 * (averages[name] - averages["binary"])
+        claim(f"{name} beats binary noise", 2 * won > n, f"{won} of {n} genres, {gain:+.2f} points", quick)
+    for name in names[1:]:
+        inside = is_inside(tuned[name]["tried"])
+        claim(f"the best value of {name} noise is inside its grid", inside, str(tuned[name]["chosen"]), quick)
+    return lambda plt: draw(plt, genres, names[1:])
 
 
-def draw(path, results, genres, names):
+def is_inside(tried):
+    """Whether the best of the settings tried is neither the first nor the last."""
+    scores = [score for _, score in tried]
+    return 0 < scores.index(max(scores)) < len(scores) - 1
+
+
+def draw(plt, genres, names):
     """Bars: points gained by genre."""
-    plt = pyplot()
     figure, axes = plt.subplots(figsize=(9, 4), layout="constrained")
     width = 0.8 / len(names)
     for k, name in enumerate(names):
-        gains = [100 * mean(c.difference for c in results[genre, name]) for genre in genres]
+        gains = [100 * mean(found[name]["gain"]) for found in genres.values()]
         places = [i + width * (k - len(names) / 2 + 0.5) for i in range(len(genres))]
         axes.bar(places, gains, width, label=name)
     axes.set_xticks(range(len(genres)), genres)
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set_ylabel("points over no noise")
     axes.legend()
-    figure.savefig(path, dpi=150)
-    print(f"figure: {path}")
+    return figure
 
 
 if __name__ == "__main__":
-    main()
+    study("domain_shift", __doc__, ["wsj-sample", "ewt"], run, report, epochs=(5, 2, "of training"))
