@@ -14,7 +14,7 @@ it runs on the embedded samples in seconds, and then only shows that it runs.
 import time
 from statistics import mean
 
-from _study import DATA, claim, mean_and_spread, options, progress, pyplot, table
+from _study import DATA, claim, mean_and_spread, progress, study, table
 
 from skstruct import (
     BaggingShuffleAverager,
@@ -133,7 +133,7 @@ TASKS = {
 }
 
 
-def run(name, arguments):
+def run_task(name, arguments):
     """{condition: {score: [value by seed]}} of one task."""
     make, scores, view, folder, *parts = TASKS[name]
     corpora = sample() if arguments.quick else [read(folder, part) for part in parts]
@@ -170,48 +170,52 @@ def reduction(results, condition, score):
     return (other - base) / (1.0 - base) if base < 1.0 else 0.0
 
 
-def draw(all_results, path):
+def report(results, quick):
+    """Table and verdicts."""
+    rows = [
+        [name, model, score, *mean_and_spread(values), f"{100 * reduction(found, model, score):+.1f} %"]
+        for name, found in results.items()
+        for model, scores in found.items()
+        for score, values in scores.items()
+    ]
+    table(["task", "model", "score", "mean", "spread", "errors avoided"], rows)
+    print()
+    for name, found in results.items():
+        for model in list(found)[1:]:
+            for score in found[model]:
+                saved = reduction(found, model, score)
+                claim(
+                    f"{name}: {model} improves {score}",
+                    saved > 0,
+                    f"{100 * saved:+.1f} % of the errors",
+                    quick,
+                )
+    return lambda plt: draw(plt, results)
+
+
+def draw(plt, results):
     """Bars of the errors avoided."""
-    plt = pyplot()
     figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
     for k, condition in enumerate(list(CONDITIONS)[1:]):
-        heights = [100 * reduction(r, condition, list(r["base"])[-1]) for r in all_results.values()]
+        heights = [100 * reduction(r, condition, list(r["base"])[-1]) for r in results.values()]
         axes.bar([i + 0.25 * (k - 1) for i in range(len(heights))], heights, 0.25, label=condition)
-    labels = [f"{name} ({list(r['base'])[-1]})" for name, r in all_results.items()]
+    labels = [f"{name} ({list(r['base'])[-1]})" for name, r in results.items()]
     axes.set_xticks(range(len(labels)), labels)
     axes.set_ylabel("errors avoided, %")
     axes.axhline(0, color="black", linewidth=0.8)
     axes.legend()
-    figure.savefig(path, dpi=150)
-    print(f"figure: {path}")
+    return figure
 
 
-def main():
-    """Run the study."""
-    arguments = options(
-        __doc__, ["gsd-zh"], 3, tasks=("words,joint,parse-zh", f"of {','.join(TASKS)}"),
-        members=(5, "of an average"), epochs=(10, "of each model"), folds=(5, "of the reranker's jackknife"),
-    )  # fmt: skip
-    if arguments.quick:
-        arguments.epochs, arguments.members, arguments.folds, arguments.seeds = 3, 2, 2, 1
-    all_results = {name: run(name, arguments) for name in arguments.tasks.split(",")}
-    rows = [
-        [name, model, score, *mean_and_spread(values), f"{100 * reduction(results, model, score):+.1f} %"]
-        for name, results in all_results.items()
-        for model, found in results.items()
-        for score, values in found.items()
-    ]
-    table(["task", "model", "score", "mean", "spread", "errors avoided"], rows)
-    print()
-    for name, results in all_results.items():
-        for model in list(results)[1:]:
-            for score in results[model]:
-                saved = reduction(results, model, score)
-                numbers = f"{100 * saved:+.1f} % of the errors"
-                claim(f"{name}: {model} improves {score}", saved > 0, numbers, arguments.quick)
-    if arguments.plot:
-        draw(all_results, arguments.plot)
+def run(arguments):
+    """{task: {condition: {score: [value by seed]}}}."""
+    return {name: run_task(name, arguments) for name in arguments.tasks.split(",")}
 
 
 if __name__ == "__main__":
-    main()
+    study(
+        "beyond_the_chain", __doc__, ["gsd-zh"], run, report,
+        tasks=("words,joint,parse-zh", "words,joint,parse-zh", f"of {','.join(TASKS)}"),
+        members=(5, 2, "of an average"), epochs=(10, 3, "of each model"),
+        folds=(5, 2, "of the reranker's jackknife"),
+    )  # fmt: skip

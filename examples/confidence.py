@@ -17,13 +17,13 @@ Corpora are looked for in the folder SKSTRUCT_DATA (default: ../shared/data).
 from statistics import mean
 
 import numpy as np
-from _study import DATA, claim, mean_and_spread, options, progress, pyplot, table
+from _study import DATA, claim, mean_and_spread, progress, study, table
 
 from skstruct import CalibratedTagger, StructuredPerceptron
 from skstruct.data.schemes import labels_to_spans, spans_to_labels
 from skstruct.datasets import load_sample, read_columns, read_conllu
 from skstruct.inspection import ReliabilityDisplay
-from skstruct.metrics import expected_calibration_error, segment_f1_score, sequence_log_loss
+from skstruct.metrics import expected_calibration_error, reliability, segment_f1_score, sequence_log_loss
 
 SHARES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
 """Of the words, those that a person checks."""
@@ -67,8 +67,8 @@ def calibrated(arguments, seed, **parameters):
     return CalibratedTagger(tagger, n_jobs=arguments.n_jobs, random_state=seed)
 
 
-def sure_of_labels(arguments, train, test, axes):
-    """Confidence of tags: a row for each seed, and the labellings to be checked."""
+def sure_of_labels(arguments, train, test):
+    """Confidence of tags: a row and the labellings to be checked for each seed; diagram of the first."""
     X, y = test
     rows, found = [], []
     for seed in range(arguments.seeds):
@@ -85,13 +85,13 @@ def sure_of_labels(arguments, train, test, axes):
             ]
         )
         found.append((model.predict_posterior(X), marginals))
-        if axes is not None and seed == 0:
-            ReliabilityDisplay.from_predictions(y, marginals, labels=model.classes_, ax=axes, name="tags")
-    return np.array(rows), found
+        if seed == 0:
+            diagram = diagram_of(y, marginals, labels=model.classes_)
+    return rows, found, diagram
 
 
-def sure_of_entities(arguments, train, test, axes):
-    """Mean probability of the entities found, and the share that is right."""
+def sure_of_entities(arguments, train, test):
+    """Mean probability of the entities found, and the share that is right, by seed; diagram of the first."""
     X, y = test
     gold = [set(labels_to_spans(labels, "BIO")) for labels in y]
     rows = []
@@ -101,10 +101,25 @@ def sure_of_entities(arguments, train, test, axes):
         found = zip(gold, model.predict_segment_proba(X))
         pairs = [(segment in true, p) for true, segments in found for segment, p in segments]
         right, sure = np.array(pairs, float).T
-        rows.append([sure.mean(), right.mean(), expected_calibration_error(right, sure), model.temperature_])
-        if axes is not None and seed == 0:
-            ReliabilityDisplay.from_predictions(right, sure, ax=axes, name="entities")
-    return np.array(rows)
+        rows.append(
+            [
+                float(value)
+                for value in (
+                    sure.mean(),
+                    right.mean(),
+                    expected_calibration_error(right, sure),
+                    model.temperature_,
+                )
+            ]
+        )
+        if seed == 0:
+            diagram = diagram_of(right, sure)
+    return rows, diagram
+
+
+def diagram_of(*predictions, **options):
+    """Confidence, accuracy and number by bin, as lists."""
+    return [part.tolist() for part in reliability(*predictions, **options)]
 
 
 def left_over(y, found):
@@ -114,7 +129,7 @@ def left_over(y, found):
     sure = np.concatenate([rows.max(axis=1) for rows in marginals])
     order = np.argsort(sure, kind="stable")
     rest = [order[round(share * len(order)) :] for share in SHARES]
-    return [wrong[each].sum() for each in rest], [(1 - sure[each]).sum() for each in rest]
+    return [int(wrong[each].sum()) for each in rest], [float((1 - sure[each]).sum()) for each in rest]
 
 
 def learn_actively(name, seed, train, test, arguments):
@@ -148,31 +163,40 @@ def words_needed(curve, target):
     return None
 
 
-def main():
-    """Run the study."""
-    extra = {"epochs": (10, "of training"), "step": (5000, "words a round"), "rounds": (12, "of learning")}
-    arguments = options(__doc__, ["ewt", "conll2002-esp"], 3, **extra)
-    if arguments.quick:
-        arguments.seeds, arguments.epochs, arguments.step, arguments.rounds = 1, 2, 200, 3
-    quick = arguments.quick
-    train, test, train_entities, test_entities = corpora(quick)
-    axes = [None] * 3
-    if arguments.plot:
-        figure, axes = pyplot().subplots(1, 3, figsize=(13, 4), layout="constrained")
+def run(arguments):
+    """What the three questions found: rows, curves and diagrams, by seed."""
+    train, test, train_entities, test_entities = corpora(arguments.quick)
+    rows, found, diagram = sure_of_labels(arguments, train, test)
+    entity_rows, entity_diagram = sure_of_entities(arguments, train_entities, test_entities)
+    left = [left_over(test[1], each) for each in found]
+    curves = {
+        name: [
+            learn_actively(name, seed, train_entities, test_entities, arguments)
+            for seed in range(arguments.seeds)
+        ]
+        for name in STRATEGIES
+    }
+    return {
+        "tags": rows, "entities": entity_rows, "diagrams": {"tags": diagram, "entities": entity_diagram},
+        "left": left, "active": curves,
+    }  # fmt: skip
 
-    rows, found = sure_of_labels(arguments, train, test, axes[0])
+
+def report(results, quick):
+    """Tables and verdicts."""
+    rows = np.array(results["tags"])
     error, loss, temperature = rows.mean(axis=0)
     header = ["tags: calibration error", "spread", "log-loss", "temperature"]
     table(header, [[*mean_and_spread(rows[:, 0].tolist()), f"{loss:.4f}", f"{temperature:.2f}"]])
     claim("the calibration error of tags is at most 0.015", error <= 0.015, f"{error:.4f}", quick)
-    rows = sure_of_entities(arguments, train_entities, test_entities, axes[0])
+    rows = np.array(results["entities"])
     header = ["entities: mean probability", "precision", "calibration error", "temperature"]
     table(header, [[f"{value:.4f}" for value in rows.mean(axis=0)]])
     gaps = np.abs(rows[:, 0] - rows[:, 1])
     numbers = ", ".join(f"{gap:.4f}" for gap in gaps)
     claim("entities are as sure as they are right, to 0.02", gaps.max() <= 0.02, f"by seed {numbers}", quick)
 
-    left, expected = (np.mean(part, axis=0) for part in zip(*(left_over(test[1], each) for each in found)))
+    left, expected = np.mean(results["left"], axis=0)
     table(
         ["words checked", "errors left", "of all", "expected by the model"],
         [
@@ -183,19 +207,8 @@ def main():
     tenth = left[SHARES.index(0.1)] / left[0]
     text = "half of the errors are among the tenth of the words that are least sure"
     claim(text, tenth < 0.5, f"{tenth:.1%} are left", quick)
-
-    curves = {
-        name: [
-            learn_actively(name, seed, train_entities, test_entities, arguments)
-            for seed in range(arguments.seeds)
-        ]
-        for name in STRATEGIES
-    }
-    compare(curves, quick)
-    if arguments.plot:
-        draw(axes[1:], left, curves)
-        figure.savefig(arguments.plot, dpi=150)
-        print(f"figure: {arguments.plot}")
+    compare(results["active"], quick)
+    return lambda plt: draw(plt, results["diagrams"], left, results["active"])
 
 
 def compare(curves, quick):
@@ -224,18 +237,25 @@ def compare(curves, quick):
         claim(f"{name} needs fewer words than random order", fewer, f"shares by seed: {shares}", quick)
 
 
-def draw(axes, left, curves):
-    """Work against errors; F1 against words labelled."""
-    axes[0].plot([100 * s for s in SHARES], left / left[0], marker="s", label="least sure first")
-    axes[0].plot([0, 100 * SHARES[-1]], [1, 1 - SHARES[-1]], "k:", label="any words")
-    axes[0].set(xlabel="words checked by a person, %", ylabel="errors left", ylim=(0, 1))
-    axes[0].legend()
+def draw(plt, diagrams, left, curves):
+    """Confidence against accuracy; work against errors; F1 against words labelled."""
+    figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
+    for name, diagram in diagrams.items():
+        ReliabilityDisplay(*map(np.array, diagram), name=name).plot(ax=axes[0])
+    axes[1].plot([100 * s for s in SHARES], left / left[0], marker="s", label="least sure first")
+    axes[1].plot([0, 100 * SHARES[-1]], [1, 1 - SHARES[-1]], "k:", label="any words")
+    axes[1].set(xlabel="words checked by a person, %", ylabel="errors left", ylim=(0, 1))
+    axes[1].legend()
     for name, each in curves.items():
         words, scores = np.mean(each, axis=0).T
-        axes[1].plot(words, scores, marker=".", label=name)
-    axes[1].set(xlabel="words labelled", ylabel="F1 of entities")
-    axes[1].legend()
+        axes[2].plot(words, scores, marker=".", label=name)
+    axes[2].set(xlabel="words labelled", ylabel="F1 of entities")
+    axes[2].legend()
+    return figure
 
 
 if __name__ == "__main__":
-    main()
+    study(
+        "confidence", __doc__, ["ewt", "conll2002-esp"], run, report, epochs=(10, 2, "of training"),
+        step=(5000, 200, "words a round"), rounds=(12, 3, "of learning"),
+    )  # fmt: skip

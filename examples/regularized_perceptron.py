@@ -14,7 +14,7 @@ Corpora are looked for in the folder SKSTRUCT_DATA (default: ../shared/data).
 import sys
 from statistics import mean
 
-from _study import DATA, claim, mean_and_spread, options, progress, pyplot, table
+from _study import DATA, claim, mean_and_spread, progress, study, table
 
 from skstruct import BaggingShuffleAverager, Segmenter, StructuredPerceptron
 from skstruct.datasets import load_segmentation, read_segmented
@@ -26,6 +26,7 @@ STRENGTHS = {
     "l1-cumulative": [1e-8, 1e-7, 1e-6, 1e-5],
 }
 RATES = [0.02, 0.05, 0.1, 0.2]
+KINDS = ("l2", "l1", "l1-cumulative", "input dropout", "feature dropout")
 
 
 def corpora(quick):
@@ -41,7 +42,7 @@ def corpora(quick):
     return parts
 
 
-class Study:
+class Trainer:
     """Trains and scores; every model is trained once."""
 
     def __init__(self, data, epochs, n_jobs):
@@ -104,17 +105,11 @@ def crf_score(data, iterations):
     return word_f1_score(y_test, [labels_to_words(x, list(z), "BMES") for x, z in zip(X_test, labels)])
 
 
-def main():
-    """Run the study."""
-    arguments = options(
-        __doc__, ["sxu"], 3, members=(5, "of an ensemble"), epochs=(10, "of each model"),
-        crf=(False, "compare with CRFsuite's L2 CRF, 100 iterations"),
-    )  # fmt: skip
-    if arguments.quick:
-        arguments.members, arguments.epochs, arguments.seeds = 2, 2, 1
+def run(arguments):
+    """Word F1 by seed: of single models by setting; of ensembles by setting, rule and number of members."""
     seeds, n = range(arguments.seeds), arguments.members
     data = corpora(arguments.quick)
-    study = Study(data, arguments.epochs, arguments.n_jobs)
+    trainer = Trainer(data, arguments.epochs, arguments.n_jobs)
 
     # Penalties and noise, one model each (figures 4 and 5).
     settings = {"none": {}}
@@ -126,18 +121,11 @@ def main():
         settings[f"feature dropout {rate:g}"] = {"feature_noise": "dropout", "noise_rate": rate}
     alone = {}
     for name, parameters in settings.items():
-        alone[name] = [study.single(seed, **parameters) for seed in seeds]
+        alone[name] = [trainer.single(seed, **parameters) for seed in seeds]
         progress(f"{name}: {mean(alone[name]):.4f}")
-    table(
-        ["one model", "word F1", "spread"],
-        [[name, *mean_and_spread(values)] for name, values in alone.items()],
-    )
 
     # Ensembles, with the best penalty and the best dropout (figures 2 and 3, table 2).
-    def best(start):
-        return max((s for s in settings if s.startswith(start)), key=lambda s: mean(alone[s]))
-
-    l2, dropout = settings[best("l2")], settings[best("input dropout")]
+    l2, dropout = settings[best(alone, "l2 ")], settings[best(alone, "input dropout ")]
     combined = {
         "base": {},
         f"L2 {l2['alpha']:g}": l2,
@@ -146,12 +134,31 @@ def main():
     }
     ensembles = {}
     for name, parameters in combined.items():
-        runs = [study.ensemble(seed, n, **parameters) for seed in seeds]
+        runs = [trainer.ensemble(seed, n, **parameters) for seed in seeds]
         ensembles[name] = {
-            how: [[run[how][k] for run in runs] for k in range(n)] for how in ("alone", "all", "nonzero")
+            how: [[one[how][k] for one in runs] for k in range(n)] for how in ("alone", "all", "nonzero")
         }
         progress(f"{name}: {n} averaged {mean(ensembles[name]['nonzero'][-1]):.4f}")
+    results = {"alone": alone, "ensembles": ensembles}
+    if arguments.crf:
+        results["crf"] = crf_score(data, 100)
+    return results
+
+
+def best(alone, start):
+    """The setting with the highest mean among those whose name starts so."""
+    return max((name for name in alone if name.startswith(start)), key=lambda name: mean(alone[name]))
+
+
+def report(results, quick):
+    """Tables and verdicts."""
+    alone, ensembles = results["alone"], results["ensembles"]
+    table(
+        ["one model", "word F1", "spread"],
+        [[name, *mean_and_spread(values)] for name, values in alone.items()],
+    )
     base = ensembles["base"]
+    n = len(base["all"])
     table(
         ["members", "equation 7 (all)", "spread", "equation 8 (non-zero)", "spread"],
         [[k + 1, *mean_and_spread(base["all"][k]), *mean_and_spread(base["nonzero"][k])] for k in range(n)],
@@ -164,17 +171,17 @@ def main():
             reductions[name, how] = (mean(values) - single) / (1 - single)
             rows.append([name, how, *mean_and_spread(values), f"{100 * reductions[name, how]:+.1f} %"])
     table(["model", "", "word F1", "spread", "errors avoided"], rows)
-    if arguments.crf:
-        table(["peer", "word F1"], [["CRFsuite, L2, 100 iterations", f"{crf_score(data, 100):.4f}"]])
+    if "crf" in results:
+        table(["peer", "word F1"], [["CRFsuite, L2, 100 iterations", f"{results['crf']:.4f}"]])
 
     print()
-    averaged, quick = f"{n} averaged", arguments.quick
+    averaged = f"{n} averaged"
     cut = reductions["base", averaged]
     claim("shuffle-and-average cuts at least 5 % of the errors", cut >= 0.05, f"{100 * cut:.1f} %", quick)
     seven, eight = mean(base["all"][-1]), mean(base["nonzero"][-1])
     claim("equation 8 beats equation 7", eight > seven, f"{eight:.4f} against {seven:.4f}", quick)
-    for kind in ("l2", "l1", "l1-cumulative", "input dropout", "feature dropout"):
-        name = best(kind + " ")
+    for kind in KINDS:
+        name = best(alone, kind + " ")
         gain = mean(alone[name]) - mean(alone["none"])
         claim(f"{name} improves one model", gain > 0, f"{100 * gain:+.2f} points", quick)
     most = max(reductions, key=reductions.get)
@@ -182,15 +189,13 @@ def main():
         "all combined are best", most == ("L2 and dropout", averaged),
         f"best: {most[0]}, {most[1]}, {100 * reductions[most]:.1f} % of the errors", quick,
     )  # fmt: skip
-    if arguments.plot:
-        draw(arguments.plot, alone, ensembles, n)
+    return lambda plt: draw(plt, alone, ensembles)
 
 
-def draw(path, alone, ensembles, n):
+def draw(plt, alone, ensembles):
     """F1 against the number of members, and against strengths and rates."""
-    plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
-    members = range(1, n + 1)
+    members = range(1, len(ensembles["base"]["all"]) + 1)
     for name, scores in ensembles.items():
         left.plot(members, [mean(v) for v in scores["nonzero"]], marker="o", label=f"{name}, equation 8")
     left.plot(
@@ -198,16 +203,18 @@ def draw(path, alone, ensembles, n):
     )
     left.set(xlabel="members", ylabel="word F1")
     left.legend()
-    for kind in ("l2", "l1", "l1-cumulative", "input dropout", "feature dropout"):
+    for kind in KINDS:
         names = [name for name in alone if name.startswith(kind + " ")]
         strengths = [float(name.split()[-1]) for name in names]
         right.semilogx(strengths, [mean(alone[name]) for name in names], marker="o", label=kind)
     right.axhline(mean(alone["none"]), color="black", linewidth=0.8)
     right.set(xlabel="strength or rate", ylabel="word F1, one model")
     right.legend()
-    figure.savefig(path, dpi=150)
-    print(f"figures: {path}")
+    return figure
 
 
 if __name__ == "__main__":
-    main()
+    study(
+        "regularized_perceptron", __doc__, ["sxu"], run, report, members=(5, 2, "of an ensemble"),
+        epochs=(10, 2, "of each model"), crf=(False, False, "compare with CRFsuite's L2 CRF, 100 iterations"),
+    )  # fmt: skip
