@@ -1,26 +1,103 @@
-"""Sphinx configuration: the Markdown pages of this folder, and the API from docstrings.
+"""Sphinx configuration: the pages of this folder, the gallery of examples, and the API from docstrings.
 
-Build with ``pip install ".[docs]"`` and ``sphinx-build docs build/docs``.
+Build with ``pip install ".[docs]"`` and ``sphinx-build -W docs build/docs``; a network is used if there is one,
+for links into the documentation of other packages.
 """
 
+import os
+import pathlib
+import socket
+import sys
+import urllib.request
+
 import skstruct
+
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "examples")]  # gallery.py, and what the studies share
+os.environ.setdefault("MPLBACKEND", "Agg")
 
 project = "skstruct"
 author = "the skstruct developers"
 copyright = "2026, the skstruct developers"
 version = release = skstruct.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax", "sphinx.ext.napoleon"]
-source_suffix = {".md": "markdown"}
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 root_doc = "index"
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_templates", "**/GALLERY_HEADER.rst", "**/sg_execution_times.rst", "sg_execution_times.rst"]
+templates_path = ["_templates"]
 
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
-autodoc_member_order = "bysource"
-napoleon_google_docstring = False
-napoleon_use_rtype = False
+# Class pages list methods in a table of their own (see _templates); numpydoc would list them again.
+autosummary_generate = True
+numpydoc_show_class_members = False
+autodoc_typehints = "none"  # docstrings say more
 
-html_theme = "alabaster"
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+html_theme = "pydata_sphinx_theme"
 html_title = f"skstruct {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "show_toc_level": 2,
+    "pygments_light_style": "default",
+    "pygments_dark_style": "github-dark",
+}
+html_sidebars = {"index": [], "install": [], "choosing": []}
+html_show_sourcelink = False
+
+
+# -- links into other documentation ---------------------------------------------------------------------
+def inventories(pages, seconds=5):
+    """Those of ``pages`` (name -> address) whose inventory answers now: a build without a network has none."""
+    found = {}
+    for name, address in pages.items():
+        try:
+            with urllib.request.urlopen(f"{address}objects.inv", timeout=seconds):
+                found[name] = (address, None)
+        except (OSError, socket.timeout):
+            print(f"no inventory of {name}: its names are not links")
+    return found
+
+
+intersphinx_mapping = inventories(
+    {
+        "python": "https://docs.python.org/3/",
+        "numpy": "https://numpy.org/doc/stable/",
+        "scipy": "https://docs.scipy.org/doc/scipy/",
+        "sklearn": "https://scikit-learn.org/stable/",
+    }
+)
+
+# -- gallery --------------------------------------------------------------------------------------------
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples"],
+    "gallery_dirs": ["auto_examples"],
+    "filename_pattern": r"\.py$",
+    "ignore_pattern": r"_study\.py",
+    "reset_argv": "gallery.arguments_of",
+    "abort_on_example_error": True,
+    "within_subsection_order": "gallery.order",
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "min_reported_time": 10,
+}

@@ -60,8 +60,10 @@ def study(name, description, needs, run, report, seeds=3, **extra):
     if arguments.plot:
         draw(pyplot(screen=False)).savefig(arguments.plot, dpi=150)
         print(f"figure: {arguments.plot}")
-    elif arguments.stored:
-        draw(pyplot())
+    if arguments.show:
+        plt = pyplot()
+        draw(plt)
+        plt.show()
 
 
 def _options(description, seeds, extra):
@@ -75,6 +77,7 @@ def _options(description, seeds, extra):
     parser.add_argument("--store", action="store_true", help="keep the results in results/")
     parser.add_argument("--stored", action="store_true", help="report stored results, measure nothing")
     parser.add_argument("--plot", metavar="FILE", help="save the figures (needs matplotlib)")
+    parser.add_argument("--show", action="store_true", help="show the figures")
     for name, (default, _, text) in extra.items():
         flag = "--" + name.replace("_", "-")
         if default is False:
@@ -92,7 +95,7 @@ def store(name, arguments, results):
     git = ["git", "-C", str(HERE), "describe", "--always", "--dirty", "--abbrev=12"]
     commit = subprocess.run(git, capture_output=True, text=True).stdout.strip() or "unknown"
     options = {
-        k: v for k, v in vars(arguments).items() if k not in ("quick", "store", "stored", "plot", "seeds")
+        k: v for k, v in vars(arguments).items() if k not in ("quick", "store", "stored", "plot", "show", "seeds")
     }
     record = {
         "commit": commit,

@@ -1,4 +1,8 @@
-"""Adapting a segmenter to another domain with nothing but raw text of it.
+"""
+A segmenter in another domain
+=============================
+
+Adapting a segmenter to another domain with nothing but raw text of it.
 
 Gao, Qiu and Huang (2010) give a passive-aggressive segmenter features of accessor variety, the number of
 distinct neighbours of a string, and count them anew on the text to be segmented (their tables 2 and 3).

@@ -1,4 +1,8 @@
-"""Shuffle-and-average and dropout beyond the character tagger: words, words with tags, trees.
+"""
+Averaging and dropout for words and trees
+=========================================
+
+Shuffle-and-average and dropout beyond the character tagger: words, words with tags, trees.
 
 Zhang, Su and Zhou (2014, tables 3 to 5) add two regularisers to a word-based segmenter, a joint model of
 segmentation and tagging, and a dependency parser: averaging over shuffled orders, and dropout of input

@@ -1,4 +1,8 @@
-"""How sure is a tagger, and where should a person look?
+"""
+How sure is a tagger?
+=====================
+
+How sure is a tagger, and where should a person look?
 
 A perceptron's scores become probabilities at a temperature (`CalibratedTagger`). Three questions about them:
 

@@ -1,4 +1,8 @@
-"""Noise in training for text unlike the training text: does it help, and does the kind of noise matter?
+"""
+Noise in training for another domain
+====================================
+
+Noise in training for text unlike the training text: does it help, and does the kind of noise matter?
 
 Søgaard (2013) corrupts features during training, either leaving them out (binary dropout) or dividing them by
 Zipf-distributed numbers, so that a tagger relies less on features that other domains lack. This study repeats

@@ -1,4 +1,8 @@
-"""The regularised structured perceptron on word segmentation: which regulariser is worth what.
+"""
+The regularised perceptron
+==========================
+
+The regularised structured perceptron on word segmentation: which regulariser is worth what.
 
 Zhang, Su and Zhou (2014) regularise the averaged perceptron by averaging models that saw the examples in
 other orders (shuffle-and-average, equations 6 to 8), by L2, L1 and cumulative L1 penalties, and by dropout of

@@ -1,4 +1,8 @@
-"""Two-stage training of an L1-regularised CRF: what each stage is worth.
+"""
+Two-stage training of an L1-regularised CRF
+===========================================
+
+Two-stage training of an L1-regularised CRF: what each stage is worth.
 
 Three ways to the same optimum, or near it: OWL-QN on all weights, stochastic gradient descent (SGD) with
 a cumulative penalty, and two stages, a little of the one and then a batch method. The comparison is that

@@ -21,7 +21,7 @@ EXPECTED = {
     "confidence.py": ["calibration error", "expected by the model", "F1", "least sure per word"],
     "letters.py": ["letter by letter", "| order 2 |", "by letters,"],
     "activities.py": ["seconds alone", "| chain, window of 3 |", "run: most of all"],
-    "two_stage_l1.py": ["OWL-QN", "two stages", "Figure 4", "line search"],
+    "two_stage_l1.py": ["OWL-QN", "two stages", "fixed first rate", "line search"],
     "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
 }
 
@@ -31,6 +31,7 @@ STUDIES = (
     "adaptation.py",
     "beyond_the_chain.py",
     "confidence.py",
+    "two_stage_l1.py",
 )
 
 pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the examples are not installed")
@@ -49,7 +50,6 @@ def test_every_example_is_listed():
         "trained_model.py",
         "activities.py",
         pytest.param("letters.py", marks=pytest.mark.slow),
-        pytest.param("two_stage_l1.py", marks=pytest.mark.slow),
         pytest.param("grid_search.py", marks=pytest.mark.slow),
     ],
 )
