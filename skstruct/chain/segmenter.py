@@ -170,7 +170,7 @@ class Segmenter(WordProbabilities, Parameters, CallbackSupportMixin, Savable, Ba
         Parameters
         ----------
         X : list of str
-            Texts; empty ones are passed over.
+            Texts; empty ones are ignored.
         y : list of lists of str, or of (str, str)
             The words of each text, which spell it, or words with their tags.
         sample_weight : array-like of shape (n_texts,), optional

@@ -5,7 +5,7 @@ its default ``run``, a function of the parsed arguments that returns the exit co
 
 Results go to standard output, messages to standard error. Exit codes: 0 done; 1 input or data that cannot
 be used, with one line that starts with ``skstruct: error:`` and names file and line; 2 wrong usage; 130
-after Ctrl-C; 141 if whoever read standard output went away.
+after Ctrl-C; 141 if the reader closed standard output.
 """
 
 import argparse
@@ -26,7 +26,7 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C, 128 + SIGINT."""
 
 PIPE_CLOSED = 141
-"""Exit code after the reader of a pipe went away, 128 + SIGPIPE."""
+"""Exit code after the reader closed the pipe, 128 + SIGPIPE."""
 
 
 def new_parser(prog="skstruct"):
@@ -45,7 +45,7 @@ def new_parser(prog="skstruct"):
         prog=prog,
         description="Structured prediction with the interface of scikit-learn.",
         epilog="Exit codes: 0 done, 1 input that cannot be used, 2 wrong usage, 130 interrupted, 141 the "
-        "reader of the output went away.",
+        "reader closed the pipe.",
     )
     parser.add_argument("--version", action="version", version=f"skstruct {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show where in the program an error arose")

@@ -79,7 +79,7 @@ def check_target(path):
     """Raise unless a model can be written to a path; asked before an hour of training, not after."""
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
-        raise CommandError(f"{path}: there is no folder {folder}")
+        raise CommandError(f"{path}: folder does not exist: {folder}")
     if os.path.exists(path) and not os.path.isfile(path):
         raise CommandError(f"{path}: is not a regular file; a model cannot be written there")
     if not os.access(folder, os.W_OK):

@@ -36,7 +36,7 @@ def add_parser(commands):
         "counts for CRFsuite, compiling kernels does not count for skstruct.",
     )
     parser.add_argument("train", metavar="TRAIN", help="corpus to learn from")
-    parser.add_argument("test", metavar="TEST", help="corpus to be judged by")
+    parser.add_argument("test", metavar="TEST", help="test corpus")
     add_options(parser)
     group = parser.add_argument_group("learning")
     add_features(group)
@@ -51,8 +51,8 @@ def add_parser(commands):
         "--iterations", type=positive, metavar="N", help="of lbfgs at most (default: each its own)"
     )
     group = parser.add_argument_group("measuring")
-    group.add_argument("--repeat", type=positive, default=1, metavar="N", help="fits of each (default: 1)")
-    group.add_argument("--no-memory", action="store_true", help="save the time that memory takes to measure")
+    group.add_argument("--repeat", type=positive, default=1, metavar="N", help="number of fits (default: 1)")
+    group.add_argument("--no-memory", action="store_true", help="do not measure memory")
     group.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run, usage_error=parser.error)
 

@@ -66,7 +66,7 @@ def add_parser(commands):
         "--epochs", type=positive, default=10, metavar="N",
         help="passes over the training data (default: 10)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     parser.set_defaults(run=run)
 
 

@@ -27,7 +27,7 @@ def add_parser(commands):
     )
     parser.add_argument("file", metavar="FILE", nargs="?", help="the corpus (default: standard input)")
     parser.add_argument("--model", "-m", metavar="MODEL", help="a model file")
-    parser.add_argument("--gold", metavar="FILE", help="a corpus; its predicted twin is --pred")
+    parser.add_argument("--gold", metavar="FILE", help="gold labels; use with --pred")
     parser.add_argument("--pred", metavar="FILE", help="predictions for --gold, in the last column")
     add_options(parser)
     group = parser.add_argument_group("scores")

@@ -149,4 +149,4 @@ def warn_of_unknown(y, known, name):
     which = f"{counted(len(unknown), 'label')} unknown"
     if len(unknown) == len(counts):
         which = "none of the labels is known"
-    warn(f"{name}: {which} to the model; {counted(total, 'token')} of it count as wrong: {listed}{more}")
+    warn(f"{name}: {which} to the model; {counted(total, 'token')} with these labels count as wrong: {listed}{more}")

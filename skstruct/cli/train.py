@@ -84,14 +84,14 @@ def add_parser(commands):
         help="read and learn N sentences at a time, for files larger than memory; an epoch then keeps the "
         "order of the file, and there is one unless --epochs says more",
     )  # fmt: skip
-    group.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
+    group.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     group.add_argument(
         "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=_setting,
         help="any parameter of the estimator, as penalty=l2 or constraints=BIO; may be repeated",
     )  # fmt: skip
     group.add_argument("--verbose", "-v", action="store_true", help="a line for each epoch")
     group.add_argument(
-        "--compact", action="store_true", help="leave out of the file what further training would need"
+        "--compact", action="store_true", help="smaller file, without the state of training"
     )
     parser.set_defaults(run=run, usage_error=parser.error)
 
@@ -305,7 +305,7 @@ def _keep(model, path):
         _forget(model)
         model.save(path)
     except NotFittedError:  # the first epoch was not complete, or the members were not
-        tell("no model was kept; --param checkpoint=FOLDER keeps epochs, which the same command goes on from")
+        tell("no model was kept; --param checkpoint=FOLDER saves each epoch, and the same command resumes")
         return
     except OSError as error:
         tell(f"no model was kept: {path}: {error.strerror}")

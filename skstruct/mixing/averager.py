@@ -56,7 +56,7 @@ class BaggingShuffleAverager(MetaLearner):
     classes_ : ndarray of shape (n_labels,)
         If the estimator has labels.
     n_iter_ : int
-        Most epochs that a member ran.
+        Largest number of epochs of any member.
     estimators_ : list of estimators
         With ``keep_members`` only.
 

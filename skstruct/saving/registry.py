@@ -123,7 +123,7 @@ class Savable:
 def load(path: Path) -> Any:
     """Read an estimator that ``estimator.save(path)`` wrote.
 
-    No code that the file could bring along is run, and every number in it is checked before it is used.
+    No code from the file is run, and every number in it is checked before it is used.
 
     Parameters
     ----------

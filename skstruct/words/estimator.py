@@ -151,7 +151,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         Parameters
         ----------
         X : list of str
-            Texts; empty ones are passed over.
+            Texts; empty ones are ignored.
         y : list of lists of str, or of flags
             The words of each text, which spell it, or flags (see Notes) for texts segmented in part.
         sample_weight : array-like of shape (n_texts,), optional
@@ -277,7 +277,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
             rest around them is found.
         boundaries : list of (list of flags, or None), optional
             For each text None, or flags (see Notes): True forces a boundary before a character, False
-            forbids it. Words of the dictionary that contradict flags are passed over.
+            forbids it. Words of the dictionary that contradict flags are ignored.
 
         Returns
         -------
