@@ -1,6 +1,6 @@
 """Rows of numbers as tokens: OCR letters, made-up rows, and peers.
 
-Idea: the same numbers on both sides, in one process, by processor time, the best of some repetitions.
+The same numbers on both sides, in one process, by processor time, the best of some repetitions.
 CRFsuite gets ready dicts. Letters are 128 binary pixels (Taskar's cleaned version of Kassel's data, ten
 folds): *small* is trained on one fold and tested on nine, *large* the other way round. Only 55 different
 words occur, which a model of order 2 learns.

@@ -1,6 +1,6 @@
 """The command line: ``skstruct COMMAND``, or ``python -m skstruct COMMAND``.
 
-Idea: one module a command. It exports ``add_parser(commands)``, which adds the command's parser and sets
+One module a command. It exports ``add_parser(commands)``, which adds the command's parser and sets
 its default ``run``, a function of the parsed arguments that returns the exit code.
 
 Results go to standard output, messages to standard error. Exit codes: 0 done; 1 input or data that cannot

@@ -1,6 +1,6 @@
 """What all commands share: messages, exit codes, models, and output that is whole or absent.
 
-Idea: results go to standard output, everything else to standard error; a command that cannot do its job
+Results go to standard output, everything else to standard error; a command that cannot do its job
 raises, and `skstruct.cli.main` turns that into one line and an exit code.
 """
 

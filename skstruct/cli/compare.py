@@ -1,6 +1,6 @@
 """``skstruct compare``: sklearn-crfsuite and skstruct on your own data, side by side.
 
-Idea: the same templates on both sides, fits and predictions taking turns in one process, so that a busy
+The same templates on both sides, fits and predictions taking turns in one process, so that a busy
 machine is busy for both; peak memory in processes of their own.
 """
 

@@ -1,6 +1,6 @@
 """The two sides that `compare` sets against each other, and the peak memory of each.
 
-Idea: both sides start from the same Python lists, learn from the same features, and end with lists of
+Both sides start from the same Python lists, learn from the same features, and end with lists of
 labels; what CRFsuite needs besides, strings for its features, counts on its side, as it does for its
 users. Peak memory is that of a process which does nothing else: `child`.
 """

@@ -1,6 +1,6 @@
 """``skstruct convert``: models of other tools to ours, ours to theirs.
 
-Idea: what is read is told by its content, what is written by its name, or an option.
+What is read is told by its content, what is written by its name, or an option.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Corpus files on the command line: which format, which columns, and where each token stood.
 
-Idea: the readers of `skstruct.formats.readers` do the reading; a `lines.Source` between them and the file
+The readers of `skstruct.formats.readers` do the reading; a `lines.Source` between them and the file
 keeps the lines of the sentence at hand, so that errors about a sequence can name the line. Formats are
 guessed from the name of a file, or else from its first lines. What a model reads and predicts is its
 `skstruct.data.inputs.Inputs`, which decides how a file is read for it.

@@ -1,6 +1,6 @@
 """``skstruct demo``: train and evaluate on the embedded corpora, in seconds.
 
-Idea: the package's main jobs, each with two learners on the same fixed split (every fourth sentence is
+The package's main jobs, each with two learners on the same fixed split (every fourth sentence is
 for testing), as rows of one table. The corpora are too small for claims about accuracy; the demo shows
 that everything works, and how fast it is.
 """

@@ -1,6 +1,6 @@
 """``skstruct evaluate``: score a model, or predictions, against a corpus file.
 
-Idea: three ways to name what is compared: a corpus and a model; two files; or one file of columns whose
+Three ways to name what is compared: a corpus and a model; two files; or one file of columns whose
 last two are the true and the predicted label, as conlleval reads it and `tag` writes it.
 """
 

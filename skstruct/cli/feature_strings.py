@@ -1,6 +1,6 @@
 """The strings that templates expand to: what CRF++ would write, and what CRFsuite wants to be given.
 
-Idea: skstruct itself never builds these strings; a peer that needs them gets the same features. A template
+skstruct itself never builds these strings; a peer that needs them gets the same features. A template
 is one format string, applied to columns shifted against each other, so that the loop over tokens is in C.
 """
 

@@ -1,6 +1,6 @@
 """Lines of an input: looked ahead at, numbered, and kept until they are taken.
 
-Idea: the readers of `skstruct.formats.readers` take an open text file and give tokens. A `Source` is such a
+The readers of `skstruct.formats.readers` take an open text file and give tokens. A `Source` is such a
 file, and remembers the lines they were made from, so that a command can give back what it read and say in
 which line something stood.
 """

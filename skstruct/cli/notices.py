@@ -1,6 +1,6 @@
 """Files of columns that can be read, but hardly mean what is read: a line of column names, no blank line.
 
-Idea: tables that other programs export begin with the names of their columns and know no blank lines. Nothing
+Tables that other programs export begin with the names of their columns and know no blank lines. Nothing
 in the format forbids that, so that these are warnings.
 """
 

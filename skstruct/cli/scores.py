@@ -1,6 +1,6 @@
 """Scores on the command line: what `evaluate`, ``train --dev`` and `compare` print.
 
-Idea: a dict of plain numbers, which is printed as text or as JSON; the numbers are those of
+A dict of plain numbers, which is printed as text or as JSON; the numbers are those of
 `skstruct.metrics`.
 """
 

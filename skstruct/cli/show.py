@@ -1,6 +1,6 @@
 """``skstruct show``: what is in a model file, and why it labels as it does.
 
-Idea: `skstruct.inspection`, printed.
+What `skstruct.inspection` says, printed.
 """
 
 import inspect

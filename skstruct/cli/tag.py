@@ -1,6 +1,6 @@
 """``skstruct tag``: label sequences, from standard input to standard output if need be.
 
-Idea: batches of sentences are read, labelled and written, so that any amount of text passes through
+Batches of sentences are read, labelled and written, so that any amount of text passes through
 bounded memory. Everything that was read is written again: columns with one more (of trees two), CoNLL-U
 with its field filled in, raw text with spaces between its words; comments and blank lines stay.
 """

@@ -1,6 +1,6 @@
 """``skstruct train``: learn from a corpus file, write a model file.
 
-Idea: the options are an estimator's constructor; everything that can be wrong with them is said before
+The options are an estimator's constructor; everything that can be wrong with them is said before
 the corpus is read, and everything about the target before the training begins.
 """
 

@@ -1,6 +1,6 @@
 """Combinations of ids to dense nodes, corpus by corpus, over the exact hash table.
 
-Idea: a combination is interned pairwise, (node of all atoms but the last, last atom) to one node, at
+A combination is interned pairwise, (node of all atoms but the last, last atom) to one node, at
 every position of a corpus at once. Growing numbers new combinations in the order of their first
 occurrence; looking up leaves -1 for what is unknown. Feature templates and accessor variety share this.
 

@@ -1,6 +1,6 @@
 """The table of label schemes, and what it implies.
 
-Idea: a scheme says how a chunk of each length is spelled, and everything else follows from that
+A scheme says how a chunk of each length is spelled, and everything else follows from that
 spelling: which prefixes may open a chunk, follow each other inside it and close it, hence which
 transitions a decoder may take and which sequences are well formed. A label is a prefix, or a prefix
 and a type joined by the first hyphen (``B-PER``). Inside this module a label is parsed into the pair

@@ -12,7 +12,7 @@ scheme      chunks of length 1, 2, 3, ...        notes
             B B2 B3 M E, B B2 B3 M M E
 =========== ==================================== ===================================
 
-Idea: all schemes write the same thing, chunks ``(start, stop, type)``, so that every conversion passes
+All schemes write the same thing, chunks ``(start, stop, type)``, so that every conversion passes
 through them. Words are chunks without a type, or, in joint segmentation and tagging, with the word's
 tag as their type.
 

@@ -1,6 +1,6 @@
 """Segmented text: texts cut at white space, words checked against them, labels turned into words.
 
-Idea: a text is the list of its *pieces*, what ``str.split`` makes of it. White space thereby separates
+A text is the list of its *pieces*, what ``str.split`` makes of it. White space thereby separates
 words, belongs to none, and is never seen by a tagger; a segmentation is right in form if its words spell
 the pieces and none reaches from one into the next.
 

@@ -1,6 +1,6 @@
 """Public corpora, downloaded on demand: ``fetch_conll2000``, ``fetch_conll2002``, ``fetch_ud``.
 
-Idea: a corpus is a table entry (files with their addresses and, where one is known, their SHA-256; the
+A corpus is a table entry (files with their addresses and, where one is known, their SHA-256; the
 licence) and a function from its rows to ``X`` and ``y``. `skstruct.datasets.fetch` does the rest.
 """
 

@@ -1,6 +1,6 @@
 """Downloads: a file from a public address, checked, kept in a folder, and used from there afterwards.
 
-Idea: the cache is a folder of plain files that a user can also fill by hand. A file is trusted if it has
+The cache is a folder of plain files that a user can also fill by hand. A file is trusted if it has
 the SHA-256 that is expected; where none is known beforehand, that of the first download is written beside
 the file (``NAME.sha256``, as ``sha256sum`` writes it), and later ones have to agree with it.
 

@@ -1,6 +1,6 @@
 """The two embedded samples: a Chinese and an English corpus of about 150 sentences each.
 
-Idea: small real-looking data that is always there, for the README, the examples, doctests and tests;
+Small real-looking data that is always there, for the README, the examples, doctests and tests;
 too small for figures about accuracy. A sample is a text file in this package, one token a line in
 tab-separated columns, an empty line after each sentence, comments (its description) at the top.
 """

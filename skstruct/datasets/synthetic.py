@@ -1,6 +1,6 @@
 """Synthetic label sequences: text drawn from a hidden Markov model with Zipf-distributed words.
 
-Idea: sequences of any amount, whose difficulty is set by a few numbers, for tests, benchmarks and
+Sequences of any amount, whose difficulty is set by a few numbers, for tests, benchmarks and
 examples. Labels follow a first-order Markov chain; each word depends on its label alone. Every label
 owns a block of the vocabulary and ranks the words starting there, so its frequent words are its own
 and its rare words are the frequent ones of other labels:

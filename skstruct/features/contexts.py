@@ -1,6 +1,6 @@
 """Functions of a position that depend on more than its token: accessor variety and lexicons.
 
-Idea: ``%suffix3[0,0]`` is a function of one token, computed once for each distinct one. What is computed
+``%suffix3[0,0]`` is a function of one token, computed once for each distinct one. What is computed
 here depends on the tokens around and on something from outside: the statistics of a text, or a list of
 strings. Each function has few values, all known in advance. Statistics and lexicons belong to the encoder;
 whoever swaps the statistics changes what a model reads without touching its weights.

@@ -1,6 +1,6 @@
 """Lexicons: lists of strings found in text by maximum matching.
 
-Idea: the entries form a trie over integer ids (characters, or words), kept in one exact hash table:
+The entries form a trie over integer ids (characters, or words), kept in one exact hash table:
 (node, id) leads to the next node. From left to right the longest entry that begins at a token is taken and
 the search goes on behind it, so that matches never overlap and there is nothing to decide between
 entries. A text of N tokens costs N times the length of the longest entry at worst, whatever the number of

@@ -1,6 +1,6 @@
 """One encoder from those of several shards.
 
-Idea: strings and combinations of ids are numbered in the order of the shards, and within a shard in the
+Strings and combinations of ids are numbered in the order of the shards, and within a shard in the
 order in which it met them. That is the order in which a single encoder meets them that reads one shard
 after the other, so the merged encoder is that one, row for row. Nothing but ids has to be looked at again:
 each shard gets an array that says which row its rows have become. The encoders of shards have no count

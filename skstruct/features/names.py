@@ -1,6 +1,6 @@
 """Feature rows back to strings: the expansions that CRF++ would write.
 
-Idea: a row of the encoder is a combination of values in a slot of its compound; written into the
+A row of the encoder is a combination of values in a slot of its compound; written into the
 template of that slot it is a string such as ``U05:the/dog`` for ``U05:%x[-1,0]/%x[0,0]``. Positions
 before and behind a sequence are ``_B-1`` and ``_B+1``, as in CRF++. Bags of features bring their own
 names. Training and prediction never need these strings.

@@ -1,6 +1,6 @@
 """Patterns of other tools, CRF++ and Wapiti: features that are strings written from tokens.
 
-Idea: a pattern is literal text with macros; written for a token it is a string, and equal strings are one
+A pattern is literal text with macros; written for a token it is a string, and equal strings are one
 feature, whatever wrote them. Our own templates keep apart the values of their macros, and two of them that
 write the same string stay two; models that come from these tools therefore keep patterns.
 

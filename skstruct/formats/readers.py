@@ -1,6 +1,6 @@
 """Corpus files: CoNLL columns, CoNLL-U trees, segmented text, and data of CRFsuite.
 
-Idea: each format has one generator, ``iter_*``, that holds one sentence at a time, so that files larger
+Each format has one generator, ``iter_*``, that holds one sentence at a time, so that files larger
 than memory stream; ``read_*`` is the list of what it yields. The inverse is in :mod:`.writers`. Every error
 names the file and, where there is one, the line.
 

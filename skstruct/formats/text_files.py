@@ -1,6 +1,6 @@
 """What corpus readers and writers share: opening text, numbering lines, splitting cells.
 
-Idea: a file is a path or an open text file; lines end at line feeds only, so that a lone carriage
+A file is a path or an open text file; lines end at line feeds only, so that a lone carriage
 return, or one of the rarer characters that Unicode calls a line break, never shifts a line number. A
 byte order mark at the start and carriage returns at line ends are dropped.
 """

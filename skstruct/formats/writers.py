@@ -1,6 +1,6 @@
 """Corpus files written: the inverse of `skstruct.formats.readers`.
 
-Idea: what a reader could not read back the same is refused, with the sentence and the position of the
+What a reader could not read back the same is refused, with the sentence and the position of the
 token that is to blame. Files are written in place, line by line, so that sentences may come from a
 generator; after an error a partial file remains.
 """

@@ -1,6 +1,6 @@
 """Pickled ``sklearn_crfsuite.CRF`` objects, read without running their code.
 
-Idea: a pickle is a program that may import and call anything. Here every name it asks for is answered by an
+A pickle is a program that may import and call anything. Here every name it asks for is answered by an
 inert object, which only notes what it is given; nothing is imported or called. The bytes of the model file
 stand in the state of an inert ``FileResource``. ``joblib`` writes the contents of arrays between the
 instructions: they are passed over.

@@ -1,6 +1,6 @@
 """Bytes of a foreign file, read with a check at every step.
 
-Idea: a model of another tool is input from outside. Whatever is wrong with it ends in one kind of error,
+A model of another tool is input from outside. Whatever is wrong with it ends in one kind of error,
 :class:`ModelFileError`, which names the file and the place. Nothing is allocated that the size of the file
 does not justify.
 """

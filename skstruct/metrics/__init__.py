@@ -1,6 +1,6 @@
 """Scores of structured predictions: tokens, sequences, segments, words and trees, and their probabilities.
 
-Idea: counts are summed over the corpus first and divided once. Where items are found on both sides
+Counts are summed over the corpus first and divided once. Where items are found on both sides
 (segments, words) the scores are
 
     P = correct / predicted,   R = correct / true,   F1 = 2 correct / (true + predicted).

@@ -1,6 +1,6 @@
 """What all metrics share: checks of their input, and the two divisions.
 
-Idea: everything becomes a list of pairs of lists once, with errors that name the sequence, so that the
+Everything becomes a list of pairs of lists once, with errors that name the sequence, so that the
 metrics are plain counting.
 """
 

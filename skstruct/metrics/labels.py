@@ -1,6 +1,6 @@
 """Scores of label sequences: tokens, sequences, and the segments that labels encode.
 
-Idea: counts are summed over the corpus and divided once; segments are compared as sets of
+Counts are summed over the corpus and divided once; segments are compared as sets of
 ``(start, stop, type)``. Segments are read as by `skstruct.data.schemes`.
 
 References

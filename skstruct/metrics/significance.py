@@ -1,6 +1,6 @@
 """How much of a difference between two systems is luck of the test sentences.
 
-Idea: scores such as accuracy and F1 are quotients of sums over sentences, so each sentence is reduced to its
+Scores such as accuracy and F1 are quotients of sums over sentences, so each sentence is reduced to its
 counts once, and a resample of the test set is a matrix product with how often each sentence was drawn.
 
 References

@@ -1,6 +1,6 @@
 """Scores of dependency trees: UAS, LAS, complete match.
 
-Idea: trees are compared token by token, head by head.
+Trees are compared token by token, head by head.
 
 References
 ----------

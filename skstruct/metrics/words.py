@@ -1,6 +1,6 @@
 """Scores of segmented sentences: word F1, and recall inside and outside of a vocabulary.
 
-Idea: a word is known by where it stops and how long it is, so that comparing two segmentations of one
+A word is known by where it stops and how long it is, so that comparing two segmentations of one
 text is comparing sets.
 
 References

@@ -1,6 +1,6 @@
 r"""The model-file container: one checked file of JSON and plain arrays, read without running code.
 
-Idea: a fitted model is settings and flat arrays, so its file is a JSON header and raw array bytes.
+A fitted model is settings and flat arrays, so its file is a JSON header and raw array bytes.
 Nothing in it is executed, unpickled or decompressed. A SHA-256 of all the rest ends the file, so that
 every flipped bit and every cut is refused (it finds accidents; it does not prove who wrote the file).
 No size that a file declares is believed before it is compared with the size that the file has.

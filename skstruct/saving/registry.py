@@ -1,6 +1,6 @@
 """Saving estimators and loading them: ``estimator.save(path)`` and ``skstruct.load(path)``.
 
-Idea: an estimator is its class's name, its constructor's arguments, and what it has learned; all three
+An estimator is its class's name, its constructor's arguments, and what it has learned; all three
 are JSON and plain arrays in one checked file (``container``). Classes are looked up among those that carry
 ``@savable``; nothing is imported by a name from a file, unpickled or executed.
 

@@ -1,6 +1,6 @@
 """Python values as JSON with references to arrays, and back.
 
-Idea: what JSON can say is written as it is. What it cannot say (tuples, sets, infinities, arrays, ...)
+What JSON can say is written as it is. What it cannot say (tuples, sets, infinities, arrays, ...)
 becomes an object with one member whose name starts with ``$`` and says how to read it; the table is in
 ``docs/file-format.md``. Reading builds only the types in that table: no file can name a class or a
 function that is then looked up. Modules higher up add kinds of values by :func:`savable_value`.

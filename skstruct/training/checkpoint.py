@@ -1,6 +1,6 @@
 """The state of one fit on disk, so that a fit that was killed goes on where it was.
 
-Idea: training is a pure function of the state between two epochs, so that arrays and a few numbers are
+Training is a pure function of the state between two epochs, so that arrays and a few numbers are
 all there is to keep. They go into one checked file (``saving.container``) whose name is a fingerprint of
 parameters and data: every fit finds its own file and no other. Writing happens on a thread while the next
 epoch runs; an epoch that ends before the last state is on disk is not waited for.

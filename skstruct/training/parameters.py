@@ -1,6 +1,6 @@
 """Constructor parameters: name, type, default, values allowed and documentation, each written once.
 
-Idea: an estimator is a dataclass. A parameter is a field, whose metadata (:func:`parameter`) holds what a
+An estimator is a dataclass. A parameter is a field, whose metadata (:func:`parameter`) holds what a
 user reads of it and which values are allowed. Parameters that several estimators share are fields of the
 classes below, which estimators inherit. From the fields :func:`documented` makes the "Parameters" section of
 the docstring, the table that scikit-learn checks values by, and the order of the signature.

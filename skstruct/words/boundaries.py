@@ -1,6 +1,6 @@
 """Segmentations as decisions: at each character a word starts, or goes on, or nothing is known.
 
-Idea: words, white space, a user's dictionary and flags per character all say the same kind of thing; here
+Words, white space, a user's dictionary and flags per character all say the same kind of thing; here
 they become one array over the characters of a corpus that are not white space. Flags are given for every
 character of a text: True (a word starts here), False (it goes on) or None (not known); white space needs a
 flag to be counted, which is not looked at.
