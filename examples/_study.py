@@ -94,9 +94,8 @@ def store(name, arguments, results):
     """Write results with what made them."""
     git = ["git", "-C", str(HERE), "describe", "--always", "--dirty", "--abbrev=12"]
     commit = subprocess.run(git, capture_output=True, text=True).stdout.strip() or "unknown"
-    options = {
-        k: v for k, v in vars(arguments).items() if k not in ("quick", "store", "stored", "plot", "show", "seeds")
-    }
+    about_reports = {"quick", "store", "stored", "plot", "show", "seeds"}
+    options = {k: v for k, v in vars(arguments).items() if k not in about_reports}
     record = {
         "commit": commit,
         "seeds": list(range(arguments.seeds)),

@@ -149,4 +149,5 @@ def warn_of_unknown(y, known, name):
     which = f"{counted(len(unknown), 'label')} unknown"
     if len(unknown) == len(counts):
         which = "none of the labels is known"
-    warn(f"{name}: {which} to the model; {counted(total, 'token')} with these labels count as wrong: {listed}{more}")
+    tokens = counted(total, "token")
+    warn(f"{name}: {which} to the model; {tokens} with these labels count as wrong: {listed}{more}")

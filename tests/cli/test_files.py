@@ -229,7 +229,8 @@ def test_a_file_that_is_one_sentence_is_noticed(capsys, tmp_path):
 
 
 def test_train_complains_of_the_target_before_reading(folder, capsys, tmp_path):
-    for target, message in ((tmp_path / "no" / "m", "folder does not exist"), (tmp_path, "not a regular file")):
+    cases = (tmp_path / "no" / "m", "folder does not exist"), (tmp_path, "not a regular file")
+    for target, message in cases:
         code, _, err = run(capsys, "train", folder / "train.txt", "-m", target)
         assert code == 1 and message in err and "read " not in err
     code, _, err = run(capsys, "train", tmp_path / "nothing", "-m", tmp_path / "m")
