@@ -13,8 +13,8 @@ from skstruct.mixing.rounds import Rounds
 from skstruct.saving import container, registry
 from skstruct.training.run import Run
 
-CONLL2000 = corpora._CONLL2000
-CONLL2002 = corpora._CONLL2002
+CONLL2000 = corpora.CHUNKING_FILES
+CONLL2002 = corpora.ENTITY_FILES
 Part = corpora._Part
 plant = trie._plant
 

@@ -32,7 +32,7 @@ UD = "https://raw.githubusercontent.com/UniversalDependencies/"
 
 # Of the compressed file (as several projects have published it), or of the text in it, which some servers
 # send uncompressed; the latter is that of a copy of the corpus that was looked at.
-_CONLL2000 = {
+CHUNKING_FILES = {
     "train": _Part(CONLL2000 + "train.txt.gz", (
         "bcbbe17c487d0939d48c2d694622303edb3637ca9c4944776628cd1815c5cb34",
         "82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb949b87cea",
@@ -43,7 +43,7 @@ _CONLL2000 = {
     )),
 }  # fmt: skip
 
-_CONLL2002 = {
+ENTITY_FILES = {
     language: {
         subset: _Part(f"{CONLL2002}{prefix}.{ending}", ())
         for subset, ending in (("train", "train"), ("dev", "testa"), ("test", "testb"))
@@ -169,8 +169,8 @@ def fetch_conll2000(
     ----------
     E. F. Tjong Kim Sang and S. Buchholz, "Introduction to the CoNLL-2000 shared task: chunking", 2000.
     """
-    _choose("subset", subset, _CONLL2000)
-    part = _CONLL2000[subset]
+    _choose("subset", subset, CHUNKING_FILES)
+    part = CHUNKING_FILES[subset]
     description = _DESCRIPTION.format(
         title="CoNLL-2000, English chunking: part-of-speech tags and base phrases (BIO) of news text",
         url=part.url,
@@ -226,9 +226,9 @@ def fetch_conll2002(
     E. F. Tjong Kim Sang, "Introduction to the CoNLL-2002 shared task: language-independent named entity
     recognition", 2002.
     """
-    _choose("language", language, _CONLL2002)
-    _choose("subset", subset, _CONLL2002[language])
-    part = _CONLL2002[language][subset]
+    _choose("language", language, ENTITY_FILES)
+    _choose("subset", subset, ENTITY_FILES[language])
+    part = ENTITY_FILES[language][subset]
     name, texts, widths = {
         "es": ("Spanish", "from the news agency EFE, of May 2000", (2, 3)),
         "nl": ("Dutch", "from the newspaper De Morgen, of 2000", (3,)),
