@@ -22,6 +22,8 @@ EXPECTED = {
     "letters.py": ["letter by letter", "| order 2 |", "by letters,"],
     "activities.py": ["seconds alone", "| chain, window of 3 |", "run: most of all"],
     "two_stage_l1.py": ["OWL-QN", "two stages", "fixed first rate", "line search"],
+    "learners.py": ["passive-aggressive", "CRF, L1", "segmentation: epochs"],
+    "parameter_mixing.py": ["nonzero", "errors added"],
     "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
 }
 
@@ -32,6 +34,8 @@ STUDIES = (
     "beyond_the_chain.py",
     "confidence.py",
     "two_stage_l1.py",
+    "learners.py",
+    "parameter_mixing.py",
 )
 
 pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the examples are not installed")
