@@ -20,9 +20,10 @@ from ..chain.perceptron import StructuredPerceptron
 from ..chain.probabilities import ProbabilityTagger
 from ..chain.tagger import SequenceTagger
 from ..data.inputs import Sequences, as_tokens, check_X_y, lengths_of, renumbered, take
-from ..data.types import Corpus
+from ..data.types import Corpus, History
 from ..mixing.meta import MetaLearner
 from ..saving.registry import savable
+from ..training.held_out import NAMES, both_or_neither
 from ..training.parameters import RunParameters, documented, parameter
 from .temperature import fit_temperature, held_out, in_units_of
 
@@ -62,6 +63,8 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
         What scores are divided by. 1 if it makes no difference, since there is but one labelling; inf if the
         labels of the parts are no more likely under the scores than by chance.
     classes_ : ndarray of shape (n_labels,)
+    history_ : list of dict
+        That of ``estimator_``.
 
     Notes
     -----
@@ -152,8 +155,22 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
     def _from_state(cls, node, fitted, reader, where):
         return {}
 
+    @property
+    def history_(self) -> History:
+        """What the tagger noted of its epochs."""
+        check_is_fitted(self)
+        return self.estimator_.history_
+
     # -- fitting -----------------------------------------------------------------------------------
-    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Corpus | None = None,
+        y_val: Corpus | None = None,
+    ) -> Self:
         """Train the tagger, and find its temperature.
 
         Parameters
@@ -162,6 +179,9 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
             As the estimator's ``fit`` takes them.
         sample_weight : array-like of shape (n_sequences,), optional
             Handed to the estimator; multiplies a sequence's log-likelihood in the choice of the temperature.
+        X_val, y_val : lists of sequences, optional
+            Held-out sequences, handed to the ``fit`` of the tagger that predicts. The clones by which the
+            temperature is found do not see them.
 
         Returns
         -------
@@ -183,16 +203,19 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
         self._validate_params()
         template = self._template()
         _check_tagger(template)
+        given = both_or_neither(X_val, y_val)
         X, y, _ = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
         used = np.flatnonzero((lengths_of(X) > 0) & (True if weight is None else weight > 0.0))
         if isinstance(template, FrozenEstimator):
             fitted = template.estimator
             check_is_fitted(fitted)
+            if given is not None:
+                raise ValueError("X_val and y_val: a frozen estimator is not trained")
             divisions = [(used[:0], used)]
         else:
             divisions = self._divisions(used)
-            fitted = _trained(template, X, y, weight, np.arange(len(X)))
+            fitted = _trained(template, X, y, weight, np.arange(len(X)), given)
         divisions = self._drawn(divisions, lengths_of(X))
         each = np.ones(len(X)) if weight is None else weight
 
@@ -280,11 +303,13 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
         )
 
 
-def _trained(template, X, y, weight, keep):
-    """A clone of the estimator, trained on some of the sequences."""
-    given = {} if weight is None else {"sample_weight": weight[keep]}
+def _trained(template, X, y, weight, keep, given=None):
+    """A clone of the estimator, trained on some of the sequences, and judged by (X_val, y_val) ``given``."""
+    more = dict(zip(NAMES, given or ()))
+    if weight is not None:
+        more["sample_weight"] = weight[keep]
     with renumbered(keep):
-        return clone(template).fit(take(X, keep), take(y, keep), **given)
+        return clone(template).fit(take(X, keep), take(y, keep), **more)
 
 
 def _check_tagger(template):
