@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     def available_if(check: Callable[[Any], bool]) -> Callable[[F], F]: ...
 
 else:
+    import sklearn
     from sklearn.base import BaseEstimator
     from sklearn.utils.metaestimators import available_if
 
@@ -64,6 +65,14 @@ else:
 
         class CallbackSupportMixin:
             """Stands in for scikit-learn's mixin: no callbacks."""
+
+            @property
+            def set_callbacks(self):
+                """Absent, with a reason."""
+                raise AttributeError(
+                    f"callbacks need scikit-learn 1.9 or newer, this is {sklearn.__version__}; without, "
+                    f"verbose=1 prints a line for each epoch"
+                )
 
             def _init_callback_context(self, **_):
                 return None

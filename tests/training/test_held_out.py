@@ -1,5 +1,8 @@
 """Held-out sequences of the user: scores, early stopping, checkpoints, and what is refused."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import sklearn
@@ -273,3 +276,70 @@ def test_histories_of_searches():
     search = GridSearchCV(perceptron(), {"max_iter": [1, 3]}, cv=2)
     search.fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
     assert len(scores_of(search.best_estimator_)) == search.best_params_["max_iter"]
+
+
+# -- callbacks -----------------------------------------------------------------------------------------
+class Tasks:
+    """A scikit-learn callback, handed on to inner estimators, that notes which epochs and rounds end."""
+
+    max_propagation_depth = None
+
+    def __init__(self):
+        self.ended = []
+
+    def setup(self, estimator, context):
+        pass
+
+    teardown = on_fit_task_begin = setup
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
+        if context.task_name in ("epoch", "round"):
+            assert fitted_estimator.n_iter_ > 0
+            self.ended.append(context.task_name)
+
+
+SHORT = {"max_iter": 2, "random_state": 0}
+OF_TEXTS = StructuredPerceptron("char", **SHORT)
+
+
+@pytest.mark.parametrize(
+    ("model", "ended"),
+    [
+        (WordSegmenter(**SHORT), ["epoch"] * 2),
+        (Segmenter(OF_TEXTS), ["epoch"] * 2),
+        (ParameterMixer(Segmenter(OF_TEXTS), 2, random_state=0), ["round"] * 2),
+        (KBestReranker(Segmenter(OF_TEXTS), k=2, cv=2, **SHORT), ["epoch"] * 2),
+        (Segmenter(CalibratedTagger(OF_TEXTS, cv=2, n_jobs=2)), ["epoch"] * 6),
+    ],
+)
+def test_callbacks_hear_of_every_epoch_inside(model, ended):
+    if not hasattr(model, "set_callbacks"):
+        pytest.skip("scikit-learn without callbacks")
+    tasks = Tasks()
+    model = clone(model).set_callbacks(tasks).fit(TEXTS, WORDS)
+    assert tasks.ended == ended
+    assert model.predict(TEXTS[:5]) == clone(model).set_callbacks().fit(TEXTS, WORDS).predict(TEXTS[:5])
+
+
+def test_a_calibrated_tagger_prints_the_epochs_of_the_tagger_that_predicts(capsys):
+    CalibratedTagger(perceptron(verbose=1), cv=2).fit(X, Y)
+    assert [line.split(":")[0] for line in capsys.readouterr().out.splitlines()] == [
+        f"epoch {k}" for k in range(1, 5)
+    ]
+
+
+def test_older_scikit_learn_says_what_callbacks_need():
+    program = """
+import sys
+import sklearn.base, sklearn.frozen, sklearn.metrics, sklearn.model_selection, sklearn.pipeline
+sys.modules["sklearn.callback"] = None
+import skstruct
+tagger = skstruct.StructuredPerceptron()
+assert not hasattr(tagger, "set_callbacks")
+try:
+    tagger.set_callbacks()
+except AttributeError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "callbacks need scikit-learn 1.9 or newer, this is" in done.stdout
