@@ -36,6 +36,7 @@ from ..training.run import Run, new_key
 from .bigram import lists_rows
 from .constraints import check_gold, check_known, constraint_arrays
 from .costs import balanced_costs, class_costs
+from .held_out import EncodedPart
 from .model import STRUCTURES, ChainModel, make_task
 from .state import continued_state, final_model, fresh_state, order_of
 from .tagger import SequenceTagger
@@ -156,7 +157,8 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
             test = self._held_out(np.flatnonzero(np.diff(token) > 0))
             held_out = HeldOut(take(sequences, test), take(targets, test))
             sequences = blanked(sequences, test)
-            gold = gold[np.repeat(~np.isin(np.arange(len(sequences)), test), np.diff(token))]
+            of_test = np.repeat(np.isin(np.arange(len(sequences)), test), np.diff(token))
+            gold, held_out_gold = gold[~of_test], gold[of_test]
             token = offsets_of(lengths_of(sequences))
 
         flat = flatten(sequences)
@@ -173,7 +175,8 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
         task = make_task(encoder, flat, token, gold, weight, grow=True)
         if held_out is not None:  # what is wrong there should not come up after the first epoch
             with renumbered(test):
-                make_task(encoder, flatten(held_out.X), offsets_of(lengths_of(held_out.X)))
+                part = make_task(encoder, flatten(held_out.X), offsets_of(lengths_of(held_out.X)))
+            held_out.encoded = EncodedPart(part, held_out_gold)
         if self.dropout > 0 and task.n_columns > MOST_COLUMNS:
             raise ValueError(
                 f"dropout={self.dropout} masks at most {MOST_COLUMNS} columns of a token, but the templates "
@@ -246,15 +249,12 @@ class ChainRun(Run):
         X, y, token = check_X_y(X, y, NAMES, as_tokens)
         gold, unseen, others = encode_known(y, token, self.labels)
         check_known(gold, unseen, token, self.labels, self.constraints)
-        make_task(self.encoder, flatten(X), token)  # what is wrong should not come up after the first epoch
-        return HeldOut(X, y, given=True), others
+        part = EncodedPart.of(make_task(self.encoder, flatten(X), token), gold, unseen)
+        return HeldOut(X, y, True, part), others
 
     def held_out_score(self, model):
         """Token accuracy, over the tokens whose label is given."""
-        X, y = self.held_out.X, self.held_out.y
-        predicted, _ = model.predict(X, n_jobs=self.estimator.n_jobs)
-        right = [a == b for a, b in zip(flatten(y), flatten(predicted)) if a is not None]
-        return float(np.mean(right)) if right else 0.0
+        return self.held_out.encoded.accuracy(model)
 
     def at_rest(self, model):
         """See ``training.run.Run``."""

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from .._sklearn import epoch_context
 from ..chain.constraints import check_known
+from ..chain.held_out import EncodedPart
 from ..chain.model import ChainModel, make_task
 from ..core.averaging import entries, sparse_store
 from ..core.store import DENSE_WEIGHTS, FEW_LABELS, READ_ONLY, is_sparse, new_store
@@ -73,7 +74,10 @@ class CRFRun:
         except PlaceError as error:
             error.move(error.sequence, names.get(error.name))
             raise
-        self.held_out, n = HeldOut(X, y, given=True), len(left_out)
+        n, part = len(left_out), None
+        if not (n or self.validation.dense):
+            part = EncodedPart.of(self.validation, gold, unseen)
+        self.held_out = HeldOut(X, y, True, part)
         warn_unseen(
             others,
             " and as not given in log-probabilities"
@@ -145,6 +149,8 @@ class CRFRun:
         """The score on the user's held-out part, after a pass."""
         scoring, X, y = self.estimator.scoring, self.held_out.X, self.held_out.y
         fitted = self._model_of(*matrices())
+        if scoring is None and self.held_out.encoded is not None:
+            return self.held_out.encoded.accuracy(fitted["_model"])
         return scored(scored_by_itself if scoring is None else scoring, self.estimator, fitted, X, y)
 
     def objective(self, c1):
