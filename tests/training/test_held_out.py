@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 import sklearn
-from inside import after_each_report
+from inside import after_each_report, before_each_line, before_each_round
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
@@ -230,6 +230,47 @@ def test_a_resumed_fit_has_the_same_history(early, tmp_path, monkeypatch):
     assert model.resumed_from_ == 3 and scores_of(model) == scores_of(whole)
     assert model.predict(X_VAL) == whole.predict(X_VAL)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_resumed_crf_has_the_same_history(tmp_path, monkeypatch):
+    whole = L1CRF(random_state=0).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
+    crf = L1CRF(random_state=0, verbose=1, checkpoint=tmp_path)
+    with monkeypatch.context() as patch:
+        left = iter([None] * 9)
+
+        def stop(record):
+            try:
+                next(left)
+            except StopIteration:
+                raise Stop from None
+
+        before_each_line(patch, stop)
+        with pytest.raises(Stop):
+            crf.fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
+    crf.fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
+    assert crf.resumed_from_ > 0 and scores_of(crf) == scores_of(whole)
+    assert crf.objective_ == whole.objective_
+
+
+@pytest.mark.parametrize("early", [False, True])
+@pytest.mark.parametrize("n_shards", [1, 2])
+def test_a_resumed_mixer_has_the_same_history(early, n_shards, tmp_path, monkeypatch):
+    base = perceptron(max_iter=6, early_stopping=early, n_iter_no_change=9)
+    whole = ParameterMixer(base, n_shards, random_state=0).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
+    mixer = ParameterMixer(base, n_shards, checkpoint=tmp_path, random_state=0)
+    with monkeypatch.context() as patch:
+        left = iter(range(4))
+
+        def stop():
+            if next(left) == 3:
+                raise Stop
+
+        before_each_round(patch, stop)
+        with pytest.raises(Stop):
+            mixer.fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
+    mixer.fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
+    assert mixer.resumed_from_ == 3 and scores_of(mixer) == scores_of(whole)
+    assert mixer.predict(X_VAL) == whole.predict(X_VAL) and not list(tmp_path.iterdir())
 
 
 def test_warm_start_and_partial_fit_go_on():
