@@ -8,6 +8,7 @@ import ast
 import contextlib
 import sys
 import time
+import warnings
 
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -22,7 +23,8 @@ from ..features.presets import PRESETS
 from ..features.templates import FeatureTemplates
 from ..mixing.averager import BaggingShuffleAverager
 from ..mixing.mixer import ParameterMixer
-from .common import check_target, counted, positive, tell
+from ..training.held_out import NAMES
+from .common import check_target, counted, positive, tell, warn
 from .corpus import batches, layout_of, located, read_all
 from .evaluate import scores_of
 from .lines import Source
@@ -46,7 +48,11 @@ def add_parser(commands):
     )
     parser.add_argument("file", metavar="FILE", help="the corpus; - is standard input")
     parser.add_argument("--model", "-m", required=True, metavar="OUT", help="file to write the model to")
-    parser.add_argument("--dev", metavar="FILE", help="evaluate on this corpus after the training")
+    parser.add_argument(
+        "--dev", metavar="FILE",
+        help="a held-out corpus: score the model on it after each epoch and evaluate it at the end; with -p "
+        "early_stopping=True it decides which epoch to keep",
+    )  # fmt: skip
     add_options(parser)
     group = parser.add_argument_group("learning")
     add_features(group)
@@ -252,7 +258,7 @@ def run(arguments):
                 _stream(arguments, model, layout, unit, source)
             else:
                 tell(f"read {counted(len(X), 'sentence')}, {counted(sum(map(len, y)), unit)}")
-                _learn(model.fit, X, y, name, numbers)
+                _learn(model.fit, X, y, name, numbers, dev)
     except KeyboardInterrupt:
         _keep(model, arguments.model + PARTIAL)
         raise
@@ -270,10 +276,16 @@ def run(arguments):
     return 0
 
 
-def _learn(method, X, y, name, numbers):
+def _learn(method, X, y, name, numbers, dev=None):
+    """Call ``fit`` or ``partial_fit``; ``dev`` is (name, X, y, numbers) of the held-out file."""
+    given = {} if dev is None else {"X_val": dev[1], "y_val": dev[2]}
     try:
-        method(X, y)
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: warn(str(message))
+            method(X, y, **given)
     except ValueError as error:
+        of_dev = dev is not None and (getattr(error, "name", None) or str(error)).startswith(NAMES)
+        name, numbers = (dev[0], dev[3]) if of_dev else (name, numbers)
         raise located(error, name, numbers) from error
 
 
