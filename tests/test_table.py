@@ -460,6 +460,19 @@ def features_of(cell):
     assert len(found) == length(cell.X[0]) and all(found)
 
 
+def render(cell):
+    picture = inspection.render(cell.X[:3], cell.y[:3], cell.model.predict(cell.X[:3]))
+    assert picture == picture._repr_html_() and picture.startswith("<div")
+    assert ("<svg" in picture) == (cell.kind == "trees")
+
+
+def errors(cell):
+    found = inspection.errors(cell.model, cell.X, cell.y)
+    assert found.kind == cell.kind and found.n_items == sum(map(len, cell.y))
+    assert (found.n_errors == 0) == (cell.model.predict(cell.X) == cell.y)
+    shows(found)
+
+
 def n_features(cell):
     n = cell.model.n_features()
     assert n > 0 or (n == 0 and type(cell.model) is KBestReranker)  # whose base makes no mistake
@@ -476,7 +489,8 @@ VERBS = {
         bad_last_sequence, bad_last_labels, bad_last_sequence_with_n_jobs,
         save_and_load, copies, clones, read_only_memory,
         tag, tag_proba, evaluate, show, convert,
-        explain, feature_weights, transition_weights, coefficients, features_of, n_features,
+        explain, feature_weights, transition_weights, coefficients, features_of, render, errors,
+        n_features,
     )
 }  # fmt: skip
 VERBS |= {f"save_and_load_{n}_labels": functools.partial(save_and_load, n_labels=n) for n in (17, 45)}

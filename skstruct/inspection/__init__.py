@@ -11,6 +11,7 @@ these functions return prints as text, is drawn by notebooks, and turns into fra
 """
 
 from .coefficients_of import Coefficients, coefficients
+from .error_lists import Confusion, Errors, Example, errors
 from .explaining import explain
 from .feature_lists import feature_weights, features_of, transition_weights
 from .html import Html
@@ -21,7 +22,10 @@ from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 
 __all__ = [
     "Coefficients",
+    "Confusion",
     "Counterfactual",
+    "Errors",
+    "Example",
     "Explanation",
     "FeatureWeight",
     "FeatureWeights",
@@ -30,6 +34,7 @@ __all__ = [
     "TokenExplanation",
     "TransitionWeights",
     "coefficients",
+    "errors",
     "explain",
     "feature_weights",
     "features_of",

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..data.inputs import WORDS
 from ..data.schemes import words_to_labels
-from ..data.segmented import as_pieces, as_words, cut, with_characters
+from ..data.segmented import as_pieces, as_words, cut
 from .layers import innermost
 from .of_chains import explain_chain
 from .of_rerankers import explain_reranker
@@ -65,11 +65,6 @@ def explain(tagger: Any, sequence: Any, labels: Collection[Any] | None = None) -
         +0.967  transition D -> N
     >>> explanation.tokens[1].transitions == [("transition D -> N", transition_weights(tagger)[0, 1])]
     True
-
-    Without the word before it, *frog* would still be a noun. *the* needs its own form:
-
-    >>> explanation.tokens[0].counterfactual
-    Counterfactual(label='V', features=['U01:the'])
     """
     inner, X = innermost(tagger, [sequence])
     return _with_tokens_of(_explained(inner, X, labels), sequence)
@@ -97,7 +92,7 @@ def _explain_segmenter(segmenter, X, labels):
     """The labelling of the characters that spells the words."""
     pieces = as_pieces(X)
     words, tags = (None, None) if labels is None else as_words(pieces, [labels])
-    if not with_characters(pieces):
+    if not pieces[0]:
         return Explanation([], 0.0, [], [])
     spelled = None if words is None else words_to_labels(words[0], segmenter.scheme, tags and tags[0])
     tagger, _ = innermost(segmenter.tagger_)

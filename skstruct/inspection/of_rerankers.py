@@ -66,11 +66,11 @@ def _given(view, X, nodes, labels):
 
 def _without(kernel_model, model, nodes, length, c, score):
     """What the best path without a node has in its place, and by how much it falls behind."""
-    others = [node for k, node in enumerate(nodes) if k != c]
     begin, end = nodes[c][:2]
-    reach = {0}
-    for node in others:
-        if node[0] in reach:
+    others, reach = [], {0}
+    for k, node in enumerate(nodes):
+        if k != c and node[0] in reach:
+            others.append(node)
             reach.add(node[1])
     if int(length[0]) not in reach:
         return None, inf

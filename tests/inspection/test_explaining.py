@@ -6,8 +6,10 @@ import math
 import numpy as np
 import pytest
 from model_cases import fitted
+from sklearn.feature_extraction import DictVectorizer
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from skstruct import (
     L1CRF,
@@ -19,7 +21,7 @@ from skstruct import (
     WordSegmenter,
 )
 from skstruct.datasets import load_segmentation, make_hmm_sequences
-from skstruct.features import TokenTransformer, Window
+from skstruct.features import TokenTransformer
 from skstruct.inspection import explain, feature_weights, features_of, transition_weights
 from skstruct.interchange import load_crfsuite, save_crfsuite
 
@@ -113,8 +115,8 @@ def test_nothing_to_change_where_the_model_says_something_else():
 
 def test_pipelines_and_searches_show_the_tokens_that_entered():
     X, y = make_hmm_sequences(20, n_labels=3, n_words=30, random_state=0)
-    steps = [("dicts", TokenTransformer(["lower", "suffix2"])), ("window", Window(1)), ("tag", L1CRF())]
-    pipeline = Pipeline(steps).fit(X, y)
+    bags = FunctionTransformer(lambda X: [[[word, word[-1]] for word in sequence] for sequence in X])
+    pipeline = Pipeline([("bags", bags), ("tag", L1CRF(random_state=0))]).fit(X, y)
     explanation = explain(pipeline, X[0])
     assert [token.token for token in explanation.tokens] == list(X[0])
     assert explanation.labels == pipeline.predict(X[:1])[0]
@@ -124,6 +126,19 @@ def test_pipelines_and_searches_show_the_tokens_that_entered():
     assert len(features_of(pipeline, X[0])) == len(X[0])
     search = GridSearchCV(pipeline, {"tag__c1": [0.1, 1]}, cv=2).fit(X, y)
     assert explain(search, X[0]).labels == search.predict(X[:1])[0]
+
+
+def test_columns_that_a_pipeline_makes_keep_their_names():
+    X, y = make_hmm_sequences(20, n_labels=3, n_words=30, random_state=0)
+    X = [[{"word": word, "size": len(word)} for word in sequence] for sequence in X]
+    pipeline = make_pipeline(TokenTransformer(DictVectorizer()), StructuredPerceptron(random_state=0)).fit(
+        X, y
+    )
+    explanation = explain(pipeline, X[0])
+    assert explanation.score == pytest.approx(pipeline.decision_function(X[:1])[0], rel=1e-9)
+    names = {name for token in explanation.tokens for name, _ in token.features}
+    assert f"word={X[0][0]['word']}" in names and "size" in names
+    assert explanation.tokens[0].token == X[0][0]
 
 
 def test_segmenters_are_explained_character_by_character():
