@@ -87,9 +87,10 @@ class Errors:
 
     def summary(self) -> str:
         """How many there are, in one sentence."""
-        text = f"{self.n_errors:,} errors in {self.n_items:,} {_ITEMS[self.kind]}"
+        items = _ITEMS[self.kind]
+        text = f"{self.n_errors:,} errors in {self.n_items:,} {items}"
         if self.n_unseen is not None:
-            text += f"; {self.n_unseen_errors:,} in {self.n_unseen:,} with unseen words"
+            text += f"; with unseen words {self.n_unseen_errors:,} errors, {self.n_unseen:,} {items}"
         return text
 
     def __str__(self) -> str:
@@ -183,7 +184,7 @@ def errors(model: Any, X: Any, y: Corpus, *, vocabulary: Iterable[str] | None = 
     >>> X, y = [["the", "dog", "barks"], ["a", "cat", "sleeps"]], [["D", "N", "V"], ["D", "N", "V"]]
     >>> tagger = StructuredPerceptron(random_state=0).fit(X, y)
     >>> print(errors(tagger, [["the", "barks", "sleeps"], ["a", "cat"]], [["D", "N", "V"], ["D", "N"]]))
-    1 errors in 5 tokens; 0 in 0 with unseen words
+    1 errors in 5 tokens; with unseen words 0 errors, 0 tokens
          1  N -> V   the [barks] sleeps
     """
     inner, _ = innermost(model)

@@ -94,7 +94,9 @@ def test_frame_dict_text_and_html(monkeypatch):
         "sequence": 0, "position": 0, "text": "[<script>] b c",
     }  # fmt: skip
     text = str(found)
-    assert "3 errors in 9 tokens; 2 in 3 with unseen words" in text and "A -> B (2 unseen)" in text
+    assert (
+        "3 errors in 9 tokens; with unseen words 2 errors, 3 tokens" in text and "A -> B (2 unseen)" in text
+    )
     html = found._repr_html_()
     assert "<script>" not in html and "&lt;script&gt;" in html and "with unseen words" in html
     monkeypatch.setitem(sys.modules, "pandas", None)
