@@ -63,7 +63,7 @@ def _would(token):
     if change is None:
         if token.margin < 0:
             return "The model itself says something else here."
-        return "No set of features of this place alone decides: without all of them it is the same."
+        return ""
     names = ", ".join(f"<b>{escaped(name, SHORT)}</b>" for name in change.features[:TOP])
     if len(change.features) > TOP:
         names += f" and {len(change.features) - TOP} more"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import fsum, inf
 
 import numpy as np
@@ -9,12 +10,13 @@ import numpy as np
 from ..core.store import READ_ONLY
 from ..data.inputs import describe
 from ..reranker.epoch import ABSENT, new_work
-from ..reranker.lattice import lattices_of, make_task, paths, view_of
+from ..reranker.lattice import lattices_of, make_task, view_of
 from ..reranker.model import choose
 from ..reranker.parts import feature_names, parts_of
 from .feature_lists import tokens_of, weight_rows
 from .lines import are_chunks, segments_of
-from .rendering import Explanation, TokenExplanation
+from .removing import Rows, few_rows, without_rows
+from .rendering import Counterfactual, Explanation, TokenExplanation
 
 
 def explain_reranker(reranker, X, labels=None):
@@ -26,30 +28,68 @@ def explain_reranker(reranker, X, labels=None):
     length = view.lengths(X)
     if not nodes:
         return Explanation([], 0.0, [])
-    kernel_model = model.reranker()
+    search = _Search(model, length)
     if labels is None:
-        chosen = choose(kernel_model, READ_ONLY, make_task([nodes], length, model.words, model.tags))[0]
-        path = np.flatnonzero(chosen)
+        path = search.best(nodes)[0]
     else:
         path = _given(view, X, nodes, labels)
-    before = np.full(len(nodes), ABSENT, np.int32)
-    before[path] = np.append(-1, path[:-1])
-    task = make_task([nodes], length, model.words, model.tags)
-    at, row = parts_of(kernel_model, task, before, new_work(task))
-    listed = {int(c): [] for c in path}
-    values = weight_rows(model.weights, row)[:, 0].tolist()
-    for c, name, value in zip(at.tolist(), feature_names(model, row), values):
-        listed[c].append((name, value))
-    score = fsum(value for parts in listed.values() for _, value in parts)
-    words = [nodes[c][2] for c in path.tolist()]
-    if hasattr(base, "predict_kbest"):
-        words = tokens_of(X)
-    tokens = []
-    for word, c in zip(words, path.tolist()):
-        rival, margin = _without(kernel_model, model, nodes, length, c, score)
-        tokens.append(TokenExplanation(word, nodes[c][3], listed[c], [], rival, margin))
+    rows = search.rows(nodes, path)
+    score = fsum(rows.value.tolist())
+    words = tokens_of(X) if hasattr(base, "predict_kbest") else [nodes[c][2] for c in path.tolist()]
+    tokens = [_token(search, nodes, path, rows, c, word, score) for c, word in zip(path.tolist(), words)]
     labels = [token.label for token in tokens]
     return Explanation(labels, score, tokens, _segments(base, tokens, labels))
+
+
+class _Search:
+    """The search through lattices of one sequence."""
+
+    def __init__(self, model, length):
+        self.model, self.length = model, length
+
+    def task(self, nodes):
+        """The arrays that kernels read."""
+        return make_task([nodes], self.length, self.model.words, self.model.tags)
+
+    def best(self, nodes, gone=()):
+        """(nodes of the best path, its score); some weight rows may be gone."""
+        model = self.model
+        if len(gone):
+            model = replace(model, weights=without_rows(model.weights, gone))
+        chosen, scores = choose(model.reranker(), READ_ONLY, self.task(nodes))
+        return np.flatnonzero(chosen), float(scores[0])
+
+    def rows(self, nodes, path):
+        """The weight rows of a path."""
+        before = np.full(len(nodes), ABSENT, np.int32)
+        before[path] = np.append(-1, path[:-1])
+        task = self.task(nodes)
+        at, row = parts_of(self.model.reranker(), task, before, new_work(task))
+        return Rows(at, row, weight_rows(self.model.weights, row)[:, 0])
+
+
+def _token(search, nodes, path, rows, c, word, score):
+    """The part of one node of the path."""
+    here = rows.at == c
+    names = dict(zip(rows.row[here].tolist(), feature_names(search.model, rows.row[here])))
+    parts = [(names[row], value) for row, value in zip(rows.row[here].tolist(), rows.value[here].tolist())]
+    token = TokenExplanation(word, nodes[c][3], parts, [], None, inf)
+    others = _without(nodes, c, int(search.length[0]))
+    if others is None:
+        return token
+    rival, other_score = search.best(others)
+    margin = score - other_score
+    token = token._replace(runner_up=_instead(nodes[c], [others[k] for k in rival]), margin=margin)
+    if margin < 0.0 or search.best(nodes)[0].tolist() != path.tolist():
+        return token
+    gains = rows.gains(search.rows(others, rival))
+    removed = few_rows(
+        rows.row[here], gains, margin, lambda gone: c not in search.best(nodes, gone)[0].tolist()
+    )
+    if removed is None:
+        return token
+    instead = _instead(nodes[c], [nodes[k] for k in search.best(nodes, removed)[0]])
+    return token._replace(counterfactual=Counterfactual(instead, [names[row] for row in removed]))
 
 
 def _given(view, X, nodes, labels):
@@ -64,24 +104,23 @@ def _given(view, X, nodes, labels):
     return np.array([place[item] for item in items])
 
 
-def _without(kernel_model, model, nodes, length, c, score):
-    """What the best path without a node has in its place, and by how much it falls behind."""
-    begin, end = nodes[c][:2]
+def _without(nodes, c, length):
+    """The nodes but one, and but those that only it led to; None if no path is left."""
     others, reach = [], {0}
     for k, node in enumerate(nodes):
         if k != c and node[0] in reach:
             others.append(node)
             reach.add(node[1])
-    if int(length[0]) not in reach:
-        return None, inf
-    task = make_task([others], length, model.words, model.tags)
-    chosen, scores = choose(kernel_model, READ_ONLY, task)
-    (items,) = paths([others], chosen)
-    there = [(word, tag) for a, b, word, tag in items if a < end and b > begin]
-    shown = [tag for _, tag in there] if nodes[c][2] is None else [_shown(word, tag) for word, tag in there]
-    if len(there) == 1 and there[0][0] == nodes[c][2]:
-        return there[0][1], score - float(scores[0])
-    return " ".join(map(str, shown)), score - float(scores[0])
+    return others if length in reach else None
+
+
+def _instead(node, path):
+    """What another path has in the place of a node: its tag, or words."""
+    begin, end, word, _, _ = node
+    there = [(w, tag) for a, b, w, tag, _ in path if a < end and b > begin]
+    if len(there) == 1 and there[0][0] == word:
+        return there[0][1]
+    return " ".join(_shown(w, tag) for w, tag in there)
 
 
 def _shown(word, tag):

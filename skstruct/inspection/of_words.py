@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import fsum, inf
 
 import numpy as np
@@ -15,7 +16,8 @@ from ..words.model import make_task
 from ..words.parts import parts_of
 from ..words.search import new_work
 from .feature_lists import weight_rows
-from .rendering import Explanation, TokenExplanation
+from .removing import Rows, few_rows, without_rows
+from .rendering import Counterfactual, Explanation, TokenExplanation
 
 END = "(end)"
 """Stands behind the last character."""
@@ -37,28 +39,36 @@ def explain_words(segmenter, X, words=None):
     model, characters = segmenter._model, "".join(words)
     limit = white_space_limits(pieces)
     path = np.append(decisions_of_words([words]), np.int8(START))
-    parts = _parts(model, characters, limit, path)
-    score = fsum(value for listed in parts for _, value in listed)
-    margins = _margins(segmenter, characters, limit, path, score)
-    labels = [_NAMES[d] for d in path.tolist()]
-    tokens = [
-        TokenExplanation(token, label, listed, [], _other(label, margin), margin)
-        for token, label, listed, margin in zip([*characters, END], labels, parts, margins)
-    ]
+    rows = _rows(model, characters, limit, path)
+    names = dict(zip(rows.row.tolist(), _names(model, rows.row)))
+    parts = [[] for _ in path]
+    for i, row, value in zip(rows.at.tolist(), rows.row.tolist(), rows.value.tolist()):
+        parts[i].append((names[row], value))
+    score = fsum(rows.value.tolist())
+    best = _predicted(segmenter, characters, limit)
+    rivals = _rivals(segmenter, characters, limit, path)
+    labels, tokens = [_NAMES[d] for d in path.tolist()], []
+    for i, (token, label, listed) in enumerate(zip([*characters, END], labels, parts)):
+        rival, change, margin = None, None, inf
+        if i in rivals:
+            rival, margin = _NAMES[START + INSIDE - path[i]], score - rivals[i][1]
+        if i in rivals and best[i] == path[i]:
+            other = _rows(model, characters, limit, rivals[i][0])
+            removed = few_rows(
+                rows.row[rows.at == i], rows.gains(other), margin,
+                lambda gone, i=i: _predicted(segmenter, characters, limit, gone)[i] != path[i],
+            )  # fmt: skip
+            change = removed and Counterfactual(rival, [names[row] for row in removed])
+        tokens.append(TokenExplanation(token, label, listed, [], rival, margin, change))
     ends = np.flatnonzero(path == START).tolist()
     return Explanation(labels, score, tokens, [(a, b, "") for a, b in zip(ends, ends[1:])])
 
 
-def _parts(model, characters, limit, path):
-    """(name, contribution) of the features of each decision."""
+def _rows(model, characters, limit, path):
+    """The weight rows of a segmentation."""
     task = make_task([characters], limit)
-    decision, row, column = parts_of(model.scorer(model.beam), task, path, QUIET, new_work(task, model.beam))
-    names = _names(model, row)
-    values = weight_rows(model.weights, row)[np.arange(row.shape[0]), column]
-    listed = [[] for _ in path]
-    for i, name, value in zip(decision.tolist(), names, values.tolist()):
-        listed[i].append((name, value))
-    return listed
+    at, row, column = parts_of(model.scorer(model.beam), task, path, QUIET, new_work(task, model.beam))
+    return Rows(at, row, weight_rows(model.weights, row)[np.arange(row.shape[0]), column])
 
 
 def _names(model, rows):
@@ -66,19 +76,24 @@ def _names(model, rows):
     return [all_names[row] for row in rows.tolist()]
 
 
-def _margins(segmenter, characters, limit, path, score):
-    """By how much the best segmentation with the opposite decision falls behind; inf if none is possible."""
-    free = np.flatnonzero(limit == FREE)
-    margins = np.full(path.shape[0], inf)
-    if free.shape[0]:
-        flipped = np.tile(limit, free.shape[0])
-        at = np.arange(free.shape[0]) * len(characters) + free
-        flipped[at] = np.where(path[free] == START, INSIDE, START)
-        beam = segmenter.beam_size or 0
-        texts = [[characters]] * free.shape[0]
-        margins[free] = score - segmenter._model.predict(texts, flipped, segmenter.n_jobs, beam)[1]
-    return margins.tolist()
+def _predicted(segmenter, characters, limit, gone=()):
+    """The decisions of the best segmentation, (n + 1,) int8; some weight rows may be gone."""
+    model = segmenter._model
+    if len(gone):
+        model = replace(model, weights=without_rows(model.weights, gone))
+    words = model.predict([[characters]], limit, None, segmenter.beam_size or 0)[0]
+    return np.append(decisions_of_words(words), np.int8(START))
 
 
-def _other(label, margin):
-    return None if margin == inf else "inside" if label == "start" else "start"
+def _rivals(segmenter, characters, limit, path):
+    """The best segmentation with the opposite decision, and its score, by character that leaves a choice."""
+    free = np.flatnonzero(limit == FREE).tolist()
+    if not free:
+        return {}
+    flipped = np.tile(limit, len(free))
+    at = np.arange(len(free)) * len(characters) + free
+    flipped[at] = START + INSIDE - path[free]
+    texts, beam = [[characters]] * len(free), segmenter.beam_size or 0
+    words, scores = segmenter._model.predict(texts, flipped, segmenter.n_jobs, beam)
+    paths = (np.append(decisions_of_words([each]), np.int8(START)) for each in words)
+    return dict(zip(free, zip(paths, scores.tolist())))

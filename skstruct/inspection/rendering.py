@@ -19,7 +19,7 @@ class Counterfactual(NamedTuple):
     label : object
         What the model would say instead.
     features : list of str
-        Features of the token; without all of them, and with no fewer, the model changes its mind.
+        Features of the token; without all of them the model changes its mind.
     """
 
     label: object
@@ -45,9 +45,11 @@ class TokenExplanation(NamedTuple):
         By how much that labelling falls behind, in score; negative if it is the better one, inf if
         there is none.
     counterfactual : Counterfactual or None
-        A smallest set of this token's features whose removal, from this token alone, makes the model give it
-        another label, and which label that is. None if no set does, or if the model does not give the token
-        this label in the first place.
+        Features of this token whose removal makes the model give it another label, and which label that is.
+        Of taggers it is a smallest set, removed from this token alone; None if no set does, or if the model
+        does not give the token this label in the first place. Of segmenters by beam search and of re-rankers
+        the features are removed from the whole model, and the set is found by search: none of them can be
+        spared, but there may be smaller ones, and None means that none was found.
     """
 
     token: object
