@@ -10,6 +10,9 @@ from .lines import Mark, Numbers, line
 TOP = 10
 """Contributions that are listed of a token; the others are one line."""
 
+MOST = 200
+"""Tokens whose contributions are listed."""
+
 
 def explanation_html(explanation):
     """HTML of an :class:`rendering.Explanation`."""
@@ -20,7 +23,9 @@ def explanation_html(explanation):
         marks = [Mark(*segment) for segment in explanation.segments]
     found = [abs(value) for token in tokens for _, value in _parts(token) if isfinite(value)]
     largest = max(found, default=0.0)
-    details = "".join(_details(t, token, largest) for t, token in enumerate(tokens))
+    details = "".join(_details(t, token, largest) for t, token in enumerate(tokens[:MOST]))
+    if len(tokens) > MOST:
+        details += note(f"{len(tokens) - MOST:,} more tokens; to_frame() has all of them")
     sequence = line([token.token for token in tokens], marks, Numbers())
     return box(sequence + note(f"score {explanation.score:+.3f}") + details)
 

@@ -97,6 +97,14 @@ def test_hostile_texts_stay_text():
     assert "✗" in check(render(texts, words, [["<b>&", "\u202e", "c<"], ["שלום"]]))
 
 
+def test_long_sequences_are_cut():
+    X, y = [["a", "b"] * 1000], [["A", "B"] * 1000]
+    explanation = explain(StructuredPerceptron(["U:%x[0,0]", "B"], random_state=0).fit(X, y), X[0])
+    html = explanation._repr_html_()
+    assert html.count("<details") == 200 and "1,800 more tokens" in check(html)
+    assert explanation.to_frame()["position"].max() == 1999
+
+
 def test_tokens_have_a_direction_of_their_own():
     html = render([["שלום", "abc"]], [["A", "B"]])
     assert "<bdi>שלום</bdi>" in html and 'dir="auto"' in html
