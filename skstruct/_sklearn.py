@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from functools import lru_cache
+from importlib import metadata
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -62,8 +64,22 @@ if TYPE_CHECKING:
 
 else:
     import sklearn
-    from sklearn.base import BaseEstimator
+    from sklearn.base import BaseEstimator as _BaseEstimator
     from sklearn.utils.metaestimators import available_if
+
+    class BaseEstimator(_BaseEstimator):
+        """scikit-learn's base class, whose HTML links to the documentation of this package."""
+
+        _doc_link_module = "skstruct"
+
+        @property
+        def _doc_link_template(self):
+            site = documentation_site()
+            return f"{site}/generated/{{name}}.html" if site else ""
+
+        def _doc_link_url_param_generator(self):
+            room = type(self).__module__.split(".")[1]
+            return {"name": f"skstruct.{'features.' if room == 'features' else ''}{type(self).__name__}"}
 
     try:  # scikit-learn >= 1.9, experimental
         from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -102,6 +118,7 @@ __all__ = [
     "Real",
     "StrOptions",
     "available_if",
+    "documentation_site",
     "epoch_context",
     "get_tags",
     "member_context",
@@ -114,6 +131,18 @@ __all__ = [
     "text_tags",
     "with_callbacks",
 ]
+
+
+@lru_cache(maxsize=1)
+def documentation_site():
+    """The address of the documentation, as the installed package's metadata name it, or None."""
+    try:
+        entries = metadata.metadata("skstruct").get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:
+        return None
+    pairs = (entry.partition(",")[::2] for entry in entries)
+    sites = {name.strip().lower(): url.strip().rstrip("/") for name, url in pairs}
+    return sites.get("documentation")
 
 
 def sample_weights(sample_weight, X):

@@ -9,6 +9,7 @@ import functools
 import inspect
 import io
 import json
+import math
 import pickle
 import re
 import sys
@@ -417,18 +418,48 @@ def convert(cell):
 
 # -- looking inside ------------------------------------------------------------------------------------
 def explain(cell):
-    explanation = inspection.explain(cell.model, cell.first())
+    sequence = cell.X[0] if cell.kind == "words" else cell.first()
+    found = inspection.explain(cell.model, sequence)
+    if hasattr(cell.model, "decision_function"):
+        score = cell.model.decision_function(cell.X[:1])[0]
+        assert found.score == pytest.approx(score, rel=1e-9, abs=1e-9)
+    assert math.fsum(token.score for token in found.tokens) == pytest.approx(found.score, rel=1e-9, abs=1e-9)
+    predicted = cell.model.predict(cell.X[:1])[0]
     if cell.kind == "labels":
-        assert explanation.score == pytest.approx(cell.model.decision_function(cell.X[:1])[0])
+        assert found.labels == predicted
+    else:
+        tagged = [word for word in predicted if not isinstance(word, str)]
+        spans = [
+            cell.X[0][a:b] if len(found.tokens) >= len(cell.X[0]) else None for a, b, _ in found.segments
+        ]
+        assert len(found.segments) == len(predicted)
+        if None not in spans:
+            words = [(word, tag) for word, (_, _, tag) in zip(spans, found.segments)] if tagged else spans
+            assert words == predicted
+    shows(found)
+    assert len(found.to_frame()) == sum(len(t.features) + len(t.transitions) for t in found.tokens)
+
+
+def shows(found):
+    """What notebooks, pandas and programs get of a result."""
+    html = found._repr_html_()
+    assert html.startswith("<div") and html.endswith("</div>") and "<script" not in html
+    assert len(found.to_frame()) >= 0 and found.to_dict()
 
 
 def feature_weights(cell):
     found = inspection.feature_weights(cell.model)
-    assert found and all(weight for _, _, weight in found)
+    base_is_right = "reranker" in cell.name
+    assert (found or base_is_right) and all(weight for _, _, weight in found)
+    shows(found)
+    assert found.to_frame().to_numpy().tolist() == [list(item) for item in found]
 
 
 def transition_weights(cell):
-    assert np.any(np.asarray(inspection.transition_weights(cell.model)))
+    found = inspection.transition_weights(cell.model)
+    assert np.any(np.asarray(found)) and type(found[0]) is np.ndarray
+    shows(found)
+    assert found.to_frame().to_numpy().tolist() == found.tolist()
 
 
 def coefficients(cell):
@@ -442,8 +473,21 @@ def coefficients(cell):
 
 
 def features_of(cell):
-    found = inspection.features_of(cell.model, cell.first())
+    found = inspection.features_of(cell.model, cell.X[0] if cell.kind == "words" else cell.first())
     assert len(found) == length(cell.X[0]) and all(found)
+
+
+def render(cell):
+    picture = inspection.render(cell.X[:3], cell.y[:3], cell.model.predict(cell.X[:3]))
+    assert picture == picture._repr_html_() and picture.startswith("<div")
+    assert ("<svg" in picture) == (cell.kind == "trees")
+
+
+def errors(cell):
+    found = inspection.errors(cell.model, cell.X, cell.y)
+    assert found.kind == cell.kind and found.n_items == sum(map(len, cell.y))
+    assert (found.n_errors == 0) == (cell.model.predict(cell.X) == cell.y)
+    shows(found)
 
 
 def n_features(cell):
@@ -462,7 +506,8 @@ VERBS = {
         bad_last_sequence, bad_last_labels, bad_last_sequence_with_n_jobs,
         save_and_load, copies, clones, read_only_memory,
         tag, tag_proba, evaluate, show, convert,
-        explain, feature_weights, transition_weights, coefficients, features_of, n_features,
+        explain, feature_weights, transition_weights, coefficients, features_of, render, errors,
+        n_features,
     )
 }  # fmt: skip
 VERBS |= {f"save_and_load_{n}_labels": functools.partial(save_and_load, n_labels=n) for n in (17, 45)}
@@ -548,21 +593,18 @@ LACKS = {
         f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-segmenter mixer-reranker {OF_WORDS}":
             (Refused, "a chain tagger is needed, got a"),
     },
-    "explain": {
-        "mixer-segmenter": UNCLEAR,
-        f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN,
-    },
-    "feature_weights": {f"{SEGMENTERS} {RERANKERS} mixer-reranker": NOT_A_CHAIN},
-    "transition_weights": {f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN},
+    "explain": {PARSERS: (TypeError, "explain needs a tagger, a segmenter or a re-ranker, got a Shift")},
+    "transition_weights":
+        {f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker {OF_WORDS}": NOT_A_CHAIN},
     "coefficients": {
-        f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN,
-        "mixer-segmenter perceptron perceptron-order2 passive-aggressive l1crf averager averager-l1crf mixer"
-        " perceptron-pairs *-patterns *-dicts perceptron-bags averager-passive-aggressive"
-        " mixer-passive-aggressive calibrated calibrated-order2 calibrated-averager calibrated-l1crf"
-        " calibrated-passive-aggressive calibrated-mixer":
+        f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker {OF_WORDS}": NOT_A_CHAIN,
+        f"{SEGMENTERS} mixer-segmenter perceptron perceptron-order2 passive-aggressive l1crf averager"
+        " averager-l1crf mixer perceptron-pairs *-patterns *-dicts perceptron-bags"
+        " averager-passive-aggressive mixer-passive-aggressive calibrated calibrated-order2"
+        " calibrated-averager calibrated-l1crf calibrated-passive-aggressive calibrated-mixer":
             (TypeError, "coefficients needs a tagger trained on rows of numbers"),
     },
-    "features_of": {f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN},
+    "features_of": {f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker {OF_WORDS}": NOT_A_CHAIN},
     "n_features": {f"{SEGMENTERS} mixer-segmenter": ABSENT},
 }  # fmt: skip
 """Verb -> {names of rows: (error, what its message matches)}."""

@@ -54,7 +54,7 @@ def run(arguments):
     model = load_model(arguments.model)
     tagger = getattr(model, "tagger_", model)
     if arguments.explain is not None:
-        return _explain(model, tagger, arguments)
+        return _explain(model, arguments)
     labels = _labels(tagger)
     if arguments.label is not None:
         by_text = {str(label): label for label in labels}
@@ -157,29 +157,23 @@ def _print_transitions(tagger, top):
         print(f"  {weights[p, q]:+10.3f}  {labels[p]} -> {labels[q]}")
 
 
-def _explain(model, tagger, arguments):
-    if not _is_chain(tagger._model):
-        raise CommandError(
-            f"{arguments.model}: --explain needs a tagger, or a Segmenter around one; this is a "
-            f"{type(model).__name__}"
-        )
+def _explain(model, arguments):
     inputs = inputs_of(model)
-    if inputs.task == WORDS:
-        tokens = list("".join(arguments.explain.split()))
-    else:
-        tokens = arguments.explain.split()
-    if not tokens:
+    sequence = arguments.explain if inputs.task == WORDS else arguments.explain.split()
+    if not arguments.explain.split():
         arguments.usage_error("--explain needs a sentence")
     if inputs.token is tuple:
-        tokens = [tuple(token.rsplit("/", inputs.width - 1)) for token in tokens]
-        short = next((token for token in tokens if len(token) < inputs.width), None)
+        sequence = [tuple(token.rsplit("/", inputs.width - 1)) for token in sequence]
+        short = next((token for token in sequence if len(token) < inputs.width), None)
         if short is not None:
             raise CommandError(
                 f"the model reads {inputs.width} columns of a token, separated by slashes; "
                 f"got {'/'.join(short)!r}"
             )
-    *_, tagger = layers(model)
-    explanation = explain(tagger, tokens)
+    try:
+        explanation = explain(model, sequence)
+    except TypeError as error:  # it is of a kind that cannot be explained
+        raise CommandError(f"{arguments.model}: --{error}") from None
     if arguments.json:
         print(json.dumps({
             "score": explanation.score,
@@ -187,6 +181,7 @@ def _explain(model, tagger, arguments):
                 {
                     "token": token.token, "label": str(token.label),
                     "features": token.features, "transitions": token.transitions,
+                    "counterfactual": _as_json(token.counterfactual),
                 }
                 for token in explanation.tokens
             ],
@@ -194,3 +189,9 @@ def _explain(model, tagger, arguments):
     else:
         print(explanation.describe(arguments.top))
     return 0
+
+
+def _as_json(counterfactual):
+    if counterfactual is None:
+        return None
+    return {"label": str(counterfactual.label), "features": counterfactual.features}

@@ -4,25 +4,50 @@ A labelling scores the sum of the weights of its features (see ``chain.bigram``)
 approximates that: :func:`explain` lists every summand of every token. Features are named as
 ``features.names`` says: ``U05:the/dog`` for the template ``U05:%x[-1,0]/%x[0,0]``.
 
-Of word segmenters and parsers :func:`feature_weights` lists the weights too; paths are explained of taggers
-only. How far the probabilities of a tagger can be trusted, :class:`ReliabilityDisplay` draws.
+Word segmenters and re-rankers are explained too; of parsers :func:`feature_weights` lists the weights. What
+these functions return prints as text, is drawn by notebooks, and turns into frames and dicts.
+:func:`render` draws corpora beside predictions. The displays draw with matplotlib, in the manner of
+scikit-learn's.
 """
 
 from .coefficients_of import Coefficients, coefficients
+from .confusion_display import LabelConfusionDisplay
+from .error_lists import Confusion, Errors, Example, errors
 from .explaining import explain
-from .feature_lists import FeatureWeight, feature_weights, features_of, transition_weights
+from .feature_lists import feature_weights, features_of, transition_weights
+from .history_display import HistoryDisplay
+from .html import Html
+from .path_display import RegularizationPathDisplay
+from .pictures import render
 from .reliability import ReliabilityDisplay
-from .rendering import Explanation, TokenExplanation
+from .rendering import Counterfactual, Explanation, TokenExplanation
+from .transition_display import TransitionDisplay
+from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
+from .weights_display import FeatureWeightsDisplay
 
 __all__ = [
     "Coefficients",
+    "Confusion",
+    "Counterfactual",
+    "Errors",
+    "Example",
     "Explanation",
     "FeatureWeight",
+    "FeatureWeights",
+    "FeatureWeightsDisplay",
+    "HistoryDisplay",
+    "Html",
+    "LabelConfusionDisplay",
+    "RegularizationPathDisplay",
     "ReliabilityDisplay",
     "TokenExplanation",
+    "TransitionDisplay",
+    "TransitionWeights",
     "coefficients",
+    "errors",
     "explain",
     "feature_weights",
     "features_of",
+    "render",
     "transition_weights",
 ]

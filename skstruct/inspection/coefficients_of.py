@@ -73,4 +73,4 @@ def coefficients(tagger: Any) -> Coefficients:
     out = np.zeros((size + 1, len(model.labels)))
     used = np.flatnonzero(rows >= 0)
     out[used] = weight_rows(model.nodes, rows[used])
-    return Coefficients(out[:size] * encoder.scale, out[size].copy(), transition_weights(tagger))
+    return Coefficients(out[:size] * encoder.scale, out[size].copy(), np.asarray(transition_weights(tagger)))

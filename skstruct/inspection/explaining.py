@@ -1,40 +1,51 @@
-"""The parts that make up the score of one labelling."""
+"""Why a prediction has its score, for every estimator that can say it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from math import fsum, inf
 from typing import Any
 
-import numpy as np
+from ..data.inputs import WORDS
+from ..data.schemes import words_to_labels
+from ..data.segmented import as_pieces, as_words, cut
+from .layers import innermost
+from .of_chains import explain_chain
+from .of_rerankers import explain_reranker
+from .of_words import explain_words
+from .rendering import Explanation
 
-from ..data.inputs import as_sequences, as_tokens, check_same_lengths, describe, lengths_of
-from .feature_lists import active_features, chain_of, tokens_of, weight_rows
-from .rendering import Explanation, TokenExplanation
-from .runners_up import runners_up, runners_up_of_pairs
 
-
-def explain(tagger: Any, sequence: Collection[Any], labels: Collection[Any] | None = None) -> Explanation:
+def explain(tagger: Any, sequence: Any, labels: Collection[Any] | None = None) -> Explanation:
     """Why a labelling has its score: every contribution of every token.
 
     Parameters
     ----------
-    tagger : StructuredPerceptron, PassiveAggressiveTagger or another chain tagger
-    sequence : list of tokens
-    labels : list of labels, optional
+    tagger : fitted estimator
+        A chain tagger (``StructuredPerceptron``, ``PassiveAggressiveTagger``, ``L1CRF``, one read by
+        `skstruct.interchange`), an average, a mixture or a calibrated one, a ``Segmenter``, a
+        ``WordSegmenter``, a ``KBestReranker``, or a ``Pipeline`` or a search that ends in one of them.
+    sequence : list of tokens, or str
+        One element of what ``predict`` takes: of segmenters a text.
+    labels : list, optional
         The labelling to explain, by default the one predicted; None leaves the choice of a token's
-        label to the model.
+        label to the model. Of segmenters the words of the text, or (word, tag) pairs. Of re-rankers a path
+        of the lattice.
 
     Returns
     -------
     Explanation
         Its score is that of ``decision_function`` and ``predict_kbest``. ``print`` it for the largest
-        contributions and the runner-up labels.
+        contributions and the runner-up labels; a notebook shows bars. Of a ``Segmenter`` the tokens are
+        characters; of a ``WordSegmenter`` too, their labels are the decisions whether a word starts there,
+        and one entry more is the end of the text. Of a re-ranker over a ``Segmenter`` they are words, each
+        with its tag.
 
     Raises
     ------
     ValueError
         If the labels are not as many as the tokens, or not labels of the model.
+    TypeError
+        If the estimator is of another kind, such as a parser.
 
     Examples
     --------
@@ -55,104 +66,51 @@ def explain(tagger: Any, sequence: Collection[Any], labels: Collection[Any] | No
     >>> explanation.tokens[1].transitions == [("transition D -> N", transition_weights(tagger)[0, 1])]
     True
     """
-    model = chain_of(tagger)
-    given = as_tokens([sequence])
-    path, labels = _path(tagger, given, labels)
-    if not path:
-        return Explanation([], 0.0, [])
-    active, sequence = active_features(model, given), tokens_of(given)
-    emission, transition = _scores(model, active)
-    if model.order == 2:
-        others, margins = runners_up_of_pairs(emission, transition, _trigrams(model), model.constraints, path)
-    else:
-        others, margins = runners_up(emission, transition, model.constraints, path)
-    tokens = []
-    for t, y in enumerate(path):
-        weights = weight_rows(model.nodes, [row for row, _, _ in active.nodes[t]])[:, y].tolist()
-        tokens.append(
-            TokenExplanation(
-                token=sequence[t],
-                label=labels[t],
-                features=[(n, x * w) for (_, x, n), w in zip(active.nodes[t], weights)],
-                transitions=_into(model, path, t, active.edges[t]),
-                runner_up=None if others[t] < 0 else model.labels.values[others[t]],
-                margin=margins[t],
-            )
-        )
-    return Explanation(labels, fsum(x for t in tokens for _, x in t.features + t.transitions), tokens)
+    inner, X = innermost(tagger, [sequence])
+    return _with_tokens_of(_explained(inner, X, labels), sequence)
 
 
-def _label_id(labels, label, where=""):
-    try:
-        return labels.ids[label]
-    except (KeyError, TypeError):
-        raise ValueError(f"{where}{describe(label)} is not a label of the model") from None
+def _explained(inner, X, labels, **options):
+    """The explanation of the only sequence of ``X``."""
+    model = getattr(inner, "_model", None)
+    if hasattr(inner, "tagger_"):
+        return _explain_segmenter(inner, X, labels)
+    if hasattr(model, "chain"):
+        return explain_chain(inner, X, labels, **options)
+    if hasattr(model, "scorer") and model.inputs.task == WORDS:
+        return explain_words(inner, X, labels)
+    if hasattr(inner, "base_"):
+        return explain_reranker(inner, X, labels)
+    kind = type(inner).__name__
+    raise TypeError(
+        f"explain needs a tagger, a segmenter or a re-ranker, got a {kind}; of parsers "
+        f"feature_weights lists the weights and render draws the trees"
+    )
 
 
-def _path(tagger, given, labels):
-    """(ids, labels) of the labelling to explain."""
-    known = tagger._model.labels
-    if labels is not None:
-        (labels,) = as_sequences([labels], "labels", "label")
-        check_same_lengths(lengths_of(given), lengths_of([labels]))
-        for t, label in enumerate(labels):
-            if label is not None:
-                _label_id(known, label, f"labels: position {t}: ")
-    if labels is None or None in labels:
-        allowed = None if labels is None else [labels]
-        labels = tagger.predict(given, allowed=allowed)[0]
-    path = [_label_id(known, label) for label in labels]
-    return path, [known.values[y] for y in path]
+def _explain_segmenter(segmenter, X, labels):
+    """The labelling of the characters that spells the words."""
+    pieces = as_pieces(X)
+    words, tags = (None, None) if labels is None else as_words(pieces, [labels])
+    if not pieces[0]:
+        return Explanation([], 0.0, [], [])
+    spelled = None if words is None else words_to_labels(words[0], segmenter.scheme, tags and tags[0])
+    tagger, _ = innermost(segmenter.tagger_)
+    found = _explained(tagger, [list("".join(pieces[0]))], spelled, **segmenter._constraints(pieces))
+    (items,) = cut(pieces, [found.labels], segmenter.scheme, segmenter.tagged_)
+    segments, at = [], 0
+    for item in items:
+        word, tag = item if segmenter.tagged_ else (item, "")
+        segments.append((at, at + len(word), tag))
+        at += len(word)
+    return found._replace(segments=segments)
 
 
-def _scores(model, active):
-    """Emissions (T, L), and transitions (1, L, L) or (T, L, L), constraints included."""
-    T, L = len(active.nodes), len(model.labels)
-    emission = np.zeros((T, L))
-    for t, features in enumerate(active.nodes):
-        values = np.array([x for _, x, _ in features])
-        emission[t] = values @ weight_rows(model.nodes, [row for row, _, _ in features])
-    shared = model.constraints[1].copy()
-    if model.encoder.has_bigram:
-        shared += weight_rows(model.edges, np.arange(L))
-    if not any(active.edges):
-        return emission, shared[None]
-    transition = np.repeat(shared[None], T, axis=0)
-    for t, features in enumerate(active.edges):
-        for e, x, _ in features:
-            transition[t] += x * weight_rows(model.edges, e * L + np.arange(L))
-    return emission, transition
-
-
-def _trigrams(model):
-    """Weights of label trigrams, (L + 1, L, L) [a, p, y]; a = 0 is the start of the sequence."""
-    L = len(model.labels)
-    return weight_rows(model.trigrams, np.arange(L * (L + 1))).reshape(L, L + 1, L).transpose(1, 0, 2)
-
-
-def _into(model, path, t, features):
-    """Contributions of the transition into token t, and of constraints broken there."""
-    values, L = model.labels.values, len(model.labels)
-    start, allowed, end = model.constraints
-    y = path[t]
-    parts = []
-    if t > 0:
-        p = path[t - 1]
-        arrow = f"transition {values[p]} -> {values[y]}"
-        if model.encoder.has_bigram:
-            parts.append((arrow, float(weight_rows(model.edges, [p])[0, y])))
-        if model.order == 2:
-            a = path[t - 2] if t > 1 else -1
-            before = values[a] if t > 1 else "(start)"
-            weight = float(weight_rows(model.trigrams, [p * (L + 1) + a + 1])[0, y])
-            parts.append((f"transition {before} -> {values[p]} -> {values[y]}", weight))
-        for e, x, name in features:
-            weight = float(weight_rows(model.edges, [e * L + p])[0, y])
-            parts.append((f"{arrow} given {name}", x * weight))
-        if allowed[p, y] != 0.0:
-            parts.append((f"constraint: {values[y]} cannot follow {values[p]}", -inf))
-    elif start[y] != 0.0:
-        parts.append((f"constraint: {values[y]} cannot start a sequence", -inf))
-    if t == len(path) - 1 and end[y] != 0.0:
-        parts.append((f"constraint: {values[y]} cannot end a sequence", -inf))
-    return parts
+def _with_tokens_of(found, sequence):
+    """The explanation with the tokens as they entered a pipeline, if they are as many."""
+    if isinstance(sequence, str) or not isinstance(sequence, (list, tuple)):
+        return found
+    if len(sequence) != len(found.tokens):
+        return found
+    pairs = zip(found.tokens, sequence)
+    return found._replace(tokens=[token._replace(token=given) for token, given in pairs])

@@ -6,34 +6,31 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ..data.inputs import as_tokens, describe
 from ..data.matrix import SequenceMatrix
+from ..data.segmented import as_pieces
+from .layers import innermost
+from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 
 
-class FeatureWeight(NamedTuple):
-    """What one feature says about one label."""
+def model_with(estimator, method, who):
+    """The model of a fitted estimator, if it has a method; ``who`` has it, for the error message.
 
-    feature: str
-    label: object
-    weight: float
-
-
-def _model_with(estimator, method, who):
-    """The model of a fitted estimator, if it has a method; ``who`` has it, for the error message."""
-    check_is_fitted(estimator)
-    model = getattr(estimator, "_model", None)
+    Of a segmenter it is that of the tagger inside.
+    """
+    inner, _ = innermost(estimator)
+    while hasattr(inner, "tagger_"):
+        inner, _ = innermost(inner.tagger_)
+    model = getattr(inner, "_model", None)
     if not hasattr(model, method):
-        hint = "; use its tagger_" if hasattr(estimator, "tagger_") else ""
-        raise TypeError(f"{who} is needed, got a {type(estimator).__name__}{hint}")
+        raise TypeError(f"{who} is needed, got a {type(estimator).__name__}")
     return model
 
 
 def chain_of(tagger):
-    """The ChainModel of a fitted tagger."""
-    return _model_with(tagger, "chain", "a chain tagger")
+    """The ChainModel of a fitted tagger, or of the one inside of a segmenter."""
+    return model_with(tagger, "chain", "a chain tagger")
 
 
 def weight_rows(store, rows):
@@ -60,16 +57,19 @@ def _nonzero_weights(store):
     return row, store.column[places], store.value[places]
 
 
-def feature_weights(tagger: Any, top: int | None = None, label: Any = None) -> list[FeatureWeight]:
+def feature_weights(tagger: Any, top: int | None = None, label: Any = None) -> FeatureWeights:
     """The weights of a fitted model's features, largest magnitude first.
 
     Parameters
     ----------
-    tagger : StructuredPerceptron, PassiveAggressiveTagger or another chain tagger
-        Or a ``WordSegmenter``: its labels are the decisions before a character, ``"start"`` and
-        ``"inside"``, or ``"word"`` with ``templates="zc14"``. Or a ``ShiftReduceParser``: its labels are
-        the actions, ``"SHIFT"``, ``"LEFT"`` and ``"RIGHT"``, and those of arcs. Their features are named
-        atom by atom, as in ``s0.w=dog s1.t=DT``.
+    tagger : fitted estimator
+        A chain tagger, a ``Segmenter`` around one, an average, a mixture or a calibrated one, or a
+        ``Pipeline`` or search that ends in one. Or a ``WordSegmenter``: its labels are the decisions before
+        a character, ``"start"`` and ``"inside"``, or ``"word"`` with ``templates="zc14"``. Or a
+        ``ShiftReduceParser``: its labels are the actions, ``"SHIFT"``, ``"LEFT"`` and ``"RIGHT"``, and those
+        of arcs. Their features are named atom by atom, as in ``s0.w=dog s1.t=DT``. Or a ``KBestReranker``:
+        its weights beside those of the base have the label ``"path"``; ``w`` is a word, ``t`` its tag,
+        ``w-1`` the word before.
     top : int, optional
         How many to return; all that are not zero by default.
     label : object, optional
@@ -77,8 +77,9 @@ def feature_weights(tagger: Any, top: int | None = None, label: Any = None) -> l
 
     Returns
     -------
-    list of FeatureWeight
-        ``(feature, label, weight)``, without weights that are zero.
+    FeatureWeights
+        A list of ``(feature, label, weight)``, without weights that are zero, that has ``to_frame`` and
+        ``to_dict``; notebooks show for each label what speaks most for it and against it.
 
     Raises
     ------
@@ -100,8 +101,8 @@ def feature_weights(tagger: Any, top: int | None = None, label: Any = None) -> l
     """
     if top is not None and (not isinstance(top, (int, np.integer)) or isinstance(top, bool) or top < 1):
         raise ValueError(f"top must be an int of at least 1 or None, got {top!r}")
-    who = "a chain tagger, WordSegmenter or ShiftReduceParser"
-    parts = _model_with(tagger, "named_weights", who).named_weights()
+    who = "a chain tagger, WordSegmenter, ShiftReduceParser or KBestReranker"
+    parts = model_with(tagger, "named_weights", who).named_weights()
     values = [value for part in parts for value in part.labels]
     if label is not None and not any(type(value) is type(label) and value == label for value in values):
         raise ValueError(f"{describe(label)} is not a label of the model")
@@ -117,19 +118,23 @@ def feature_weights(tagger: Any, top: int | None = None, label: Any = None) -> l
             FeatureWeight(name, part.labels[c], w)
             for name, c, w in zip(names, column[order].tolist(), weight[order].tolist())
         ]
-    return sorted(found, key=lambda item: -abs(item.weight))[:top] if len(parts) > 1 else found
+    if len(parts) > 1:
+        found = sorted(found, key=lambda item: -abs(item.weight))[:top]
+    return FeatureWeights(found)
 
 
-def transition_weights(tagger: Any) -> NDArray[np.float64]:
+def transition_weights(tagger: Any) -> TransitionWeights:
     """The weights of label bigrams.
 
     Parameters
     ----------
-    tagger : StructuredPerceptron, PassiveAggressiveTagger or another chain tagger
+    tagger : fitted estimator
+        A chain tagger, or one inside of a ``Segmenter``, an average, a mixture, a ``Pipeline`` ...
 
     Returns
     -------
-    ndarray of shape (n_labels, n_labels), float64
+    TransitionWeights of shape (n_labels, n_labels), float64
+        An ndarray that has ``to_frame`` and ``to_dict`` too; notebooks show it shaded.
         ``[previous, next]`` in the order of ``classes_``; 0 without the template ``B``. Constraints,
         transitions conditioned on the observation, and the trigrams of ``order=2`` are not part of it.
 
@@ -145,8 +150,8 @@ def transition_weights(tagger: Any) -> NDArray[np.float64]:
     model = chain_of(tagger)
     L = len(model.labels)
     if not model.encoder.has_bigram:
-        return np.zeros((L, L))
-    return weight_rows(model.edges, np.arange(L)).copy()
+        return TransitionWeights(np.zeros((L, L)), model.labels.values)
+    return TransitionWeights(weight_rows(model.edges, np.arange(L)).copy(), model.labels.values)
 
 
 class ActiveFeatures(NamedTuple):
@@ -181,8 +186,9 @@ def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
 
     Parameters
     ----------
-    tagger : StructuredPerceptron, PassiveAggressiveTagger or another chain tagger
-    sequence : list of tokens
+    tagger : fitted estimator
+        As of :func:`transition_weights`.
+    sequence : list of tokens, or of segmenters str
 
     Returns
     -------
@@ -199,4 +205,7 @@ def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
     [['U00:_B-1', 'U01:he'], ['U00:the', 'U01:og']]
     """
     model = chain_of(tagger)
-    return [[name for _, _, name in token] for token in active_features(model, as_tokens([sequence])).nodes]
+    inner, X = innermost(tagger, [sequence])
+    while hasattr(inner, "tagger_"):
+        inner, X = innermost(inner.tagger_, [list("".join(as_pieces(X)[0]))])
+    return [[name for _, _, name in token] for token in active_features(model, as_tokens(X)).nodes]

@@ -1,9 +1,29 @@
-"""An explanation, and how it is printed."""
+"""An explanation, and how it is shown."""
 
 from __future__ import annotations
 
 from math import fsum, inf
 from typing import Any, NamedTuple
+
+import numpy as np
+
+from .explanation_html import explanation_html
+from .frames import new_frame
+
+
+class Counterfactual(NamedTuple):
+    """What would have to change.
+
+    Attributes
+    ----------
+    label : object
+        What the model would say instead.
+    features : list of str
+        Features of the token; without all of them the model changes its mind.
+    """
+
+    label: object
+    features: list[str]
 
 
 class TokenExplanation(NamedTuple):
@@ -24,6 +44,12 @@ class TokenExplanation(NamedTuple):
     margin : float
         By how much that labelling falls behind, in score; negative if it is the better one, inf if
         there is none.
+    counterfactual : Counterfactual or None
+        Features of this token whose removal makes the model give it another label, and which label that is.
+        Of taggers it is a smallest set, removed from this token alone; None if no set does, or if the model
+        does not give the token this label in the first place. Of segmenters by beam search and of re-rankers
+        the features are removed from the whole model, and the set is found by search: none of them can be
+        spared, but there may be smaller ones, and None means that none was found.
     """
 
     token: object
@@ -32,6 +58,7 @@ class TokenExplanation(NamedTuple):
     transitions: list[tuple[str, float]]
     runner_up: object
     margin: float
+    counterfactual: Counterfactual | None = None
 
     @property
     def score(self) -> float:
@@ -40,7 +67,7 @@ class TokenExplanation(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """Why a labelling has the score it has; ``print`` shows the essence.
+    """Why a labelling has the score it has; ``print`` shows the essence, a notebook a picture.
 
     Attributes
     ----------
@@ -49,11 +76,14 @@ class Explanation(NamedTuple):
     score : float
         Its score, the sum of everything in ``tokens``; -inf if it breaks a constraint.
     tokens : list of TokenExplanation
+    segments : list of (int, int, str) or None
+        First token, end and type of each segment or word; None if labels do not spell segments.
     """
 
     labels: list[Any]
     score: float
     tokens: list[TokenExplanation]
+    segments: list[tuple[int, int, str]] | None = None
 
     def describe(self, top: int = 5) -> str:
         """The explanation as text, with the ``top`` largest contributions to each token."""
@@ -75,6 +105,52 @@ class Explanation(NamedTuple):
         return "\n".join(lines)
 
     __str__ = describe
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as dicts and lists, all contributions included.
+
+        Returns
+        -------
+        dict
+            ``labels``, ``score``, ``segments``, and ``tokens``, a list of dicts with the attributes of
+            `TokenExplanation` and its ``score``. Tokens that are arrays become lists.
+        """
+        tokens = []
+        for token in self.tokens:
+            entry = {**token._asdict(), "score": token.score}
+            if isinstance(token.token, np.ndarray):
+                entry["token"] = token.token.tolist()
+            if token.counterfactual is not None:
+                entry["counterfactual"] = token.counterfactual._asdict()
+            tokens.append(entry)
+        return {"labels": self.labels, "score": self.score, "segments": self.segments, "tokens": tokens}
+
+    def to_frame(self) -> Any:
+        """The explanation as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each contribution: ``position``, ``token``, ``label``, ``kind`` ("feature" or
+            "transition"), ``feature`` and ``contribution``.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        rows = [
+            (t, token.token, token.label, kind, name, value)
+            for t, token in enumerate(self.tokens)
+            for kind, parts in (("feature", token.features), ("transition", token.transitions))
+            for name, value in parts
+        ]
+        names = ["position", "token", "label", "kind", "feature", "contribution"]
+        columns = dict(zip(names, map(list, zip(*rows)))) if rows else {name: [] for name in names}
+        return new_frame(columns, "Explanation")
+
+    def _repr_html_(self) -> str:
+        return explanation_html(self)
 
 
 def _short(token):

@@ -7,10 +7,12 @@ import numpy as np
 from ..core.feature_table import final, for_reading, restart_average
 from ..core.noise import QUIET
 from ..core.store import new_clock
+from ..features.names import NamedWeights
 from ..training.chunks import lend
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
 from . import epoch as structure
+from .parts import feature_names
 
 
 @dataclass
@@ -38,6 +40,10 @@ class RerankModel:
     def n_features(self):
         """Number of features."""
         return self.entries
+
+    def named_weights(self):
+        """The weights with the names of their features, as a list of NamedWeights."""
+        return [NamedWeights(self.weights, ["path"], lambda rows: feature_names(self, rows))]
 
     def reranker(self):
         """The arrays that kernels search under."""

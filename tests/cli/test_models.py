@@ -73,9 +73,6 @@ KINDS = {
 OF_WORDS = [kind for kind, (_, X, _) in KINDS.items() if X is TEXTS]
 OF_TREES = [kind for kind, (_, X, _) in KINDS.items() if X is SENTENCES]
 OF_LABELS = [kind for kind in KINDS if kind not in OF_WORDS + OF_TREES]
-EXPLAINED = [
-    kind for kind in KINDS if "reranker" not in kind and "word seg" not in kind and kind not in OF_TREES
-]
 
 
 def conllu(sentences, trees):
@@ -287,13 +284,14 @@ def test_show(folder, capsys, kind):
 def test_show_explain(folder, capsys, kind):
     sentence = "他 在" if kind in OF_WORDS else "the dog" if kind == "pa, of str" else "the/DT dog/NN"
     arguments = "show", "-m", folder / kind, "--explain", sentence
-    if kind not in EXPLAINED:
+    if kind in OF_TREES:
         refused(capsys, "--explain needs a tagger", *arguments)
         return
     code, out, err = run(capsys, *arguments, "--json")
     assert (code, err) == (0, "")
     tokens = [token["token"] for token in json.loads(out)["tokens"]]
-    assert len(tokens) == 2 and tokens[1] in ("在", "dog", ["dog", "NN"])
+    assert tokens[1] in ("在", "dog", ["dog", "NN"])
+    assert tokens[2:] == (["(end)"] if "word seg" in kind else [])
     assert run(capsys, *arguments)[0] == 0
 
 

@@ -56,8 +56,8 @@ def test_a_word_segmenter(capsys, tmp_path, templates):
     assert list(about["top"]) == (["start", "inside"] if templates == "zsz18" else ["word"])
     code, out, _ = show(capsys, tmp_path, segmenter, "--top", "500")
     assert code == 0 and "  w=" in out and " c0=" in out
-    code, _, err = show(capsys, tmp_path, segmenter, "--explain", "他在")
-    assert code == 1 and "--explain needs a tagger" in err and "WordSegmenter" in err
+    code, out, _ = show(capsys, tmp_path, segmenter, "--explain", "他 在")
+    assert code == 0 and "0 '他' -> start" in out and "1 '在' -> start" in out and "no other label" in out
 
 
 @pytest.mark.parametrize("labeled", [True, False])
@@ -108,11 +108,19 @@ def test_weights_by_name():
         feature_weights(segmenter, label="SHIFT")
 
 
-def test_paths_are_explained_of_taggers_only():
+def test_what_has_no_labels_has_no_transitions():
     segmenter = WordSegmenter(max_iter=1, random_state=0).fit(TEXTS, WORDS)
-    for function in (lambda s: explain(s, "他"), lambda s: features_of(s, "他"), transition_weights):
+    for function in (lambda s: features_of(s, "他"), transition_weights):
         with pytest.raises(TypeError, match="a chain tagger is needed, got a WordSegmenter"):
             function(segmenter)
+    parser = ShiftReduceParser("hs28", max_iter=1, random_state=0).fit(SENTENCES, TREES)
+    with pytest.raises(TypeError, match="explain needs a tagger, .*, got a ShiftReduceParser"):
+        explain(parser, SENTENCES[0])
     around = Segmenter(StructuredPerceptron("char", max_iter=1)).fit(TEXTS, WORDS)
-    with pytest.raises(TypeError, match="got a Segmenter; use its tagger_"):
-        feature_weights(around)
+    assert feature_weights(around) == feature_weights(around.tagger_)
+
+
+def test_a_parser_is_not_explained(capsys, tmp_path):
+    parser = ShiftReduceParser("hs28", max_iter=1, random_state=0).fit(SENTENCES, TREES)
+    code, _, err = show(capsys, tmp_path, parser, "--explain", "the/DT dog/NN")
+    assert code == 1 and "--explain needs a tagger" in err and "ShiftReduceParser" in err

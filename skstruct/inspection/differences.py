@@ -1,0 +1,166 @@
+"""Where gold and predictions differ, item by item, with the words around."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..data.segmented import as_pieces, as_words
+from .html import readable
+from .kinds import TREES, WORDS, kind_of
+from .lines import are_chunks, segments_of
+from .pictures import checked, tree_of
+
+NONE = "(none)"
+"""Stands for no segment."""
+
+AROUND = 3
+"""Tokens before and behind an example."""
+
+
+class Difference(NamedTuple):
+    """One error, in a sequence of tokens."""
+
+    gold: str
+    predicted: str
+    unseen: bool
+    sequence: int
+    position: int
+    stop: int
+    tokens: list
+
+    def text(self):
+        """The place in [ ], and a few tokens around it."""
+        gap = "" if all(isinstance(token, str) and len(token) == 1 for token in self.tokens) else " "
+        width = AROUND if gap else 3 * AROUND
+        first, last = max(0, self.position - width), min(len(self.tokens), self.stop + width)
+        words = [readable(token, 30) for token in self.tokens]
+        parts = [
+            gap.join(words[first : self.position]),
+            f"[{gap.join(words[self.position : self.stop])}]",
+            gap.join(words[self.stop : last]),
+        ]
+        text = gap.join(part for part in parts if part)
+        return ("… " if first else "") + text + (" …" if last < len(self.tokens) else "")
+
+
+def differences(task, X, y, y_pred, known):
+    """What differs.
+
+    Parameters
+    ----------
+    task : {"labels", "words", "trees"} or None
+        What the model predicts; None if it does not say so.
+    X, y, y_pred
+    known : set of str, or None
+
+    Returns
+    -------
+    kind : {"labels", "segments", "words", "trees"}
+    n_items : int
+    n_unseen : int or None
+    found : list of Difference
+    """
+    task = kind_of(X, y) if task is None else task
+    if task == WORDS:
+        return _words(X, y, y_pred, known)
+    X, y, y_pred = checked(X, y, y_pred)
+    if task == TREES:
+        return _trees(X, y, y_pred, known)
+    labels = {label for both in (y, y_pred) for labels in both for label in labels}
+    return (_segments if are_chunks(labels) else _labels)(X, y, y_pred, known)
+
+
+def _unseen(tokens, known):
+    """Whether one of the tokens is a word that is not known."""
+    return known is not None and any(_word(token) not in known for token in tokens)
+
+
+def _word(token):
+    return token[0] if isinstance(token, tuple) and token else token if isinstance(token, str) else None
+
+
+def _labels(X, y, y_pred, known):
+    found, n_items, n_unseen = [], 0, 0
+    for i, (tokens, gold, predicted) in enumerate(zip(X, y, y_pred)):
+        for t, (a, b) in enumerate(zip(gold, predicted)):
+            if a is None:
+                continue
+            unseen = _unseen(tokens[t : t + 1], known)
+            n_items, n_unseen = n_items + 1, n_unseen + unseen
+            if a != b:
+                found.append(Difference(str(a), str(b), unseen, i, t, t + 1, tokens))
+    return "labels", n_items, None if known is None else n_unseen, found
+
+
+def _segments(X, y, y_pred, known):
+    found, n_items, n_unseen = [], 0, 0
+    for i, (tokens, gold, predicted) in enumerate(zip(X, y, y_pred)):
+        gold, predicted = segments_of(gold), segments_of(predicted)
+        for a, b, kind in gold:
+            unseen = _unseen(tokens[a:b], known)
+            n_items, n_unseen = n_items + 1, n_unseen + unseen
+            met = [span for span in predicted if span[0] < b and span[1] > a]
+            if (a, b, kind) not in met:
+                other = met[0][2] if len(met) == 1 and met[0][:2] == (a, b) else _elsewhere(met)
+                found.append(Difference(kind, other, unseen, i, a, b, tokens))
+        for a, b, kind in predicted:
+            if not any(span[0] < b and span[1] > a for span in gold):
+                found.append(Difference(NONE, kind, _unseen(tokens[a:b], known), i, a, b, tokens))
+    return "segments", n_items, None if known is None else n_unseen, found
+
+
+def _elsewhere(met):
+    if not met:
+        return NONE
+    kinds = " + ".join(kind for _, _, kind in met)
+    return f"{kinds} (other boundaries)" if kinds.strip(" +") else "(other boundaries)"
+
+
+def _words(X, y, y_pred, known):
+    pieces = as_pieces(X)
+    (gold, gold_tags), (words, tags) = as_words(pieces, y), as_words(pieces, y_pred)
+    found, n_items, n_unseen = [], 0, 0
+    for i in range(len(pieces)):
+        n_items += len(gold[i])
+        n_unseen += sum(_unseen([word], known) for word in gold[i])
+        for a, b, c, d in _stretches(gold[i], words[i]):
+            mine, theirs = list(gold[i][a:b]), list(words[i][c:d])
+            if mine != theirs:
+                pair = " ".join(mine), " ".join(theirs)
+            elif gold_tags and tags and gold_tags[i][a] != tags[i][c]:
+                pair = gold_tags[i][a], tags[i][c]
+            else:
+                continue
+            found.append(Difference(*pair, _unseen(mine, known), i, a, b, list(gold[i])))
+    return "words", n_items, None if known is None else n_unseen, found
+
+
+def _stretches(gold, words):
+    """Yield (a, b, c, d): the shortest stretches ``gold[a:b]`` and ``words[c:d]`` that spell the same."""
+    a = b = c = d = 0
+    ahead = 0  # characters that gold[a:b] is longer
+    while b < len(gold):
+        ahead += len(gold[b])
+        b += 1
+        while ahead > 0 or (ahead == 0 and d == c):
+            ahead -= len(words[d])
+            d += 1
+        if ahead == 0:
+            yield a, b, c, d
+            a, c = b, d
+
+
+def _trees(X, y, y_pred, known):
+    found, n_items, n_unseen = [], 0, 0
+    for i, (tokens, gold, predicted) in enumerate(zip(X, y, y_pred)):
+        pairs = zip(zip(*tree_of(i, gold)), zip(*tree_of(i, predicted)))
+        for t, ((head, label), (other, other_label)) in enumerate(pairs):
+            unseen = _unseen(tokens[t : t + 1], known)
+            n_items, n_unseen = n_items + 1, n_unseen + unseen
+            label, other_label = ("" if name is None else str(name) for name in (label, other_label))
+            if head != other:
+                names = label, f"{other_label} (other head)".strip()
+                found.append(Difference(*names, unseen, i, t, t + 1, tokens))
+            elif label != other_label and label:
+                found.append(Difference(label, other_label, unseen, i, t, t + 1, tokens))
+    return "trees", n_items, None if known is None else n_unseen, found

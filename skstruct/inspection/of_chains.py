@@ -1,0 +1,153 @@
+"""The parts that make up the score of one labelling of a chain."""
+
+from __future__ import annotations
+
+from math import fsum, inf
+
+import numpy as np
+
+from ..data.inputs import as_sequences, as_tokens, check_same_lengths, describe, lengths_of
+from .feature_lists import active_features, chain_of, tokens_of, weight_rows
+from .lines import are_chunks, segments_of
+from .rendering import Explanation, TokenExplanation
+from .runners_up import (
+    best_with_each_label,
+    best_with_each_label_of_pairs,
+    runners_up,
+    smallest_change,
+)
+
+
+def explain_chain(tagger, X, labels=None, allowed=None):
+    """See :func:`explaining.explain`; ``X`` holds one sequence, ``allowed`` the labels it may take."""
+    model = chain_of(tagger)
+    given = as_tokens(X)
+    path, labels = _path(tagger, given, labels, allowed)
+    spans = segments_of if are_chunks(model.labels.values) else None
+    if not path:
+        return Explanation([], 0.0, [], None if spans is None else [])
+    active, sequence = active_features(model, given), tokens_of(given)
+    emission, transition = _scores(model, active)
+    if allowed is not None:
+        emission[~_options(model.labels, allowed[0])] = -inf
+    if model.order == 2:
+        best = best_with_each_label_of_pairs(emission, transition, _trigrams(model), model.constraints)
+    else:
+        best = best_with_each_label(emission, transition, model.constraints)
+    tokens = []
+    for t, y in enumerate(path):
+        weights = weight_rows(model.nodes, [row for row, _, _ in active.nodes[t]])
+        values = np.array([x for _, x, _ in active.nodes[t]])
+        names = [name for _, _, name in active.nodes[t]]
+        parts = values[:, None] * weights
+        tokens.append(
+            TokenExplanation(
+                token=sequence[t],
+                label=labels[t],
+                features=list(zip(names, parts[:, y].tolist())),
+                transitions=_into(model, path, t, active.edges[t]),
+                runner_up=None,  # known once the score is
+                margin=inf,
+                counterfactual=_change(model, best[t], y, parts, names),
+            )
+        )
+    score = fsum(x for token in tokens for _, x in token.features + token.transitions)
+    rivals = zip(*runners_up(best, path, score))
+    tokens = [
+        token._replace(runner_up=None if other < 0 else model.labels.values[other], margin=margin)
+        for token, (other, margin) in zip(tokens, rivals)
+    ]
+    return Explanation(labels, score, tokens, None if spans is None else spans(labels))
+
+
+def _options(labels, allowed):
+    """Whether a label may be taken, (T, L)."""
+    out = np.ones((len(allowed), len(labels)), np.bool_)
+    for t, choice in enumerate(allowed):
+        if choice is not None:
+            out[t] = [label in choice for label in labels.values]
+    return out
+
+
+def _change(model, best, y, parts, names):
+    """What would have to change; the bias of rows of numbers is no number that could be zero."""
+    encoder = model.encoder
+    if encoder.kind is np.ndarray and encoder.features.bias and names:
+        parts, names = parts[:-1], names[:-1]
+    return smallest_change(best, y, parts, names, model.labels.values)
+
+
+def _label_id(labels, label, where=""):
+    try:
+        return labels.ids[label]
+    except (KeyError, TypeError):
+        raise ValueError(f"{where}{describe(label)} is not a label of the model") from None
+
+
+def _path(tagger, given, labels, allowed):
+    """(ids, labels) of the labelling to explain."""
+    known = tagger._model.labels
+    if labels is not None:
+        (labels,) = as_sequences([labels], "labels", "label")
+        check_same_lengths(lengths_of(given), lengths_of([labels]))
+        for t, label in enumerate(labels):
+            if label is not None:
+                _label_id(known, label, f"labels: position {t}: ")
+    if labels is None or None in labels:
+        allowed = allowed if labels is None else [labels]
+        labels = tagger.predict(given, allowed=allowed)[0]
+    path = [_label_id(known, label) for label in labels]
+    return path, [known.values[y] for y in path]
+
+
+def _scores(model, active):
+    """Emissions (T, L), and transitions (1, L, L) or (T, L, L), constraints included."""
+    T, L = len(active.nodes), len(model.labels)
+    emission = np.zeros((T, L))
+    for t, features in enumerate(active.nodes):
+        values = np.array([x for _, x, _ in features])
+        emission[t] = values @ weight_rows(model.nodes, [row for row, _, _ in features])
+    shared = model.constraints[1].copy()
+    if model.encoder.has_bigram:
+        shared += weight_rows(model.edges, np.arange(L))
+    if not any(active.edges):
+        return emission, shared[None]
+    transition = np.repeat(shared[None], T, axis=0)
+    for t, features in enumerate(active.edges):
+        for e, x, _ in features:
+            transition[t] += x * weight_rows(model.edges, e * L + np.arange(L))
+    return emission, transition
+
+
+def _trigrams(model):
+    """Weights of label trigrams, (L + 1, L, L) [a, p, y]; a = 0 is the start of the sequence."""
+    L = len(model.labels)
+    return weight_rows(model.trigrams, np.arange(L * (L + 1))).reshape(L, L + 1, L).transpose(1, 0, 2)
+
+
+def _into(model, path, t, features):
+    """Contributions of the transition into token t, and of constraints broken there."""
+    values, L = model.labels.values, len(model.labels)
+    start, allowed, end = model.constraints
+    y = path[t]
+    parts = []
+    if t > 0:
+        p = path[t - 1]
+        arrow = f"transition {values[p]} -> {values[y]}"
+        if model.encoder.has_bigram:
+            parts.append((arrow, float(weight_rows(model.edges, [p])[0, y])))
+        if model.order == 2:
+            a = path[t - 2] if t > 1 else -1
+            before = values[a] if t > 1 else "(start)"
+            weight = float(weight_rows(model.trigrams, [p * (L + 1) + a + 1])[0, y])
+            parts.append((f"transition {before} -> {values[p]} -> {values[y]}", weight))
+        for e, x, name in features:
+            weight = float(weight_rows(model.edges, [e * L + p])[0, y])
+            parts.append((f"{arrow} given {name}", x * weight))
+        if allowed[p, y] != 0.0:
+            parts.append((f"constraint: {values[y]} cannot follow {values[p]}", -inf))
+    elif start[y] != 0.0:
+        parts.append((f"constraint: {values[y]} cannot start a sequence", -inf))
+    if t == len(path) - 1 and end[y] != 0.0:
+        parts.append((f"constraint: {values[y]} cannot end a sequence", -inf))
+    return parts

@@ -1,0 +1,157 @@
+"""A picture of a regularisation path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..crf.path import PathPoint, regularization_path
+from ..data.types import Corpus
+from .plotting import check_matplotlib, new_axes
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class RegularizationPathDisplay:
+    """The held-out score and the number of active weights against the strength of the L1 penalty.
+
+    Use :meth:`from_path` with what :func:`skstruct.regularization_path` returned, or
+    :meth:`from_estimator`, which computes it.
+
+    Parameters
+    ----------
+    points : list of PathPoint
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+        Active weights.
+    score_line_ : matplotlib Line2D or None
+        Held-out scores, if there are any.
+    ax_ : matplotlib Axes
+    ax_score_ : matplotlib Axes or None
+    figure_ : matplotlib Figure
+    """
+
+    def __init__(self, points: Sequence[PathPoint]) -> None:
+        self.points = points
+
+    def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the path; the best held-out score is marked.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            By default those of a new figure.
+        **kwargs
+            For ``Axes.plot``.
+
+        Returns
+        -------
+        RegularizationPathDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        ax = new_axes(ax, "RegularizationPathDisplay")
+        points = sorted(self.points, key=lambda point: point.c1)
+        c1 = [point.c1 for point in points]
+        if c1 and c1[0] > 0.0:
+            ax.set_xscale("log")
+        elif any(c1):
+            ax.set_xscale("symlog", linthresh=min(x for x in c1 if x > 0.0))
+        style = {"marker": "o", "color": "C0", "label": "active weights", **kwargs}
+        (self.line_,) = ax.plot(c1, [point.n_active for point in points], **style)
+        ax.set(xlabel="c1", ylabel="active weights")
+        ax.set_ylim(bottom=0)
+        self.score_line_ = self.ax_score_ = None
+        lines = [self.line_]
+        if points and points[0].score is not None:
+            self.ax_score_ = ax.twinx()
+            style = {"marker": "s", "color": "C1", "label": "held-out score", **kwargs}
+            scores = [point.score for point in points]
+            (self.score_line_,) = self.ax_score_.plot(c1, scores, **style)
+            self.ax_score_.set_ylabel("held-out score")
+            best = max(points, key=lambda point: point.score)
+            self.ax_score_.axvline(best.c1, color="C1", linestyle=":", linewidth=1)
+            lines.append(self.score_line_)
+        ax.legend(handles=lines, loc="best")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    @classmethod
+    def from_path(cls, points: Sequence[PathPoint], *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw a path.
+
+        Parameters
+        ----------
+        points : list of PathPoint
+            From :func:`skstruct.regularization_path`.
+        ax, **kwargs
+            As of :meth:`plot`.
+
+        Returns
+        -------
+        RegularizationPathDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If there is no point.
+        """
+        check_matplotlib(cls.__name__)
+        if not len(points):
+            raise ValueError("points is empty")
+        return cls(points).plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Corpus,
+        y: Corpus,
+        c1s: Iterable[float],
+        *,
+        X_val: Corpus | None = None,
+        y_val: Corpus | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Compute a path and draw it.
+
+        Parameters
+        ----------
+        estimator : L1CRF
+        X, y, c1s, X_val, y_val
+            As of :func:`skstruct.regularization_path`.
+        ax, **kwargs
+            As of :meth:`plot`.
+
+        Returns
+        -------
+        RegularizationPathDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed; before anything is computed.
+        ValueError, TypeError
+            As :func:`skstruct.regularization_path`.
+
+        Examples
+        --------
+        >>> from skstruct import L1CRF
+        >>> from skstruct.inspection import RegularizationPathDisplay
+        >>> X, y = [["the", "dog", "barks"], ["a", "cat", "sleeps"]] * 5, [["D", "N", "V"]] * 10
+        >>> display = RegularizationPathDisplay.from_estimator(
+        ...     L1CRF(random_state=0), X, y, [0.1, 1, 10], X_val=X, y_val=y
+        ... )  # doctest: +SKIP
+        """
+        check_matplotlib(cls.__name__)
+        points = regularization_path(estimator, X, y, c1s, X_val=X_val, y_val=y_val)
+        return cls.from_path(points, ax=ax, **kwargs)

@@ -1,0 +1,143 @@
+"""Weights as lists and matrices that notebooks draw."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .frames import new_frame
+from .html import CELL, LONG, NUMBER, box, escaped, note, shade, table
+
+SHOWN = 10
+"""Features listed of each label, of either sign; and labels, at most four times as many."""
+
+
+class FeatureWeight(NamedTuple):
+    """What one feature says about one label."""
+
+    feature: str
+    label: object
+    weight: float
+
+
+class FeatureWeights(list):
+    """A list of `FeatureWeight`; notebooks show what speaks most for and against each label."""
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        return FeatureWeights(found) if isinstance(index, slice) else found
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """``{"feature": [...], "label": [...], "weight": [...]}``."""
+        names = FeatureWeight._fields
+        return dict(zip(names, map(list, zip(*self)))) if self else {name: [] for name in names}
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with the columns ``feature``, ``label`` and ``weight``.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        return new_frame(self.to_dict(), "FeatureWeights")
+
+    def by_label(self) -> dict[Any, list[FeatureWeight]]:
+        """The weights of each label, largest first."""
+        found: dict[Any, list[FeatureWeight]] = {}
+        for item in self:
+            found.setdefault(item.label, []).append(item)
+        for items in found.values():
+            items.sort(key=lambda item: -item.weight)
+        return dict(sorted(found.items(), key=lambda pair: str(pair[0])))
+
+    def _repr_html_(self) -> str:
+        labels = self.by_label()
+        largest = max((abs(item.weight) for item in self), default=0.0)
+        shown = list(labels.items())[: 4 * SHOWN]
+        parts = [_label_table(label, items, largest) for label, items in shown]
+        if len(shown) < len(labels):
+            parts.append(note(f"{len(labels) - len(shown)} more labels"))
+        return box(f'<div style="display:flex;flex-wrap:wrap;gap:1em">{"".join(parts)}</div>')
+
+
+def _label_table(label, items, largest):
+    top = [item for item in items if item.weight > 0.0][:SHOWN]
+    bottom = [item for item in items if item.weight < 0.0][-SHOWN:]
+    left_out = len(items) - len(top) - len(bottom)
+
+    def rows(part):
+        return [
+            ((f"{item.weight:+.3f}", f"{NUMBER};background:{shade(item.weight, largest)}"),
+             (escaped(item.feature, LONG), CELL))
+            for item in part
+        ]  # fmt: skip
+
+    middle = [(("…", NUMBER), (f"<i>{left_out:,} more</i>", CELL))] if left_out else []
+    listed = table([*rows(top), *middle, *rows(bottom)])
+    return f"<div><b>{escaped(label)}</b>{listed}</div>"
+
+
+class TransitionWeights(np.ndarray):
+    """The weights of label bigrams, ``[previous, next]``: an ndarray that knows its labels.
+
+    Notebooks show it shaded. Parts of it, and what is computed from it, are ordinary arrays.
+
+    Attributes
+    ----------
+    labels : list
+        In the order of ``classes_``.
+    """
+
+    labels: list[Any] | None
+
+    def __new__(cls, weights: NDArray[np.float64], labels: list[Any]) -> TransitionWeights:
+        array = np.asarray(weights, np.float64).view(cls)
+        array.labels = list(labels)
+        return array
+
+    def __array_finalize__(self, other: Any) -> None:
+        labels = getattr(other, "labels", None)
+        self.labels = labels if labels is not None and self.shape == (len(labels),) * 2 else None
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        array = np.asarray(array)
+        return array[()] if return_scalar else array
+
+    def __getitem__(self, key: Any) -> Any:
+        return np.asarray(self)[key]
+
+    def __repr__(self) -> str:
+        return repr(np.asarray(self))
+
+    def __reduce__(self) -> Any:
+        return TransitionWeights, (np.asarray(self), self.labels or [])
+
+    def to_dict(self) -> dict[Any, dict[Any, float]]:
+        """``{previous: {next: weight}}``."""
+        labels = self.labels or []
+        return {p: dict(zip(labels, row)) for p, row in zip(labels, self.tolist())}
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame: a row for each previous label, a column for each next one.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        return new_frame(np.asarray(self), "TransitionWeights", index=self.labels, columns=self.labels)
+
+    def _repr_html_(self) -> str | None:
+        if self.labels is None:
+            return None
+        weights = np.asarray(self)
+        largest = float(np.abs(weights).max(initial=0.0))
+        names = [(f"<b>{escaped(label)}</b>", CELL) for label in self.labels]
+        rows = [
+            [name, *((f"{w:+.2f}", f"{NUMBER};background:{shade(w, largest)}") for w in row)]
+            for name, row in zip(names, weights.tolist())
+        ]
+        return box(table(rows, [("from \\ to", CELL), *names]))

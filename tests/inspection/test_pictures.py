@@ -1,0 +1,178 @@
+"""Pictures: what is drawn, what is marked, and that no text becomes markup."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from skstruct import Segmenter, ShiftReduceParser, StructuredPerceptron
+from skstruct.datasets import load_segmentation
+from skstruct.inspection import explain, feature_weights, render, transition_weights
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "&amp;",
+    "שלום",
+    "\u202eabc",
+    "x" * 10_000,
+]
+HOSTILE += ["a\nb", "\ud800", "]]>", "'", "\0"]
+
+
+class Reader(HTMLParser):
+    """Notes the elements and the text of HTML; raises if elements are not closed in turn."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes, self.text, self.open = [], [], "", []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [name for name, _ in attrs]
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+ELEMENTS = {
+    "div", "span", "bdi", "b", "i", "details", "summary", "table", "tr", "td", "th", "svg", "path",
+    "text", "title",
+}  # fmt: skip
+
+
+def check(html):
+    """The text of HTML that is well formed, safe and complete in itself."""
+    read = Reader(str(html))
+    assert set(read.tags) <= ELEMENTS
+    assert not [name for name in read.attributes if name.startswith("on") or name in ("src", "href")]
+    assert "url(" not in html and "@import" not in html
+    assert not re.search(r"color:(#|black|white)", html), "text has the page's colour"
+    html.encode("utf-8")  # a lone surrogate cannot be
+    return read.text
+
+
+def hostile_tagger():
+    X = [HOSTILE, HOSTILE[::-1]]
+    y = [HOSTILE[1:] + HOSTILE[:1], HOSTILE[1:] + HOSTILE[:1]]
+    return StructuredPerceptron(["U0:%x[0,0]", "U1:%x[-1,0]", "B"], random_state=0).fit(X, y), X, y
+
+
+def test_hostile_tokens_stay_text():
+    tagger, X, y = hostile_tagger()
+    pictures = [
+        explain(tagger, X[0])._repr_html_(),
+        feature_weights(tagger)._repr_html_(),
+        transition_weights(tagger)._repr_html_(),
+        render(X, y, tagger.predict(X)),
+        render(X, y, y[::-1]),
+    ]
+    for html in pictures:
+        text = check(html)
+        assert "<script>" in text and "שלום" in text and "\u202e" not in html and "\n" not in html
+        assert len(html) < 200_000, "ten thousand characters are cut"
+    trees = [[(1 if t else 0, label) for t, label in enumerate(HOSTILE)]]
+    other = [[(min(t, 1) * 2 if t != 1 else 1, label) for t, label in enumerate(HOSTILE)]]
+    tokens = [[(token, token) for token in HOSTILE]]
+    assert "<script>alert(1)" in check(render(tokens, trees)) and "\u202e" not in render(tokens, trees)
+    check(render(tokens, trees, other))
+
+
+def test_hostile_texts_stay_text():
+    texts = ["<b>&\u202ec<", "שלום"]
+    words = [["<b>", "&\u202e", "c<"], ["של", "ום"]]
+    segmenter = Segmenter(StructuredPerceptron("char", random_state=0)).fit(texts, words)
+    assert "<" in check(explain(segmenter, texts[0])._repr_html_())
+    assert "✗" in check(render(texts, words, [["<b>&", "\u202e", "c<"], ["שלום"]]))
+
+
+def test_long_sequences_are_cut():
+    X, y = [["a", "b"] * 1000], [["A", "B"] * 1000]
+    explanation = explain(StructuredPerceptron(["U:%x[0,0]", "B"], random_state=0).fit(X, y), X[0])
+    html = explanation._repr_html_()
+    assert html.count("<details") == 200 and "1,800 more tokens" in check(html)
+    assert explanation.to_frame()["position"].max() == 1999
+
+
+def test_tokens_have_a_direction_of_their_own():
+    html = render([["שלום", "abc"]], [["A", "B"]])
+    assert "<bdi>שלום</bdi>" in html and 'dir="auto"' in html
+
+
+def test_segments_are_compared_as_wholes():
+    X = [["Ada", "Lovelace", "visited", "London"], ["x"]]
+    y = [["B-PER", "I-PER", "O", "B-LOC"], ["O"]]
+    assert "✗" not in render(X, y, y) and render(X, y, y) == render(X, y)
+    text = check(render(X, y, [["B-PER", "O", "O", "B-LOC"], ["O"]]))
+    assert text.startswith("goldAda LovelacePER ✗") and text.count("PER ✗") == 2
+    assert text.count("LOC") == 2 and text.count("gold") == 1
+
+
+def test_tags_are_compared_one_by_one():
+    text = check(render([["the", "dog", "barks"]], [["D", "N", "V"]], [["D", "V", "V"]]))
+    assert text.count("✗") == 2 and text.count("D") == 2
+    assert check(render([np.eye(3)], [["a", "b", None]])).count("a") == 1
+
+
+def test_words_are_drawn_with_their_tags():
+    text = check(render(["他在北京。"], [[("他", "PN"), ("在", "P"), ("北京", "NR"), ("。", "PU")]]))
+    assert text.replace(" ", "") == "他PN在P北京NR。PU"
+    X, y = load_segmentation()
+    text = check(render(X[:2], y[:2], [list(X[0]), y[1]]))
+    assert "✗" in text and text.count("predicted") == 1
+
+
+def test_trees_are_arcs():
+    X = [[("the", "DT"), ("dog", "NN"), ("barks", "VB")]]
+    y = [[(2, "det"), (3, "nsubj"), (0, "root")]]
+    html = render(X, y)
+    text = check(html)
+    assert html.count("<svg") == 1 and html.count("<path") == 6
+    assert all(word in text for word in ("the", "DT", "nsubj", "root")) and "✗" not in text
+    wrong = check(render(X, y, [[(3, "det"), (3, "nsubj"), (0, "root")]]))
+    assert wrong.count("det ✗") == 2 and wrong.count("nsubj") == 1
+    heads = render(X, [[2, 3, 0]])
+    assert heads.count("<path") == 6 and "det" not in check(heads)
+
+
+def test_heads_alone_are_told_from_labels_that_are_ints():
+    X = [[("a", "x"), ("b", "y")]]
+    assert "<svg" in render(X, [[0, 1]])
+    assert "<svg" not in render(X, [[1, 1]])
+    assert "<svg" not in render([["a", "b"]], [[0, 1]])
+
+
+def test_a_tree_from_right_to_left():
+    X, y = [[("שלום", "N"), ("עולם", "N")]], [[(0, "root"), (1, "mod")]]
+    places = [float(x) for x in re.findall(r'<text x="([\d.]+)"[^>]*font-size="14"', render(X, y))]
+    assert places[0] > places[1]
+
+
+def test_crossing_arcs_and_deep_trees_are_drawn():
+    n = 60
+    X = [[(f"w{t}", "N") for t in range(n)]]
+    parser = ShiftReduceParser("hs28", beam_size=2, max_iter=1, random_state=0)
+    y = [[(t + 2 if t < n - 1 else 0, "x") for t in range(n)]]
+    assert check(render(X, parser.fit(X, y).predict(X)))
+    check(render([X[0][:4]], [[(3, "a"), (4, "b"), (0, "c"), (3, "d")]]))
+
+
+def test_places_of_errors():
+    with pytest.raises(ValueError, match="sequence 1"):
+        render([["a"], ["b", "c"]], [["A"], ["B"]])
+    with pytest.raises(ValueError, match="y_pred"):
+        render([["a"], ["b"]], [["A"], ["B"]], [["A"], ["B", "C"]])
+    with pytest.raises(ValueError, match="sequence 0"):
+        render(["ab"], [["a", "c"]])
+    assert check(render([], [])) == ""
