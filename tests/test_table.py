@@ -25,6 +25,7 @@ from model_cases import (
     bags,
     dicts,
     fitted,
+    frames,
     n_labels_of,
     rows,
     sparse_rows,
@@ -76,7 +77,7 @@ class Cell:
 
     def first(self):
         """The first sequence, as the tagger inside gets it."""
-        return self.X[0] if self.data in (rows, sparse_rows) else list(self.X[0])
+        return self.X[0] if self.data in (rows, sparse_rows, frames) else list(self.X[0])
 
     def copy(self):
         return copy.deepcopy(self.model)
@@ -108,7 +109,7 @@ class Cell:
 
     def corpus(self):
         """A file of the training corpus."""
-        if self.data in (bags, dicts, rows, sparse_rows):
+        if self.data in (bags, dicts, rows, sparse_rows, frames):
             lines = ["".join(f"a b {label}\n" for label in labels) for labels in self.y]
         elif self.kind == "labels":
             cells = ([[t] if isinstance(t, str) else t for t in x] for x in self.X)
@@ -132,6 +133,8 @@ class Cell:
         """A sequence that no model takes."""
         if self.kind == "words":
             return 3
+        if self.data is frames:
+            return self.X[0].assign(number="many")
         return [self.X[0][0], (3, 4) if self.kind == "trees" or isinstance(self.X[0][0], tuple) else 3]
 
 
@@ -470,11 +473,11 @@ RERANKERS = "reranker reranker-*"
 MEMBERS = "averager averager-*"
 SHARDS = "mixer mixer-*"
 CALIBRATED = "calibrated calibrated-*"
-PLAIN_TAGGERS = f"perceptron perceptron-* passive-aggressive l1crf l1crf-* {CALIBRATED}"
+PLAIN_TAGGERS = f"perceptron perceptron-* passive-aggressive passive-aggressive-* l1crf l1crf-* {CALIBRATED}"
 TAGGERS = (
     f"{PLAIN_TAGGERS} averager averager-l1crf averager-passive-aggressive mixer mixer-passive-aggressive"
 )
-ONLINE_TAGGERS = "perceptron perceptron-* passive-aggressive"
+ONLINE_TAGGERS = "perceptron perceptron-* passive-aggressive passive-aggressive-*"
 WITHOUT_MARGINALS = (
     f"{ONLINE_TAGGERS} {SEGMENTERS} {PARSERS} {RERANKERS} {OF_WORDS} {SHARDS}"
     " averager averager-passive-aggressive"
@@ -514,7 +517,7 @@ LACKS = {
     "predict_posterior": {WITHOUT_MARGINALS: ABSENT},
     "sequence_log_proba": {WITHOUT_MARGINALS: ABSENT},
     "predict_segment_proba": {WITHOUT_PROBABILITIES: ABSENT},
-    "tag_proba": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows": NO_NUMBERS,
+    "tag_proba": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS,
                   WITHOUT_PROBABILITIES: NO_PROBABILITIES},
     "calibrate": {f"{SEGMENTERS} {PARSERS} {OF_WORDS} {RERANKERS} {CALIBRATED} {MIXED}": NOT_A_TAGGER},
     "decision_function": {f"{SEGMENTERS} mixer-segmenter": ABSENT},
@@ -522,11 +525,11 @@ LACKS = {
     "allowed": {f"{SEGMENTERS} {PARSERS} {RERANKERS} {OF_WORDS} {MIXED}": NO_ARGUMENT},
     "dictionary": {f"{TAGGERS} mixer-reranker {PARSERS} {RERANKERS}": NO_ARGUMENT},
     "boundaries": {f"{TAGGERS} {MIXED} {SEGMENTERS} {PARSERS} {RERANKERS}": NO_ARGUMENT},
-    "tag": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows": NO_NUMBERS},
-    "evaluate": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows": NO_NUMBERS},
+    "tag": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
+    "evaluate": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
     "convert": {
         "perceptron-order2 perceptron-order2-rows calibrated-order2": (Refused, "no place for .*order=2"),
-        "*-rows": (Refused, "no place for features of tokens of type ndarray"),
+        "*-rows *-frames": (Refused, "no place for (features of tokens of type ndarray|.*order=2)"),
         "l1crf-patterns": (Refused, "no place for transitions conditioned on the input"),
         f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-segmenter mixer-reranker {OF_WORDS}":
             (Refused, "a chain tagger is needed, got a"),
@@ -539,6 +542,7 @@ LACKS = {
     "transition_weights": {f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN},
     "coefficients": {
         f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN,
+        "*-frames": (TypeError, "coefficients needs a tagger trained on rows of numbers"),
         "mixer-segmenter perceptron perceptron-order2 passive-aggressive l1crf averager averager-l1crf mixer"
         " perceptron-pairs *-patterns *-dicts perceptron-bags averager-passive-aggressive"
         " mixer-passive-aggressive calibrated calibrated-order2 calibrated-averager calibrated-l1crf"

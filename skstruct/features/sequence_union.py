@@ -116,6 +116,10 @@ class SequenceUnion(FeatureUnion, auto_wrap_output_keys=None):  # type: ignore[m
             raise ValueError("transformer_list must name at least one transformer that is not dropped")
         self.__dict__.pop("_nothing", None)  # what an empty corpus becomes, with names and kinds of columns
 
+    def _iter(self):
+        """Overrides what scikit-learn goes through: weights are applied where parts are joined."""
+        return ((name, inner, None) for name, inner, _ in super()._iter())
+
     def _hstack(self, Xs):
         """Overrides what scikit-learn joins arrays with."""
         used = [
@@ -132,11 +136,11 @@ class SequenceUnion(FeatureUnion, auto_wrap_output_keys=None):  # type: ignore[m
                 raise ValueError(
                     f"transformer {name!r} returned sequences of other lengths than {used[0]!r} did"
                 )
-        matrix = joined([part.matrix for part in parts])
+        weights = self.transformer_weights or {}
+        matrix = joined([_times(part.matrix, weights.get(name)) for part, name in zip(parts, used)])
         known = getattr(self, "_nothing", None)
         if known is None or known.matrix.shape[1] != matrix.shape[1]:
             prefixes = [f"{name}__" if self.verbose_feature_names_out else "" for name in used]
-            weights = self.transformer_weights or {}
             constants = _constants(parts, [name in weights for name in used])
             names = FeatureNames(make=_Names(prefixes, parts))
             known = self._nothing = assembled(matrix[:0], np.zeros(0, np.int64), names, constants)
@@ -151,6 +155,10 @@ def _as_part(X, name):
             f"{describe(X)}; TokenTransformer makes that of a transformer of tokens"
         )
     return found
+
+
+def _times(matrix, weight):
+    return matrix if weight is None else (matrix * weight).astype(matrix.dtype)
 
 
 class _Names:

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from ..data.frames import SequenceFrame, rows_of, together
 from ..data.inputs import (
     PlaceError,
     as_sequences,
@@ -17,10 +18,12 @@ from ..data.tables import is_frame
 
 def stacked(X):
     """(tokens as a transformer takes them, lengths, names of columns or None)"""
+    if isinstance(X, SequenceFrame):
+        return X.frame, X.lengths, None
     if not isinstance(X, SequenceMatrix) and hasattr(X, "__len__") and not sparse.issparse(X):
         frames = [x for x in (X if isinstance(X, (list, tuple)) else ()) if is_frame(x)]
         if frames and len(frames) == len(X):
-            return _concatenated(frames), np.array([len(frame) for frame in frames], np.int64), None
+            return together(frames), np.array([len(frame) for frame in frames], np.int64), None
     sequences = as_tokens(X)
     lengths = lengths_of(sequences)
     if isinstance(sequences, SequenceMatrix):
@@ -38,25 +41,9 @@ def stacked(X):
     return flat, lengths, None
 
 
-def _concatenated(frames):
-    """One frame of several."""
-    first = frames[0]
-    if hasattr(first, "iloc"):
-        import pandas
-
-        return pandas.concat(frames, ignore_index=True)
-    return type(first)().vstack(first) if len(frames) == 1 else _polars_concat(frames)
-
-
-def _polars_concat(frames):
-    import polars
-
-    return polars.concat(frames)
-
-
 def rows_between(tokens, a, b):
     """The tokens a to b."""
-    return tokens.iloc[a:b] if hasattr(tokens, "iloc") else tokens[a:b]
+    return rows_of(tokens, slice(a, b))
 
 
 def targets_of(y, lengths):
