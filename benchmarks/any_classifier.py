@@ -60,7 +60,6 @@ def classifiers(folds, names):
         mean, spread = np.mean(found, axis=0), np.std(found, axis=0)
         cells = [f"{m:.4f} ({s:.4f})" for m, s in zip(mean, spread)]
         rows.append([name, *cells, f"{np.mean(took):.1f}"])
-        print(rows[-1], flush=True)
     print(f"\nOCR letters small, {folds} folds: accuracy (standard deviation)\n")
     table(["classifier", "alone", "chain", "order 2", "training of six classifiers (s)"], rows)
 
@@ -68,42 +67,34 @@ def classifiers(folds, names):
 # --------------------------------------------------------------------------------------------------
 # Chunks
 # --------------------------------------------------------------------------------------------------
-def chunk_pipeline():
-    """Character n-grams, forms and tags by a `ColumnTransformer`, with those of the neighbours."""
+def chunk_pipeline(with_letters):
+    """Forms and tags, and character n-grams, by a `ColumnTransformer`, with those of the neighbours."""
     letters_of = HashingVectorizer(
         analyzer="char_wb", ngram_range=(1, 4), n_features=2**18, norm=None, binary=True
     )
-    columns = ColumnTransformer(
-        [
-            ("letters", letters_of, 0),
-            ("form and tag", OneHotEncoder(handle_unknown="ignore"), [0, 1]),
-        ]
-    )
+    parts = [("form and tag", OneHotEncoder(handle_unknown="ignore"), [0, 1])]
+    columns = ColumnTransformer([*parts, ("letters", letters_of, 0)] if with_letters else parts)
     features = NumericFeatures(window=(-1, 1))
     return make_pipeline(TokenTransformer(columns), StructuredPerceptron(features, random_state=0))
 
 
 def chunks(n_sentences):
-    """F1 of a `ColumnTransformer` pipeline and of templates, in one run."""
+    """F1 of `ColumnTransformer` pipelines and of templates, in one run."""
     X, y = load_conll2000("train")
     X_test, y_test = load_conll2000("test")
     X, y = X[:n_sentences], y[:n_sentences]
+    models = {
+        "ColumnTransformer: form, tag": chunk_pipeline(False),
+        "the same and letters": chunk_pipeline(True),
+        "templates": StructuredPerceptron("chunk", random_state=0),
+    }
     rows = []
-    for name, model in (
-        ("ColumnTransformer", chunk_pipeline()),
-        ("templates", StructuredPerceptron("chunk", random_state=0)),
-    ):
+    for name, model in models.items():
         model.fit(X[:20], y[:20])
         fitted, _ = seconds(1, model.fit, X, y)
         tagged, predicted = seconds(1, model.predict, X_test)
-        rows.append(
-            [
-                name,
-                f"{segment_f1_score(y_test, predicted, scheme='BIO'):.4f}",
-                f"{fitted:.1f}",
-                f"{tagged:.1f}",
-            ]
-        )
+        f1 = segment_f1_score(y_test, predicted, scheme="BIO")
+        rows.append([name, f"{f1:.4f}", f"{fitted:.1f}", f"{tagged:.1f}"])
     print(f"\nCoNLL-2000 chunks, {len(X)} sentences\n")
     table(["model", "F1", "fit (s)", "tag (s)"], rows)
 

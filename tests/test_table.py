@@ -508,7 +508,7 @@ LACKS = {
     "segment": {
         f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter": (ValueError, "takes text, not a list"),
         PARSERS: (ValueError, r"expected a pair \(form, tag\)"),
-        "perceptron-pairs l1crf-patterns":
+        "perceptron-pairs perceptron-frames l1crf-patterns":
             (ValueError, "the templates read column 1, but the tokens are plain strings"),
     },
     "constraints": {f"{PARSERS} {OF_WORDS}": ABSENT},
