@@ -7,9 +7,9 @@ what letter follows what, and how much to believe the classifier. The scores tha
 those of classifiers which have not seen the word: `TokenPredictions` trains one for each part of the words.
 
 The pictures are those of R. Kassel's hand-written words (``ocr/ocr_letters.npz`` in the folder
-``SKSTRUCT_DATA``): one of ten parts to learn from, the others to read. Only 55 different words occur, which
-is why a model that looks two letters back reads so well. Where they are absent, words are put together from the
-digits that come with scikit-learn: 40 codes of five digits.
+``SKSTRUCT_DATA``): one of ten parts to learn from, the others to read. Only 55 different words occur, so
+that a model which looks two letters back reads that well. Where they are absent, words are put together from
+the digits that come with scikit-learn: 40 codes of five digits.
 
 ``--plot FILE`` draws what structure adds, and a word with the scores of its letters (needs matplotlib).
 """
@@ -111,7 +111,8 @@ print(f"\nchain over two classifiers and the pixels: {pipeline.score(X_test, y_t
 # ------------------------
 
 alone, _, second = read["extra trees"]
-better = [i for i, q in enumerate(y_test) if alone[i] != q == second[i]]
+better = {"".join(q): i for i, q in enumerate(y_test) if alone[i] != q == second[i]}
+better = list(better.values())  # different words
 for i in better[:3]:
     print(f"{''.join(alone[i]):>14} by letters, {''.join(y_test[i])} by words")
 

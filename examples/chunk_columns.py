@@ -3,9 +3,9 @@ Chunks from the columns of a table
 ==================================
 
 A corpus is a data frame with one row a token: the sentence it belongs to, its form, its part of speech, and
-its label. There are two ways to learn from it. Taggers give columns of strings to templates and take columns of
-numbers as rows. Or a ``ColumnTransformer`` says what becomes of each column, as for any table, and a tagger
-learns from the rows that it makes, and from those of the neighbours.
+its label. There are two ways to learn from it. Taggers give columns of strings to templates and take columns
+of numbers as rows. Or a ``ColumnTransformer`` says what becomes of each column, as for any table, and a
+tagger learns from the rows that it makes, and from those of the neighbours.
 
 The corpus is that of CoNLL-2000 (``conll2000`` in the folder ``SKSTRUCT_DATA``), or 162 embedded sentences.
 

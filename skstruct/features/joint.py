@@ -57,6 +57,7 @@ class JointEncoder:
 
     def __init__(self, numbers, others, mask, columns):
         self.numbers, self.others, self.mask, self.columns = numbers, others, mask, columns
+        self._names = None  # those of the last matrix, and of its two parts
 
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
@@ -161,22 +162,14 @@ class JointEncoder:
             text = f"{PLACE} has {width} columns, expected {self.width} as in training"
             raise PlaceError(i, None, text, "X")
         matrix = sparse.csr_matrix(flat.matrix)
-        at = self.mask[matrix.indices]
-        owner = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-        position = np.where(self.mask, np.cumsum(self.mask), np.cumsum(~self.mask)) - 1
-        block = np.zeros((matrix.shape[0], int(self.mask.sum())), matrix.dtype)
-        block[owner[at], position[matrix.indices[at]]] = matrix.data[at]
-        start = np.append(0, np.cumsum(~at))[matrix.indptr]
-        rest = sparse.csr_matrix(
-            (matrix.data[~at], position[matrix.indices[~at]], start),
-            shape=(matrix.shape[0], int((~self.mask).sum())),
-        )
-        names = None, None
-        if flat.names is not None:
-            known = np.array(flat.names.all(), dtype=object)
-            names = FeatureNames(known[self.mask].tolist()), FeatureNames(known[~self.mask].tolist())
+        block, rest = _cut(matrix, self.mask)
+        if self._names is None or self._names[0] is not flat.names:
+            of = (None, None)
+            if flat.names is not None:
+                of = tuple(FeatureNames(make=_Names(flat.names, m)) for m in (self.mask, ~self.mask))
+            self._names = flat.names, *of
         complete = Constants(self.has_bigram, np.zeros(rest.shape[1], np.int32))
-        return Rows(block, names[0], None), Rows(rest, names[1], complete)
+        return Rows(block, self._names[1], None), Rows(rest, self._names[2], complete)
 
     def rescaled(self, task, scale):
         """A task of values as they are, which this encoder made, under a scale."""
@@ -226,6 +219,32 @@ class JointEncoder:
             nodes = np.append(a.nodes, np.where(b.nodes < 0, -1, b.nodes + n).astype(np.int32))
             maps.append(RowMap(nodes, b.edges))
         return type(self)(numbers, others, self.mask, self.columns), maps
+
+
+def _cut(matrix, mask):
+    """(the columns of a mask as a dense array, the others as CSR)"""
+    N, D = matrix.shape[0], int(np.count_nonzero(mask))
+    at = mask[matrix.indices]
+    kept = ~at
+    if matrix.data.shape[0] - np.count_nonzero(kept) == N * D and matrix.has_canonical_format:
+        block = matrix.data[at].reshape(N, D)  # all are written out, as unions do
+        start = matrix.indptr - D * np.arange(N + 1)
+    else:
+        block = matrix[:, np.flatnonzero(mask)].toarray()
+        start = np.append(0, np.cumsum(kept))[matrix.indptr]
+    position = (np.cumsum(~mask) - 1).astype(matrix.indices.dtype)
+    rest = matrix.data[kept], position[matrix.indices[kept]], start
+    return block, sparse.csr_matrix(rest, shape=(N, mask.shape[0] - D))
+
+
+class _Names:
+    """The names of some columns, when they are asked for."""
+
+    def __init__(self, names, mask):
+        self.names, self.mask = names, mask
+
+    def __call__(self):
+        return [name for name, use in zip(self.names.all(), self.mask.tolist()) if use]
 
 
 def _shifted(encoded, n):

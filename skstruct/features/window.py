@@ -232,6 +232,15 @@ def joined(parts):
     kinds = [type(part) for part in parts if sparse.issparse(part)]
     if not kinds:
         return parts[0] if len(parts) == 1 else np.ascontiguousarray(np.hstack(parts))
-    found = sparse.hstack([sparse.csr_matrix(part) for part in parts], format="csr")
+    found = sparse.hstack([_as_csr(part) for part in parts], format="csr")
     found.sum_duplicates()
     return kinds[0](found)
+
+
+def _as_csr(part):
+    """CSR; of dense rows all columns are written out, zeros too, so that a model finds them fast."""
+    if sparse.issparse(part):
+        return sparse.csr_matrix(part)
+    N, F = part.shape
+    columns = np.tile(np.arange(F, dtype=np.int32), N)
+    return sparse.csr_matrix((part.ravel(), columns, np.arange(N + 1) * F), shape=(N, F))
