@@ -124,7 +124,7 @@ if plt:
     bars.set_xticks(places, list(accuracy))
     bars.set_ylabel("letters right")
     bars.set_ylim(0.4, 1.0)
-    bars.legend(loc="lower right")
+    bars.legend(loc="upper left")
     i = better[0]
     picture.imshow(np.hstack([row.reshape(shape) for row in X_test[i]]), cmap="binary", aspect="equal")
     picture.set_title(f"by letters: {''.join(alone[i])}   by words: {''.join(second[i])}", fontsize=9)

@@ -11,7 +11,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import skstruct
-from skstruct import L1CRF, NumericFeatures, SequenceMatrix, StructuredPerceptron
+from skstruct import (
+    L1CRF,
+    BaggingShuffleAverager,
+    CalibratedTagger,
+    NumericFeatures,
+    ParameterMixer,
+    SequenceMatrix,
+    StructuredPerceptron,
+)
 from skstruct.features import SequenceUnion, TokenTransformer, TokenVectorizer
 from skstruct.inspection import explain, features_of
 
@@ -196,3 +204,41 @@ def test_numbers_count_what_they_count_alone(learner, tmp_path):
     assert (
         skstruct.load(tmp_path / "model").decision_function(X).tolist() == both.decision_function(X).tolist()
     )
+
+
+@pytest.mark.parametrize("form", ["frames", "union"])
+def test_strings_and_vectors_everywhere(form, tmp_path):
+    """What needs the features of both parts counted, cut into shards, hidden or added one by one."""
+    X, y = from_frame(pandas)
+    X, y = X[np.tile(np.arange(4), 3)], y * 3
+    templates = ["U0:%x[0,0]", "U1:%x[-1,1]", "B"]
+    features = {"features": templates}
+    if form == "union":
+        numbers = TokenTransformer(ColumnTransformer([("n", "passthrough", ["size", "capital"])]))
+        X, features = SequenceUnion([("t", TokenVectorizer(templates)), ("n", numbers)]).fit_transform(X), {}
+    plain = StructuredPerceptron(**features, random_state=0).fit(X, y)
+    for options in (
+        {"min_count": 2},
+        {"early_stopping": True, "validation_fraction": 0.3},
+        {"dropout": 0.1},
+        {"feature_noise": "dropout"},
+        {"penalty": "l1", "alpha": 1e-3},
+        {"order": 2},
+    ):
+        tagger = StructuredPerceptron(**features, **options, random_state=0).fit(X, y)
+        assert tagger.score(X, y) > 0.5
+        tagger.save(tmp_path / "model")
+        again = skstruct.load(tmp_path / "model")
+        assert again.predict(X) == tagger.predict(X)
+        assert again.partial_fit(X, y).predict(X) == tagger.partial_fit(X, y).predict(X)
+    for meta in (
+        BaggingShuffleAverager(plain, 2, random_state=0),
+        ParameterMixer(plain, 2, random_state=0),
+        ParameterMixer(StructuredPerceptron(**features, min_count=2, random_state=0), 2, random_state=0),
+        CalibratedTagger(plain, cv=2, random_state=0),
+    ):
+        assert meta.fit(X, y).score(X, y) > 0.5
+        meta.save(tmp_path / "model")
+        assert skstruct.load(tmp_path / "model").predict(X) == meta.predict(X)
+    one = ParameterMixer(plain, 1, random_state=0).fit(X, y)  # one shard is the whole
+    assert one.estimator_.n_features() == plain.n_features()
