@@ -62,13 +62,14 @@ def new_encoder(features, min_count, flat, scaled=True):
 
 def check_tokens(encoder, flat, token):
     """Raise if the tokens are rows of numbers where a model was trained on others, or the other way round."""
-    if not len(flat):
+    numeric = isinstance(flat, (Rows, Joint))
+    if not len(flat) or not numeric and encoder.kind is not RowsEncoder.kind:
         return
     kinds = (Rows, "rows of numbers"), (Joint, "strings with numbers"), (object, "tokens of another kind")
     known = next(name for kind, name in kinds if kind in encoder.TOKENS or kind is object)
     found = next(name for kind, name in kinds if isinstance(flat, kind))
     if known != found:
-        got = repr(flat[0]) if isinstance(flat, (Rows, Joint)) else describe(flat[0])
+        got = repr(flat[0]) if numeric else describe(flat[0])
         raise PlaceError(*place(token, 0), f"expected {known} as in training, got {got}", "X")
 
 
