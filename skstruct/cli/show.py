@@ -136,8 +136,10 @@ def _features(tagger, lines):
     """What a token is, and the templates of features."""
     if lines is None:
         return {"features": ["(ready-made, from dicts or lists of str)"]}
-    inputs = inputs_of(tagger)
+    inputs = tagger.inputs
     token = "str" if inputs.token is str else f"tuple of {inputs.width} or more str"
+    if inputs.token not in (str, tuple):
+        token = "strings with numbers"
     return {"token": "(form, tag)" if inputs.task == TREES else token, "features": list(lines)}
 
 

@@ -82,7 +82,7 @@ class CRFObjective:
         for part in np.array_split(self.feature, 16):  # bincount makes a copy of eight bytes each
             self.occurrences += np.bincount(part, minlength=self.n_features)
         self._parts, self.field, self.grouping, self.products = None, None, None, None
-        if task.dense:
+        if task.dense and task.dense.n_rows == n_rows:  # else there are other features besides
             place = self.sequences.places(task.token)
             self.products = ProductSums(task.dense, task.token, place, self.row, n_labels, N_PARTS)
         if fields is not None:
