@@ -2,5 +2,6 @@
 
 from .transformer import TokenTransformer as TokenTransformer
 from .vectorizer import TokenVectorizer as TokenVectorizer
+from .word_vectors import WordVectors as WordVectors
 
-__all__ = ["TokenTransformer", "TokenVectorizer"]
+__all__ = ["TokenTransformer", "TokenVectorizer", "WordVectors"]
