@@ -39,7 +39,8 @@ class WordVectors(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     Words that stand beside the same words get similar vectors. The counts of a word's left and right
     neighbours are weighted by positive pointwise mutual information and reduced by a truncated singular value
-    decomposition; vectors are scaled to length 1. The text may be larger than what has labels: ``fit`` does not look at labels.
+    decomposition; vectors are scaled to length 1. The text may be larger than what has labels: ``fit`` does
+    not look at labels.
 
     Parameters
     ----------
