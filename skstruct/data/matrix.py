@@ -18,10 +18,11 @@ from .tables import as_matrix, check_finite, checked_names, grouped, unpadded
 
 
 class Constants(NamedTuple):
-    """What a matrix says besides its values, if its columns are encoded features of tokens."""
+    """What a matrix says besides its values, if some columns are encoded features of tokens, or are dense."""
 
     bigram: bool  # whether the label bigram is a feature
-    fields: NDArray[np.int32]  # (columns,) what each column looks at, as a number
+    fields: NDArray[np.int32] | None  # (columns,) what each column looks at, as a number
+    dense: NDArray[np.bool_] | None = None  # (columns,) which are dense data among others that are sparse
 
 
 class FeatureNames:
@@ -195,6 +196,18 @@ class SequenceMatrix:
         n = int(ends[-1]) if ends.shape[0] else 0
         rows = np.arange(n) + np.repeat(self.offsets[which] - ends + lengths, lengths)
         return assembled(self.matrix[rows], lengths, self.names, self.constants)
+
+    def __mul__(self, factor: float) -> SequenceMatrix:
+        """The values times a number, as ``FeatureUnion`` weights its parts."""
+        if not isinstance(factor, (int, float, np.number)):
+            return NotImplemented
+        matrix = self.matrix * factor
+        small = self.matrix.dtype == np.float32
+        return assembled(
+            matrix.astype(np.float32) if small else matrix, self.lengths, self.names, self.constants
+        )
+
+    __rmul__ = __mul__
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         array = np.empty(len(self), dtype=object)
