@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from skstruct import SequenceMatrix, StructuredPerceptron
-from skstruct.features import WordVectors
+from skstruct.features import SequenceUnion, TokenVectorizer, WordVectors
 
 NOUNS, VERBS, ARTICLES = ["dog", "cat", "bird", "fish"], ["barks", "sleeps", "sings", "swims"], ["the", "a"]
 TEXT = [[a, noun, verb] for a in ARTICLES for noun in NOUNS for verb in VERBS]
@@ -111,6 +112,23 @@ def test_as_scikit_learn_wants_it(tmp_path):
         grid = {"wordvectors__window": [1, 2], "wordvectors__n_components": [2, 3]}
         search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(TEXT, y)
         assert search.predict(TEXT) == y
+
+
+def test_learned_beforehand_and_kept():
+    """Frozen vectors stay those of the larger text in pipelines, unions and searches on what has labels."""
+    X, y = [["the", "dog", "barks"], ["a", "bird", "barks"]] * 3, [["D", "N", "V"]] * 6
+    unseen = [["the", "fish", "swims"]]
+    grouped = FrozenEstimator(vectors(n_clusters=3).fit(TEXT))
+    pipeline = make_pipeline(grouped, StructuredPerceptron(CLUSTERED, random_state=0))
+    assert pipeline.fit(X, y).predict(unseen) == [["D", "N", "V"]]
+    search = GridSearchCV(pipeline, {"structuredperceptron__max_iter": [2, 5]}, cv=3, error_score="raise")
+    assert search.fit(X, y).predict(unseen) == [["D", "N", "V"]]
+    rows = FrozenEstimator(vectors().fit(TEXT))
+    union = SequenceUnion([("form", TokenVectorizer(["U0:%x[0,0]", "B"])), ("vectors", rows)])
+    pipeline = make_pipeline(union, StructuredPerceptron(random_state=0))
+    assert pipeline.fit(X, y).predict(unseen) == [["D", "N", "V"]]
+    names = union.get_feature_names_out().tolist()
+    assert names[-3:] == [f"vectors__wordvectors{k}" for k in range(3)] and len(names) == 5 + 3
 
 
 def test_labels_are_not_looked_at():
