@@ -12,7 +12,7 @@ numbers. Three questions:
     python examples/word_vectors.py --plot figure.png
 
 Corpora are looked for in the folder SKSTRUCT_DATA (default: ../shared/data). Without them, and with --quick,
-the figures of the embedded sample are printed, which is too small to tell anything.
+the embedded sample is read, which is too small to tell anything; docs/studies.md has the figures.
 """
 
 from itertools import product
@@ -137,6 +137,8 @@ def draw(axes, title, sizes, found):
             axes.plot(sizes, np.mean(rows, axis=1), marker=".", label=name)
             axes.fill_between(sizes, low, high, alpha=0.2)
     axes.set(xscale="log", xlabel="sentences with labels", title=f"{title}, {first}")
+    axes.set_xticks(sizes, [f"{n:,}" for n in sizes])
+    axes.minorticks_off()
     axes.legend()
 
 
