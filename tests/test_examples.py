@@ -25,6 +25,7 @@ EXPECTED = {
     "chunk_columns.py": ["| form, letters, tag |", "| templates and numbers |", "chunk found"],
     "activities.py": ["seconds alone", "| chain, window of 3 |", "run: most of all"],
     "two_stage_l1.py": ["OWL-QN", "two stages", "Figure 4", "line search"],
+    "word_vectors.py": ["| templates |", "| and clusters |", "| and vectors |", "a cluster: "],
     "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
 }
 
@@ -34,6 +35,7 @@ STUDIES = (
     "adaptation.py",
     "beyond_the_chain.py",
     "confidence.py",
+    "word_vectors.py",
 )
 
 pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the examples are not installed")

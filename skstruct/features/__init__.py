@@ -5,5 +5,13 @@ from .sequence_union import SequenceUnion as SequenceUnion
 from .transformer import TokenTransformer as TokenTransformer
 from .vectorizer import TokenVectorizer as TokenVectorizer
 from .window import Window as Window
+from .word_vectors import WordVectors as WordVectors
 
-__all__ = ["SequenceUnion", "TokenPredictions", "TokenTransformer", "TokenVectorizer", "Window"]
+__all__ = [
+    "SequenceUnion",
+    "TokenPredictions",
+    "TokenTransformer",
+    "TokenVectorizer",
+    "Window",
+    "WordVectors",
+]
