@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..data.inputs import PlaceError, describe
-from ..data.schemes import allowed_transitions
+from ..data.schemes import allowed_transitions, check_scheme
 
 
 def constraint_arrays(constraints, labels):
@@ -60,8 +60,26 @@ def _is_pair(pair):
     return True
 
 
-def check_gold(gold, token, labels, constraints):
-    """Raise if a gold sequence breaks the constraints; the message names the place."""
+class BrokenConstraint(PlaceError):
+    """Labels to learn from that the constraints rule out, though each is a label of the scheme."""
+
+
+def _remedy(given):
+    """The end of an error message: how to spell labels as a scheme does."""
+    if not isinstance(given, str):
+        return ""
+    scheme = check_scheme(given)
+    return (
+        f" {given!r}; skstruct.data.schemes.convert_scheme(y, {scheme!r}, {scheme!r}, strict=False) repairs "
+        f"such labels"
+    )
+
+
+def check_gold(gold, token, labels, constraints, given=None):
+    """Raise if a gold sequence breaks the constraints.
+
+    The message names the place and, if the constraints were given as the name of a scheme, what repairs it.
+    """
     start, allowed, end = (part == 0.0 for part in constraints)
     if start.all() and allowed.all() and end.all():
         return
@@ -84,7 +102,8 @@ def check_gold(gold, token, labels, constraints):
             what = f"{label!r} cannot end a sequence"
         else:
             what = f"{label!r} cannot follow {labels.values[gold[k - 1]]!r}"
-        raise PlaceError(i, k - int(token[i]), f"the label {what} under the constraints", "y")
+        what = f"the label {what} under the constraints{_remedy(given)}"
+        raise BrokenConstraint(i, k - int(token[i]), what, "y")
     for i in np.unique(np.searchsorted(token, np.flatnonzero(~known), side="right") - 1):
         reached = start
         for t, g in enumerate(gold[token[i] : token[i + 1]]):

@@ -128,7 +128,7 @@ def _guess(source, separator):
     raise CommandError(f"{source.name}: cannot tell the format from the content; say --format")
 
 
-def layout_of(arguments, source, inputs=None):
+def layout_of(arguments, source, inputs=None, task=LABELS):
     """The `Layout` of a source, from the options and, where they are silent, name and content.
 
     Parameters
@@ -138,22 +138,20 @@ def layout_of(arguments, source, inputs=None):
     source : Source
     inputs : Inputs, optional
         Of the model the source is for, which settles much.
+    task : str, optional
+        What is to be learned from the source, where there is no model yet.
     """
-    task = _TASKS[LABELS if inputs is None else inputs.task]
+    trees = (task if inputs is None else inputs.task) == TREES
+    task = _TASKS[task if inputs is None else inputs.task]
     name = (source.path or "").removesuffix(".gz")
     chosen = arguments.format or _EXTENSIONS.get(os.path.splitext(name)[1].lower())
     if inputs is None and chosen is None:
-        chosen = _guess(source, arguments.separator)
+        chosen = task.formats[0] if len(task.formats) == 1 else _guess(source, arguments.separator)
         tell(f"{source.name}: read as {chosen}; --format would say otherwise")
     elif chosen is None and task.formats == ("segmented",):
         chosen = "segmented"
     elif inputs is not None:
-        formats = ("crfsuite",) if inputs.token is dict else task.formats
-        if chosen not in (None, *formats):
-            found = "segmented text" if chosen == "segmented" else chosen
-            raise CommandError(
-                f"{source.name}: the model is a {task.who} and reads {task.reads}, not {found}"
-            )
+        _check_format(task, chosen, source, ("crfsuite",) if inputs.token is dict else task.formats)
         first = source.peek(1) if chosen is None else []
         while first and first[-1].startswith("#") and len(first) < PEEK:
             more = source.peek(len(first) + 1)
@@ -162,10 +160,12 @@ def layout_of(arguments, source, inputs=None):
             first = more
         if chosen is None:
             chosen = "conllu" if first and _is_conllu(first[-1]) else "columns"
+    if inputs is None and task is not _TASKS[LABELS]:
+        _check_format(task, chosen, source, task.formats)
     tokens, label = arguments.tokens, arguments.label
     if chosen == "crfsuite" and (tokens, label, arguments.separator, arguments.comment) != (None,) * 4:
         arguments.usage_error("--tokens, --label, --separator and --comment are not for data of CRFsuite")
-    if inputs is not None and inputs.task == TREES and label is not None:
+    if trees and label is not None:
         arguments.usage_error("--label is for taggers; of a parser it is the head and its label, always")
     numbers = tokens is None or all(isinstance(t, int) for t in tokens)
     if chosen == "conllu":
@@ -182,6 +182,12 @@ def layout_of(arguments, source, inputs=None):
     else:
         label = task.column if label is None else label
     return Layout(chosen, tokens, label, arguments.separator, arguments.comment)
+
+
+def _check_format(task, chosen, source, formats):
+    if chosen not in (None, *formats):
+        found = "segmented text" if chosen == "segmented" else chosen
+        raise CommandError(f"{source.name}: the model is a {task.who} and reads {task.reads}, not {found}")
 
 
 def several(label):

@@ -144,7 +144,7 @@ def test_train_segmenter_parameters(folder, capsys, tmp_path):
         (["-p", "alpha"], "NAME=VALUE"),
         (["-p", "max_iter=3", "--epochs", "2"], "--param max_iter and an option"),
         (["--epochs", "0"], "at least 1"),
-        (["-a", "magic"], "invalid choice"),
+        (["-a", "magic"], "unknown algorithm"),
         (["--features", "char", "--template", "t"], "not allowed with"),
         (["--encoding", "klingon"], "unknown encoding"),
         (["--format", "conllu", "--tokens", "shape"], "no field 'shape'"),
