@@ -44,7 +44,7 @@ _AROUND = {
 }
 
 
-def algorithm(text):
+def named_algorithm(text):
     """The name in `ALGORITHMS` for a name, for CRFsuite's or for a class's: a type of ``argparse``."""
     name = _ALIASES.get(text.lower(), text.lower())
     if name in _AROUND:

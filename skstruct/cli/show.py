@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.store import Store
 from ..data.inputs import TREES, WORDS
+from ..features.presets import preset_of
 from ..inspection import explain, feature_weights, transition_weights
 from ..inspection.rendering import printable
 from ..interchange.kinds import kind_of
@@ -138,7 +139,9 @@ def _features(tagger, lines):
         return {"features": ["(ready-made, from dicts or lists of str)"]}
     inputs = inputs_of(tagger)
     token = "str" if inputs.token is str else f"tuple of {inputs.width} or more str"
-    return {"token": "(form, tag)" if inputs.task == TREES else token, "features": list(lines)}
+    named = preset_of(lines) if inputs.task != TREES else None
+    preset = {} if named is None else {"preset": named}
+    return {"token": "(form, tag)" if inputs.task == TREES else token, **preset, "features": list(lines)}
 
 
 def _default(estimator, name):
@@ -158,11 +161,6 @@ def _print_transitions(tagger, top):
 
 
 def _explain(model, tagger, arguments):
-    if not _is_chain(tagger._model):
-        raise CommandError(
-            f"{arguments.model}: --explain needs a tagger, or a Segmenter around one; this is a "
-            f"{type(model).__name__}"
-        )
     inputs = inputs_of(model)
     if inputs.task == WORDS:
         tokens = list("".join(arguments.explain.split()))
@@ -178,8 +176,16 @@ def _explain(model, tagger, arguments):
                 f"the model reads {inputs.width} columns of a token, separated by slashes; "
                 f"got {'/'.join(short)!r}"
             )
-    *_, tagger = layers(model)
-    explanation = explain(tagger, tokens)
+    try:
+        if _is_chain(tagger._model):
+            *_, tagger = layers(model)
+            explanation = explain(tagger, tokens)
+        else:
+            explanation = explain(model, "".join(tokens) if inputs.task == WORDS else tokens)
+    except TypeError as error:
+        raise CommandError(
+            f"{arguments.model}: --explain cannot say it of a {type(model).__name__}: {error}"
+        ) from error
     if arguments.json:
         print(json.dumps({
             "score": explanation.score,

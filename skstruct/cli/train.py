@@ -18,7 +18,7 @@ from ..features.templates import FeatureTemplates
 from .common import CommandError, check_target, counted, layers, positive, tell
 from .corpus import batches, layout_of, located, read_all
 from .evaluate import scores_of
-from .learners import ALGORITHMS, algorithm, new_model, scheme_of, setting, task_of
+from .learners import ALGORITHMS, named_algorithm, new_model, scheme_of, setting, task_of
 from .lines import Source
 from .options import add_options
 from .scores import as_text
@@ -47,7 +47,7 @@ def add_parser(commands):
         "preset the templates of three positions are added; may be repeated",
     )  # fmt: skip
     group.add_argument(
-        "--algorithm", "-a", type=algorithm, default="perceptron", metavar="NAME",
+        "--algorithm", "-a", type=named_algorithm, default="perceptron", metavar="NAME",
         help=f"the learner: {', '.join(ALGORITHMS)}, or the name of its class (default: perceptron)",
     )  # fmt: skip
     group.add_argument(

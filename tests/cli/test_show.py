@@ -57,7 +57,7 @@ def test_a_word_segmenter(capsys, tmp_path, templates):
     code, out, _ = show(capsys, tmp_path, segmenter, "--top", "500")
     assert code == 0 and "  w=" in out and " c0=" in out
     code, _, err = show(capsys, tmp_path, segmenter, "--explain", "他在")
-    assert code == 1 and "--explain needs a tagger" in err and "WordSegmenter" in err
+    assert code == 1 and "--explain cannot say it" in err and "WordSegmenter" in err
 
 
 @pytest.mark.parametrize("labeled", [True, False])
