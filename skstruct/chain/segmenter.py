@@ -365,6 +365,12 @@ class Segmenter(WordProbabilities, Parameters, CallbackSupportMixin, Savable, Ba
         allowed = label_options(pieces, np.asarray(self.tagger_.classes_).tolist(), self.scheme, marks)
         return {} if allowed is None else {"allowed": allowed}
 
+    @available_if(_tagger_has("n_features"))
+    def n_features(self) -> int:
+        """Number of features of the fitted tagger inside."""
+        check_is_fitted(self, "tagger_")
+        return self.tagger_.n_features()
+
     def score(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """F1 of the words; of words with their tags if both the model and ``y`` have tags.
 
