@@ -390,12 +390,8 @@ class Segmenter(WordProbabilities, Parameters, CallbackSupportMixin, Savable, Ba
         words, tags = as_words(pieces, y)
         truth = words if tags is None else [list(zip(*pair)) for pair in zip(words, tags)]
         weight = sample_weights(sample_weight, pieces)
-        counts = np.array(
-            [
-                (len(set(true).intersection(found)), len(true) + len(found))
-                for _, true, found in word_spans(truth, self.predict(X), None)
-            ],
-            float,
-        ).reshape(-1, 2)
+        spans = word_spans(truth, self.predict(X), None)
+        counts = [(len(set(true).intersection(found)), len(true) + len(found)) for _, true, found in spans]
+        counts = np.array(counts, float).reshape(-1, 2)
         correct, total = counts.sum(axis=0) if weight is None else weight @ counts
         return f1(correct, total, 0)

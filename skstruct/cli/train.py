@@ -51,7 +51,11 @@ def add_parser(commands):
         help=f"the learner: {', '.join(ALGORITHMS)}, or the name of its class (default: perceptron)",
     )  # fmt: skip
     group.add_argument(
-        "--epochs", type=positive, metavar="N", help="passes over the corpus (default: the learner's)"
+        "--epochs",
+        "--max-iter",
+        type=positive,
+        metavar="N",
+        help="passes over the corpus (default: the learner's)",
     )
     _add_ways(group)
     group.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")

@@ -154,3 +154,15 @@ def test_the_features_chosen_are_said(folder, capsys, tmp_path, options, preset)
     assert code == 0 and ("by the look of the tokens" in err) == (preset is not None)
     assert preset is None or f"features: preset {preset}," in err
     assert f"preset        {preset or 'chunk'}\n" in run(capsys, "show", "-m", tmp_path / "m")[1]
+
+
+def test_show_takes_a_file_or_an_option(folder, capsys, tmp_path):
+    model = tmp_path / "m"
+    assert run(capsys, "train", folder / "labels.txt", "-m", model, "--max-iter", 1)[0] == 0
+    code, out, _ = run(capsys, "show", model)
+    assert code == 0 and out == run(capsys, "show", "--model", model)[1]
+    for wrong in ([], [model, "-m", model]):
+        code, out, err = run(capsys, "show", *wrong)
+        assert (code, out) == (2, "") and "name one model file" in err
+    code, out, err = run(capsys, "tag", folder / "labels.txt", "-m", model, "--label", "2")
+    assert (code, out) == (2, "") and "--tokens says what to read" in err
