@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..data.inputs import PlaceError, describe
+from ..data.inputs import PLACE, PlaceError, describe
 from ..data.schemes import allowed_transitions, check_scheme
 
 
@@ -24,7 +24,13 @@ def constraint_arrays(constraints, labels):
         odd = [v for v in labels.values if not isinstance(v, str)]
         if odd:
             raise ValueError(f"constraints={constraints!r} needs labels that are str, got {describe(odd[0])}")
-        start, allowed, end = allowed_transitions(labels.values, constraints)
+        try:
+            start, allowed, end = allowed_transitions(labels.values, constraints)
+        except PlaceError as error:  # the place is one in the list of labels
+            what = error.text.replace(PLACE, "").lstrip(": ")
+            remedy = _remedy(constraints).partition(";")[2]
+            what = f"{PLACE}constraints={constraints!r}: {what};{remedy}"
+            raise BrokenConstraint(None, None, what, "y") from None
     elif constraints is not None:
         pairs = list(constraints)
         for pair in pairs:

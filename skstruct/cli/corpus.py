@@ -21,7 +21,7 @@ from ..formats.readers import (
     iter_conllu,
 )
 from ..formats.text_files import split_cells
-from .common import CommandError, counted, tell
+from .common import CommandError, counted, tell, warn
 from .lines import PEEK
 from .notices import Notices
 
@@ -30,6 +30,10 @@ _EXTENSIONS = {
     ".conll": "columns", ".bio": "columns", ".iob": "columns", ".iob2": "columns", ".crf": "columns",
     ".seg": "segmented", ".segmented": "segmented",
 }  # fmt: skip
+
+
+_ENOUGH = 10
+"""Lines from which on text that looks like columns is remarkable."""
 
 
 class _Task(NamedTuple):
@@ -119,13 +123,27 @@ def _guess(source, separator):
     if _is_conllu(rows[0]):
         return "conllu"
     widths = Counter(len(split_cells(line, separator)) for line in rows)
-    width, n = widths.most_common(1)[0]
-    # A few odd lines among columns are mistakes, which the reader will name, and not sentences.
-    if len(rows) > 1 and width > 1 and 4 * n >= 3 * len(rows):
+    if _are_columns(widths):
         return "columns"
     if len(widths) > 1:
         return "segmented"
     raise CommandError(f"{source.name}: cannot tell the format from the content; say --format")
+
+
+def _are_columns(widths):
+    """Whether lines of so many cells look like columns."""
+    n_lines, (width, n) = widths.total(), widths.most_common(1)[0]
+    # A few odd lines among columns are mistakes, which the reader will name, and not sentences.
+    return n_lines > 1 and width > 1 and 4 * n >= 3 * n_lines
+
+
+def _warn_of_columns(source):
+    """Warn of a file for a segmenter that looks like columns: every line would be a sentence."""
+    if source.path is None:  # who writes to a pipe line by line need not wait for a guess
+        return
+    widths = Counter(len(split_cells(line, None)) for line in source.peek(PEEK))
+    if widths.total() >= _ENOUGH and _are_columns(widths):
+        warn(f"{source.name}: looks like columns; a segmenter takes each line for a sentence")
 
 
 def layout_of(arguments, source, inputs=None, task=LABELS):
@@ -150,6 +168,7 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
         tell(f"{source.name}: read as {chosen}; --format would say otherwise")
     elif chosen is None and task.formats == ("segmented",):
         chosen = "segmented"
+        _warn_of_columns(source)
     elif inputs is not None:
         _check_format(task, chosen, source, ("crfsuite",) if inputs.token is dict else task.formats)
         first = source.peek(1) if chosen is None else []

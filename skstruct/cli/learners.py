@@ -17,6 +17,7 @@ from ..chain.perceptron import StructuredPerceptron
 from ..chain.segmenter import Segmenter
 from ..crf.estimator import L1CRF
 from ..data.inputs import LABELS, TREES, WORDS
+from ..data.scheme_rules import check_scheme
 from ..mixing.averager import BaggingShuffleAverager
 from ..mixing.mixer import ParameterMixer
 from ..parser.estimator import ShiftReduceParser
@@ -96,8 +97,12 @@ def new_model(arguments, features, segmented):
         for estimator in (model, *model.get_params().values()):
             if isinstance(estimator, BaseEstimator):
                 estimator._validate_params()
+        if scheme_of(model) is not None:
+            check_scheme(scheme_of(model))
     except InvalidParameterError as error:
         arguments.usage_error(str(error))
+    except ValueError as error:
+        arguments.usage_error(f"--param constraints: {error}")
     return model
 
 

@@ -88,6 +88,7 @@ def test_every_learner(folder, capsys, tmp_path, corpus, options, classes):
         ("labels.txt", ["-a", "reranker", "-p", "base__order=3"], "order"),
         ("labels.txt", ["-a", "reranker", "--stream", "5"], "does not learn example by example"),
         ("labels.txt", ["--repair"], "--repair is for taggers with --param constraints=SCHEME"),
+        ("labels.txt", ["-p", "constraints=FOO"], "--param constraints: scheme must be one of"),
         ("words.seg", ["--repair", "-p", "scheme=BI"], "--repair is for taggers"),
     ],
 )
@@ -133,6 +134,21 @@ def test_repair(folder, capsys, tmp_path):
     assert skstruct.load(tmp_path / "m").predict(X) == skstruct.load(tmp_path / "right").predict(X)
 
 
+def test_labels_of_another_scheme(folder, capsys, tmp_path):
+    options = "-m", tmp_path / "m", "-p", "constraints=BMES", "--epochs", 1
+    code, _, err = run(capsys, "train", folder / "labels.txt", *options)
+    assert code == 1 and "does not belong to the scheme BMES" in err and "--repair spells" in err
+    assert run(capsys, "train", folder / "labels.txt", *options, "--repair")[0] == 0
+    assert "S-NP" in skstruct.load(tmp_path / "m").classes_
+
+
+def test_columns_for_a_segmenter_are_noticed(folder, capsys, tmp_path):
+    assert run(capsys, "train", folder / "words.seg", "-m", tmp_path / "m", "--epochs", 1)[0] == 0
+    code, out, err = run(capsys, "tag", folder / "labels.txt", "-m", tmp_path / "m")
+    assert code == 0 and out and "labels.txt: looks like columns; a segmenter takes each line" in err
+    assert run(capsys, "tag", folder / "words.seg", "-m", tmp_path / "m")[2] == ""
+
+
 def test_python_names_the_repair():
     y = [["I-NP", *labels[1:]] for labels in CHUNKS]
     with pytest.raises(
@@ -141,6 +157,8 @@ def test_python_names_the_repair():
         StructuredPerceptron(constraints="IOB2").fit(TOKENS, y)
     repaired = skstruct.data.schemes.convert_scheme(y, "BIO", "BIO", strict=False)
     StructuredPerceptron("chunk", constraints="IOB2", max_iter=1).fit(TOKENS, repaired)
+    with pytest.raises(ValueError, match=r"^y: constraints='BMES': label 'I-\w+' does not .*convert_scheme"):
+        StructuredPerceptron(constraints="BMES").fit(TOKENS, CHUNKS)
     with pytest.raises(ValueError, match="under the constraints$"):
         StructuredPerceptron(constraints=[(None, "B-NP")]).fit(TOKENS, y)
 
