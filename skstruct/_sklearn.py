@@ -37,7 +37,13 @@ if TYPE_CHECKING:
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...
         def set_params(self, **params: Any) -> Self: ...
         def get_metadata_routing(self) -> Any: ...
-        def set_fit_request(self, *, sample_weight: bool | str | None = ...) -> Self: ...
+        def set_fit_request(
+            self,
+            *,
+            sample_weight: bool | str | None = ...,
+            X_val: bool | str | None = ...,
+            y_val: bool | str | None = ...,
+        ) -> Self: ...
         def set_partial_fit_request(self, **metadata: bool | str | None) -> Self: ...
         def set_predict_request(self, **metadata: bool | str | None) -> Self: ...
         def set_score_request(self, *, sample_weight: bool | str | None = ...) -> Self: ...
@@ -55,6 +61,7 @@ if TYPE_CHECKING:
     def available_if(check: Callable[[Any], bool]) -> Callable[[F], F]: ...
 
 else:
+    import sklearn
     from sklearn.base import BaseEstimator
     from sklearn.utils.metaestimators import available_if
 
@@ -64,6 +71,14 @@ else:
 
         class CallbackSupportMixin:
             """Stands in for scikit-learn's mixin: no callbacks."""
+
+            @property
+            def set_callbacks(self):
+                """Absent, with a reason."""
+                raise AttributeError(
+                    f"callbacks need scikit-learn 1.9 or newer, this is {sklearn.__version__}; without, "
+                    f"verbose=1 prints a line for each epoch"
+                )
 
             def _init_callback_context(self, **_):
                 return None

@@ -102,7 +102,7 @@ def before_each_round(patch, act):
 
     def acting(rounds):
         act()
-        round_(rounds)
+        return round_(rounds)
 
     patch.setattr(Rounds, "_round", acting)
 

@@ -144,6 +144,23 @@ def fit(cell):
     assert_predicts_same(again, cell.model, cell.X)
 
 
+def fit_with_X_val(cell):
+    """Held-out sequences are scored after each epoch, and have no influence."""
+    model = clone(cell.make()).fit(cell.X, cell.y, X_val=cell.X[::2], y_val=cell.y[::2])
+    assert_predicts_same(model, cell.model, cell.X)
+    scores = [record["validation_score"] for record in model.history_]
+    assert all(0.0 <= score <= 1.0 for score in scores)
+    inner = {type(model), type(inner_of(model))}
+    if not inner & {Segmenter, BaggingShuffleAverager}:  # which hand them to others
+        assert scores[-1] == pytest.approx(model.score(cell.X[::2], cell.y[::2]))
+    with pytest.raises(ValueError, match="X_val and y_val must be given together, got no y_val"):
+        cell.make().fit(cell.X, cell.y, X_val=cell.X)
+    with pytest.raises(ValueError, match=rf"X_val.*\bsequence {len(cell.X)}\b"):
+        cell.make().fit(cell.X, cell.y, X_val=[*cell.X, cell.bad()], y_val=[*cell.y, cell.y[0][:2]])
+    with pytest.raises(ValueError, match=r"_val: sequence 1\b"):
+        cell.make().fit(cell.X, cell.y, X_val=cell.X[:2], y_val=[cell.y[0], [*cell.y[1], *cell.y[1]]])
+
+
 def partial_fit(cell):
     model = cell.copy()
     assert model.partial_fit(cell.X[:3], cell.y[:3]) is model
@@ -439,8 +456,8 @@ def n_features(cell):
 VERBS = {
     verb.__name__: verb
     for verb in (
-        fit, partial_fit, fit_shards, adapt, average, mix, calibrate, rerank, segment, grid_search,
-        constraints,
+        fit, fit_with_X_val, partial_fit, fit_shards, adapt, average, mix, calibrate, rerank, segment,
+        grid_search, constraints,
         predict, predict_kbest, predict_marginals, predict_posterior, predict_segment_proba,
         sequence_log_proba,
         decision_function, score, member_scores, allowed, dictionary, boundaries, n_jobs,

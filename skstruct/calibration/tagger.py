@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -15,14 +15,24 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import HasMethods, Integral, StrOptions, sample_weights
+from .._sklearn import (
+    CallbackSupportMixin,
+    HasMethods,
+    Integral,
+    StrOptions,
+    epoch_context,
+    member_context,
+    sample_weights,
+    with_callbacks,
+)
 from ..chain.perceptron import StructuredPerceptron
 from ..chain.probabilities import ProbabilityTagger
 from ..chain.tagger import SequenceTagger
 from ..data.inputs import Sequences, as_tokens, check_X_y, lengths_of, renumbered, take
-from ..data.types import Corpus
+from ..data.types import Corpus, History
 from ..mixing.meta import MetaLearner
 from ..saving.registry import savable
+from ..training.held_out import NAMES, both_or_neither
 from ..training.parameters import RunParameters, documented, parameter
 from .temperature import fit_temperature, held_out, in_units_of
 
@@ -43,7 +53,7 @@ ENOUGH_SEEN = 200
     not the estimator.""",
 )
 @dataclass(eq=False, repr=False)
-class CalibratedTagger(RunParameters, ProbabilityTagger):
+class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
     """Probabilities from the scores of a tagger.
 
     Scores divided by a temperature are the log-probabilities of a conditional random field, up to a constant:
@@ -62,6 +72,8 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
         What scores are divided by. 1 if it makes no difference, since there is but one labelling; inf if the
         labels of the parts are no more likely under the scores than by chance.
     classes_ : ndarray of shape (n_labels,)
+    history_ : list of dict
+        That of ``estimator_``.
 
     Notes
     -----
@@ -152,8 +164,23 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
     def _from_state(cls, node, fitted, reader, where):
         return {}
 
+    @property
+    def history_(self) -> History:
+        """What the tagger noted of its epochs."""
+        check_is_fitted(self)
+        return self.estimator_.history_
+
     # -- fitting -----------------------------------------------------------------------------------
-    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
+    @with_callbacks
+    def fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Corpus | None = None,
+        y_val: Corpus | None = None,
+    ) -> Self:
         """Train the tagger, and find its temperature.
 
         Parameters
@@ -162,6 +189,9 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
             As the estimator's ``fit`` takes them.
         sample_weight : array-like of shape (n_sequences,), optional
             Handed to the estimator; multiplies a sequence's log-likelihood in the choice of the temperature.
+        X_val, y_val : lists of sequences, optional
+            Held-out sequences, handed to the ``fit`` of the tagger that predicts. The clones by which the
+            temperature is found do not see them.
 
         Returns
         -------
@@ -183,40 +213,60 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
         self._validate_params()
         template = self._template()
         _check_tagger(template)
+        given = both_or_neither(X_val, y_val)
         X, y, _ = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
         used = np.flatnonzero((lengths_of(X) > 0) & (True if weight is None else weight > 0.0))
-        if isinstance(template, FrozenEstimator):
+        frozen = isinstance(template, FrozenEstimator)
+        divisions = [(used[:0], used)] if frozen else self._divisions(used)
+        n_trained = 0 if frozen else 1 + len(divisions)
+        context = self._init_callback_context(max_subtasks=n_trained, sequential_subtasks=False)
+        events = epoch_context(context, self, X, y)
+        events.begin_fit()
+        if frozen:
             fitted = template.estimator
             check_is_fitted(fitted)
-            divisions = [(used[:0], used)]
+            if given is not None:
+                raise ValueError("X_val and y_val: a frozen estimator is not trained")
         else:
-            divisions = self._divisions(used)
-            fitted = _trained(template, X, y, weight, np.arange(len(X)))
+            everything = _Part(0, np.arange(len(X)), X, y, weight)
+            fitted = self._trained(clone(template), everything, context, given)
         divisions = self._drawn(divisions, lengths_of(X))
         each = np.ones(len(X)) if weight is None else weight
 
-        def part(division):
-            train, test = division
+        def part(number):
+            train, test = divisions[number]
             model = fitted._model
             if len(train):
                 seen = train[
                     np.linspace(0, len(train) - 1, num=min(len(train), ENOUGH_SEEN)).astype(np.int64)
                 ]
-                member = _trained(template, X, y, weight, train)._model
+                learned_from = _Part(number + 1, train, X, y, weight)
+                member = self._trained(_silent(clone(template)), learned_from, context)._model
                 model = in_units_of(model, member, take(X, seen), take(y, seen))
             with renumbered(test):
                 return held_out(model, take(X, test), take(y, test), each[test], test)
 
         threads = min(effective_n_jobs(self.n_jobs), len(divisions))
         if threads == 1:
-            parts = list(map(part, divisions))
+            parts = list(map(part, range(len(divisions))))
         else:
             with ThreadPoolExecutor(threads) as pool:
-                parts = list(pool.map(part, divisions))
+                parts = list(pool.map(part, range(len(divisions))))
         temperature = fit_temperature(parts, self.n_jobs)
-        vars(self).update(estimator_=fitted, temperature_=temperature, classes_=fitted.classes_)
+        found = {"estimator_": fitted, "temperature_": temperature, "classes_": fitted.classes_}
+        events.end_fit(found)
+        vars(self).update(found)
         return self
+
+    def _trained(self, tagger, part, context, given=None):
+        """The tagger, trained on a part of the corpus, and judged by the user's (X_val, y_val)."""
+        keep, more = part.positions, dict(zip(NAMES, given or ()))
+        if part.weight is not None:
+            more["sample_weight"] = part.weight[keep]
+        X, y = take(part.X, keep), take(part.y, keep)
+        with renumbered(keep), member_context(context, self, tagger, part.number, X, y):
+            return tagger.fit(X, y, **more)
 
     def _divisions(self, used):
         """[(train, test)]: positions of sequences, of which ``used`` are those that count."""
@@ -280,11 +330,20 @@ class CalibratedTagger(RunParameters, ProbabilityTagger):
         )
 
 
-def _trained(template, X, y, weight, keep):
-    """A clone of the estimator, trained on some of the sequences."""
-    given = {} if weight is None else {"sample_weight": weight[keep]}
-    with renumbered(keep):
-        return clone(template).fit(take(X, keep), take(y, keep), **given)
+class _Part(NamedTuple):
+    """What a tagger is trained on."""
+
+    number: int  # 0: everything
+    positions: np.ndarray
+    X: object
+    y: list
+    weight: np.ndarray | None
+
+
+def _silent(estimator):
+    """The estimator without messages: a clone's would be taken for the tagger's."""
+    names = [name for name in estimator.get_params() if name.split("__")[-1] == "verbose"]
+    return estimator.set_params(**dict.fromkeys(names, 0))
 
 
 def _check_tagger(template):

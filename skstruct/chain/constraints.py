@@ -121,3 +121,34 @@ def check_gold(gold, token, labels, constraints, given=None):
             raise PlaceError(
                 i, None, "under the constraints there is no labelling with the labels given", "y"
             )
+
+
+def check_known(gold, unseen, token, labels, constraints):
+    """As :func:`check_gold`, for sequences with labels that training lacks; they are passed over.
+
+    Parameters
+    ----------
+    gold : ndarray of shape (N,)
+        As from ``data.labels.encode_known``.
+    unseen : ndarray of shape (N,), bool
+        Where there is such a label.
+    token : ndarray of shape (n + 1,)
+    labels : Labels
+    constraints : tuple of (start, allowed, end)
+
+    Returns
+    -------
+    list of int
+        The sequences with such labels for which constraints and their other labels leave no labelling.
+    """
+    found, known = [], np.ones(gold.shape[0], np.bool_)
+    for i in np.unique(np.searchsorted(token, np.flatnonzero(unseen), side="right") - 1).tolist():
+        mine = slice(int(token[i]), int(token[i + 1]))
+        known[mine] = False
+        try:
+            check_gold(gold[mine], np.array([0, token[i + 1] - token[i]]), labels, constraints)
+        except PlaceError:
+            found.append(i)
+    kept = np.concatenate([[0], np.cumsum(known)])[token]
+    check_gold(gold[known], kept, labels, constraints)
+    return found

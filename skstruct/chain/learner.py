@@ -14,18 +14,29 @@ from numpy.typing import ArrayLike
 from .._sklearn import with_callbacks
 from ..cluster.vocabulary import Vocabulary, merged_labels
 from ..core.noise import MOST_COLUMNS
-from ..data.inputs import blanked, flatten, lengths_of, offsets_of, renumbered, take
-from ..data.labels import Labels, encode_labels, some_of
+from ..data.inputs import (
+    as_tokens,
+    blanked,
+    check_X_y,
+    flatten,
+    lengths_of,
+    offsets_of,
+    renumbered,
+    take,
+)
+from ..data.labels import Labels, encode_known, encode_labels, some_of
 from ..data.types import Corpus
 from ..features.choose import check_same_features, new_encoder
 from ..features.encoded import count_rows
 from ..features.merging import merge_encoders
+from ..training.held_out import NAMES, HeldOut
 from ..training.learner import OnlineLearner
 from ..training.parameters import OrderParameters, TaggerParameters
 from ..training.run import Run, new_key
 from .bigram import lists_rows
-from .constraints import check_gold, constraint_arrays
+from .constraints import check_gold, check_known, constraint_arrays
 from .costs import balanced_costs, class_costs
+from .held_out import EncodedPart
 from .model import STRUCTURES, ChainModel, make_task
 from .state import continued_state, final_model, fresh_state, order_of
 from .tagger import SequenceTagger
@@ -41,7 +52,15 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
     """Whether the corpus of ``fit`` decides the scale of rows of numbers; None in a shard of another."""
 
     @with_callbacks
-    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Corpus | None = None,
+        y_val: Corpus | None = None,
+    ) -> Self:
         """Learn from labelled sequences.
 
         Parameters
@@ -54,6 +73,10 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
             the best completion under the current weights counts as gold.
         sample_weight : array-like of shape (n_sequences,), optional
             Multiplies a sequence's update. Sequences of weight 0 are left out altogether.
+        X_val, y_val : lists of sequences, optional
+            Held-out sequences, on which the model is scored after each epoch (``scoring``); the scores are
+            ``validation_score`` in ``history_``. With ``early_stopping`` they decide when to stop and which
+            epoch to keep, in place of a part of ``X``; otherwise they have no influence on the model.
 
         Returns
         -------
@@ -66,8 +89,13 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
             is then as it was before.
         KeyboardInterrupt
             After Ctrl-C; the completed epochs are kept, and the model can be used.
+
+        Warns
+        -----
+        UserWarning
+            If ``y_val`` has labels that training lacks; once, naming them. They count as wrong.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, X_val, y_val)
 
     def partial_fit(
         self,
@@ -107,7 +135,7 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
         # Which features are frequent enough, and what labels there are, is known when all are counted.
         self.min_count, self.class_weight, self._scaled = 1, None, None
 
-    def _prepare(self, X, y, sample_weight, continued=False, stream=False, classes=None):
+    def _prepare(self, X, y, sample_weight, given=None, continued=False, stream=False, classes=None):
         """Check and encode everything; what is left to do is to train."""
         rule = self._rule()
         sequences, targets, weight = self._check_training_data(X, y, sample_weight)
@@ -125,11 +153,12 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
         cost = class_costs(self.class_weight, gold, labels, 1.0 if rule.hamming else 0.0, not stream)
 
         held_out = None
-        if self.early_stopping and not stream:
+        if self.early_stopping and not stream and given is None:
             test = self._held_out(np.flatnonzero(np.diff(token) > 0))
-            held_out = take(sequences, test), take(targets, test)
+            held_out = HeldOut(take(sequences, test), take(targets, test))
             sequences = blanked(sequences, test)
-            gold = gold[np.repeat(~np.isin(np.arange(len(sequences)), test), np.diff(token))]
+            of_test = np.repeat(np.isin(np.arange(len(sequences)), test), np.diff(token))
+            gold, held_out_gold = gold[~of_test], gold[of_test]
             token = offsets_of(lengths_of(sequences))
 
         flat = flatten(sequences)
@@ -146,7 +175,8 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
         task = make_task(encoder, flat, token, gold, weight, grow=True)
         if held_out is not None:  # what is wrong there should not come up after the first epoch
             with renumbered(test):
-                make_task(encoder, flatten(held_out[0]), offsets_of(lengths_of(held_out[0])))
+                part = make_task(encoder, flatten(held_out.X), offsets_of(lengths_of(held_out.X)))
+            held_out.encoded = EncodedPart(part, held_out_gold)
         if self.dropout > 0 and task.n_columns > MOST_COLUMNS:
             raise ValueError(
                 f"dropout={self.dropout} masks at most {MOST_COLUMNS} columns of a token, but the templates "
@@ -160,7 +190,9 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
             key = new_key(self.random_state)
             state = fresh_state(encoder, labels, rule, constraints, cost, key, self.order)
         state.closed, state.stream = closed, stream
-        return ChainRun(self, state, task, encoder, labels, constraints, held_out)
+        run = ChainRun(self, state, task, encoder, labels, constraints, held_out)
+        run.hold_out(given)
+        return run
 
 
 def _closed_labels(classes, before, labels):
@@ -212,12 +244,17 @@ class ChainRun(Run):
         listed = lists_rows(self.state.model, self.state.rule, self.estimator._noise(self.state.key))
         return self.structure.new_work(self.task, len(self.labels), listed=listed)
 
+    def held_out_part(self, X, y):
+        """See ``training.run.Run``."""
+        X, y, token = check_X_y(X, y, NAMES, as_tokens)
+        gold, unseen, others = encode_known(y, token, self.labels)
+        check_known(gold, unseen, token, self.labels, self.constraints)
+        part = EncodedPart.of(make_task(self.encoder, flatten(X), token), gold, unseen)
+        return HeldOut(X, y, True, part), others
+
     def held_out_score(self, model):
         """Token accuracy, over the tokens whose label is given."""
-        X, y = self.held_out
-        predicted, _ = model.predict(X, n_jobs=self.estimator.n_jobs)
-        right = [a == b for a, b in zip(flatten(y), flatten(predicted)) if a is not None]
-        return float(np.mean(right)) if right else 0.0
+        return self.held_out.encoded.accuracy(model)
 
     def at_rest(self, model):
         """See ``training.run.Run``."""

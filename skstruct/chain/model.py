@@ -212,20 +212,34 @@ class ChainModel:
 
     def _predict_plain(self, sequences, like, out, scores):
         """Write the best labellings, as ids, and their scores; returns where each sequence starts."""
-        ready, longest = self.ready, out.shape[0]
+        longest = out.shape[0]
         if len(sequences) == 1 and not isinstance(sequences, SequenceMatrix):  # often the whole of a call
             flat, token = list(sequences[0]), np.array([0, longest])
         else:
             flat, token = flatten(sequences), offsets_of(lengths_of(sequences))
             longest = int(np.diff(token).max(initial=1))
-        x = _encoded(self.encoder, flat, token, False, like)
-        scratch = np.empty((2, longest * len(self.labels)))
+        self._label_plain(_encoded(self.encoder, flat, token, False, like), token, longest, out, scores)
+        return token
+
+    def _label_plain(self, x, token, longest, out, scores):
+        """The same for an encoded corpus, whose longest sequence has that many tokens."""
+        ready, scratch = self.ready, np.empty((2, longest * len(self.labels)))
         chain.predict_plain(
             token, x.anchor, x.left, x.nodes.row, x.nodes.lo, x.nodes.width, *x.bag,
             ready.chain.nodes.value, ready.transition, ready.chain.start, ready.chain.end,
             scratch[0], scratch[1], out, scores,
         )  # fmt: skip
-        return token
+
+    def best_ids(self, task):
+        """The best labellings of a corpus that is encoded already, as ids, (N,) int32."""
+        ready, n, token = self.ready, task.token.shape[0] - 1, task.token
+        out, scores = np.empty(int(token[-1]), np.int32), np.empty(n)
+        if ready.transition is not None:
+            self._label_plain(task, token, int(np.diff(token).max(initial=1)), out, scores)
+        else:
+            work = self.structure.new_work(task, len(self.labels), training=False)
+            self.structure.predict(task, 0, n, ready.chain, READ_ONLY, QUIET, work, out, scores)
+        return out
 
     def predict_kbest(self, sequences, k, options=None, n_jobs=None):
         """The k best labellings of each sequence, as lists of (labels, score), best first."""

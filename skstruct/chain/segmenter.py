@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn import get_config
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._sklearn import (
     BaseEstimator,
@@ -30,7 +27,6 @@ from .._sklearn import (
     with_callbacks,
 )
 from ..data.inputs import WORDS, Inputs, Sequences, renumbered, take
-from ..data.schemes import words_to_labels
 from ..data.segmented import (
     WORD_SCHEMES,
     as_dictionary,
@@ -41,12 +37,13 @@ from ..data.segmented import (
     label_options,
     with_characters,
 )
-from ..data.types import Corpus, Texts
+from ..data.types import Corpus, History, Texts
 from ..metrics.checks import f1
 from ..metrics.words import word_spans
 from ..saving.registry import Savable, savable
+from ..training.held_out import NAMES, both_or_neither
 from ..training.parameters import Parameters, documented, parameter
-from .perceptron import StructuredPerceptron
+from .tagger_training import TaggerTraining
 from .word_probabilities import WordProbabilities
 
 if TYPE_CHECKING:
@@ -64,7 +61,7 @@ def _tagger_has(name: str) -> Callable[[Any], bool]:
 @savable
 @documented()
 @dataclass(eq=False, repr=False)
-class Segmenter(WordProbabilities, Parameters, CallbackSupportMixin, Savable, BaseEstimator):
+class Segmenter(TaggerTraining, WordProbabilities, Parameters, CallbackSupportMixin, Savable, BaseEstimator):
     """Raw text in, words out: segmentation with any sequence tagger over characters [1]_.
 
     Trained on (word, tag) pairs instead of words it segments and tags jointly [2]_: labels are then
@@ -76,6 +73,8 @@ class Segmenter(WordProbabilities, Parameters, CallbackSupportMixin, Savable, Ba
         The fitted tagger.
     tagged_ : bool
         Whether words have tags.
+    history_ : list of dict
+        That of ``tagger_``, if it has one.
 
     Notes
     -----
@@ -152,19 +151,28 @@ class Segmenter(WordProbabilities, Parameters, CallbackSupportMixin, Savable, Ba
             .add(tagger=self._new_tagger(), method_mapping=mapping)
         )
 
-    def _new_tagger(self):
-        if self.tagger is None:
-            return StructuredPerceptron(features="char", constraints=None)
-        return clone(self.tagger)
-
     @property
     def inputs(self) -> Inputs:
         """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
         return Inputs(WORDS, str, 1)
 
+    @property
+    def history_(self) -> History:
+        """What the fitted tagger noted of its epochs."""
+        check_is_fitted(self, "tagger_")
+        return self.tagger_.history_
+
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Texts,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Texts | None = None,
+        y_val: Corpus | None = None,
+    ) -> Self:
         """Learn from segmented texts.
 
         Parameters
@@ -175,6 +183,9 @@ class Segmenter(WordProbabilities, Parameters, CallbackSupportMixin, Savable, Ba
             The words of each text, which spell it, or words with their tags.
         sample_weight : array-like of shape (n_texts,), optional
             Handed to the tagger.
+        X_val, y_val : list of str and list of lists, optional
+            Held-out texts and their words, handed to the tagger as characters and labels: what it scores is
+            labels, with its own ``scoring``.
 
         Returns
         -------
@@ -190,15 +201,19 @@ class Segmenter(WordProbabilities, Parameters, CallbackSupportMixin, Savable, Ba
         """
         self._validate_params()
         tagger = self._new_tagger()
+        given = both_or_neither(X_val, y_val)
+        if given is not None and not has_fit_parameter(tagger, "X_val"):
+            raise ValueError(f"X_val: the fit of the tagger, a {type(tagger).__name__}, takes none")
         context = self._init_callback_context(max_subtasks=1)
         data, fitted = self._training_data("fit", X, y, sample_weight)
+        data.update(zip(NAMES, self._given_to_learner(given) or ()))
         if context is None:
-            return self._run(tagger, tagger.fit, data, fitted)
+            return self._train(tagger, tagger.fit, data, fitted)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
         part = context.subcontext(task_name="fit-tagger")
         with propagate_callbacks(part, tagger):
             part.call_on_fit_task_begin(estimator=self, X=X, y=y)
-            self._run(tagger, tagger.fit, data, fitted)
+            self._train(tagger, tagger.fit, data, fitted)
             part.call_on_fit_task_end(estimator=self, X=X, y=y)
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
         return self
@@ -225,58 +240,7 @@ class Segmenter(WordProbabilities, Parameters, CallbackSupportMixin, Savable, Ba
                 if fitted["tagged_"]
                 else "y: expected (word, tag) pairs as in earlier calls, got words"
             )
-        return self._run(tagger, tagger.partial_fit, data, fitted)
-
-    def _training_data(self, method, X, y, sample_weight):
-        """What the tagger's method is called with, and the attributes of a fit that succeeds.
-
-        Of the former, ``positions`` are those of its sequences among the texts.
-        """
-        pieces = as_pieces(X)
-        words, tags = as_words(pieces, y)
-        keep = with_characters(pieces)
-        weight = sample_weights(sample_weight, pieces)
-        routed = {} if weight is None else {"sample_weight": weight[keep]}
-        if get_config()["enable_metadata_routing"]:
-            routed = process_routing(self, method, **routed).tagger[method]
-        data = {
-            "X": [list("".join(pieces[i])) for i in keep],
-            "y": [words_to_labels(words[i], self.scheme, tags and tags[i]) for i in keep],
-            "positions": keep,
-            **routed,
-        }
-        return data, {"tagged_": tags is not None}
-
-    # -- as an estimator around a learner; see ``training.learner.OnlineLearner`` ---------------------
-    def _learner(self):
-        return self._new_tagger()
-
-    def _prepare_with(self, learner, X, y, sample_weight):
-        data, known = self._training_data("fit", X, y, sample_weight)
-        with renumbered(data["positions"]):
-            return learner._prepare(data["X"], data["y"], data.get("sample_weight")), known
-
-    def _become(self, learned, known):
-        tagger = self._new_tagger()
-        vars(tagger).update(learned)
-        vars(self).update(known, tagger_=tagger)
-
-    def _run(self, tagger, train, data, fitted):
-        """Train, then set the fitted attributes; also after an interrupt that left a usable tagger."""
-        X, y, positions = data.pop("X"), data.pop("y"), data.pop("positions")
-        try:
-            with renumbered(positions):
-                train(X, y, **data)
-        except KeyboardInterrupt:
-            try:
-                check_is_fitted(tagger)
-            except NotFittedError:
-                fitted = None
-            if fitted is not None:
-                vars(self).update(fitted, tagger_=tagger)
-            raise
-        vars(self).update(fitted, tagger_=tagger)
-        return self
+        return self._train(tagger, tagger.partial_fit, data, fitted)
 
     # -- prediction --------------------------------------------------------------------------------
     @available_if(_tagger_has("adapt"))

@@ -7,6 +7,7 @@ the corpus is read, and everything about the target before the training begins.
 import contextlib
 import sys
 import time
+import warnings
 
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +16,8 @@ from ..chain.constraints import BrokenConstraint
 from ..data.schemes import convert_scheme
 from ..features.presets import PRESETS, preset_of
 from ..features.templates import FeatureTemplates
-from .common import CommandError, check_target, counted, layers, positive, tell
+from ..training.held_out import NAMES
+from .common import CommandError, check_target, counted, layers, positive, tell, warn
 from .corpus import batches, layout_of, located, read_all
 from .evaluate import scores_of
 from .learners import ALGORITHMS, named_algorithm, new_model, scheme_of, setting, task_of
@@ -37,7 +39,11 @@ def add_parser(commands):
     )
     parser.add_argument("file", metavar="FILE", help="the corpus; - is standard input")
     parser.add_argument("--model", "-m", required=True, metavar="OUT", help="file to write the model to")
-    parser.add_argument("--dev", metavar="FILE", help="evaluate on this corpus after the training")
+    parser.add_argument(
+        "--dev", metavar="FILE",
+        help="a held-out corpus: score the model on it after each epoch and evaluate it at the end; with -p "
+        "early_stopping=True it decides which epoch to keep",
+    )  # fmt: skip
     add_options(parser)
     group = parser.add_argument_group("learning")
     add_features(group)
@@ -170,7 +176,8 @@ def run(arguments):
     if arguments.dev is not None:  # read now: a mistake in it should not cost a training
         with Source(arguments.dev, arguments.encoding) as held_out:
             chosen = layout_of(arguments, held_out, task=task_of(arguments))
-            dev = held_out.name, *read_all(held_out, chosen)
+            X_dev, y_dev, lines = read_all(held_out, chosen)
+            dev = held_out.name, X_dev, repair(y_dev, held_out.name, lines), lines
     unit = "word" if segmented else "token"
     began = time.perf_counter()
     try:
@@ -179,7 +186,7 @@ def run(arguments):
                 _stream(arguments, model, layout, unit, source, repair)
             else:
                 tell(f"read {counted(len(X), 'sentence')}, {counted(sum(map(len, y)), unit)}")
-                _learn(model.fit, X, y, name, numbers)
+                _learn(model.fit, X, y, name, numbers, dev)
     except KeyboardInterrupt:
         _keep(model, arguments.model + PARTIAL)
         raise
@@ -196,10 +203,16 @@ def run(arguments):
     return 0
 
 
-def _learn(method, X, y, name, numbers):
+def _learn(method, X, y, name, numbers, dev=None):
+    """Call ``fit`` or ``partial_fit``; ``dev`` is (name, X, y, numbers) of the held-out file."""
+    given = {} if dev is None else {"X_val": dev[1], "y_val": dev[2]}
     try:
-        method(X, y)
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: warn(str(message))
+            method(X, y, **given)
     except ValueError as error:
+        of_dev = dev is not None and (getattr(error, "name", None) or str(error)).startswith(NAMES)
+        name, numbers = (dev[0], dev[3]) if of_dev else (name, numbers)
         found = located(error, name, numbers)
         if isinstance(error, BrokenConstraint):
             found = CommandError(f"{str(found).partition(';')[0]}; --repair spells the labels as it demands")

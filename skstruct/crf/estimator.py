@@ -25,10 +25,12 @@ from ..data.labels import Labels, encode_labels
 from ..data.types import Corpus, History
 from ..features.choose import check_same_features, new_encoder
 from ..saving.registry import savable
+from ..training.held_out import both_or_neither
 from ..training.parameters import (
     CheckpointParameters,
     CountParameters,
     RunParameters,
+    ScoringParameters,
     TaggerParameters,
     VerboseParameters,
     WarmStartParameters,
@@ -66,6 +68,7 @@ class L1CRF(
     WarmStartParameters,
     CheckpointParameters,
     RunParameters,
+    ScoringParameters,
     VerboseParameters,
     CallbackSupportMixin,
     ProbabilityTagger,
@@ -95,7 +98,8 @@ class L1CRF(
     history_ : list of dict
         For each pass ``stage`` (``"sgd"`` or ``"batch"``), ``seconds`` since training began, ``n_active``
         (weights that are not zero), ``objective`` (None in the first of two stages), ``optimality`` (of
-        the weights before the pass; None in SGD), and, if ``fit`` has held-out sequences, ``validation``.
+        the weights before the pass; None in SGD), and, if ``fit`` has held-out sequences, ``validation`` and
+        ``validation_score``.
 
     References
     ----------
@@ -218,7 +222,8 @@ class L1CRF(
             Multiplies a sequence's log-likelihood. Sequences of weight 0 are left out altogether.
         X_val, y_val : lists of sequences, optional
             Held-out sequences. They do not influence training; ``history_`` then has ``validation``, their
-            mean log-probability after each pass. Labels that training lacks count as None.
+            mean log-probability after each pass, and ``validation_score``, the model's score on them
+            (``scoring``). For the former, labels that training lacks count as None.
 
         Returns
         -------
@@ -241,15 +246,14 @@ class L1CRF(
             If ``max_iter`` passes were not enough, or no step lowers the objective though one should.
         """
         self._validate_params()
+        given = both_or_neither(X_val, y_val)
         context = self._callback_context()
-        run = self._prepare(X, y, sample_weight)
-        run.hold_out(X_val, y_val)
-        return run.train(X, y, context)
+        return self._prepare(X, y, sample_weight, given).train(X, y, context)
 
     def _callback_context(self):
         return self._init_callback_context(max_subtasks=None)  # nobody knows how many passes it takes
 
-    def _prepare(self, X, y, sample_weight):
+    def _prepare(self, X, y, sample_weight, given=None):
         """Check and encode everything; what is left to do is to train."""
         sequences, targets, weight = self._check_training_data(X, y, sample_weight)
         token = offsets_of(lengths_of(sequences))
@@ -272,4 +276,6 @@ class L1CRF(
         with renumbered(filled):
             task = make_task(encoder, flat, token, gold, weight, grow=True, spelled=True)
             check_values(task)
-        return CRFRun(self, task, encoder, labels, constraints, cost, before)
+        run = CRFRun(self, task, encoder, labels, constraints, cost, before)
+        run.hold_out(given)
+        return run

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from ..data.types import Corpus
+from ..training.held_out import both_or_neither
 from .estimator import L1CRF
 from .run import warn_unless_converged
 from .solve import HeldOut, solve
@@ -89,8 +90,7 @@ def regularization_path(
         raise ValueError("a path needs a solver that converges, got solver='sgd'")
     first = clone(estimator)
     first._validate_params()
-    run = first._prepare(X, y, sample_weight)
-    run.hold_out(X_val, y_val)
+    run = first._prepare(X, y, sample_weight, both_or_neither(X_val, y_val))
     # What the weakest penalty keeps at zero, the stronger ones do too.
     objective = run.objective(strengths[-1])
     points, weights, held_out = [], None, None

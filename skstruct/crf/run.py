@@ -9,13 +9,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .._sklearn import epoch_context
-from ..chain.constraints import check_gold
+from ..chain.constraints import check_known
+from ..chain.held_out import EncodedPart
 from ..chain.model import ChainModel, make_task
 from ..core.averaging import entries, sparse_store
 from ..core.store import DENSE_WEIGHTS, FEW_LABELS, READ_ONLY, is_sparse, new_store
 from ..data.inputs import PlaceError, as_tokens, blanked, check_X_y, flatten, lengths_of, offsets_of, place
-from ..data.labels import encode_known, some_of
+from ..data.labels import encode_known
 from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
+from ..training.held_out import NAMES, HeldOut, held_out_facts, scored, scored_by_itself, warn_unseen
 from ..training.interrupt import DeferredInterrupt
 from .objective import CRFObjective
 from .options import ObjectiveOptions, SolverOptions
@@ -44,53 +46,43 @@ class CRFRun:
         """A run of another estimator on a selection of the sequences, with repetitions."""
         counts = np.bincount(drawn, minlength=self.task.weight.shape[0])
         task = self.task._replace(weight=self.task.weight * counts)
-        return CRFRun(estimator, task, self.encoder, self.labels, self.constraints, self.cost)
+        run = CRFRun(estimator, task, self.encoder, self.labels, self.constraints, self.cost)
+        run.held_out, run.validation = self.held_out, self.validation
+        return run
 
-    checkpoint = validation = None
+    checkpoint = validation = held_out = None
+    title = ""
+    """Of the lines that ``verbose`` prints."""
 
-    def hold_out(self, X, y):
-        """Encode held-out sequences; both None: none."""
-        if X is None and y is None:
+    def hold_out(self, given):
+        """Encode the user's (X_val, y_val), which is None if there is no such part."""
+        if given is None:
             return
-        if X is None or y is None:
-            raise ValueError("X_val and y_val must be given together")
-        names = {"X": "X_val", "y": "y_val"}
-        sequences, targets, token = check_X_y(X, y, tuple(names.values()), as_tokens)
+        names = {"X": "X_val", "y": "y_val", None: "X_val"}
+        X, y, token = check_X_y(*given, NAMES, as_tokens)
         try:
-            gold, unseen, others = encode_known(targets, token, self.labels)
-            left_out = self._without_labelling(gold, unseen, token)
-            sequences = blanked(sequences, left_out)
-            weight = np.ones(len(sequences))
+            gold, unseen, others = encode_known(y, token, self.labels)
+            left_out = check_known(gold, unseen, token, self.labels, self.constraints)
+            weight = np.ones(len(X))
             weight[left_out] = 0.0
             gold = gold[np.repeat(weight > 0.0, np.diff(token))]
-            token = offsets_of(lengths_of(sequences))
-            check_gold(gold, token, self.labels, self.constraints)
-            flat = flatten(sequences)
+            sequences = blanked(X, left_out)
+            token, flat = offsets_of(lengths_of(sequences)), flatten(sequences)
             if len(flat):
                 self.validation = make_task(self.encoder, flat, token, gold, weight, spelled=True)
                 check_values(self.validation)
         except PlaceError as error:
             error.move(error.sequence, names.get(error.name))
             raise
-        if others:
-            n = len(left_out)
-            warnings.warn(
-                f"y_val has labels that training lacks: {some_of(others)}; they count as wrong in scores and "
-                f"as not given in log-probabilities"
-                + (f", which leave out {n} sequences that constraints then leave no labelling" if n else ""),
-                stacklevel=3,
-            )
-
-    def _without_labelling(self, gold, unseen, token):
-        """Sequences with unseen labels for which constraints and their other labels leave no labelling."""
-        found = []
-        for i in np.unique(np.searchsorted(token, np.flatnonzero(unseen), side="right") - 1).tolist():
-            mine = gold[token[i] : token[i + 1]]
-            try:
-                check_gold(mine, np.array([0, mine.shape[0]]), self.labels, self.constraints)
-            except PlaceError:
-                found.append(i)
-        return found
+        n, part = len(left_out), None
+        if not (n or self.validation.dense):
+            part = EncodedPart.of(self.validation, gold, unseen)
+        self.held_out = HeldOut(X, y, True, part)
+        warn_unseen(
+            others,
+            " and as not given in log-probabilities"
+            + (f", which leave out {n} sequences that constraints then leave no labelling" if n else ""),
+        )
 
     def rows(self):
         """(weight rows of features, combinations of transition features)."""
@@ -116,8 +108,10 @@ class CRFRun:
 
             def on_pass(record, matrices):
                 passes.append(record)
+                if self.held_out is not None:
+                    record["validation_score"] = self.score_pass(matrices)
                 if e.verbose:
-                    print(_line(record), flush=True)
+                    print(self.title + _line(record), flush=True)
                 stop = False
                 if record["stage"] != "sgd" or e.solver == "sgd":
                     stop = events.end(lambda: self.fitted_so_far(passes, *matrices()))
@@ -151,6 +145,14 @@ class CRFRun:
             warn_unless_converged(result, e)
         return e
 
+    def score_pass(self, matrices):
+        """The score on the user's held-out part, after a pass."""
+        scoring, X, y = self.estimator.scoring, self.held_out.X, self.held_out.y
+        fitted = self._model_of(*matrices())
+        if scoring is None and self.held_out.encoded is not None:
+            return self.held_out.encoded.accuracy(fitted["_model"])
+        return scored(scored_by_itself if scoring is None else scoring, self.estimator, fitted, X, y)
+
     def objective(self, c1):
         """The objective; releases the encoded corpus, of which it has its own encoding."""
         e, (start, allowed, end) = self.estimator, self.constraints
@@ -178,6 +180,8 @@ class CRFRun:
             "parameters": simple_parameters(e),
             "bigram": self.encoder.has_bigram,
         }
+        if self.held_out is not None:
+            facts.update(held_out_facts(self.held_out, e.scoring))
         arrays = arrays_of((self.task, self.constraints, self.cost, warm, self.validation), "fit")
         return Checkpoint(e.checkpoint, type(e).__name__, fingerprint(facts, arrays))
 

@@ -165,6 +165,8 @@ def flatten(sequences):
 def renumbered(positions):
     """Errors inside count the sequences of a selection; let them count those it was taken from.
 
+    Errors about ``X_val`` and ``y_val`` are left alone: nothing is selected from these.
+
     Parameters
     ----------
     positions : sequence of int
@@ -173,7 +175,8 @@ def renumbered(positions):
     try:
         yield
     except PlaceError as error:
-        error.move(positions[error.sequence])
+        if not (error.name or "").endswith("_val"):
+            error.move(positions[error.sequence])
         raise
 
 

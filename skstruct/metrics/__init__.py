@@ -54,6 +54,7 @@ __all__ = [
     "AttachmentScores",
     "PairedBootstrap",
     "Reliability",
+    "SCORERS",
     "SegmentationReport",
     "attachment_scorer",
     "attachment_scorer_for",
@@ -166,3 +167,15 @@ unlabeled_attachment_scorer: Scorer = attachment_scorer  # another name
 labeled_attachment_scorer: Scorer = make_scorer(labeled_attachment_score)
 expected_calibration_error_scorer: Scorer = score_calibration
 sequence_log_loss_scorer: Scorer = score_log_loss
+
+SCORERS: dict[str, Scorer] = {
+    "token_accuracy": token_accuracy_scorer,
+    "sequence_accuracy": sequence_accuracy_scorer,
+    "segment_f1": segment_f1_scorer,
+    "word_f1": word_f1_scorer,
+    "attachment": attachment_scorer,
+    "labeled_attachment": labeled_attachment_scorer,
+    "expected_calibration_error": expected_calibration_error_scorer,
+    "sequence_log_loss": sequence_log_loss_scorer,
+}
+"""Name -> scorer, as the parameter ``scoring`` of the estimators takes it."""

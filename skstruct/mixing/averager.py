@@ -24,8 +24,9 @@ from .._sklearn import (
     member_context,
     with_callbacks,
 )
-from ..data.types import Corpus
+from ..data.types import Corpus, History
 from ..saving.registry import savable
+from ..training.held_out import both_or_neither
 from ..training.interrupt import DeferredInterrupt
 from ..training.parameters import documented, parameter
 from .meta import MetaLearner
@@ -57,6 +58,9 @@ class BaggingShuffleAverager(MetaLearner):
         If the estimator has labels.
     n_iter_ : int
         Most epochs that a member ran.
+    history_ : list of dict
+        For each epoch of each member what the estimator's own ``history_`` holds, and ``member``, counted
+        from 1: first all epochs of the first member.
     estimators_ : list of estimators
         With ``keep_members`` only.
 
@@ -117,15 +121,27 @@ class BaggingShuffleAverager(MetaLearner):
     )
 
     estimators_: list[Any] = field(init=False)
+    history_: History = field(init=False)
 
     @with_callbacks
-    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Corpus | None = None,
+        y_val: Corpus | None = None,
+    ) -> Self:
         """Train the members and average them.
 
         Parameters
         ----------
         X, y, sample_weight
             As the estimator's ``fit`` takes them. The corpus is encoded once for all members.
+        X_val, y_val : optional
+            Held-out sequences, on which each member is scored as in the estimator's ``fit``; the scores are
+            in ``history_``.
 
         Returns
         -------
@@ -142,7 +158,7 @@ class BaggingShuffleAverager(MetaLearner):
         context = self._init_callback_context(max_subtasks=self.n_estimators, sequential_subtasks=False)
         events = epoch_context(context, self, X, y)
         events.begin_fit()
-        training = _Training(self, X, y, sample_weight, context)
+        training = _Training(self, X, y, sample_weight, both_or_neither(X_val, y_val), context)
         fitted = self._averaged(training)
         events.end_fit(fitted)
         for name in ("classes_", "estimators_"):
@@ -163,21 +179,26 @@ class BaggingShuffleAverager(MetaLearner):
         for checkpoint in training.checkpoints:  # not before all are done: a fit that is killed finds them
             checkpoint.remove()
         members = [member for member, _, _ in training.members]
+        history = [
+            {"member": number, **record}
+            for number, member in enumerate(members, start=1)
+            for record in member.history_
+        ]
         common = {"n_iter_": max(member.n_iter_ for member in members)}
         if hasattr(members[0], "classes_"):
             common["classes_"] = members[0].classes_
         estimator = clone(self._template())
         vars(estimator).update(common, _model=model)
         kept = {"estimators_": members} if self.keep_members else {}
-        return {**common, **kept, "estimator_": estimator}
+        return {**common, **kept, "history_": history, "estimator_": estimator}
 
-    def _members(self, X, y, sample_weight):
+    def _members(self, X, y, sample_weight, given):
         """The run that all members have in common, and for each the estimator, its seed and its examples."""
         template = self._trainable()
         random = check_random_state(self.random_state)
         prepared = clone(template).set_params(random_state=int(random.randint(2**31 - 1)))
         prepared._validate_params()
-        shared = prepared._prepare(X, y, sample_weight)
+        shared = prepared._prepare(X, y, sample_weight, given)
         nonempty = np.flatnonzero(np.diff(shared.task.token) > 0)
         n_drawn = max(1, round(self.max_samples * nonempty.shape[0]))
         members = []
@@ -243,9 +264,9 @@ class _Training:
         Of the members, the first of which stopped the others.
     """
 
-    def __init__(self, averager, X, y, sample_weight, context):
+    def __init__(self, averager, X, y, sample_weight, given, context):
         self.averager, self.X, self.y, self.context = averager, X, y, context
-        self.shared, self.members = averager._members(X, y, sample_weight)
+        self.shared, self.members = averager._members(X, y, sample_weight, given)
         self.interrupt, self.checkpoints, self.failures = None, [], []
 
     def models(self, threads):
@@ -275,6 +296,7 @@ class _Training:
             if self.interrupt.count:
                 raise KeyboardInterrupt
             run = self.shared.member(member, seed, drawn)
+            run.title = f"member {number + 1}, "
             with member_context(self.context, self.averager, member, number, self.X, self.y):
                 _train(member, run, self.X, self.y, interrupt=self.interrupt, for_good=not keep)
         except BaseException as error:

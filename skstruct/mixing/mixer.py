@@ -21,6 +21,7 @@ from ..data.numbers import numbers_in
 from ..data.types import Corpus, History
 from ..saving.registry import savable
 from ..training.checkpoint import simple_parameters
+from ..training.held_out import Watch, both_or_neither, held_out_facts
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import new_key
@@ -57,7 +58,8 @@ class ParameterMixer(MetaLearner):
     history_ : list of dict
         For each round: ``updates`` and ``loss`` over all shards, ``sequence_error``, ``token_error``,
         ``mixture`` (the shards' weights), ``bytes_sent`` to the shards and ``bytes_received`` from them (in
-        threads: what a cluster would have to send), and ``seconds``.
+        threads: what a cluster would have to send), ``seconds``, and ``validation_score`` if ``fit`` has
+        held-out sequences.
     resumed_from_ : int
         With ``checkpoint`` only: rounds that an earlier fit had completed, 0 if there was none.
 
@@ -156,13 +158,24 @@ class ParameterMixer(MetaLearner):
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Corpus | None = None,
+        y_val: Corpus | None = None,
+    ) -> Self:
         """Deal the sequences to shards and train.
 
         Parameters
         ----------
         X, y, sample_weight
             As the estimator's ``fit`` takes them.
+        X_val, y_val : optional
+            Held-out sequences, on which the mixed model is scored after each round, with the learner's
+            ``scoring``. With its ``early_stopping`` they decide when to stop and which round to keep.
 
         Returns
         -------
@@ -178,9 +191,11 @@ class ParameterMixer(MetaLearner):
             After Ctrl-C; the rounds completed are kept, and the model can be used.
         """
         self._validate_params()
-        estimator, learner = self._checked()
+        given = both_or_neither(X_val, y_val)
+        estimator, learner = self._checked(given)
         if self.client is not None:
-            return self._fit_jobs(estimator, learner, _dealt(X, y, sample_weight, self.n_shards), X, y)
+            loads = _dealt(X, y, sample_weight, self.n_shards)
+            return self._fit_jobs(estimator, learner, loads, X, y, given)
         learner.random_state = self.random_state  # not a copy: a RandomState moves on, as in the learner
         run, fitted = estimator._prepare_with(learner, X, y, sample_weight)
         n = run.visited.shape[0]
@@ -193,6 +208,7 @@ class ParameterMixer(MetaLearner):
             shards.append(Shard(shard, self.n_shards == 1))
         mixed = Mixture(run.structure, run.fresh(key).model, run.state.rule, self.mixing == NONZERO)
         crew = Threads(self.n_jobs, shards)
+        run.hold_out(estimator._given_to_learner(given))
         return self._rounds(crew, mixed, run, fitted, n, int(run.task.token[-1]), X, y)
 
     @with_callbacks
@@ -227,8 +243,11 @@ class ParameterMixer(MetaLearner):
                 raise ValueError(f"shard {s}: expected a callable that returns (X, y), got {describe(load)}")
         return self._fit_jobs(estimator, learner, list(shards))
 
-    def _checked(self):
-        """The estimator, and a copy of the learner in it, after a check that it can be mixed."""
+    def _checked(self, given=None):
+        """The estimator, and a copy of the learner in it, after a check that it can be mixed.
+
+        With ``given``, the user's held-out part, early stopping is for rounds, and theirs is switched off.
+        """
         estimator = self._trainable()
         learner = estimator._learner()
         if self.checkpoint is not None and self.strategy == "once":
@@ -241,14 +260,24 @@ class ParameterMixer(MetaLearner):
                     f"callbacks of {type(inner).__name__} do not go with ParameterMixer: its shards have no "
                     f"fit of their own; set them on the ParameterMixer, which tells them of its rounds"
                 )
+        if given is not None:
+            names = [name for name in estimator.get_params() if name.split("__")[-1] == "early_stopping"]
+            estimator = clone(estimator).set_params(**dict.fromkeys(names, False))
+            learner.early_stopping = False
         for name in ("early_stopping", "checkpoint"):
             if getattr(learner, name, None):
                 raise ValueError(
                     f"{name}={getattr(learner, name)!r} of {type(learner).__name__} does not go with "
                     f"ParameterMixer: its shards train for max_iter rounds"
+                    + ("; with X_val and y_val in fit it does" if name == "early_stopping" else "")
                 )
         learner._validate_params()
         return estimator, learner
+
+    def _stops(self):
+        """Whether the learner asks for early stopping."""
+        template = self._template()
+        return bool((template._learner() if hasattr(template, "_learner") else template).early_stopping)
 
     def _trainable(self):
         template = self._template_instance()
@@ -263,7 +292,7 @@ class ParameterMixer(MetaLearner):
             )
         return super()._trainable()
 
-    def _fit_jobs(self, estimator, learner, loads, X=None, y=None):
+    def _fit_jobs(self, estimator, learner, loads, X=None, y=None, given=None):
         """Train shards that know how to load their data."""
         key = new_key(self.random_state)
         alone = len(loads) == 1
@@ -279,6 +308,7 @@ class ParameterMixer(MetaLearner):
                     f"words alone"
                 )
             run, plans = opened[0].kind.merged([shard.vocabulary for shard in opened], learner, key)
+            run.hold_out(estimator._given_to_learner(given))
             crew.join(plans, alone)
             mixed = Mixture(run.structure, run.fresh(key).model, run.state.rule, self.mixing == NONZERO)
             n_examples = sum(shard.n_examples for shard in opened)
@@ -292,12 +322,13 @@ class ParameterMixer(MetaLearner):
         learner = run.estimator
         once = self.strategy == "once" and crew.n_shards > 1
         n_rounds, n_epochs = (1, learner.max_iter) if once else (learner.max_iter, 1)
-        rounds = Rounds(crew, mixed, run, self.mixing, n_rounds, n_epochs, n_examples, n_tokens)
+        watch = None if run.held_out is None else Watch(run, self._stops())
+        rounds = Rounds(crew, mixed, run, self.mixing, n_rounds, n_epochs, n_examples, n_tokens, watch)
         if self.checkpoint is not None:
             rounds.keep_in(self.checkpoint, self._facts(learner, run))
 
         def attributes():
-            return self._attributes(run.finished(rounds.model()), run, fitted, rounds, n_epochs)
+            return self._attributes(run.finished(rounds.best()), run, fitted, rounds, n_epochs)
 
         context = self._init_callback_context(max_subtasks=n_rounds)
         interrupted = rounds.train(epoch_context(context, self, X, y, "round"), attributes)
@@ -312,7 +343,11 @@ class ParameterMixer(MetaLearner):
         """What a fit depends on besides its shards, for the name of its checkpoint."""
         parameters = simple_parameters(learner)
         parameters.pop("random_state")
+        held_out = {}
+        if run.held_out is not None:
+            held_out = {**held_out_facts(run.held_out, learner.scoring), "stops": self._stops()}
         return {
+            **held_out,
             "class": type(learner).__name__,
             "parameters": parameters,
             "mixing": self.mixing,

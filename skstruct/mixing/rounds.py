@@ -29,6 +29,8 @@ class Rounds:
         Rounds, and epochs of each.
     n_examples, n_tokens : int
         Of all shards.
+    watch : Watch, optional
+        Scores the mixed model after each round.
 
     Attributes
     ----------
@@ -37,11 +39,11 @@ class Rounds:
         Rounds that a checkpoint had to offer.
     """
 
-    def __init__(self, crew, mixed, run, mixing, n_rounds, n_epochs, n_examples, n_tokens):
+    def __init__(self, crew, mixed, run, mixing, n_rounds, n_epochs, n_examples, n_tokens, watch=None):
         self.crew, self.mixed, self.run, self.mixing = crew, mixed, run, mixing
         self.n_rounds, self.n_epochs = n_rounds, n_epochs
         self.n_examples, self.n_tokens = n_examples, n_tokens
-        self.alone = crew.n_shards == 1
+        self.alone, self.watch = crew.n_shards == 1, watch
         self.history, self.resumed_from, self.checkpoint = [], 0, None
 
     def train(self, events, attributes):
@@ -61,10 +63,10 @@ class Rounds:
                 complete = len(self.history) == self.n_rounds
                 while not (complete or interrupt.count):
                     events.begin()
-                    self._round()
-                    if self.checkpoint is not None and len(self.history) < self.n_rounds:
+                    last = self._round() or len(self.history) == self.n_rounds
+                    if self.checkpoint is not None and not last:
                         self._keep()
-                    complete = events.end(attributes) or len(self.history) == self.n_rounds
+                    complete = events.end(attributes) or last
                 if complete:
                     events.end_fit(attributes)
                 return bool(interrupt.count)
@@ -83,7 +85,13 @@ class Rounds:
         """The structure's model after the rounds so far."""
         return self.crew.model() if self.alone else self.mixed.result()
 
+    def best(self):
+        """The same of the best round, if there is early stopping."""
+        best = None if self.watch is None else self.watch.best
+        return self.model() if best is None else best
+
     def _round(self):
+        """Train and mix once; returns whether to stop early."""
         crew, done = self.crew, len(self.history)
         began, sent, received = time.perf_counter(), crew.sent, crew.received
         # After a resumption the shards know nothing of the rounds before.
@@ -106,14 +114,18 @@ class Rounds:
                 "seconds": time.perf_counter() - began,
             }
         )
+        record, stop = self.history[-1], False
+        if self.watch is not None:
+            stop = self.watch.look(self.model(), record)
         if self.run.estimator.verbose:
-            record = self.history[-1]
             megabytes = (record["bytes_sent"] + record["bytes_received"]) / 1e6
             print(
                 f"round {done + 1}: {record['updates']} updates, token error "
-                f"{record['token_error']:.4f}, {megabytes:.1f} MB, {record['seconds']:.2f} s",
+                f"{record['token_error']:.4f}, {megabytes:.1f} MB, {record['seconds']:.2f} s"
+                + self.run.held_out_text(record),
                 flush=True,
             )
+        return stop
 
     # -- checkpoints -------------------------------------------------------------------------------
     def keep_in(self, folder, facts):
@@ -143,6 +155,8 @@ class Rounds:
                 model = with_arrays(self.run.fresh(key).model, "model", arrays)
             else:
                 self.mixed.restore(header["steps"], arrays)
+            if self.watch is not None:
+                self.watch.restore(header, arrays, self.run.fresh(key).model)
             self.crew.resume(key, model, len(history) * self.n_epochs)
         except (KeyError, TypeError, ModelFileError) as error:
             raise self.checkpoint.refusal(error) from None
@@ -156,5 +170,8 @@ class Rounds:
             arrays = arrays_of(self.crew.model(), "model")
         else:
             header["steps"], arrays = self.mixed.state()
+        if self.watch is not None:
+            best, best_arrays = self.watch.state()
+            header, arrays = {**header, **best}, {**arrays, **best_arrays}
         self.checkpoint.finish()
         self.checkpoint.offer(header, arrays)

@@ -18,6 +18,7 @@ from ..data.inputs import Sequences, as_sequences, check_X_y, take
 from ..data.labels import Labels, encode_labels
 from ..data.types import Corpus
 from ..saving.registry import savable
+from ..training.held_out import HeldOut
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import new_key
@@ -151,7 +152,15 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Corpus | None = None,
+        y_val: Corpus | None = None,
+    ) -> Self:
         """Learn from trees.
 
         Parameters
@@ -162,6 +171,10 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             Trees. A label of None is not known: nothing is learned from it.
         sample_weight : array-like of shape (n_sentences,), optional
             Multiplies a sentence's update. Sentences of weight 0 are left out altogether.
+        X_val, y_val : lists of sentences, and their trees, optional
+            Held-out sentences, on which the model is scored after each epoch (``scoring``); the scores are
+            ``validation_score`` in ``history_``. With ``early_stopping`` they decide when to stop and which
+            epoch to keep, in place of a part of ``X``; otherwise they have no influence on the model.
 
         Returns
         -------
@@ -174,8 +187,13 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             position. The parser is then as it was before.
         KeyboardInterrupt
             After Ctrl-C; the completed epochs are kept, and the model can be used.
+
+        Warns
+        -----
+        UserWarning
+            If ``y_val`` has labels that training lacks; once, naming them. They count as wrong.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, X_val, y_val)
 
     def partial_fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """One pass over more trees; words, tags and labels may be new.
@@ -196,7 +214,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         """
         return self._partial_fit(X, y, sample_weight)
 
-    def _prepare(self, X, y, sample_weight, continued=False, stream=False):
+    def _prepare(self, X, y, sample_weight, given=None, continued=False, stream=False):
         """Check and encode everything; what is left to do is to train."""
         rule, lines = self._rule(), template_lines(self.templates)
         X, y, token = check_X_y(X, y)
@@ -223,9 +241,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
                 f"(projectivize={self.projectivize!r})"
             )
         held_out = None
-        if self.early_stopping and not stream:
+        if self.early_stopping and not stream and given is None:
             test = self._held_out(np.flatnonzero(used))
-            held_out = take(X, test), take(y, test)
+            held_out = HeldOut(take(X, test), take(y, test))
             used[test] = False
         # What is left out stays as an empty sentence, so that positions are those of X.
         words = np.flatnonzero(np.repeat(used, np.diff(token)))
@@ -246,7 +264,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         else:
             state = self._fresh_state(encoder, labels, new_key(self.random_state))
             state.stream = stream
-        return ParseRun(self, state, task, lines, encoder, labels, held_out)
+        run = ParseRun(self, state, task, lines, encoder, labels, held_out)
+        run.hold_out(given)
+        return run
 
     def _settings(self):
         """How to search, and what to learn from."""

@@ -7,16 +7,19 @@ from operator import eq
 import numpy as np
 
 from ..cluster.vocabulary import Vocabulary, merged_labels
-from ..data.labels import UNLABELLED, Labels
+from ..data.inputs import check_X_y
+from ..data.labels import UNLABELLED, Labels, encode_known
 from ..features.merging import merge_atoms
 from ..metrics.trees import split_heads
+from ..training.held_out import NAMES, HeldOut
 from ..training.run import Run
 from . import epoch as structure
+from .atoms import check_words
 from .features import SPECIAL
 from .model import ParserModel, final_model, fresh_state, make_task
 from .search import new_work
 from .templates import template_lines
-from .trees import heads_alone
+from .trees import check_trees, heads_alone, split_arcs
 
 
 class ParseRun(Run):
@@ -44,9 +47,18 @@ class ParseRun(Run):
         """See ``training.run.Run``."""
         return new_work(self.task, self.state.model)
 
+    def held_out_part(self, X, y):
+        """See ``training.run.Run``."""
+        X, y, token = check_X_y(X, y, NAMES)
+        check_words(X, token)
+        heads, arcs = split_arcs(y) if len(self.labels) else (heads_alone(y), None)
+        check_trees(heads, token)
+        others = [] if arcs is None else encode_known(arcs, token, self.labels)[2]
+        return HeldOut(X, y, given=True), others
+
     def held_out_score(self, model):
         """UAS."""
-        X, y = self.held_out
+        X, y = self.held_out.X, self.held_out.y
         return unlabeled_attachment(y, model.predict(X, self.estimator.n_jobs)[0])
 
     def fresh(self, key):

@@ -32,13 +32,15 @@ from ..data.types import Corpus
 from ..saving.registry import savable
 from ..training.chunks import map_chunks
 from ..training.epochs import epoch_order
+from ..training.held_out import HeldOut, of_held_out
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
-from ..training.run import Run, TrainingState, new_key
+from ..training.run import TrainingState, new_key
 from . import epoch as structure
 from . import saved
-from .lattice import RIGHT, lattices_of, make_task, paths, view_of
-from .model import choose, continued_state, final_model
+from .lattice import lattices_of, make_task, paths, view_of
+from .model import choose, continued_state
+from .run import RerankRun, f1_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -51,9 +53,9 @@ if TYPE_CHECKING:
     edge_noise="""The same for features of tags alone that read more than one; ``"same"`` follows
     ``feature_noise``.""",
     min_count="Weights that fewer updates changed do not count.",
-    early_stopping="""Hold out lattices of a part of the sequences, stop when F1 on them no longer improves,
-    and keep the best epoch. (The base is trained on all sequences.)""",
-    tol="What counts as improvement, in F1.",
+    early_stopping="""Stop when the score of held-out sequences no longer improves, and keep the best epoch.
+    They are ``X_val`` and ``y_val`` of ``fit``; without these the lattices of a part of ``X``, which are not
+    learned from and are scored by the F1 of their nodes. (The base is trained on all sequences of ``X``.)""",
     warm_start="Let ``fit`` go on from the weights of the last one; the base is trained anew.",
     checkpoint="""Folder where ``fit`` keeps the state of re-ranking after each epoch; see
     :class:`StructuredPerceptron`. The bases are trained again by a fit that is resumed, unless they have
@@ -148,7 +150,15 @@ class KBestReranker(OnlineLearner, BaseEstimator):
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Corpus | None = None,
+        y_val: Corpus | None = None,
+    ) -> Self:
         """Train the bases, then the model that judges their analyses.
 
         Parameters
@@ -158,6 +168,11 @@ class KBestReranker(OnlineLearner, BaseEstimator):
             their labels, where None marks a token that is not labelled.
         sample_weight : array-like of shape (n_sequences,), optional
             Multiplies a sequence's update, and is handed to the bases. Sequences of weight 0 are left out.
+        X_val, y_val : optional
+            Held-out sequences, as ``X`` and ``y``, on which re-ranking is scored after each epoch
+            (``scoring``); the scores are ``validation_score`` in ``history_``. With ``early_stopping`` they
+            decide when to stop and which epoch to keep, in place of a part of ``X``; otherwise they have no
+            influence. The bases do not see them.
 
         Returns
         -------
@@ -171,16 +186,24 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         KeyboardInterrupt
             After Ctrl-C. Once re-ranking has begun its completed epochs are kept; an interrupt before, while
             bases are trained, leaves the estimator as it was.
+
+        Warns
+        -----
+        UserWarning
+            If ``y_val`` has labels that training lacks; once, naming them. They count as wrong.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, X_val, y_val)
 
     def _new_base(self):
         return Segmenter() if self.base is None else clone(self.base)
 
-    def _prepare(self, X, y, sample_weight, continued=False):
+    def _prepare(self, X, y, sample_weight, given=None, continued=False):
         """Check everything, train the bases, and encode their analyses."""
         rule, view = self._rule(), view_of(self._new_base())
         X, y = view.check(X, y)
+        if given is not None:  # what is wrong there should not come up after the bases are trained
+            with of_held_out():
+                given = view.check(*given)
         weight = sample_weights(sample_weight, X)
         lengths = view.lengths(X)
         used = np.flatnonzero((lengths > 0) & (True if weight is None else weight > 0.0))
@@ -196,7 +219,8 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         key = self._training.key if continued else new_key(self.random_state)
         X, y = take(X, used), take(y, used)
         weight = None if weight is None else weight[used]
-        test = self._held_out(np.arange(len(X))) if self.early_stopping else []
+        split = self.early_stopping and given is None
+        test = self._held_out(np.arange(len(X))) if split else []
         with renumbered(used):
             base = self._fitted_base(X, y, weight, np.arange(len(X)))
             lattices = self._jackknife(view, X, y, weight, key)
@@ -212,13 +236,17 @@ class KBestReranker(OnlineLearner, BaseEstimator):
 
         task, n_items = encode(train, (words, tags), None if weight is None else weight[train])
         # What only the held-out part has stays unknown: its words get numbers no feature knows.
-        held_out = encode(test, (dict(words), dict(tags))) if self.early_stopping else None
+        held_out = None
+        if split:
+            held_out = HeldOut(take(X, test), take(y, test), False, encode(test, (dict(words), dict(tags))))
         if continued:
             state = continued_state(self._training, rule)
         else:
             state = TrainingState(structure.new_model(int(self.min_count), rule), rule, key)
-        oracle = _f1(task, task.target != structure.ABSENT, n_items)
-        return RerankRun(self, state, task, words, tags, base, oracle, held_out)
+        oracle = f1_of(task, task.target != structure.ABSENT, n_items)
+        run = RerankRun(self, state, task, words, tags, base, oracle, held_out)
+        run.hold_out(given)
+        return run
 
     def _fitted_base(self, X, y, weight, keep):
         """A clone of the base, trained on some of the sequences."""
@@ -322,43 +350,3 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         view = view_of(self.base_)
         X, y = view.check(X, y)
         return float(view.score(y, self.predict(X), sample_weights(sample_weight, X)))
-
-
-def _f1(task, chosen, n_items):
-    """F1 of chosen nodes against ``n_items`` right ones."""
-    right = np.count_nonzero(task.right[chosen] == RIGHT)
-    return 2.0 * right / max(np.count_nonzero(chosen) + n_items, 1)
-
-
-class RerankRun(Run):
-    """A training run of a re-ranker."""
-
-    structure = structure
-    score_name = "F1"
-
-    def __init__(self, estimator, state, task, words, tags, base, oracle, held_out):
-        super().__init__(estimator, state, task, held_out)
-        self.words, self.tags = words, tags
-        self.base, self.oracle = base, oracle
-
-    def finished(self, model, reuse=False):
-        """See ``training.run.Run``."""
-        return final_model(model, self.state.rule, self.words, self.tags)
-
-    def fitted(self):
-        """See ``training.run.Run``."""
-        return {"base_": self.base, "oracle_": self.oracle}
-
-    def scratch(self):
-        """See ``training.run.Run``."""
-        return structure.new_work(self.task)
-
-    def held_out_score(self, model):
-        """F1 of the nodes chosen."""
-        task, n_items = self.held_out
-        return _f1(task, choose(model.reranker(), READ_ONLY, task)[0], n_items)
-
-    def fresh(self, key):
-        """See ``training.run.Run``."""
-        model = structure.new_model(self.state.model.features.min_count, self.state.rule)
-        return TrainingState(model, self.state.rule, key)

@@ -70,6 +70,10 @@ class TextView:
         found = iter(cut(repeated, labels, base.scheme, base.tagged_))
         return [[(score, _spelled(next(found), base.tagged_)) for _, score in best] for best in ranked]
 
+    def tags(self, base):
+        """The tags of words that a fitted base knows."""
+        return {str(label).partition("-")[2] for label in getattr(base.tagger_, "classes_", ())}
+
     def decode(self, base, items):
         """What the base predicts for a path."""
         return [(word, tag) if base.tagged_ else word for _, _, word, tag in items]
@@ -105,6 +109,10 @@ class TokenView:
             [(score, _labelled(sequence, labels)) for labels, score in best]
             for sequence, best in zip(X, base.predict_kbest(X, k))
         ]
+
+    def tags(self, base):
+        """The labels that a fitted base knows."""
+        return set(np.asarray(base.classes_).tolist())
 
     def decode(self, base, items):
         """What the base predicts for a path."""

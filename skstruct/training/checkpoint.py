@@ -145,10 +145,10 @@ def _plain(value):
 def simple_parameters(estimator):
     """The constructor parameters that are numbers, strings or flags, but for those without effect.
 
-    ``random_state`` counts only if it is an int. Other parameters (templates, constraints, costs) show in
-    the encoded corpus.
+    ``random_state`` counts only if it is an int, ``scoring`` elsewhere, if there is something to score. Other
+    parameters (templates, constraints, costs) show in the encoded corpus.
     """
-    idle = {"checkpoint", "n_jobs", "verbose"}
+    idle = {"checkpoint", "n_jobs", "scoring", "verbose"}
     return {
         name: value if not isinstance(value, np.generic) else value.item()
         for name, value in sorted(estimator.get_params(deep=False).items())

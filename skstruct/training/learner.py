@@ -11,6 +11,7 @@ from ..core.codes import AVERAGES, NO_PENALTY, PENALTIES, PERCEPTRON
 from ..core.noise import make_noise
 from ..core.store import Rule
 from ..data.types import History
+from .held_out import both_or_neither
 from .parameters import OnlineParameters
 from .saved import SavableLearner
 
@@ -21,13 +22,14 @@ STREAM_HISTORY = 1000
 class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     """Base of the estimators that learn example by example.
 
-    A subclass has ``_prepare(X, y, sample_weight, continued, stream)``, which checks and encodes everything
-    and returns a :class:`.run.Run`. ``continued``: go on from ``_model`` and ``_training``. ``stream``: the
-    run is one call of ``partial_fit``, which may have more arguments. A subclass that is no perceptron has a
-    ``_rule`` of its own.
+    A subclass has ``_prepare(X, y, sample_weight, given, continued, stream)``, which checks and encodes
+    everything and returns a :class:`.run.Run`. ``given``: the user's (X_val, y_val), which judge its epochs,
+    or None. ``continued``: go on from ``_model`` and ``_training``. ``stream``: the run is one call of
+    ``partial_fit``, which may have more arguments. A subclass that is no perceptron has a ``_rule`` of its
+    own.
 
-    What trains on shards asks an estimator for ``_learner``, ``_prepare_with`` and ``_become``. An estimator
-    around a learner, such as ``Segmenter``, has these three too.
+    What trains on shards asks an estimator for ``_learner``, ``_prepare_with``, ``_given_to_learner`` and
+    ``_become``. An estimator around a learner, such as ``Segmenter``, has these four too.
     """
 
     n_iter_: int
@@ -41,6 +43,10 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     def _prepare_with(self, learner, X, y, sample_weight):
         """The learner's run on data as this estimator takes it; and the fitted attributes known by then."""
         return learner._prepare(X, y, sample_weight), {}
+
+    def _given_to_learner(self, given):
+        """The user's (X_val, y_val), or None, as the learner takes them."""
+        return given
 
     def _become(self, learned, known):
         """Be fitted: with the attributes of a fitted learner, and those that ``_prepare_with`` knew."""
@@ -71,16 +77,17 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
         """The callbacks' context of a fit."""
         return self._init_callback_context(max_subtasks=self.max_iter)
 
-    def _fit(self, X, y, sample_weight):
+    def _fit(self, X, y, sample_weight, X_val, y_val):
         self._validate_params()
+        given = both_or_neither(X_val, y_val)
         context = self._callback_context()
         continued = self.warm_start and hasattr(self, "_model")
-        return self._prepare(X, y, sample_weight, continued).train(X, y, context)
+        return self._prepare(X, y, sample_weight, given, continued).train(X, y, context)
 
     def _partial_fit(self, X, y, sample_weight, **more):
         self._validate_params()
         continued = hasattr(self, "_model")
-        run = self._prepare(X, y, sample_weight, continued, stream=True, **more)
+        run = self._prepare(X, y, sample_weight, None, continued, stream=True, **more)
         run.history = run.state.history[-STREAM_HISTORY:]  # a stream has no end
         run.n_iter = getattr(self, "n_iter_", 0)
         return run.train(X, y, n_epochs=1)

@@ -27,6 +27,7 @@ from ..core.codes import NOISES, PENALTIES
 from ..features.numeric import NumericFeatures
 from ..features.patterns import Patterns
 from ..features.templates import FeatureTemplates
+from ..metrics import SCORERS
 
 T = TypeVar("T")
 
@@ -207,7 +208,23 @@ class CountParameters(Parameters):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class StoppingParameters(Parameters):
+class ScoringParameters(Parameters):
+    """What held-out sequences are judged by."""
+
+    scoring: str | Callable[..., float] | None = field(
+        default=None,
+        metadata=parameter(
+            "str, callable or None",
+            [StrOptions(set(SCORERS)), callable, None],
+            """How good a model is on held-out sequences: None asks the estimator's ``score``; a str names a
+            scorer of ``skstruct.metrics.SCORERS``, such as ``"segment_f1"``; a callable is called as
+            ``scoring(estimator, X_val, y_val)`` and returns a number. More is better.""",
+        ),
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class StoppingParameters(ScoringParameters):
     """Early stopping."""
 
     early_stopping: bool = field(
@@ -215,8 +232,8 @@ class StoppingParameters(Parameters):
         metadata=parameter(
             "bool",
             ["boolean"],
-            """Hold out a part of the sequences, stop when their token accuracy no longer improves, and keep
-            the best epoch.""",
+            """Stop when the score of held-out sequences no longer improves, and keep the best epoch. They are
+            ``X_val`` and ``y_val`` of ``fit``; without these a part of ``X``, which is not trained on.""",
         ),
     )
     validation_fraction: float = field(
@@ -224,7 +241,7 @@ class StoppingParameters(Parameters):
         metadata=parameter(
             "float in (0, 1)",
             [Interval(Real, 0, 1, closed="neither")],
-            "Share of the sequences held out.",
+            "Share of the sequences that ``early_stopping`` holds out if ``fit`` is given no ``X_val``.",
         ),
     )
     n_iter_no_change: int = field(
@@ -235,7 +252,7 @@ class StoppingParameters(Parameters):
         metadata=parameter(
             "float >= 0",
             [Interval(Real, 0, None, closed="left")],
-            "What counts as improvement, in token accuracy.",
+            "What counts as improvement of the score of held-out sequences.",
         ),
     )
 

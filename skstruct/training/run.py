@@ -17,7 +17,8 @@ from .._sklearn import epoch_context
 from ..core.store import Rule
 from ..saving.container import ModelFileError
 from .checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters, with_arrays
-from .epochs import epoch_order, epochs, snapshot, stores_of
+from .epochs import epoch_order, epochs, stores_of
+from .held_out import Watch, held_out_facts, of_held_out, scored, warn_unseen
 from .interrupt import DeferredInterrupt
 
 
@@ -66,8 +67,8 @@ class Run:
         Where to start; taken over.
     task : NamedTuple
         The encoded corpus; has ``token`` (n + 1,), where each example starts.
-    held_out : tuple of (X, y), optional
-        Judges the epochs, for early stopping.
+    held_out : HeldOut, optional
+        Judges the epochs.
     """
 
     structure = None
@@ -87,6 +88,7 @@ class Run:
         self.visited = np.flatnonzero(np.diff(task.token) > 0)
         self.history = []
         self.n_iter = 0
+        self.title = ""  # of the lines that ``verbose`` prints
 
     # -- what a structure says ---------------------------------------------------------------------
     def finished(self, model, reuse=False):
@@ -104,8 +106,24 @@ class Run:
         """Working memory of the epoch kernel."""
         raise NotImplementedError
 
+    def held_out_part(self, X, y):
+        """Check and encode the user's held-out sequences.
+
+        Returns
+        -------
+        HeldOut
+        labels : list
+            Those of ``y`` that training lacks.
+
+        Raises
+        ------
+        ValueError
+            If the input is not as ``fit`` takes it; the message speaks of X and y.
+        """
+        raise NotImplementedError
+
     def held_out_score(self, model):
-        """How good a finished model is on the held-out part; more is better."""
+        """How good a finished model is on the held-out part: what ``score`` would return."""
         raise NotImplementedError
 
     def at_rest(self, model):
@@ -144,6 +162,23 @@ class Run:
         """Translate the run, which has not begun, to what all shards met."""
         raise NotImplementedError
 
+    # -- what judges the epochs --------------------------------------------------------------------
+    def hold_out(self, given):
+        """Let the epochs be judged by ``given``, the user's (X_val, y_val), if it is not None."""
+        if given is None:
+            return
+        with of_held_out():
+            self.held_out, unseen = self.held_out_part(*given)
+        warn_unseen(unseen)
+
+    def score_epoch(self, model):
+        """The score of the model in training, on the held-out part."""
+        scoring, finished = self.estimator.scoring, self.finished(model)
+        if scoring is None:
+            return self.held_out_score(finished)
+        fitted = {"_model": finished, **self.fitted()}
+        return scored(scoring, self.estimator, fitted, self.held_out.X, self.held_out.y)
+
     # -- training ----------------------------------------------------------------------------------
     def member(self, estimator, seed, drawn):
         """A run of another estimator on the same task: its own weights, orders and examples."""
@@ -176,7 +211,7 @@ class Run:
             The estimator will not be trained further: it gets no training state, whose arrays are let go of.
         """
         estimator, state = self.estimator, self.state
-        self.watch = None if self.held_out is None else _Watch(self)
+        self.watch = None if self.held_out is None else Watch(self, self.estimator.early_stopping)
         self.current, self.done, self.resumed_from = state.model, 0, 0
         stopped, self.checkpoint, self.unsaved = False, None, False
         if n_epochs is None:
@@ -202,7 +237,7 @@ class Run:
                         self._record(stats, complete)
                     if not complete:
                         continue
-                    stop = self.watch is not None and self.watch.look(model)
+                    stop = self.watch is not None and self.watch.look(model, self.history[-1])
                     self.unsaved = self.checkpoint is not None
                     self._report()
                     if keep_checkpoint or not (stop or self.done == n_epochs):
@@ -239,7 +274,7 @@ class Run:
             "key": None if estimator.random_state is None else state.key,
             "epoch": state.epoch,
             "rule": list(state.rule),
-            "held_out": self.held_out,
+            **held_out_facts(self.held_out, estimator.scoring),
         }
         arrays = arrays_of((self.task, self.visited, self.prior()), "fit")
         return Checkpoint(estimator.checkpoint, type(estimator).__name__, fingerprint(facts, arrays))
@@ -266,8 +301,7 @@ class Run:
             self.state.key = header["key"]
             self.history = header["history"]
             if self.watch is not None:
-                self.watch.best_score, self.watch.wait = header["best_score"], header["wait"]
-                self.watch.best = with_arrays(self.state.model, "best", arrays)
+                self.watch.restore(header, arrays, self.state.model)
         except (KeyError, ModelFileError) as error:
             raise self.checkpoint.refusal(error) from None
         return header["stopped"]
@@ -286,8 +320,9 @@ class Run:
         }
         arrays = arrays_of(self.current, "model")
         if self.watch is not None:
-            header.update(best_score=self.watch.best_score, wait=self.watch.wait)
-            arrays.update(arrays_of(self.watch.best, "best"))
+            best, best_arrays = self.watch.state()
+            header.update(best)
+            arrays.update(best_arrays)
         self.unsaved = not self.checkpoint.offer(header, arrays)
 
     def _record(self, stats, complete):
@@ -309,12 +344,17 @@ class Run:
         if self.estimator.verbose:
             record = self.history[-1]
             line = (
-                f"epoch {record['epoch']}: {record['updates']} updates, "
+                f"{self.title}epoch {record['epoch']}: {record['updates']} updates, "
                 f"token error {record['token_error']:.4f}, {record['seconds']:.2f} s"
             )
-            if "validation_score" in record:
-                line += f", held-out {self.score_name} {record['validation_score']:.4f}"
-            print(line, flush=True)
+            print(line + self.held_out_text(record), flush=True)
+
+    def held_out_text(self, record):
+        """What ``verbose`` prints of the held-out part, if there is one."""
+        if "validation_score" not in record:
+            return ""
+        name = self.score_name if self.estimator.scoring is None else "score"
+        return f", held-out {name} {record['validation_score']:.4f}"
 
     def _best(self):
         """The weights to keep: those of the best epoch if early stopping watches, else the last."""
@@ -347,21 +387,3 @@ class Run:
 def _as_arrays(value):
     """Numbers and flags in nested tuples as arrays, so that fingerprints see them."""
     return tuple(map(_as_arrays, value)) if isinstance(value, tuple) else np.asarray(value)
-
-
-class _Watch:
-    """Early stopping by the score on the held-out part; keeps the best epoch."""
-
-    def __init__(self, run):
-        self.run = run
-        self.best_score, self.wait, self.best = -np.inf, 0, None
-
-    def look(self, model):
-        """Score an epoch; whether to stop."""
-        run, estimator = self.run, self.run.estimator
-        score = run.held_out_score(run.finished(model))
-        run.history[-1]["validation_score"] = score
-        self.wait = 0 if score > self.best_score + estimator.tol else self.wait + 1
-        if score > self.best_score:
-            self.best_score, self.best = score, snapshot(run.structure, model)
-        return self.wait >= estimator.n_iter_no_change

@@ -1,6 +1,6 @@
 """The word-based segmenter: beam search over words, trained by the structured perceptron.
 
-What is searched and learned is in :mod:`.epoch` and :mod:`.search`.
+What is searched and learned is in :mod:`.epoch` and :mod:`.search`, a training run in :mod:`.run`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, text_tags, with_callbacks
-from ..cluster.vocabulary import Vocabulary
 from ..core.codes import UPDATES, WORD_TEMPLATES
 from ..data.inputs import Sequences, take
 from ..data.segmented import as_dictionary, as_pieces, as_words, with_characters
@@ -23,12 +22,11 @@ from ..metrics.words import word_f1_score
 from ..saving.registry import savable
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
-from ..training.run import Run, new_key
-from . import epoch as structure
+from ..training.run import new_key
 from . import saved
 from .boundaries import as_gold, as_limits, white_space_limits
-from .model import WordModel, continued_state, final_model, fresh_state, make_task
-from .search import new_work
+from .model import continued_state, fresh_state, make_task
+from .run import WordRun, held_out_texts
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -43,9 +41,9 @@ if TYPE_CHECKING:
     ``"same"`` follows ``feature_noise``. ``"zc14"`` has none.""",
     min_count="""Weights that fewer updates changed do not count. (Features are met while searching: there is
     nothing to count before.)""",
-    early_stopping="""Hold out a part of the texts, stop when their word F1 no longer improves, and keep the
-    best epoch. Texts that are segmented in part are not held out.""",
-    tol="What counts as improvement, in word F1.",
+    early_stopping="""Stop when the score of held-out texts no longer improves, and keep the best epoch. They
+    are ``X_val`` and ``y_val`` of ``fit``; without these a part of ``X``, which is not trained on. Texts that
+    are segmented in part are not held out.""",
     warm_start="Let ``fit`` go on from the weights of the last one.",
 )
 @dataclass(eq=False, repr=False)
@@ -63,8 +61,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         Epochs completed.
     history_ : list of dict
         For each epoch: ``updates`` (texts learned from), ``sequence_error``, ``token_error`` (wrong
-        decisions in what was learned from, by character), ``seconds``, and ``validation_score`` with
-        early stopping.
+        decisions in what was learned from, by character), ``seconds``, and ``validation_score`` if texts
+        are held out.
 
     Notes
     -----
@@ -145,7 +143,15 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
-    def fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Texts,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Texts | None = None,
+        y_val: Corpus | None = None,
+    ) -> Self:
         """Learn from segmented texts.
 
         Parameters
@@ -156,6 +162,10 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
             The words of each text, which spell it, or flags (see Notes) for texts segmented in part.
         sample_weight : array-like of shape (n_texts,), optional
             Multiplies a text's update. Texts of weight 0 are left out altogether.
+        X_val, y_val : list of str and list of lists of str, optional
+            Held-out texts and their words, on which the model is scored after each epoch (``scoring``); the
+            scores are ``validation_score`` in ``history_``. With ``early_stopping`` they decide when to stop
+            and which epoch to keep, in place of a part of ``X``; otherwise they have no influence.
 
         Returns
         -------
@@ -169,7 +179,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         KeyboardInterrupt
             After Ctrl-C; the completed epochs are kept, and the model can be used.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, X_val, y_val)
 
     def partial_fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """One pass over more texts.
@@ -190,7 +200,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         """
         return self._partial_fit(X, y, sample_weight)
 
-    def _prepare(self, X, y, sample_weight, continued=False, stream=False):
+    def _prepare(self, X, y, sample_weight, given=None, continued=False, stream=False):
         """Check and encode everything; what is left to do is to train."""
         rule = self._rule()
         pieces = as_pieces(X)
@@ -203,10 +213,10 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
             if not used.any():
                 raise ValueError("all texts with a positive sample_weight are empty")
         held_out = None
-        if self.early_stopping and not stream:
+        if self.early_stopping and not stream and given is None:
             whole = np.array([items is not None for items in words], np.bool_)
             test = self._held_out(np.flatnonzero(used & whole))
-            held_out = take(pieces, test), take(words, test)
+            held_out = held_out_texts(take(pieces, test), take(words, test))
             used[test] = False
             if not used.any():
                 raise ValueError("early_stopping leaves no text to train on")
@@ -225,7 +235,9 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         else:
             state = self._fresh_state(new_key(self.random_state))
             state.stream = stream
-        return WordRun(self, state, task, held_out)
+        run = WordRun(self, state, task, held_out)
+        run.hold_out(given)
+        return run
 
     def _fresh_state(self, key):
         """No features, no weights."""
@@ -328,44 +340,3 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         weight = sample_weights(sample_weight, pieces)
         predicted, _ = self._best(X)
         return word_f1_score(words, predicted, tagged=False, sample_weight=weight)
-
-
-class WordRun(Run):
-    """A training run of a word segmenter."""
-
-    structure = structure
-    score_name = "word F1"
-    model_class = WordModel
-
-    def finished(self, model, reuse=False):
-        """See ``training.run.Run``."""
-        return final_model(model, self.state.rule, reuse)
-
-    def scratch(self):
-        """See ``training.run.Run``."""
-        return new_work(self.task, self.state.model.beam)
-
-    def held_out_score(self, model):
-        """Word F1."""
-        pieces, words = self.held_out
-        return word_f1_score(words, model.predict(pieces, None, self.estimator.n_jobs)[0])
-
-    def fresh(self, key):
-        """See ``training.run.Run``."""
-        model = self.state.model
-        min_count = model.features.min_count
-        return fresh_state(model.templates, model.beam, model.update, min_count, self.state.rule, key)
-
-    # Keys mean the same everywhere: there is nothing to bring together.
-    def vocabulary(self, min_count):
-        """See ``training.run.Run``."""
-        return Vocabulary()
-
-    @classmethod
-    def merged(cls, vocabularies, learner, key):
-        """See ``training.run.Run``."""
-        state = learner._fresh_state(key)
-        return cls(learner, state, make_task([], np.zeros(0, np.int8))), [{} for _ in vocabularies]
-
-    def adopt(self, plan):
-        """See ``training.run.Run``."""

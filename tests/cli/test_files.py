@@ -796,3 +796,37 @@ def test_full_disk(folder):
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, encoding="utf-8", timeout=300)
     assert done.returncode == 1
     assert without_notice(done.stderr) == f"skstruct: error: {os.strerror(errno.ENOSPC)}\n"
+
+
+# --------------------------------------------------------------------------------------------------
+# held-out corpora
+# --------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("several", [[], ["--shards", "2"], ["--members", "2"]])
+def test_a_held_out_corpus_judges_the_epochs(folder, capsys, tmp_path, several):
+    arguments = "train", folder / "train.txt", "-m", tmp_path / "m", "-v", "--dev", folder / "test.txt"
+    code, _, err = run(capsys, *arguments, *several, "--epochs", "2", "-p", "scoring=segment_f1")
+    assert code == 0 and err.count("held-out score 0.") == (4 if "--members" in several else 2)
+    model = skstruct.load(tmp_path / "m")
+    scores = [record["validation_score"] for record in model.history_]
+    X, y = load_chunking()
+    if "--members" not in several:
+        assert scores[-1] == segment_f1_score(y[N_TRAIN:], model.predict(X[N_TRAIN:]))
+
+
+def test_a_held_out_corpus_stops_the_training(folder, capsys, tmp_path):
+    options = "--epochs", "40", "-p", "early_stopping=True", "-p", "n_iter_no_change=2", "-p", "tol=0.0"
+    for file, dev in (("train.txt", "test.txt"), ("train.seg", "test.seg")):
+        arguments = "train", folder / file, "-m", tmp_path / "m", "--dev", folder / dev
+        assert run(capsys, *arguments, *options)[0] == 0
+        scores = [record["validation_score"] for record in skstruct.load(tmp_path / "m").history_]
+        assert 2 < len(scores) < 40 and max(scores) >= max(scores[-2:])
+
+
+def test_what_is_wrong_in_a_held_out_corpus(folder, capsys, tmp_path):
+    (tmp_path / "odd").write_text("a B O\n\na B O\nb C I-X\n", encoding="utf-8")
+    arguments = "train", folder / "train.txt", "-m", tmp_path / "m", "--dev", tmp_path / "odd"
+    code, _, err = run(capsys, *arguments)
+    assert code == 0 and "warning: y_val has labels that training lacks: 'I-X'" in err
+    (tmp_path / "odd").write_text("a B O\n\na B O\nb C I-NP\n", encoding="utf-8")
+    code, _, err = run(capsys, *arguments, "-p", "constraints=BIO")
+    assert code == 1 and "odd, line 4: y_val: sequence 1, position 1: the label 'I-NP' cannot follow" in err

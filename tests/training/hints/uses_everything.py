@@ -60,7 +60,8 @@ objective: float = crf.objective_
 for point in regularization_path(crf, X, y, [0.1, 1.0]):
     path_model: L1CRF = point.model
 
-segmenter = Segmenter(StructuredPerceptron("char", random_state=0), scheme="BI").fit(texts, words)
+inner = StructuredPerceptron("char", scoring="segment_f1", random_state=0)
+segmenter = Segmenter(inner, scheme="BI").fit(texts, words, X_val=texts, y_val=words)
 segmenter.partial_fit(texts, words).adapt(texts).predict(texts, dictionary={"北京大学"})
 word_score: float = segmenter.score(texts, words)
 
@@ -77,7 +78,7 @@ averager = BaggingShuffleAverager(perceptron, 3, keep_members=True).fit(X, y)
 members: NDArray[np.float64] = averager.member_scores(X, y)
 averager.predict_kbest(X, k=2)
 
-mixer = ParameterMixer(perceptron, n_shards=2, strategy="once").fit(X, y)
+mixer = ParameterMixer(perceptron, n_shards=2, strategy="once").fit(X, y, X_val=X, y_val=y)
 mixer.fit_shards([lambda: (X, y), lambda: (X, y)]).predict(X)
 
 calibrated = CalibratedTagger(perceptron, cv=3, random_state=0).fit(X, y)

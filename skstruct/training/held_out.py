@@ -1,0 +1,189 @@
+"""What epochs are judged by: a held-out part of the corpus, a scorer, and early stopping.
+
+The part is either the user's, ``X_val`` and ``y_val`` of ``fit``, or a share of the corpus that
+``early_stopping`` takes away from training. After each epoch a scorer sees the estimator as it would be if
+training ended there.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..data.inputs import PlaceError, describe
+from ..data.labels import some_of
+from ..data.matrix import SequenceMatrix
+from ..metrics import SCORERS
+from .checkpoint import arrays_of, fingerprint, with_arrays
+from .epochs import snapshot
+
+NAMES = "X_val", "y_val"
+
+
+@dataclass
+class HeldOut:
+    """Sequences that judge the epochs of a fit.
+
+    Attributes
+    ----------
+    X, y
+        As the estimator's ``score`` takes them.
+    given : bool
+        Whether the user brought them; else they are a share of the corpus.
+    encoded : optional
+        The same as the structure's own scores read it.
+    """
+
+    X: Any
+    y: Any
+    given: bool = False
+    encoded: Any = None
+
+    def facts(self):
+        """What tells these sequences from others, as JSON takes it."""
+        if not isinstance(self.X, SequenceMatrix):
+            return self.X, self.y
+        matrix, arrays = self.X.matrix, {"lengths": self.X.lengths}
+        names = ("data", "indices", "indptr") if hasattr(matrix, "indptr") else ()
+        arrays.update({name: getattr(matrix, name) for name in names} or {"rows": np.asarray(matrix)})
+        return fingerprint({}, arrays), self.y
+
+
+def held_out_facts(held_out, scoring):
+    """What the record of a fit depends on, for the name of its checkpoint."""
+    if held_out is None:
+        return {"held_out": None}
+    facts = {"held_out": held_out.facts()}
+    if scoring is not None:
+        facts["scoring"] = scoring if isinstance(scoring, str) else name_of_scorer(scoring)
+    return facts
+
+
+def both_or_neither(X_val, y_val):
+    """(X_val, y_val), or None if ``fit`` was given neither.
+
+    Raises
+    ------
+    ValueError
+        If it was given one of them.
+    """
+    if X_val is None and y_val is None:
+        return None
+    if X_val is None or y_val is None:
+        missing = NAMES[y_val is None]
+        raise ValueError(f"X_val and y_val must be given together, got no {missing}")
+    return X_val, y_val
+
+
+@contextmanager
+def of_held_out():
+    """Errors inside speak of ``X`` and ``y``; let them speak of ``X_val`` and ``y_val``."""
+    try:
+        yield
+    except PlaceError as error:
+        names = {"X": "X_val", "y": "y_val", None: "X_val and y_val"}
+        error.move(error.sequence, names.get(error.name, error.name))
+        raise
+    except (ValueError, TypeError) as error:
+        text = re.sub(r"^(X|y)\b(?: and (y)\b)?", _as_held_out, str(error))
+        if text == str(error) and not text.startswith(NAMES):
+            text = f"X_val and y_val: {text}"
+        raise type(error)(text) from None
+
+
+def _as_held_out(match):
+    return " and ".join(f"{name}_val" for name in match.groups() if name)
+
+
+def warn_unseen(labels, more=""):
+    """Say which labels of ``y_val`` training lacks, if any; ``more`` ends the sentence."""
+    if labels:
+        warnings.warn(
+            f"y_val has labels that training lacks: {some_of(labels)}; they count as wrong in scores{more}",
+            stacklevel=4,
+        )
+
+
+def named_scorer(scoring):
+    """The scorer that a parameter ``scoring`` asks for; None for the estimator's own."""
+    return SCORERS[scoring] if isinstance(scoring, str) else scoring
+
+
+def scored_by_itself(estimator, X, y):
+    """The scorer that asks the estimator."""
+    return estimator.score(X, y)
+
+
+def name_of_scorer(scoring):
+    """What tells a scorer from others, for the name of a checkpoint."""
+    if isinstance(scoring, partial):
+        return [name_of_scorer(scoring.func), repr(scoring.args), repr(scoring.keywords)]
+    name = getattr(scoring, "__qualname__", None)
+    if name is not None:
+        return f"{scoring.__module__}.{name}"
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(scoring))
+
+
+def scored(scoring, estimator, fitted, X, y):
+    """The score of an estimator that had just these fitted attributes.
+
+    Raises
+    ------
+    ValueError
+        If the scorer returns no finite number.
+    """
+    model = copy(estimator)
+    vars(model).update(fitted)
+    value = named_scorer(scoring)(model, X, y)
+    try:
+        score = float(value)
+    except (TypeError, ValueError):
+        score = np.nan
+    if not np.isfinite(score):
+        raise ValueError(f"scoring must return a finite number, got {describe(value)}")
+    return score
+
+
+class Watch:
+    """Scores each epoch on the held-out part; early stopping keeps the best one.
+
+    Parameters
+    ----------
+    run : Run
+    stopping : bool
+        Whether there is early stopping.
+    """
+
+    def __init__(self, run, stopping):
+        self.run, self.stopping = run, stopping
+        self.best_score, self.wait, self.best = -np.inf, 0, None
+
+    def look(self, model, record):
+        """Score an epoch, note it in its record, and say whether to stop."""
+        run, estimator = self.run, self.run.estimator
+        record["validation_score"] = score = run.score_epoch(model)
+        if not self.stopping:
+            return False
+        self.wait = 0 if score > self.best_score + estimator.tol else self.wait + 1
+        if score > self.best_score:
+            self.best_score, self.best = score, snapshot(run.structure, model)
+        return self.wait >= estimator.n_iter_no_change
+
+    def state(self):
+        """(header, arrays) for a checkpoint; empty without early stopping."""
+        if self.best is None:
+            return {}, {}
+        return {"best_score": self.best_score, "wait": self.wait}, arrays_of(self.best, "best")
+
+    def restore(self, header, arrays, model):
+        """Go on from :meth:`state`; ``model`` has the form of the best one."""
+        if "best_score" in header:
+            self.best_score, self.wait = header["best_score"], header["wait"]
+            self.best = with_arrays(model, "best", arrays)
