@@ -5,7 +5,7 @@ inside the package is followed here and nowhere else.
 """
 
 import skstruct.crf.run as crf_run
-from skstruct.cli import compare, demo
+from skstruct.cli import compare
 from skstruct.cluster import workers
 from skstruct.data import trie
 from skstruct.datasets import corpora, samples
@@ -175,11 +175,6 @@ def put_measurement(patch, measure):
 
 def columns_of_compare():
     return [key for key, *_ in compare._COLUMNS]
-
-
-def warm_up(jobs):
-    """Compile what the demo needs, as it does before it begins."""
-    demo._warm_up(jobs)
 
 
 def score_of(scorer):

@@ -263,7 +263,7 @@ class L1CRF(
         if len(labels) == 0:
             raise ValueError("y holds no label: all tokens are None")
         constraints = constraint_arrays(self.constraints, labels)
-        check_gold(gold, token, labels, constraints)
+        check_gold(gold, token, labels, constraints, self.constraints)
         cost = class_costs(self.class_weight, gold, labels, 0.0)
         # What is empty, or left out by its weight, must not even take part in the shuffle.
         filled = np.flatnonzero(np.diff(token) > 0)
