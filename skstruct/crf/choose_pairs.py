@@ -196,7 +196,7 @@ def _list_rows(task, order, grid, bag, of_row, valued):
     return start, features, values
 
 
-def _shrink(start, feature, value, of_feature):
+def keep_features(start, feature, value, of_feature):
     """Keep the features with ``of_feature >= 0``, under their new numbers, in place."""
     n = select(start, feature, value, of_feature, start, feature, value)
     feature.resize(n, refcheck=False)
@@ -221,18 +221,19 @@ def _numbered(n, chosen):
     return number
 
 
+def list_features(task, sequences, of_row):
+    """(starts, features, values) of each token; ``of_row`` (R,): the feature of each row, or -1."""
+    valued = task.bag.value.shape[0] > 0 and task.bag.start.shape[0] > 1
+    return _list_rows(task, sequences.order, task.nodes, task.bag, of_row, valued)
+
+
 def choose_state_weights(task, sequences, n_labels, n_rows, options, like=None):
     """The pairs of a state feature and a label that have weights; with ``like`` (StateWeights) its pairs."""
-    valued = task.bag.value.shape[0] > 0 and task.bag.start.shape[0] > 1
-
-    def listed(of_row):
-        return _list_rows(task, sequences.order, task.nodes, task.bag, of_row, valued)
-
     if like is not None:
-        start, feature, value = listed(_numbered(n_rows, like.row))
+        start, feature, value = list_features(task, sequences, _numbered(n_rows, like.row))
         pairs = like[3:8]
     else:
-        start, feature, value = listed(_alive_rows(n_rows, task.node_alive))
+        start, feature, value = list_features(task, sequences, _alive_rows(n_rows, task.node_alive))
         pairs = _screen(start, feature, value, sequences, n_labels, n_rows, options)
     row, first, pair_feature, pair_label, pair_row = pairs
     weight = sequences.token_weight()
@@ -248,28 +249,64 @@ def _screen(start, feature, value, sequences, L, n_rows, options):
 
     Translates ``feature``, a list of weight rows, in place to the features kept.
     """
-    gold, weight, none = sequences.gold, sequences.token_weight(), np.zeros(0)
-    total = np.zeros(n_rows)
-    _count(start, feature, value, gold, weight, L, total, none, none)
-    rows = np.flatnonzero(total > options.c1)
-    _shrink(start, feature, value, _numbered(n_rows, rows))
-    F = rows.shape[0]
-    total, unknown, seen = np.zeros(F), np.zeros(F), np.zeros(F * L)
+    rows = np.flatnonzero(count_rows(start, feature, value, sequences, L, n_rows) > options.c1)
+    keep_features(start, feature, value, _numbered(n_rows, rows))
+    counts = count_pairs(start, feature, value, sequences, L, rows.shape[0])
     signed = value.min(initial=0.0) < 0.0
-    # Sizes, since values of both signs can add up to zero where the corpus does show a pair.
-    size = np.abs(value) if signed else value
-    _count(start, feature, size, gold, weight, L, total, unknown, seen)
+    pairs, of_feature = screened(rows, *counts, signed, options)
+    if pairs[0].shape[0] < rows.shape[0]:
+        keep_features(start, feature, value, of_feature)
+    return pairs
+
+
+def count_rows(start, feature, value, sequences, L, n_rows):
+    """(n_rows,) weighted occurrences of each feature."""
+    total, none = np.zeros(n_rows), np.zeros(0)
+    _count(start, feature, value, sequences.gold, sequences.token_weight(), L, total, none, none)
+    return total
+
+
+def count_pairs(start, feature, value, sequences, L, F):
+    """Weighted occurrences of F features: (F,) all, (F,) at unlabelled tokens, (F * L,) with each label.
+
+    Of sizes, since values of both signs can add up to zero where the corpus does show a pair.
+    """
+    total, unknown, seen = np.zeros(F), np.zeros(F), np.zeros(F * L)
+    size = np.abs(value) if value.min(initial=0.0) < 0.0 else value
+    weight = sequences.token_weight()
+    _count(start, feature, size, sequences.gold, weight, L, total, unknown, seen)
+    return total, unknown, seen
+
+
+def screened(rows, total, unknown, seen, signed, options):
+    """The pairs that can have a weight, of features with these counts (see :func:`count_pairs`).
+
+    Parameters
+    ----------
+    rows : ndarray of shape (F,)
+        The weight row of each feature.
+    signed : bool
+        Whether values may be negative.
+    options : ObjectiveOptions
+
+    Returns
+    -------
+    pairs : tuple (row, first, pair_feature, pair_label, pair_row)
+        As in :class:`StateWeights`.
+    of_feature : ndarray of shape (F,)
+        The new number of each feature, -1 if it has no pair.
+    """
+    F = rows.shape[0]
+    L = seen.shape[0] // max(F, 1)
     keep = np.zeros(F * L, np.bool_)
     _choose(total, unknown, seen, options.c1, signed, not options.all_states, keep)
     pair = np.flatnonzero(keep)
-    owner, label = pair // L, pair % L
+    owner, label = pair // max(L, 1), pair % max(L, 1)
     useful = np.flatnonzero(np.bincount(owner, minlength=F))
     of_feature = _numbered(F, useful)
-    if useful.shape[0] < F:
-        _shrink(start, feature, value, of_feature)
     pair_feature = of_feature[owner]
     first = np.searchsorted(pair_feature, np.arange(useful.shape[0] + 1)).astype(np.int32)
-    return rows[useful], first, pair_feature, label.astype(np.int32), rows[owner]
+    return (rows[useful], first, pair_feature, label.astype(np.int32), rows[owner]), of_feature
 
 
 # --------------------------------------------------------------------------------------------------
@@ -281,22 +318,40 @@ def choose_label_pairs(sequences, transition, options, like=None):
     Pairs that constraints forbid, -inf in ``transition`` (L, L), have none.
     """
     L = transition.shape[0]
-    t = np.flatnonzero(sequences.has_predecessor())
-    p, y = sequences.gold[t - 1].astype(np.int64), sequences.gold[t].astype(np.int64)
-    known = (p >= 0) & (y >= 0)
-    weight = sequences.token_weight()[t]
-    shown = np.bincount((p * L + y)[known], minlength=L * L) > 0
-    if options.all_transitions:
-        shown[:] = True
-    shown &= transition.ravel() == 0.0
-    if not options.bigram:
-        shown[:] = False
-    which = np.flatnonzero(shown)
-    if like is not None:
+    t, p, y, known = _label_pairs(sequences)
+    if like is None:
+        which = allowed_label_pairs(shown_label_pairs(sequences, L), transition, options)
+    else:
         which = like[:, 0] * L + like[:, 1]
     known &= sequences.is_complete()[t]
+    weight = sequences.token_weight()[t]
     seen = np.bincount((p * L + y)[known], weight[known], minlength=L * L)[which]
-    return np.stack([which // L, which % L], axis=1).astype(np.int64), seen
+    return label_pairs(which, L), seen
+
+
+def _label_pairs(sequences):
+    """Tokens with a predecessor, their labels (previous, own), and whether both are known."""
+    t = np.flatnonzero(sequences.has_predecessor())
+    p, y = sequences.gold[t - 1].astype(np.int64), sequences.gold[t].astype(np.int64)
+    return t, p, y, (p >= 0) & (y >= 0)
+
+
+def shown_label_pairs(sequences, L):
+    """(L * L,) bool: the pairs of labels that the corpus shows."""
+    _, p, y, known = _label_pairs(sequences)
+    return np.bincount((p * L + y)[known], minlength=L * L) > 0
+
+
+def allowed_label_pairs(shown, transition, options):
+    """The numbers of the pairs of labels that have a weight, if the corpus has ``shown`` those."""
+    shown = shown | options.all_transitions
+    shown &= transition.ravel() == 0.0
+    return np.flatnonzero(shown & options.bigram)
+
+
+def label_pairs(which, L):
+    """Pairs of labels (Q, 2) from their numbers."""
+    return np.stack([which // L, which % L], axis=1).astype(np.int64)
 
 
 def choose_conditioned(task, sequences, transition, n_edge_rows, options, like=None):
@@ -307,7 +362,23 @@ def choose_conditioned(task, sequences, transition, n_edge_rows, options, like=N
             np.zeros(1, np.int64), np.zeros(0, np.int32), none, np.zeros(1, np.int32), np.zeros(0, np.int32)
         )
         return ConditionedWeights(np.zeros((0, 3), np.int64), none, features)
-    no_bag = Bag(np.zeros(1, np.int64), np.zeros(0, np.int32), none)
+    start, feature, token, use, known, key = _conditioned(task, sequences, L, n_edge_rows)
+    if like is not None:
+        pair, shown = like, (like * np.array([L * L, L, 1])).sum(axis=1)
+    else:
+        pair, shown = allowed_conditioned(_shown(feature, use, known, key, options), transition, options)
+    known &= sequences.is_complete()[token] & np.isin(key, shown)
+    weight = sequences.token_weight()[token]
+    seen = np.bincount(np.searchsorted(shown, key[known]), weight[known], minlength=shown.shape[0])
+    first = np.searchsorted(pair[:, 0], np.arange(n_edge_rows + 1)).astype(np.int32)
+    label = (shown % (L * L)).astype(np.int32)
+    return ConditionedWeights(pair, seen, Occurrences(start, feature, none, first, label))
+
+
+def _conditioned(task, sequences, L, n_edge_rows):
+    """The combinations of tokens: (start, combination), and by combination at a token (the token, whether it
+    has a predecessor, whether both labels are known, number with both labels)."""
+    no_bag = Bag(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))
     of_row = _alive_rows(n_edge_rows, task.edge_alive)
     start, feature, _ = _list_rows(task, sequences.order, task.edges, no_bag, of_row, False)
     inside = sequences.has_predecessor()
@@ -316,18 +387,26 @@ def choose_conditioned(task, sequences, transition, n_edge_rows, options, like=N
     y = sequences.gold[token].astype(np.int64)
     use = inside[token]
     known = use & (p >= 0) & (y >= 0)
-    key = (feature.astype(np.int64) * L + p) * L + y
-    if like is not None:
-        shown = (like * np.array([L * L, L, 1])).sum(axis=1)
-    elif options.all_states:  # of a feature, too
-        shown = (np.unique(feature[use]).astype(np.int64)[:, None] * (L * L) + np.arange(L * L)).ravel()
-    else:
-        shown = np.unique(key[known])
+    return start, feature, token, use, known, (feature.astype(np.int64) * L + p) * L + y
+
+
+def _shown(feature, use, known, key, options):
+    """What the corpus shows, ascending: combinations, if all their pairs of labels count; else with these."""
+    return np.unique(feature[use]) if options.all_states else np.unique(key[known])
+
+
+def shown_conditioned(task, sequences, L, n_edge_rows, options):
+    """The same of a corpus; int64."""
+    if task.edges.row.shape[0] == 0:
+        return np.zeros(0, np.int64)
+    _, feature, _, use, known, key = _conditioned(task, sequences, L, n_edge_rows)
+    return _shown(feature, use, known, key, options).astype(np.int64)
+
+
+def allowed_conditioned(shown, transition, options):
+    """The conditioned transitions (M, 3) that have weights, and their numbers (M,), ascending."""
+    L = transition.shape[0]
+    if options.all_states:  # of a feature, too
+        shown = (shown.astype(np.int64)[:, None] * (L * L) + np.arange(L * L)).ravel()
     shown = shown[transition.ravel()[shown % (L * L)] == 0.0]
-    pair = np.stack([shown // (L * L), shown // L % L, shown % L], axis=1)
-    known &= sequences.is_complete()[token] & np.isin(key, shown)
-    weight = sequences.token_weight()[token]
-    seen = np.bincount(np.searchsorted(shown, key[known]), weight[known], minlength=shown.shape[0])
-    first = np.searchsorted(pair[:, 0], np.arange(n_edge_rows + 1)).astype(np.int32)
-    label = (shown % (L * L)).astype(np.int32)
-    return ConditionedWeights(pair, seen, Occurrences(start, feature, none, first, label))
+    return np.stack([shown // (L * L), shown // L % L, shown % L], axis=1), shown

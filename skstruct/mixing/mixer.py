@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from .._sklearn import POSITIVE, HasMethods, StrOptions, epoch_context, with_callbacks
-from ..cluster.loading import Given, Job
+from ..cluster.loading import Given, Job, check_loads
 from ..cluster.shards import Mixture, Shard, shard_key
 from ..cluster.steps import ERRORS, NONZERO, UNIFORM
 from ..cluster.threads import Threads
@@ -220,12 +220,7 @@ class ParameterMixer(MetaLearner):
         """
         self._validate_params()
         estimator, learner = self._checked()
-        if not isinstance(shards, (list, tuple)) or not shards:
-            raise ValueError(f"shards must be a list of at least one callable, got {describe(shards)}")
-        for s, load in enumerate(shards):
-            if not callable(load):
-                raise ValueError(f"shard {s}: expected a callable that returns (X, y), got {describe(load)}")
-        return self._fit_jobs(estimator, learner, list(shards))
+        return self._fit_jobs(estimator, learner, check_loads(shards))
 
     def _checked(self):
         """The estimator, and a copy of the learner in it, after a check that it can be mixed."""

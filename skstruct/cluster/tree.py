@@ -1,0 +1,67 @@
+"""Sums over shards in a tree.
+
+Rounding makes the order of a sum part of its result. So shards are added up in runs of neighbours, the sums of
+these in runs again, and so on: which are added to which depends on the number of shards alone, wherever they
+are and whoever is first.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+FAN = 4
+"""Neighbours that are added up at once."""
+
+
+def in_tree(items, add):
+    """``add`` lists of at most ``FAN`` neighbours until one item is left; an item alone is not added."""
+    items = list(items)
+    while len(items) > 1:
+        runs = [items[k : k + FAN] for k in range(0, len(items), FAN)]
+        items = [add(run) if len(run) > 1 else run[0] for run in runs]
+    return items[0]
+
+
+def add_arrays(arrays):
+    """The sum of arrays of one shape, in their order."""
+    total = arrays[0].copy()
+    for array in arrays[1:]:
+        total += array
+    return total
+
+
+class Entries(NamedTuple):
+    """Some numbers of a long vector."""
+
+    size: int  # of the vector
+    keys: np.ndarray  # (n,) uint32 or int64, ascending: their places
+    values: np.ndarray  # (n,) float64
+
+    @classmethod
+    def of(cls, size, keys, values):
+        """Entries in any order of their places; those that are zero are left out."""
+        order = np.argsort(keys, kind="stable")
+        order = order[values[order] != 0.0]
+        return cls(size, keys[order].astype(np.uint32 if size < 2**32 else np.int64), values[order])
+
+    def dense(self):
+        """The whole vector."""
+        out = np.zeros(self.size)
+        out[self.keys] = self.values
+        return out
+
+
+def add_entries(parts):
+    """The sum of :class:`Entries` of vectors of one size, in their order."""
+    size, n = parts[0].size, sum(part.keys.shape[0] for part in parts)
+    if size <= 8 * n:
+        total = np.zeros(size)
+        for part in parts:
+            total[part.keys] += part.values
+        keys = np.flatnonzero(total)
+        return Entries(size, keys.astype(parts[0].keys.dtype), total[keys])
+    keys = np.unique(np.concatenate([part.keys for part in parts]))
+    total = np.zeros(keys.shape[0])
+    for part in parts:
+        total[np.searchsorted(keys, part.keys)] += part.values
+    return Entries(size, keys, total)
