@@ -1,9 +1,9 @@
 """Objects that hold a shard each, here or in the processes of a Dask cluster, and sums over them.
 
-Which object holds a shard, its maker says. It is prepared in *steps*, methods that change it; a *sum* adds up
-what a method returns for each shard, in a tree (:mod:`.tree`), and changes nothing that another sum would see.
-So the steps, of which only the last of a name counts, are what it takes to make the object anew in another
-process. Methods are called with two arguments: what is for this shard, and what is for all.
+Which object holds a shard, its maker says. It is prepared in *steps*, methods that change it; a *sum* adds
+up what a method returns for each shard, in a tree (:mod:`.tree`), and changes nothing that another sum would
+see. So the steps, of which only the last of a name counts, are what it takes to make the object anew in
+another process. Methods are called with two arguments: what is for this shard, and what is for all.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -66,7 +66,7 @@ _HELD = {}  # by (fit, shard): the object, and how many steps were taken
 def _holder(fit, number, n_steps, again):
     """The object after so many steps; ``again``: make it anew if the worker does not hold it."""
     if again is not None:
-        maker, job, steps = again
+        job, maker, steps = again
         held = maker(job)
         for name, mine, shared in steps:
             getattr(held, name)(mine, shared)
@@ -112,22 +112,22 @@ class There(Tasks):
         """See :class:`Here`."""
         self.maker = maker
         self._settle(jobs)
-        self._run(lambda s, lost: (_make, self.fit, s, maker, jobs[s]))
+        self._run(_make, lambda s, lost: [self.fit, s, maker, jobs[s]])
 
     def _again(self, s):
         steps = [(name, each and each[s], shared) for name, (each, shared) in self.steps.items()]
-        return self.maker, self.jobs[s], steps
+        return self.jobs[s], self.maker, steps
 
     def step(self, name, each=None, shared=None):
         """See :class:`Here`."""
-        message = self._scatter(shared)
+        message = self._shared(shared)
 
         def arguments(s, lost):
             mine, again = each and each[s], self._again(s) if lost else None
             self.sent += n_bytes((mine, shared))
-            return _step, self.fit, s, self.n_steps, name, mine, shared if lost else message, again
+            return [self.fit, s, self.n_steps, name, mine, shared if lost else message, again]
 
-        results = self._run(arguments)
+        results = self._run(_step, arguments)
         self.steps.pop(name, None)
         self.steps[name] = each, shared
         self.n_steps += 1
@@ -136,14 +136,14 @@ class There(Tasks):
 
     def total(self, name, add, shared=None):
         """See :class:`Here`."""
-        message = self._scatter(shared)
+        message = self._shared(shared)
 
         def arguments(s, lost):
             self.sent += n_bytes(shared)
             again = self._again(s) if lost else None
-            return _share, self.fit, s, self.n_steps, name, shared if lost else message, again
+            return [self.fit, s, self.n_steps, name, shared if lost else message, again]
 
-        total = self._total(arguments, add)
+        total = self._total(_share, arguments, add)
         self.received += n_bytes(total)
         return total
 

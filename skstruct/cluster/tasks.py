@@ -13,7 +13,8 @@ import uuid
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 
 from ..data.inputs import describe
-from .tree import in_tree
+from .tree import FAN, joined
+from .weights import n_bytes
 
 MOST_LOSSES = 5
 """Workers that may be lost with one shard before it is given up."""
@@ -23,6 +24,9 @@ PATIENCE = 60.0
 
 POLL = 1.0
 """Seconds between two looks at whether the workers are alive."""
+
+SMALL = 2**20
+"""Bytes of a message that may go with a task, by the scheduler."""
 
 DONE, FAILED, MISSING = "done", "failed", "missing"
 
@@ -44,21 +48,39 @@ def _call(function, *arguments):
         return FAILED, error
 
 
-def _summand(s, function, *arguments):
-    """The same, for a sum over shards."""
-    state, result = _call(function, *arguments)
-    return state, [s] if state == MISSING else result
+def _each(function, numbers, calls):
+    """What comes of some shards, one after the other."""
+    return [_call(function, *arguments) for arguments in calls]
 
 
-def _add(add, *parts):
-    """The sum of what came of the parts; or, if there is none, the first error or the shards missing."""
+def _summands(function, numbers, calls, n, add):
+    """The same, added up as far as they are neighbours; or the first error, or the shards missing."""
+    nodes, missing = {}, []
+    for s, arguments in zip(numbers, calls):
+        state, result = _call(function, *arguments)
+        if state == FAILED:
+            return state, result
+        if state == MISSING:
+            missing.append(s)
+        nodes[0, s] = result
+    return (MISSING, missing) if missing else _call(joined, nodes, n, add)
+
+
+def _add(n, add, *parts):
+    """The same of what came of several groups of shards."""
+    nodes, missing = {}, []
     for state, result in parts:
         if state == FAILED:
             return state, result
-    missing = [s for state, result in parts if state == MISSING for s in result]
-    if missing:
-        return MISSING, missing
-    return _call(add, [result for _, result in parts])
+        if state == MISSING:
+            missing += result
+        else:
+            nodes.update(result)
+    return (MISSING, missing) if missing else _call(joined, nodes, n, add)
+
+
+def _itself(message):
+    return message
 
 
 # --------------------------------------------------------------------------------------------------
@@ -154,22 +176,36 @@ class Tasks:
             workers = sorted(self.client.nthreads())
         return workers
 
-    def _scatter(self, message, homes=None):
-        """A message as data of the cluster; as it is if that fails, since a worker may just have died."""
+    def _shared(self, message):
+        """A message as data of the cluster, which goes to one worker, and from there to those that need it.
+
+        To let Dask copy it to all workers would wait for one that has just died.
+        """
         if message is None:
             return None
-        homes = sorted(set(self.home if homes is None else homes) & set(self.client.nthreads()))
-        if not homes:
-            return message
+        if n_bytes(message) < SMALL:
+            return self.client.submit(_itself, message, pure=False)
         try:
-            return self.client.scatter([message], workers=homes, broadcast=True, hash=False)[0]
-        except Exception:
+            return self.client.scatter([message], hash=False)[0]
+        except Exception:  # a worker may just have died
             return message
 
-    def _submit(self, s, arguments, call=_call):
+    def _submit(self, numbers, function, calls, how=_each, *more):
+        """A task for some shards of one home."""
         return self.client.submit(
-            call, *arguments, workers=[self.home[s]], allow_other_workers=False, pure=False, retries=0
-        )
+            how, function, numbers, calls, *more, workers=[self.home[numbers[0]]],
+            allow_other_workers=False, pure=False, retries=0,
+        )  # fmt: skip
+
+    def _groups(self, numbers):
+        """Shards of one home, neighbours together; as many groups of each as it has threads."""
+        threads, by_home = self.client.nthreads(), {}
+        for s in sorted(numbers):
+            by_home.setdefault(self.home[s], []).append(s)
+        for home, mine in by_home.items():
+            n = min(threads.get(home, 1), len(mine))
+            bounds = [len(mine) * k // n for k in range(n + 1)]
+            yield from (mine[a:b] for a, b in zip(bounds, bounds[1:]))
 
     def _move(self, s, error=None):
         """Give a shard another home."""
@@ -184,89 +220,112 @@ class Tasks:
         if self.home[s] not in load:
             self.home[s] = min(workers, key=lambda address: (load[address], address))
 
-    def _run(self, arguments, only=None):
-        """Results by shard; ``arguments(s, lost)`` is what to call for shard s."""
+    def _send(self, function, arguments, lost, *how):
+        """Tasks for shards, {their numbers: task}; ``lost``: by shard, what became of its home, or None."""
+        for s, error in lost.items():
+            if error is not None:
+                self._move(s, error if isinstance(error, BaseException) else None)
+        tasks = {}
+        for numbers in self._groups(lost):
+            calls = [arguments(s, lost[s] is not None) for s in numbers]
+            tasks[tuple(numbers)] = self._submit(numbers, function, calls, *how)
+        return tasks
+
+    def _run(self, function, arguments, only=None):
+        """What a function returns, by shard.
+
+        Parameters
+        ----------
+        function : callable
+        arguments : callable
+            ``arguments(s, lost)`` is a list of what to call it with for shard s; ``lost``: whether the shard
+            has to be made anew.
+        only : list of int, optional
+            Shards.
+        """
         numbers = range(len(self.jobs)) if only is None else only
         alive, results, waiting = set(self._workers()), {}, {}
 
-        def send(s, lost):
-            if lost:
-                self._move(s, lost if isinstance(lost, BaseException) else None)
-            task = self._submit(s, arguments(s, lost))
-            waiting[_answer_of(task)] = s, task
+        def send(lost):
+            for group, task in self._send(function, arguments, lost).items():
+                waiting[_answer_of(task)] = group, task
 
         try:
-            for s in numbers:
-                send(s, self.home[s] not in alive)
+            send({s: None if self.home[s] in alive else True for s in numbers})
             while waiting:
                 done, _ = wait(waiting, timeout=POLL, return_when=FIRST_COMPLETED)
                 for answer in done:
-                    s, task = waiting.pop(answer)
+                    group, _ = waiting.pop(answer)
                     error = answer.exception()
                     if error is not None:  # the worker died, or what it was to begin with is lost
-                        send(s, error)
+                        send(dict.fromkeys(group, error))
                         continue
-                    state, result = answer.result()
-                    if state == FAILED:
-                        raise result
-                    if state == MISSING:
-                        send(s, True)
-                    else:
-                        results[s] = result
+                    for s, (state, result) in zip(group, answer.result()):
+                        if state == FAILED:
+                            raise result
+                        if state == MISSING:
+                            send({s: True})
+                        else:
+                            results[s] = result
                 if not done:
                     alive = set(self.client.nthreads())
-                    for answer, (s, task) in list(waiting.items()):
-                        if self.home[s] not in alive:
+                    for answer, (group, task) in list(waiting.items()):
+                        if self.home[group[0]] not in alive:
                             del waiting[answer]
                             task.cancel()
-                            send(s, True)
+                            send(dict.fromkeys(group, True))
         finally:
             for _, task in waiting.values():
                 task.cancel()
         return [results[s] for s in numbers]
 
-    def _total(self, arguments, add):
-        """The sum over the shards in a tree; ``arguments(s, lost)`` is what to call for shard s.
+    def _total(self, function, arguments, add):
+        """The sum over the shards in a tree (see :func:`.tree.joined`) of what a function returns.
 
         Only the sum comes here. Summands stay where they are until it is there, so that those of workers that
-        are not lost are worked out once.
+        are not lost are worked out once. Arguments as of :meth:`_run`.
         """
-        numbers, leaves, tree, losses = range(len(self.jobs)), {}, [], 0
+        n, groups, tree, failures = len(self.jobs), {}, [], 0
         alive = set(self._workers())
-        lost = {s: self.home[s] not in alive for s in numbers}
-
-        def added(futures):
-            tree.append(self.client.submit(_add, add, *futures, pure=False, retries=0))
-            return tree[-1]
-
+        lost = {s: None if self.home[s] in alive else True for s in range(n)}
         try:
             while True:
-                for s, how in lost.items():
-                    if how:
-                        self._move(s, how if isinstance(how, BaseException) else None)
-                    leaves[s] = self._submit(s, (s, *arguments(s, how)), _summand)
-                tree.clear()
-                root = in_tree([leaves[s] for s in numbers], added)
-                state, result = self._wait_for(root)
+                groups.update(self._send(function, arguments, lost, _summands, n, add))
+                tree = self._tree([groups[numbers] for numbers in sorted(groups)], add)
+                state, result = self._wait_for(tree[-1])
                 if state == DONE:
-                    self.losses = [0] * len(self.jobs)  # what is counted are losses in a row
-                    return result
+                    self.losses = [0] * n  # what is counted are losses in a row
+                    return result[max(result)]
                 if state == FAILED:
                     raise result
-                if state == MISSING:
-                    lost = dict.fromkeys(result, True)
-                    continue
-                losses += 1
-                alive = set(self._workers())
-                lost = {s: result or True for s in numbers if self.home[s] not in alive}
-                lost = lost or {s: result for s in numbers if leaves[s].status in ("error", "cancelled", "lost")}
-                if losses > MOST_LOSSES and not lost:
-                    raise RuntimeError(f"a sum over shards failed {losses} times") from result
-                for task in [*tree, *(leaves[s] for s in lost)]:
+                alive, failures = set(self._workers()), failures + (state is None)
+                if failures > MOST_LOSSES:
+                    raise RuntimeError(f"a sum over shards failed {failures} times") from result
+                gone = {
+                    numbers: True
+                    for numbers, task in groups.items()
+                    if self.home[numbers[0]] not in alive
+                    or task.status in ("error", "cancelled", "lost")
+                    or (state == MISSING and not set(result).isdisjoint(numbers))
+                }
+                for task in [*tree, *(groups.pop(numbers) for numbers in gone)]:
                     task.cancel()
+                lost = {s: result if state is None and result else True for numbers in gone for s in numbers}
         finally:
-            for task in [*tree, *leaves.values()]:
+            for task in [*tree, *groups.values()]:
                 task.release()
+
+    def _tree(self, tasks, add):
+        """Tasks that add up neighbours, and their sums again; the last one adds up all."""
+        n, tree = len(self.jobs), []
+        while True:
+            tasks = [
+                self.client.submit(_add, n, add, *tasks[k : k + FAN], pure=False, retries=0)
+                for k in range(0, len(tasks), FAN)
+            ]
+            tree += tasks
+            if len(tasks) == 1:
+                return tree
 
     def _wait_for(self, root):
         """(state, result) of a sum; (None, error or None) if a worker is lost."""

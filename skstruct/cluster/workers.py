@@ -4,8 +4,8 @@ Crews are where the shards of parameter mixing live: :class:`.threads.Threads`, 
 open shards, join them to one vocabulary and train them, and return results in the order of the shards, so
 that it does not matter who was first.
 
-On a cluster, :mod:`.tasks` says how a worker that is lost costs time and changes nothing. What it takes to begin
-with a shard anew is the callable, the plan of the vocabulary and all weights.
+On a cluster, :mod:`.tasks` says how a worker that is lost costs time and changes nothing. What it takes to
+begin with a shard anew is the callable, the plan of the vocabulary and all weights.
 """
 
 from typing import NamedTuple
@@ -109,35 +109,35 @@ class Cluster(Tasks):
         self._settle(jobs)
 
         def arguments(s, lost):
-            return _open, self.fit, jobs[s]
+            return [self.fit, jobs[s]]
 
-        return self._run(arguments)
+        return self._run(_open, arguments)
 
     def join(self, plans, alone):
         """See :class:`.threads.Threads`."""
         self.plans, self.alone = plans, alone
 
         def arguments(s, lost):
-            return _join, self.fit, s, plans[s], alone, self.jobs[s] if lost else None
+            return [self.fit, s, plans[s], alone, self.jobs[s] if lost else None]
 
-        self._run(arguments)
+        self._run(_join, arguments)
 
     def fingerprints(self):
         """See :class:`.threads.Threads`."""
 
         def arguments(s, lost):
-            return _fingerprint, self.fit, s, self._again(s) if lost else None
+            return [self.fit, s, self._again(s) if lost else None]
 
-        return self._run(arguments)
+        return self._run(_fingerprint, arguments)
 
     def resume(self, key, model, epoch):
         """See :class:`.threads.Threads`."""
         self.jobs = [job._replace(key=key) for job in self.jobs]
 
         def arguments(s, lost):
-            return _resume, self.fit, s, key, model, epoch, self._again(s) if lost else None
+            return [self.fit, s, key, model, epoch, self._again(s) if lost else None]
 
-        self._run(arguments)
+        self._run(_resume, arguments)
         self.begun = epoch, model
 
     def train(self, epoch, n_epochs, start, full):
@@ -145,17 +145,17 @@ class Cluster(Tasks):
         message, shared = None, None
         if start is not None:
             message = start(full)
-            shared = self._scatter(message)
+            shared = self._shared(message)
 
         def arguments(s, lost):
             again, mine = None, shared
             if lost:
                 again = self._again(s)
-                mine = None if start is None else self._scatter(start(True), [self.home[s]])
+                mine = None if start is None else self._shared(start(True))
             self.sent += n_bytes(message)
-            return _train, self.fit, s, epoch, n_epochs, mine, again
+            return [self.fit, s, epoch, n_epochs, mine, again]
 
-        reports = self._run(arguments)
+        reports = self._run(_train, arguments)
         self.received += n_bytes(reports)
         self.rounds.append((epoch, n_epochs))
         return reports
@@ -165,9 +165,9 @@ class Cluster(Tasks):
         epoch = sum(self.rounds[-1]) if self.rounds else self.begun[0]
 
         def arguments(s, lost):
-            return _model, self.fit, s, epoch, self._again(s) if lost else None
+            return [self.fit, s, epoch, self._again(s) if lost else None]
 
-        return self._run(arguments, only=[0])[0]
+        return self._run(_model, arguments, only=[0])[0]
 
     def _again(self, s):
         # With others it starts from the mixed weights; alone it repeats its rounds.

@@ -17,12 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ..chain.marginals import ExpectedCounts, Occurrences, expect_exactly, new_log_lattice
-from .choose_pairs import (
-    LabelledSequences,
-    choose_conditioned,
-    choose_label_pairs,
-    choose_state_weights,
-)
+from .choose_pairs import LabelledSequences, choose_state_weights
+from .choose_transitions import choose_conditioned, choose_label_pairs
 from .exp_transitions import exp_transitions
 from .expectations import expect
 from .lattice import form_groups, new_lattice

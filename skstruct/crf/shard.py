@@ -21,9 +21,8 @@ from .choose_pairs import (
     count_rows,
     keep_features,
     list_features,
-    shown_conditioned,
-    shown_label_pairs,
 )
+from .choose_transitions import shown_conditioned, shown_label_pairs
 from .objective import CRFObjective
 from .options import ObjectiveOptions
 from .view import View
@@ -158,7 +157,7 @@ class CRFShard:
         self.at = np.concatenate([pairs, K + np.arange(Q), K + Q + edges])
         self.by_place = np.argsort(pairs, kind="stable")
         self.n_features, self.n_pairs, self.kept, self.view = choice.row.shape[0], K, None, None
-        self.task = self.fields = self.listed = self.sequences = None
+        self.task = self.fields = self.listed = self.sequences = self.rows = None
         values = None
         if o.largest_values() is not None:
             values = np.zeros(self.n_features)
@@ -186,7 +185,7 @@ class CRFShard:
         return Entries.of(whole.n_rows + 1, keys, np.append(negative, total[use]))
 
     def pair_counts(self, _, kept):
-        """(F * (L + 1),): how often the features of the rows ``kept`` (R,) occur unlabelled, and with labels."""
+        """(F * (L + 1),): how often features of the rows ``kept`` (R,) occur unlabelled, and with labels."""
         rows, L = self.rows.nodes, self.whole.n_labels
         number = np.cumsum(kept) - 1
         mine = np.flatnonzero((rows >= 0) & kept[rows])

@@ -6,8 +6,8 @@ weights and all that a solver remembers are here. What is minimised is the objec
 term; only the order in which its terms are added up differs, and that depends on the shards alone.
 
 Stage one goes from sequence to sequence, which has no sum over shards. Each shard descends over its own
-sequences from common weights, with its share of the penalty; after each pass the common weights are the means of
-those of the shards, by how often these have the features. This is where stage two starts, no more.
+sequences from common weights, with its share of the penalty; after each pass the common weights are the means
+of those of the shards, by how often these have the features. This is where stage two starts, no more.
 """
 
 from contextlib import contextmanager
@@ -24,7 +24,8 @@ from ..cluster.tree import add_arrays, add_entries
 from ..cluster.vocabulary import merged_labels
 from ..features.merging import merge_encoders
 from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
-from .choose_pairs import allowed_conditioned, allowed_label_pairs, label_pairs, screened
+from .choose_pairs import screened
+from .choose_transitions import allowed_conditioned, allowed_label_pairs, label_pairs
 from .quasi_newton import dot
 from .run import CRFRun
 from .shard import Choice, CRFShard, Descent, Entries, Plan, Whole
@@ -219,7 +220,9 @@ class ShardedRun(CRFRun):
             "shards": self.digests,
         }
         return Checkpoint(
-            e.checkpoint, type(e).__name__, fingerprint(facts, arrays_of((self.constraints, self.cost), "fit"))
+            e.checkpoint,
+            type(e).__name__,
+            fingerprint(facts, arrays_of((self.constraints, self.cost), "fit")),
         )
 
 

@@ -16,7 +16,7 @@ from ..cluster.shards import Mixture, Shard, shard_key
 from ..cluster.steps import ERRORS, NONZERO, UNIFORM
 from ..cluster.threads import Threads
 from ..cluster.workers import Cluster
-from ..data.inputs import describe, lengths_of, take
+from ..data.inputs import lengths_of, take
 from ..data.numbers import numbers_in
 from ..data.types import Corpus, History
 from ..saving.registry import savable
