@@ -227,6 +227,11 @@ class Segmenter(WordProbabilities, Parameters, CallbackSupportMixin, Savable, Ba
             )
         return self._run(tagger, tagger.partial_fit, data, fitted)
 
+    def _fit_by(self, train, X, y):
+        """``fit``, with ``train(tagger)``, a function of X and y, for the fit of the tagger."""
+        tagger = self._new_tagger()
+        return self._run(tagger, train(tagger), *self._training_data("fit", X, y, None))
+
     def _training_data(self, method, X, y, sample_weight):
         """What the tagger's method is called with, and the attributes of a fit that succeeds.
 

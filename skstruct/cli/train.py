@@ -8,6 +8,7 @@ import ast
 import contextlib
 import sys
 import time
+from functools import partial
 
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +18,7 @@ from ..calibration.tagger import CalibratedTagger
 from ..chain.passive_aggressive import PassiveAggressiveTagger
 from ..chain.perceptron import StructuredPerceptron
 from ..chain.segmenter import Segmenter
+from ..cluster.loading import dealt
 from ..crf.estimator import L1CRF
 from ..features.presets import PRESETS
 from ..features.templates import FeatureTemplates
@@ -74,7 +76,7 @@ def add_parser(commands):
     group.add_argument(
         "--shards", type=positive, default=1, metavar="N",
         help="deal the sentences to N shards, which train at the same time, and mix their weights after each "
-        "epoch (default: 1)",
+        "epoch; with l1crf the shards add up its objective, and the optimum is the same (default: 1)",
     )  # fmt: skip
     group.add_argument(
         "--cluster", metavar="ADDRESS", help="of a Dask scheduler, whose workers train the shards"
@@ -155,7 +157,7 @@ def _check_ways(arguments, learner):
         name
         for name, given in (
             ("--members", arguments.members > 1),
-            ("--shards", arguments.shards > 1 or arguments.cluster is not None),
+            ("--shards", _on_shards(arguments)),
             ("--stream", arguments.stream is not None),
         )
         if given
@@ -164,8 +166,15 @@ def _check_ways(arguments, learner):
         arguments.usage_error(f"{several[0]} and {several[1]} cannot both be given")
     if arguments.calibrate and arguments.stream is not None:
         arguments.usage_error("--calibrate and --stream cannot both be given: it needs the whole corpus")
-    if several and several[0] != "--members" and not hasattr(learner, "partial_fit"):
+    if several == ["--shards"] and hasattr(learner, "fit_shards"):
+        if arguments.calibrate:
+            arguments.usage_error(f"--calibrate and --shards cannot both be given with {learner.__name__}")
+    elif several and several[0] != "--members" and not hasattr(learner, "partial_fit"):
         arguments.usage_error(f"{several[0]}: {learner.__name__} does not learn example by example")
+
+
+def _on_shards(arguments):
+    return arguments.shards > 1 or arguments.cluster is not None
 
 
 def new_model(arguments, segmented):
@@ -198,7 +207,7 @@ def new_model(arguments, segmented):
     tagger = learner(**given)
     learned = tagger
     _check_ways(arguments, learner)
-    if arguments.shards > 1 or arguments.cluster is not None:
+    if _on_shards(arguments) and not hasattr(learner, "fit_shards"):
         checkpoint = tagger.checkpoint  # of all shards together
         learned = ParameterMixer(
             tagger.set_params(checkpoint=None), arguments.shards, n_jobs=-1, client=arguments.cluster,
@@ -252,7 +261,7 @@ def run(arguments):
                 _stream(arguments, model, layout, unit, source)
             else:
                 tell(f"read {counted(len(X), 'sentence')}, {counted(sum(map(len, y)), unit)}")
-                _learn(model.fit, X, y, name, numbers)
+                _learn(_fit_of(arguments, model), X, y, name, numbers)
     except KeyboardInterrupt:
         _keep(model, arguments.model + PARTIAL)
         raise
@@ -268,6 +277,17 @@ def run(arguments):
         name, X, y, numbers = dev
         print(as_text(scores_of(model, X, y, name, numbers)))
     return 0
+
+
+def _fit_of(arguments, model):
+    """How the model learns from the whole corpus."""
+    if not _on_shards(arguments) or not hasattr(ALGORITHMS[arguments.algorithm], "fit_shards"):
+        return model.fit
+
+    def train(tagger):
+        return lambda X, y: tagger.fit_shards(dealt(X, y, None, arguments.shards), client=arguments.cluster)
+
+    return partial(model._fit_by, train) if isinstance(model, Segmenter) else train(model)
 
 
 def _learn(method, X, y, name, numbers):

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.inputs import PlaceError, describe
+from ..data.inputs import PlaceError, describe, lengths_of, take
+from ..data.numbers import numbers_in
 from .shards import Shard, shard_key
 
 
@@ -119,3 +120,29 @@ def joined_shard(run, plan, alone):
     """A :class:`Shard` over the vocabulary of all shards."""
     run.adopt(plan)
     return Shard(run, alone)
+
+
+def check_number(n_shards, n):
+    """Raise ValueError if there are more shards than sequences."""
+    if n_shards > n:
+        raise ValueError(f"n_shards={n_shards} is more than the {n} sequences that there are to learn from")
+
+
+def dealt(X, y, sample_weight, n_shards):
+    """Callables that return every ``n_shards``-th sequence, of those that are not empty."""
+    numbers = numbers_in(X)
+    X, y = list(X) if numbers is None else numbers, list(y)
+    if len(X) != len(y):
+        raise ValueError(f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}")
+    lengths = lengths_of([x.split() if isinstance(x, str) else x for x in X] if numbers is None else X)
+    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight)
+    if weight.shape != (len(X),):
+        raise ValueError(f"sample_weight must have shape ({len(X)},), got {weight.shape}")
+    visited = np.flatnonzero((lengths > 0) & (weight != 0.0))
+    check_number(n_shards, visited.shape[0])
+    loads = []
+    for s in range(n_shards):
+        mine = visited[s::n_shards].tolist()
+        data = mine, take(X, mine), take(y, mine)
+        loads.append(Given(*data) if sample_weight is None else Given(*data, weight[mine]))
+    return loads
