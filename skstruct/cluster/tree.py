@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .weights import united
+
 FAN = 4
 """Neighbours that are added up at once."""
 
@@ -80,7 +82,7 @@ def add_entries(parts):
             total[part.keys] += part.values
         keys = np.flatnonzero(total)
         return Entries(size, keys.astype(parts[0].keys.dtype), total[keys])
-    keys = np.unique(np.concatenate([part.keys for part in parts]))
+    keys = united([part.keys for part in parts], size)
     total = np.zeros(keys.shape[0])
     for part in parts:
         total[np.searchsorted(keys, part.keys)] += part.values

@@ -10,6 +10,7 @@ begin with a shard anew is the callable, the plan of the vocabulary and all weig
 
 from typing import NamedTuple
 
+from .changes import add_changes
 from .loading import Job, joined_shard, open_shard
 from .shards import shard_key
 from .tasks import Missing, Tasks
@@ -75,6 +76,12 @@ def _train(fit, number, epoch, n_epochs, start, again):
     report = shard.train(epoch, n_epochs, start)
     _SHARDS[fit, number][1] = epoch + n_epochs
     return report
+
+
+def _changes(fit, number, epoch, n_epochs, coefficients, counted, start, again):
+    if again is not None:
+        _train(fit, number, epoch, n_epochs, start, again)
+    return _shard(fit, number, epoch + n_epochs, None).changes(coefficients, counted)
 
 
 def _model(fit, number, epoch, again):
@@ -158,7 +165,22 @@ class Cluster(Tasks):
         reports = self._run(_train, arguments)
         self.received += n_bytes(reports)
         self.rounds.append((epoch, n_epochs))
+        self.start = start
         return reports
+
+    def changes(self, coefficients, counted):
+        """See :class:`.threads.Threads`."""
+        (epoch, n_epochs), start = self.rounds[-1], self.start
+
+        def arguments(s, lost):
+            again = mine = None
+            if lost:
+                again, mine = self._again(s), self._shared(start(True))
+            return [self.fit, s, epoch, n_epochs, coefficients[s], counted, mine, again]
+
+        total = self._total(_changes, arguments, add_changes)
+        self.received += n_bytes(total)
+        return total
 
     def model(self):
         """See :class:`.threads.Threads`."""
