@@ -555,8 +555,10 @@ NO_PROBABILITIES = Refused, "knows no probabilities"
 LACKS = {
     "partial_fit": {f"l1crf l1crf-* {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS} segmenter-l1crf"
                     " segmenter-averager* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
-    "fit_shards": {f"{PLAIN_TAGGERS} {SEGMENTERS} {MEMBERS} {RERANKERS} parser word-segmenter": ABSENT,
-                   "mixer-reranker": UNCLEAR},
+    "fit_shards": {
+        f"{ONLINE_TAGGERS} {CALIBRATED} {SEGMENTERS} {MEMBERS} {RERANKERS} parser word-segmenter": ABSENT,
+        "mixer-reranker": UNCLEAR,
+    },
     "adapt": {
         f"{PARSERS} {RERANKERS} {OF_WORDS} mixer-reranker segmenter-reranker": ABSENT,
     },

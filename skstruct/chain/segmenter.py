@@ -242,6 +242,11 @@ class Segmenter(TaggerTraining, WordProbabilities, Parameters, CallbackSupportMi
             )
         return self._train(tagger, tagger.partial_fit, data, fitted)
 
+    def _fit_by(self, train, X, y):
+        """``fit``, with ``train(tagger)``, a function of X and y, for the fit of the tagger."""
+        tagger = self._new_tagger()
+        return self._train(tagger, train(tagger), *self._training_data("fit", X, y, None))
+
     # -- prediction --------------------------------------------------------------------------------
     @available_if(_tagger_has("adapt"))
     def adapt(self, X: Texts | None) -> Self:

@@ -106,6 +106,16 @@ def new_model(arguments, features, segmented):
     return model
 
 
+def on_shards(arguments):
+    """Whether the corpus is dealt to shards."""
+    return arguments.shards > 1 or arguments.cluster is not None
+
+
+def sums_over_shards(arguments):
+    """Whether the learner adds up its objective over shards, where others mix weights."""
+    return hasattr(ALGORITHMS[arguments.algorithm], "fit_shards")
+
+
 def _check_ways(arguments, learner):
     """Refuse ways of training that exclude each other, or that a learner does not know."""
     kind = learner.__name__
@@ -113,7 +123,7 @@ def _check_ways(arguments, learner):
         name
         for name, given in (
             ("--members", arguments.members > 1),
-            ("--shards", arguments.shards > 1 or arguments.cluster is not None),
+            ("--shards", on_shards(arguments)),
             ("--stream", arguments.stream is not None),
         )
         if given
@@ -124,7 +134,11 @@ def _check_ways(arguments, learner):
         arguments.usage_error("--calibrate and --stream cannot both be given: it needs the whole corpus")
     if arguments.calibrate and (learner in _TASKS or learner is KBestReranker):
         arguments.usage_error(f"--calibrate is for taggers; {kind} is none")
-    if several == ["--shards"] and not issubclass(learner, OnlineLearner):
+    if several == ["--shards"] and sums_over_shards(arguments):
+        for option, given in ("--calibrate", arguments.calibrate), ("--dev", arguments.dev is not None):
+            if given:
+                arguments.usage_error(f"{option} and --shards cannot both be given with {kind}")
+    elif several == ["--shards"] and not issubclass(learner, OnlineLearner):
         arguments.usage_error(f"--shards: {kind} does not learn example by example")
     if several == ["--stream"] and not hasattr(learner, "partial_fit"):
         arguments.usage_error(f"--stream: {kind} does not learn example by example")
@@ -198,7 +212,7 @@ class _Parts:
     def wrapped(self, learned):
         """What the options put around a learner."""
         options, seed = self.arguments, self.arguments.seed
-        if options.shards > 1 or options.cluster is not None:
+        if on_shards(options) and not sums_over_shards(options):
             checkpoint = learned.checkpoint  # of all shards together
             learned = ParameterMixer(
                 learned.set_params(checkpoint=None), options.shards, n_jobs=-1, client=options.cluster,

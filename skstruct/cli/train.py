@@ -8,11 +8,14 @@ import contextlib
 import sys
 import time
 import warnings
+from functools import partial
 
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ..chain.constraints import BrokenConstraint
+from ..chain.segmenter import Segmenter
+from ..cluster.loading import dealt
 from ..data.schemes import convert_scheme
 from ..features.presets import PRESETS, preset_of
 from ..features.templates import FeatureTemplates
@@ -20,7 +23,16 @@ from ..training.held_out import NAMES
 from .common import CommandError, check_target, counted, layers, positive, tell, warn
 from .corpus import batches, layout_of, located, read_all
 from .evaluate import scores_of
-from .learners import ALGORITHMS, named_algorithm, new_model, scheme_of, setting, task_of
+from .learners import (
+    ALGORITHMS,
+    named_algorithm,
+    new_model,
+    on_shards,
+    scheme_of,
+    setting,
+    sums_over_shards,
+    task_of,
+)
 from .lines import Source
 from .options import add_options
 from .scores import as_text
@@ -95,7 +107,7 @@ def _add_ways(group):
     group.add_argument(
         "--shards", type=positive, default=1, metavar="N",
         help="deal the sentences to N shards, which train at the same time, and mix their weights after each "
-        "epoch (default: 1)",
+        "epoch; with l1crf the shards add up its objective, and the optimum is the same (default: 1)",
     )  # fmt: skip
     group.add_argument(
         "--cluster", metavar="ADDRESS", help="of a Dask scheduler, whose workers train the shards"
@@ -186,7 +198,7 @@ def run(arguments):
                 _stream(arguments, model, layout, unit, source, repair)
             else:
                 tell(f"read {counted(len(X), 'sentence')}, {counted(sum(map(len, y)), unit)}")
-                _learn(model.fit, X, y, name, numbers, dev)
+                _learn(_fit_of(arguments, model), X, y, name, numbers, dev)
     except KeyboardInterrupt:
         _keep(model, arguments.model + PARTIAL)
         raise
@@ -201,6 +213,17 @@ def run(arguments):
         name, X, y, numbers = dev
         print(as_text(scores_of(model, X, y, name, numbers)))
     return 0
+
+
+def _fit_of(arguments, model):
+    """How the model learns from the whole corpus."""
+    if not (on_shards(arguments) and sums_over_shards(arguments)):
+        return model.fit
+
+    def train(tagger):
+        return lambda X, y: tagger.fit_shards(dealt(X, y, None, arguments.shards), client=arguments.cluster)
+
+    return partial(model._fit_by, train) if isinstance(model, Segmenter) else train(model)
 
 
 def _learn(method, X, y, name, numbers, dev=None):

@@ -295,11 +295,12 @@ class RowsEncoder:
                 )
             if (other.sparse, other.has_bigram) != (self.sparse, self.has_bigram):
                 raise ValueError(f"shard {s}: its rows are not of the kind of those of shard 0")
-        out = type(self)(self.features, min_count, self.has_bigram)
+        out = type(self)(self.features, min_count, self.has_bigram, self.scaled is not False)
         out._begin(self.width, self.names, self.sparse)
         out.squares = sum((encoder.squares for encoder in encoders), Fraction(0))
         out.n_tokens = sum(encoder.n_tokens for encoder in encoders)
-        out.scale = self.features.factor(out.squares, out.n_tokens)
+        if out.scaled:
+            out.scale = self.features.factor(out.squares, out.n_tokens)
         if all(encoder.sums is not None for encoder in encoders):
             sums = sum(encoder.sums[0] for encoder in encoders)
             warn_unless_centred(sums, sum(encoder.sums[1] for encoder in encoders), out.n_tokens)

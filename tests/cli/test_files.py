@@ -364,11 +364,29 @@ def test_train_on_shards(folder, capsys, tmp_path):
     for wrong, message in (
         (["--shards", "2", "--members", "2"], "--members and --shards"),
         (["--shards", "2", "--stream", "9"], "--shards and --stream"),
-        (["--shards", "2", "-a", "l1crf"], "does not learn example by example"),
+        (["--shards", "2", "-a", "l1crf", "--calibrate"], "--calibrate and --shards cannot both be given"),
         (["--stream", "9", "-a", "l1crf"], "does not learn example by example"),
     ):
         code, _, err = run(capsys, "train", folder / "train.txt", "-m", tmp_path / "m", *wrong)
         assert code == 2 and message in err
+
+
+def test_train_a_crf_on_shards(folder, capsys, tmp_path):
+    """One model, of the tagger itself; texts that segmenters pass over are counted in errors."""
+    for file in ("train.txt", "train.seg"):
+        arguments = ["train", folder / file, "-m", tmp_path / "m", "-a", "l1crf", "-p", "tol=1e-6"]
+        assert run(capsys, *arguments)[0] == 0
+        alone = skstruct.load(tmp_path / "m")
+        assert run(capsys, *arguments, "--shards", "3")[0] == 0
+        sharded = skstruct.load(tmp_path / "m")
+        alone, sharded = (getattr(model, "tagger_", model) for model in (alone, sharded))
+        assert type(sharded) is skstruct.L1CRF
+        assert sharded.objective_ == pytest.approx(alone.objective_, rel=1e-3)
+    code, _, err = run(
+        capsys, "train", folder / "train.txt", "-m", tmp_path / "m", "-a", "l1crf", "--cluster", "tcp://nowhere:1",
+        "-p", "solver=sgd",
+    )  # fmt: skip
+    assert code == 1 and "solver='sgd'" in err
 
 
 def test_train_on_a_stream(folder, capsys, tmp_path):
