@@ -100,7 +100,7 @@ if arguments.plot:
     from matplotlib import pyplot
 
     members = BaggingShuffleAverager(
-        StructuredPerceptron("word", max_iter=5), 3, keep_members=True, random_state=0
+        StructuredPerceptron("word", max_iter=5), 3, random_state=0
     ).fit(X_train, y_train)
     figure, axes = pyplot.subplots(2, 3, figsize=(17, 10), layout="constrained")
     TransitionDisplay.from_estimator(tagger, ax=axes[0, 0])

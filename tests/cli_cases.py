@@ -8,6 +8,11 @@ def columns(X, y):
     return "".join("".join(f"{w} {p} {c}\n" for (w, p), c in zip(*s)) + "\n" for s in zip(X, y))
 
 
+def without_notice(err):
+    """What a command says on standard error, but for the first start's notice that kernels are compiled."""
+    return "".join(line for line in err.splitlines(keepends=True) if "compiling kernels" not in line)
+
+
 def run(capsys, *arguments):
     """(exit code, standard output, standard error) of a command."""
     capsys.readouterr()
@@ -17,4 +22,4 @@ def run(capsys, *arguments):
         code = end.code
     out, err = capsys.readouterr()
     assert "Traceback" not in err
-    return code, out, err
+    return code, out, without_notice(err)

@@ -5,8 +5,8 @@ inside the package is followed here and nowhere else.
 """
 
 import skstruct.crf.run as crf_run
-from skstruct.cli import compare, demo
-from skstruct.cluster import workers
+from skstruct.cli import compare
+from skstruct.cluster import held, workers
 from skstruct.data import trie
 from skstruct.datasets import corpora, samples
 from skstruct.mixing.rounds import Rounds
@@ -111,13 +111,25 @@ def after_each_submission(patch, act):
     """Let ``act(cluster, shard, epoch)`` follow each order to train that is sent to a worker."""
     submit = workers.Cluster._submit
 
-    def submitting(cluster, shard, arguments):
-        task = submit(cluster, shard, arguments)
-        if arguments[0] is workers._train:
-            act(cluster, shard, arguments[3])
+    def submitting(cluster, shards, function, calls, *how):
+        task = submit(cluster, shards, function, calls, *how)
+        if function is workers._train:
+            for shard, arguments in zip(shards, calls):
+                act(cluster, shard, arguments[2])
         return task
 
     patch.setattr(workers.Cluster, "_submit", submitting)
+
+
+def before_each_sum(patch, act):
+    """Let ``act(cluster, name)`` precede each sum over shards that are held by workers."""
+    total = held.There.total
+
+    def acting(cluster, name, *arguments):
+        act(cluster, name)
+        return total(cluster, name, *arguments)
+
+    patch.setattr(held.There, "total", acting)
 
 
 def before_each_line(patch, act):
@@ -143,7 +155,7 @@ def stop_writing(checkpoint):
 
 def kept_by_a_worker():
     """How many runs and shards this process holds for others."""
-    return len(workers._RUNS), len(workers._SHARDS)
+    return len(workers._RUNS), len(workers._SHARDS) + len(held._HELD)
 
 
 # -- files ---------------------------------------------------------------------------------------------
@@ -175,11 +187,6 @@ def put_measurement(patch, measure):
 
 def columns_of_compare():
     return [key for key, *_ in compare._COLUMNS]
-
-
-def warm_up(jobs):
-    """Compile what the demo needs, as it does before it begins."""
-    demo._warm_up(jobs)
 
 
 def score_of(scorer):

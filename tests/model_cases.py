@@ -1,6 +1,7 @@
 """Small estimators of every family with as many labels as asked for, and data to try their files on."""
 
 import numpy as np
+import pandas
 from scipy import sparse
 
 from skstruct import (
@@ -68,6 +69,13 @@ def sparse_rows(n_labels):
     """The same as CSR."""
     X, y = rows(n_labels)
     return [sparse.csr_array(sequence) for sequence in X], y
+
+
+def frames(n_labels):
+    """The same, each sequence a data frame: strings and vectors."""
+    X, y = tokens(n_labels)
+    columns = [{"word": x, "number": [float(t[1:]) - 3 for t in x], "last": [t[-1] for t in x]} for x in X]
+    return [pandas.DataFrame(c).assign(first=lambda df: df.word == "w0") for c in columns], y
 
 
 def texts(n_labels):
@@ -180,6 +188,10 @@ KINDS_OF_TOKENS = {
     "l1crf-sparse-rows": (sparse_rows, lambda: L1CRF("auto", c1=0.3, random_state=0)),
     "l1crf-patterns": (pairs, lambda: L1CRF(PATTERNS, c1=0.3, random_state=0)),
     "perceptron-patterns": (tokens, lambda: _perceptron(Patterns(TEMPLATES))),
+    "perceptron-frames": (frames, lambda: _perceptron([*TEMPLATES, "U2:%x[0,1]"])),
+    "perceptron-order2-frames": (frames, lambda: _perceptron("auto", order=2)),
+    "passive-aggressive-frames": (frames, _passive_aggressive),
+    "l1crf-frames": (frames, _l1crf),
     "calibrated-dicts": (dicts, lambda: _calibrated(_perceptron("auto"))),
     "calibrated-rows": (rows, lambda: _calibrated(_perceptron("auto"))),
 }

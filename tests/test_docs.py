@@ -11,7 +11,8 @@ import re
 import pytest
 
 from skstruct import L1CRF
-from skstruct.datasets import load_entities
+from skstruct.datasets import load_chunking, load_entities
+from skstruct.formats.writers import write_columns
 from skstruct.interchange import save_crfsuite
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -24,6 +25,10 @@ pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the docume
 def names_for(page, folder):
     """What a page takes for granted."""
     if page != "docs/switching.md":
+        for name, part in (("train.txt", slice(120)), ("test.txt", slice(120, None))):
+            sentences, labels = (each[part] for each in load_chunking())
+            rows = [[(*token, label) for token, label in zip(*pair)] for pair in zip(sentences, labels)]
+            write_columns(rows, folder / name)
         return {}
     sentences, labels = load_entities()
     X = [[{"word": word, "tag": tag} for word, tag in sentence] for sentence in sentences]
@@ -35,7 +40,8 @@ def names_for(page, folder):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_code_runs(page, tmp_path):
+def test_code_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     text, names = (ROOT / page).read_text(encoding="utf-8"), names_for(page, tmp_path)
     blocks = [
         (m[1], text.count("\n", 0, m.start(1))) for m in re.finditer(r"```python\n(.*?)```", text, re.S)

@@ -13,6 +13,7 @@ EXPECTED = {
     "switching.py": ["before:", "after:", "entity F1"],
     "quick_start.py": ["Word F1", "micro avg", "three best labellings", "Same predictions: True"],
     "word_segmenter.py": ["learned from: 1.000", "大学的图书馆", "火车站 |", "loading: True"],
+    "picture.py": ["Elena", "大学", "compound", "</svg>"],
     "parse.py": ["On the treebank itself: UAS 1.0000", "woman  NN nsubj", "Heads alone: ["],
     "regularized_perceptron.py": ["equation 8 (non-zero)", "errors avoided", "L2 and dropout"],
     "domain_shift.py": ["Zipf, binary on edges", "mean over genres", "seeds with p < 0.05"],
@@ -21,10 +22,13 @@ EXPECTED = {
     "confidence.py": ["calibration error", "expected by the model", "F1", "least sure per word"],
     "look_inside.py": ["errors in", "-> ", "it would be", "contributions add up", "Largest weight", "arcs."],
     "letters.py": ["letter by letter", "| order 2 |", "by letters,"],
+    "any_classifier.py": ["| extra trees |", "two classifiers and the pixels", "by letters,"],
+    "chunk_columns.py": ["| form, letters, tag |", "| templates and numbers |", "chunk found"],
     "activities.py": ["seconds alone", "| chain, window of 3 |", "run: most of all"],
     "two_stage_l1.py": ["OWL-QN", "two stages", "fixed first rate", "line search"],
     "learners.py": ["passive-aggressive", "CRF, L1", "segmentation: epochs"],
     "parameter_mixing.py": ["nonzero", "errors added"],
+    "word_vectors.py": ["| templates |", "| and clusters |", "| and vectors |", "a cluster: "],
     "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
 }
 
@@ -37,6 +41,7 @@ STUDIES = (
     "two_stage_l1.py",
     "learners.py",
     "parameter_mixing.py",
+    "word_vectors.py",
 )
 
 pytestmark = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="the examples are not installed")
@@ -52,10 +57,13 @@ def test_every_example_is_listed():
         "quick_start.py",
         "word_segmenter.py",
         "parse.py",
+        "picture.py",
         "trained_model.py",
         "activities.py",
         "look_inside.py",
         pytest.param("letters.py", marks=pytest.mark.slow),
+        pytest.param("any_classifier.py", marks=pytest.mark.slow),
+        pytest.param("chunk_columns.py", marks=pytest.mark.slow),
         pytest.param("grid_search.py", marks=pytest.mark.slow),
     ],
 )

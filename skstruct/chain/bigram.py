@@ -199,6 +199,12 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
             sum_bag(task.bag, token, T, chain.nodes.value, L, emission)
         sum_dense(task.dense, chain.nodes, token, T, work.dense, emission)
     elif len(task.dense) > 0 and is_quiet(rule, noise):
+        if task.nodes.row.shape[0] > 0 or task.bag.start.shape[0] > 1:
+            n = list_runs(
+                task.nodes, task.bag, task.left, anchor, n_anchors, token, T,
+                step, noise, noise.feature, NODE_STREAM, work.masked, work.node_runs,
+            )  # fmt: skip
+            sum_rows(chain.nodes, rule, step, work.node_runs, n, one, L, 1.0, emission)
         sum_dense(task.dense, chain.nodes, token, T, work.dense, emission)
     else:
         n_nodes = list_runs(

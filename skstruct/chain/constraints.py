@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..data.inputs import PlaceError, describe
-from ..data.schemes import allowed_transitions
+from ..data.inputs import PLACE, PlaceError, describe
+from ..data.schemes import allowed_transitions, check_scheme
 
 
 def constraint_arrays(constraints, labels):
@@ -24,7 +24,13 @@ def constraint_arrays(constraints, labels):
         odd = [v for v in labels.values if not isinstance(v, str)]
         if odd:
             raise ValueError(f"constraints={constraints!r} needs labels that are str, got {describe(odd[0])}")
-        start, allowed, end = allowed_transitions(labels.values, constraints)
+        try:
+            start, allowed, end = allowed_transitions(labels.values, constraints)
+        except PlaceError as error:  # the place is one in the list of labels
+            what = error.text.replace(PLACE, "").lstrip(": ")
+            remedy = _remedy(constraints).partition(";")[2]
+            what = f"{PLACE}constraints={constraints!r}: {what};{remedy}"
+            raise BrokenConstraint(None, None, what, "y") from None
     elif constraints is not None:
         pairs = list(constraints)
         for pair in pairs:
@@ -60,8 +66,26 @@ def _is_pair(pair):
     return True
 
 
-def check_gold(gold, token, labels, constraints):
-    """Raise if a gold sequence breaks the constraints; the message names the place."""
+class BrokenConstraint(PlaceError):
+    """Labels to learn from that the constraints rule out, though each is a label of the scheme."""
+
+
+def _remedy(given):
+    """The end of an error message: how to spell labels as a scheme does."""
+    if not isinstance(given, str):
+        return ""
+    scheme = check_scheme(given)
+    return (
+        f" {given!r}; skstruct.data.schemes.convert_scheme(y, {scheme!r}, {scheme!r}, strict=False) repairs "
+        f"such labels"
+    )
+
+
+def check_gold(gold, token, labels, constraints, given=None):
+    """Raise if a gold sequence breaks the constraints.
+
+    The message names the place and, if the constraints were given as the name of a scheme, what repairs it.
+    """
     start, allowed, end = (part == 0.0 for part in constraints)
     if start.all() and allowed.all() and end.all():
         return
@@ -84,7 +108,8 @@ def check_gold(gold, token, labels, constraints):
             what = f"{label!r} cannot end a sequence"
         else:
             what = f"{label!r} cannot follow {labels.values[gold[k - 1]]!r}"
-        raise PlaceError(i, k - int(token[i]), f"the label {what} under the constraints", "y")
+        what = f"the label {what} under the constraints{_remedy(given)}"
+        raise BrokenConstraint(i, k - int(token[i]), what, "y")
     for i in np.unique(np.searchsorted(token, np.flatnonzero(~known), side="right") - 1):
         reached = start
         for t, g in enumerate(gold[token[i] : token[i + 1]]):

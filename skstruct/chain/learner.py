@@ -149,7 +149,7 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
         if len(labels) == 0:
             raise ValueError("y holds no label: all tokens are None")
         constraints = constraint_arrays(self.constraints, labels)
-        check_gold(gold, token, labels, constraints)
+        check_gold(gold, token, labels, constraints, self.constraints)
         cost = class_costs(self.class_weight, gold, labels, 1.0 if rule.hamming else 0.0, not stream)
 
         held_out = None

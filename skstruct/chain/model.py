@@ -9,11 +9,12 @@ from ..core.averaging import Average
 from ..core.noise import QUIET
 from ..core.store import READ_ONLY, Store, new_clock
 from ..data.inputs import LABELS, Inputs, PlaceError, flatten, lengths_of, offsets_of
+from ..data.joint import JointSequences
 from ..data.labels import UNLABELLED, Labels
 from ..data.matrix import SequenceMatrix
 from ..features.choose import check_tokens
 from ..features.names import NamedWeights
-from ..features.rows import bag_of
+from ..features.spelled import bag_of
 from ..training.chunks import PIECE_TOKENS, lend, map_chunks, no_collection
 from . import bigram as chain
 from . import kbest as chain_kbest
@@ -334,7 +335,7 @@ def _decoded(labels, ids, token):
 
 def first_token(sequences):
     """The first token of a corpus; None if it has none, or rows, which are all of a kind."""
-    if isinstance(sequences, SequenceMatrix):
+    if isinstance(sequences, (SequenceMatrix, JointSequences)):
         return None
     for sequence in sequences:
         if len(sequence):

@@ -242,6 +242,11 @@ class Segmenter(TaggerTraining, WordProbabilities, Parameters, CallbackSupportMi
             )
         return self._train(tagger, tagger.partial_fit, data, fitted)
 
+    def _fit_by(self, train, X, y):
+        """``fit``, with ``train(tagger)``, a function of X and y, for the fit of the tagger."""
+        tagger = self._new_tagger()
+        return self._train(tagger, train(tagger), *self._training_data("fit", X, y, None))
+
     # -- prediction --------------------------------------------------------------------------------
     @available_if(_tagger_has("adapt"))
     def adapt(self, X: Texts | None) -> Self:
@@ -329,6 +334,12 @@ class Segmenter(TaggerTraining, WordProbabilities, Parameters, CallbackSupportMi
         allowed = label_options(pieces, np.asarray(self.tagger_.classes_).tolist(), self.scheme, marks)
         return {} if allowed is None else {"allowed": allowed}
 
+    @available_if(_tagger_has("n_features"))
+    def n_features(self) -> int:
+        """Number of features of the fitted tagger inside."""
+        check_is_fitted(self, "tagger_")
+        return self.tagger_.n_features()
+
     def score(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """F1 of the words; of words with their tags if both the model and ``y`` have tags.
 
@@ -348,12 +359,8 @@ class Segmenter(TaggerTraining, WordProbabilities, Parameters, CallbackSupportMi
         words, tags = as_words(pieces, y)
         truth = words if tags is None else [list(zip(*pair)) for pair in zip(words, tags)]
         weight = sample_weights(sample_weight, pieces)
-        counts = np.array(
-            [
-                (len(set(true).intersection(found)), len(true) + len(found))
-                for _, true, found in word_spans(truth, self.predict(X), None)
-            ],
-            float,
-        ).reshape(-1, 2)
+        spans = word_spans(truth, self.predict(X), None)
+        counts = [(len(set(true).intersection(found)), len(true) + len(found)) for _, true, found in spans]
+        counts = np.array(counts, float).reshape(-1, 2)
         correct, total = counts.sum(axis=0) if weight is None else weight @ counts
         return f1(correct, total, 0)

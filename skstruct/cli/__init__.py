@@ -14,8 +14,9 @@ import os
 import sys
 
 from .._version import __version__
+from ..core.compile import before_compiling
 from . import compare, convert, demo, evaluate, show, tag, train
-from .common import CommandError, tell
+from .common import CommandError, tell, tell_of_compiling
 
 COMMANDS = (demo, train, tag, evaluate, show, convert, compare)
 
@@ -77,6 +78,7 @@ def main(argv=None, prog="skstruct"):
     """
     if hasattr(sys.stdout, "reconfigure"):  # words in any script, on terminals of any encoding
         sys.stdout.reconfigure(errors="replace")
+    before_compiling(tell_of_compiling)
     arguments = None
     try:
         try:

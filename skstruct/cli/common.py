@@ -6,6 +6,7 @@ raises, and `skstruct.cli.main` turns that into one line and an exit code.
 
 import argparse
 import contextlib
+import functools
 import os
 import sys
 
@@ -32,6 +33,12 @@ def tell(text):
 def warn(text):
     """Write a warning to standard error."""
     tell(f"warning: {text}")
+
+
+@functools.cache
+def tell_of_compiling():
+    """Say, once in a process, what takes so long at a first start."""
+    tell("compiling kernels for this machine: ten to twenty seconds for a kind of model; they are kept")
 
 
 def positive(text):

@@ -4,6 +4,7 @@ The same templates on both sides, fits and predictions taking turns in one proce
 machine is busy for both; peak memory in processes of their own.
 """
 
+import argparse
 import importlib.util
 import json
 import statistics
@@ -12,6 +13,7 @@ import time
 from ..metrics import segment_f1_score, token_accuracy_score, word_f1_score
 from .common import CommandError, counted, positive, tell
 from .contest import PAIRS, Corpus, Crfsuite, Ours, memory_of, templates_for
+from .learners import named_algorithm
 from .options import add_options
 from .scores import encodes_segments, warn_of_unknown
 from .train import add_features, features_of
@@ -41,8 +43,9 @@ def add_parser(commands):
     group = parser.add_argument_group("learning")
     add_features(group)
     group.add_argument(
-        "--algorithm", "-a", action="append", choices=list(PAIRS),
-        help="CRFsuite's algorithm; may be repeated (default: ap and pa)",
+        "--algorithm", "-a", action="append", type=_algorithm, metavar="NAME",
+        help="CRFsuite's algorithm (ap, pa, lbfgs), or the learner's name as of train; may be repeated "
+        "(default: ap and pa)",
     )  # fmt: skip
     group.add_argument("--epochs", type=positive, default=10, metavar="N", help="of ap and pa (default: 10)")
     group.add_argument("--c1", type=_penalty, default=1.0, help="L1 penalty of lbfgs (default: 1)")
@@ -55,6 +58,17 @@ def add_parser(commands):
     group.add_argument("--no-memory", action="store_true", help="do not measure memory")
     group.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run, usage_error=parser.error)
+
+
+def _algorithm(text):
+    """CRFsuite's name of an algorithm."""
+    ours = named_algorithm(text)
+    for theirs, name in PAIRS.items():
+        if name == ours:
+            return theirs
+    raise argparse.ArgumentTypeError(
+        f"CRFsuite has nothing like {ours} to compare with; there are {', '.join(PAIRS)}"
+    )
 
 
 def _penalty(text):

@@ -19,8 +19,8 @@ from ..features.templates import resolve_templates
 from .common import CommandError
 from .corpus import layout_of, read_all
 from .feature_strings import FeatureStrings
+from .learners import ALGORITHMS
 from .lines import Source
-from .train import ALGORITHMS
 
 PAIRS = {"ap": "perceptron", "pa": "pa", "lbfgs": "l1crf"}
 """CRFsuite's algorithm -> ours."""

@@ -21,7 +21,7 @@ from ..formats.readers import (
     iter_conllu,
 )
 from ..formats.text_files import split_cells
-from .common import CommandError, counted, tell
+from .common import CommandError, counted, tell, warn
 from .lines import PEEK
 from .notices import Notices
 
@@ -30,6 +30,10 @@ _EXTENSIONS = {
     ".conll": "columns", ".bio": "columns", ".iob": "columns", ".iob2": "columns", ".crf": "columns",
     ".seg": "segmented", ".segmented": "segmented",
 }  # fmt: skip
+
+
+_ENOUGH = 10
+"""Lines from which on text that looks like columns is remarkable."""
 
 
 class _Task(NamedTuple):
@@ -119,16 +123,30 @@ def _guess(source, separator):
     if _is_conllu(rows[0]):
         return "conllu"
     widths = Counter(len(split_cells(line, separator)) for line in rows)
-    width, n = widths.most_common(1)[0]
-    # A few odd lines among columns are mistakes, which the reader will name, and not sentences.
-    if len(rows) > 1 and width > 1 and 4 * n >= 3 * len(rows):
+    if _are_columns(widths):
         return "columns"
     if len(widths) > 1:
         return "segmented"
     raise CommandError(f"{source.name}: cannot tell the format from the content; say --format")
 
 
-def layout_of(arguments, source, inputs=None):
+def _are_columns(widths):
+    """Whether lines of so many cells look like columns."""
+    n_lines, (width, n) = widths.total(), widths.most_common(1)[0]
+    # A few odd lines among columns are mistakes, which the reader will name, and not sentences.
+    return n_lines > 1 and width > 1 and 4 * n >= 3 * n_lines
+
+
+def _warn_of_columns(source):
+    """Warn of a file for a segmenter that looks like columns: every line would be a sentence."""
+    if source.path is None:  # who writes to a pipe line by line need not wait for a guess
+        return
+    widths = Counter(len(split_cells(line, None)) for line in source.peek(PEEK))
+    if widths.total() >= _ENOUGH and _are_columns(widths):
+        warn(f"{source.name}: looks like columns; a segmenter takes each line for a sentence")
+
+
+def layout_of(arguments, source, inputs=None, task=LABELS):
     """The `Layout` of a source, from the options and, where they are silent, name and content.
 
     Parameters
@@ -138,22 +156,21 @@ def layout_of(arguments, source, inputs=None):
     source : Source
     inputs : Inputs, optional
         Of the model the source is for, which settles much.
+    task : str, optional
+        What is to be learned from the source, where there is no model yet.
     """
-    task = _TASKS[LABELS if inputs is None else inputs.task]
+    trees = (task if inputs is None else inputs.task) == TREES
+    task = _TASKS[task if inputs is None else inputs.task]
     name = (source.path or "").removesuffix(".gz")
     chosen = arguments.format or _EXTENSIONS.get(os.path.splitext(name)[1].lower())
     if inputs is None and chosen is None:
-        chosen = _guess(source, arguments.separator)
+        chosen = task.formats[0] if len(task.formats) == 1 else _guess(source, arguments.separator)
         tell(f"{source.name}: read as {chosen}; --format would say otherwise")
     elif chosen is None and task.formats == ("segmented",):
         chosen = "segmented"
+        _warn_of_columns(source)
     elif inputs is not None:
-        formats = ("crfsuite",) if inputs.token is dict else task.formats
-        if chosen not in (None, *formats):
-            found = "segmented text" if chosen == "segmented" else chosen
-            raise CommandError(
-                f"{source.name}: the model is a {task.who} and reads {task.reads}, not {found}"
-            )
+        _check_format(task, chosen, source, ("crfsuite",) if inputs.token is dict else task.formats)
         first = source.peek(1) if chosen is None else []
         while first and first[-1].startswith("#") and len(first) < PEEK:
             more = source.peek(len(first) + 1)
@@ -162,10 +179,12 @@ def layout_of(arguments, source, inputs=None):
             first = more
         if chosen is None:
             chosen = "conllu" if first and _is_conllu(first[-1]) else "columns"
+    if inputs is None and task is not _TASKS[LABELS]:
+        _check_format(task, chosen, source, task.formats)
     tokens, label = arguments.tokens, arguments.label
     if chosen == "crfsuite" and (tokens, label, arguments.separator, arguments.comment) != (None,) * 4:
         arguments.usage_error("--tokens, --label, --separator and --comment are not for data of CRFsuite")
-    if inputs is not None and inputs.task == TREES and label is not None:
+    if trees and label is not None:
         arguments.usage_error("--label is for taggers; of a parser it is the head and its label, always")
     numbers = tokens is None or all(isinstance(t, int) for t in tokens)
     if chosen == "conllu":
@@ -182,6 +201,12 @@ def layout_of(arguments, source, inputs=None):
     else:
         label = task.column if label is None else label
     return Layout(chosen, tokens, label, arguments.separator, arguments.comment)
+
+
+def _check_format(task, chosen, source, formats):
+    if chosen not in (None, *formats):
+        found = "segmented text" if chosen == "segmented" else chosen
+        raise CommandError(f"{source.name}: the model is a {task.who} and reads {task.reads}, not {found}")
 
 
 def several(label):

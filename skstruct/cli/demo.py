@@ -5,10 +5,7 @@ for testing), as rows of one table. The corpora are too small for claims about a
 that everything works, and how fast it is.
 """
 
-import contextlib
 import platform
-import sys
-import threading
 import time
 from importlib import metadata
 from typing import NamedTuple
@@ -35,9 +32,6 @@ ENTITIES = [
     "B",
 ]
 """Templates for entities in (form, part of speech): words, tags, affixes, shapes."""
-
-PATIENCE = 2.0
-"""Seconds of warming up after which the user is told that it takes longer than usual."""
 
 ROW = "{:<28}{:<26}{:<12}{:>7}{:>14}{:>9}{:>9}"
 
@@ -155,21 +149,10 @@ def _run_job(job, learner, arguments):
 
 def _warm_up(todo):
     """Get the kernels compiled or loaded; returns the seconds it took if any was compiled, else 0."""
-
-    def tell():
-        with contextlib.suppress(OSError):
-            print("Compiling the kernels, once ...", file=sys.stderr, flush=True)
-
     started = time.perf_counter()
-    timer = threading.Timer(PATIENCE, tell)
-    timer.daemon = True
-    timer.start()
-    try:
-        for job in todo:
-            for learner in LEARNERS:
-                job.estimator(learner, max_iter=1).fit(job.X[:4], job.y[:4]).predict(job.X[:1])
-    finally:
-        timer.cancel()
+    for job in todo:
+        for learner in LEARNERS:
+            job.estimator(learner, max_iter=1).fit(job.X[:4], job.y[:4]).predict(job.X[:1])
     statistics = getattr(chain.epoch, "stats", None)  # absent under NUMBA_DISABLE_JIT
     compiled = statistics is not None and sum(statistics.cache_misses.values())
     return time.perf_counter() - started if compiled else 0.0

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.store import Store
 from ..data.inputs import TREES, WORDS
+from ..features.presets import preset_of
 from ..inspection import explain, feature_weights, transition_weights
 from ..inspection.rendering import printable
 from ..interchange.kinds import kind_of
@@ -28,7 +29,8 @@ def add_parser(commands):
         description="Print the parameters, labels, sizes and weightiest features of a model; or, with "
         "--explain, what made it label a sentence as it does.",
     )
-    parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
+    parser.add_argument("file", nargs="?", metavar="MODEL", help="a model file")
+    parser.add_argument("--model", "-m", metavar="MODEL", help="the same, as an option of the other commands")
     parser.add_argument(
         "--top", type=positive, default=5, metavar="N",
         help="features listed of each label, or with --explain of each token (default: 5)",
@@ -51,6 +53,9 @@ def run(arguments):
     int
         The exit code, 0.
     """
+    if (arguments.model is None) == (arguments.file is None):
+        arguments.usage_error("name one model file: show MODEL, or show --model MODEL")
+    arguments.model = arguments.model or arguments.file
     model = load_model(arguments.model)
     tagger = getattr(model, "tagger_", model)
     if arguments.explain is not None:
@@ -136,9 +141,13 @@ def _features(tagger, lines):
     """What a token is, and the templates of features."""
     if lines is None:
         return {"features": ["(ready-made, from dicts or lists of str)"]}
-    inputs = inputs_of(tagger)
+    inputs = tagger.inputs
     token = "str" if inputs.token is str else f"tuple of {inputs.width} or more str"
-    return {"token": "(form, tag)" if inputs.task == TREES else token, "features": list(lines)}
+    if inputs.token not in (str, tuple):
+        token = "strings with numbers"
+    named = preset_of(lines) if inputs.task != TREES else None
+    preset = {} if named is None else {"preset": named}
+    return {"token": "(form, tag)" if inputs.task == TREES else token, **preset, "features": list(lines)}
 
 
 def _default(estimator, name):

@@ -100,6 +100,8 @@ def run(arguments):
         layout = layout_of(arguments, source, inputs)
         if layout.format == "conllu" and inputs.task == LABELS and layout.label not in _FIELDS:
             arguments.usage_error(f"labels cannot go to the field {layout.label}")
+        if layout.format == "columns" and inputs.task == LABELS and arguments.label is not None:
+            arguments.usage_error("--label: the label becomes one more column; --tokens says what to read")
         if layout.format == "crfsuite" and arguments.proba:
             arguments.usage_error("--proba: data of CRFsuite has no column for probabilities")
         if layout.format == "conllu" and arguments.proba and layout.label == "misc":

@@ -4,35 +4,38 @@ The options are an estimator's constructor; everything that can be wrong with th
 the corpus is read, and everything about the target before the training begins.
 """
 
-import ast
 import contextlib
 import sys
 import time
 import warnings
+from functools import partial
 
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import InvalidParameterError
-from ..calibration.tagger import CalibratedTagger
-from ..chain.passive_aggressive import PassiveAggressiveTagger
-from ..chain.perceptron import StructuredPerceptron
+from ..chain.constraints import BrokenConstraint
 from ..chain.segmenter import Segmenter
-from ..crf.estimator import L1CRF
-from ..features.presets import PRESETS
+from ..cluster.loading import dealt
+from ..data.schemes import convert_scheme
+from ..features.presets import PRESETS, preset_of
 from ..features.templates import FeatureTemplates
-from ..mixing.averager import BaggingShuffleAverager
-from ..mixing.mixer import ParameterMixer
 from ..training.held_out import NAMES
-from .common import check_target, counted, positive, tell, warn
+from .common import CommandError, check_target, counted, layers, positive, tell, warn
 from .corpus import batches, layout_of, located, read_all
 from .evaluate import scores_of
+from .learners import (
+    ALGORITHMS,
+    named_algorithm,
+    new_model,
+    on_shards,
+    scheme_of,
+    setting,
+    sums_over_shards,
+    task_of,
+)
 from .lines import Source
 from .options import add_options
 from .scores import as_text
-
-ALGORITHMS = {"perceptron": StructuredPerceptron, "pa": PassiveAggressiveTagger, "l1crf": L1CRF}
-"""Name on the command line -> estimator."""
 
 PARTIAL = ".partial"
 """Ending of the model that an interrupted training leaves, after the name asked for."""
@@ -43,8 +46,8 @@ def add_parser(commands):
     parser = commands.add_parser(
         "train",
         help="learn from a corpus file",
-        description="Train a tagger on columns or CoNLL-U, or a segmenter on segmented text, and write the "
-        "model to one file.",
+        description="Train a tagger or a parser on columns or CoNLL-U, or a segmenter on segmented text, and "
+        "write the model to one file.",
     )
     parser.add_argument("file", metavar="FILE", help="the corpus; - is standard input")
     parser.add_argument("--model", "-m", required=True, metavar="OUT", help="file to write the model to")
@@ -62,12 +65,36 @@ def add_parser(commands):
         "preset the templates of three positions are added; may be repeated",
     )  # fmt: skip
     group.add_argument(
-        "--algorithm", "-a", choices=list(ALGORITHMS), default="perceptron",
-        help="the learner (default: perceptron)",
+        "--algorithm", "-a", type=named_algorithm, default="perceptron", metavar="NAME",
+        help=f"the learner: {', '.join(ALGORITHMS)}, or the name of its class (default: perceptron)",
     )  # fmt: skip
     group.add_argument(
-        "--epochs", type=positive, metavar="N", help="passes over the corpus (default: the learner's)"
+        "--epochs",
+        "--max-iter",
+        type=positive,
+        metavar="N",
+        help="passes over the corpus (default: the learner's)",
     )
+    _add_ways(group)
+    group.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
+    group.add_argument(
+        "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=setting,
+        help="any parameter of the estimator, as penalty=l2 or constraints=BIO; may be repeated",
+    )  # fmt: skip
+    group.add_argument(
+        "--repair", action="store_true",
+        help="spell labels as the scheme in --param constraints=SCHEME does, where the corpus spells them "
+        "otherwise; segments stay what conlleval takes them for",
+    )  # fmt: skip
+    group.add_argument("--verbose", "-v", action="store_true", help="a line for each epoch")
+    group.add_argument(
+        "--compact", action="store_true", help="smaller file, without the state of training"
+    )
+    parser.set_defaults(run=run, usage_error=parser.error)
+
+
+def _add_ways(group):
+    """Add the options that put something around the learner, or deal the corpus in parts."""
     group.add_argument(
         "--members", type=positive, default=1, metavar="N",
         help="average the weights of N learners that see the corpus in different orders (default: 1)",
@@ -80,7 +107,7 @@ def add_parser(commands):
     group.add_argument(
         "--shards", type=positive, default=1, metavar="N",
         help="deal the sentences to N shards, which train at the same time, and mix their weights after each "
-        "epoch (default: 1)",
+        "epoch; with l1crf the shards add up its objective, and the optimum is the same (default: 1)",
     )  # fmt: skip
     group.add_argument(
         "--cluster", metavar="ADDRESS", help="of a Dask scheduler, whose workers train the shards"
@@ -90,16 +117,6 @@ def add_parser(commands):
         help="read and learn N sentences at a time, for files larger than memory; an epoch then keeps the "
         "order of the file, and there is one unless --epochs says more",
     )  # fmt: skip
-    group.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
-    group.add_argument(
-        "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=_setting,
-        help="any parameter of the estimator, as penalty=l2 or constraints=BIO; may be repeated",
-    )  # fmt: skip
-    group.add_argument("--verbose", "-v", action="store_true", help="a line for each epoch")
-    group.add_argument(
-        "--compact", action="store_true", help="smaller file, without the state of training"
-    )
-    parser.set_defaults(run=run, usage_error=parser.error)
 
 
 def add_features(group):
@@ -143,88 +160,6 @@ def features_of(arguments):
     return FeatureTemplates(lines, lexicons)
 
 
-def _setting(text):
-    name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise ValueError  # argparse makes the message
-    with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-        value = ast.literal_eval(value)
-    return name, value
-
-
-_setting.__name__ = "NAME=VALUE"  # what argparse calls it in messages
-
-
-def _check_ways(arguments, learner):
-    """Refuse ways of training that exclude each other, or that a learner does not know."""
-    several = [
-        name
-        for name, given in (
-            ("--members", arguments.members > 1),
-            ("--shards", arguments.shards > 1 or arguments.cluster is not None),
-            ("--stream", arguments.stream is not None),
-        )
-        if given
-    ]
-    if len(several) > 1:
-        arguments.usage_error(f"{several[0]} and {several[1]} cannot both be given")
-    if arguments.calibrate and arguments.stream is not None:
-        arguments.usage_error("--calibrate and --stream cannot both be given: it needs the whole corpus")
-    if several and several[0] != "--members" and not hasattr(learner, "partial_fit"):
-        arguments.usage_error(f"{several[0]}: {learner.__name__} does not learn example by example")
-
-
-def new_model(arguments, segmented):
-    """The unfitted estimator that the options describe; wrong ones end the command with code 2."""
-    learner = ALGORITHMS[arguments.algorithm]
-    given = {"random_state": arguments.seed}
-    if arguments.epochs is not None:
-        given["max_iter"] = arguments.epochs
-    if arguments.verbose:
-        given["verbose"] = 1
-    features = features_of(arguments)
-    if isinstance(features, str) and features == "auto" and segmented:
-        features = "char"
-    given["features"] = features
-    outer = {}
-    for name, value in arguments.param:
-        if name in given and (name != "random_state" or arguments.seed) and name != "features":
-            arguments.usage_error(f"--param {name} and an option of its own are given")
-        if name == "features" and not (isinstance(features, str) and arguments.features == "auto"):
-            arguments.usage_error("--param features and an option that chooses features are given")
-        if segmented and name == "scheme":
-            outer[name] = value
-        elif name in learner._get_param_names():
-            given[name] = value
-        else:
-            known = [*learner._get_param_names(), *(["scheme"] if segmented else [])]
-            arguments.usage_error(
-                f"{learner.__name__} has no parameter {name!r}; it has {', '.join(sorted(known))}"
-            )
-    tagger = learner(**given)
-    learned = tagger
-    _check_ways(arguments, learner)
-    if arguments.shards > 1 or arguments.cluster is not None:
-        checkpoint = tagger.checkpoint  # of all shards together
-        learned = ParameterMixer(
-            tagger.set_params(checkpoint=None), arguments.shards, n_jobs=-1, client=arguments.cluster,
-            checkpoint=checkpoint, random_state=arguments.seed,
-        )  # fmt: skip
-    if arguments.members > 1:
-        learned = BaggingShuffleAverager(
-            tagger, n_estimators=arguments.members, n_jobs=-1, random_state=arguments.seed
-        )
-    if arguments.calibrate:
-        learned = CalibratedTagger(learned, random_state=arguments.seed)
-    model = Segmenter(learned, **outer) if segmented else learned
-    try:
-        tagger._validate_params()
-        model._validate_params()
-    except InvalidParameterError as error:
-        arguments.usage_error(str(error))
-    return model
-
-
 def run(arguments):
     """Run the command.
 
@@ -242,38 +177,53 @@ def run(arguments):
     source = Source(arguments.file, arguments.encoding)
     with contextlib.nullcontext() if streamed else source:
         name = source.name
-        layout = layout_of(arguments, source)
-        model = new_model(arguments, layout.format == "segmented")
+        layout = layout_of(arguments, source, task=task_of(arguments))
+        segmented = layout.format == "segmented"
+        model = new_model(arguments, features_of(arguments), segmented)
+        repair = _repairer(arguments, model, segmented)
         if not streamed:
             X, y, numbers = read_all(source, layout)
+            y = repair(y, name, numbers)
     dev, arguments.format = None, layout.format
     if arguments.dev is not None:  # read now: a mistake in it should not cost a training
         with Source(arguments.dev, arguments.encoding) as held_out:
-            dev = held_out.name, *read_all(held_out, layout_of(arguments, held_out))
-    unit = "word" if layout.format == "segmented" else "token"
+            chosen = layout_of(arguments, held_out, task=task_of(arguments))
+            X_dev, y_dev, lines = read_all(held_out, chosen)
+            dev = held_out.name, X_dev, repair(y_dev, held_out.name, lines), lines
+    unit = "word" if segmented else "token"
     began = time.perf_counter()
     try:
         with contextlib.redirect_stdout(sys.stderr):  # epochs are no results
             if streamed:
-                _stream(arguments, model, layout, unit, source)
+                _stream(arguments, model, layout, unit, source, repair)
             else:
                 tell(f"read {counted(len(X), 'sentence')}, {counted(sum(map(len, y)), unit)}")
-                _learn(model.fit, X, y, name, numbers, dev)
+                _learn(_fit_of(arguments, model), X, y, name, numbers, dev)
     except KeyboardInterrupt:
         _keep(model, arguments.model + PARTIAL)
         raise
     seconds = time.perf_counter() - began
     _forget(model)
     model.save(arguments.model, training=not arguments.compact)
-    n_labels = len(getattr(model, "tagger_", model).classes_)
-    tell(
-        f"trained {type(model).__name__} in {seconds:.1f} s, {counted(n_labels, 'label')}; "
-        f"wrote {arguments.model}"
-    )
+    classes = next((layer.classes_ for layer in layers(model) if hasattr(layer, "classes_")), None)
+    labels = "" if classes is None else f", {counted(len(classes), 'label')}"
+    _tell_features(arguments, model)
+    tell(f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote {arguments.model}")
     if dev is not None:
         name, X, y, numbers = dev
         print(as_text(scores_of(model, X, y, name, numbers)))
     return 0
+
+
+def _fit_of(arguments, model):
+    """How the model learns from the whole corpus."""
+    if not (on_shards(arguments) and sums_over_shards(arguments)):
+        return model.fit
+
+    def train(tagger):
+        return lambda X, y: tagger.fit_shards(dealt(X, y, None, arguments.shards), client=arguments.cluster)
+
+    return partial(model._fit_by, train) if isinstance(model, Segmenter) else train(model)
 
 
 def _learn(method, X, y, name, numbers, dev=None):
@@ -286,16 +236,53 @@ def _learn(method, X, y, name, numbers, dev=None):
     except ValueError as error:
         of_dev = dev is not None and (getattr(error, "name", None) or str(error)).startswith(NAMES)
         name, numbers = (dev[0], dev[3]) if of_dev else (name, numbers)
-        raise located(error, name, numbers) from error
+        found = located(error, name, numbers)
+        if isinstance(error, BrokenConstraint):
+            found = CommandError(f"{str(found).partition(';')[0]}; --repair spells the labels as it demands")
+        raise found from error
 
 
-def _stream(arguments, model, layout, unit, source):
+def _repairer(arguments, model, segmented):
+    """The function ``(y, name, numbers) -> y`` for the labels that a model is to learn."""
+    if not arguments.repair:
+        return lambda y, name, numbers: y
+    scheme = scheme_of(model)
+    if segmented or scheme is None:
+        arguments.usage_error("--repair is for taggers with --param constraints=SCHEME, such as BIO")
+
+    def repair(y, name, numbers):
+        try:
+            repaired = convert_scheme(y, scheme, scheme, strict=False)
+        except ValueError as error:
+            raise located(error, name, numbers) from error
+        changed = [sum(a != b for a, b in zip(*pair)) for pair in zip(y, repaired)]
+        if any(changed):
+            tell(
+                f"{name}: repaired {counted(sum(changed), 'label')} in "
+                f"{counted(sum(map(bool, changed)), 'sentence')}"
+            )
+        return repaired
+
+    return repair
+
+
+def _tell_features(arguments, model):
+    """Say which templates ``features="auto"`` has chosen."""
+    *_, tagger = layers(model)
+    lines = getattr(getattr(tagger, "_model", None), "lines", None)
+    if lines is None or tagger.get_params(deep=False).get("features") not in ("auto", "char"):
+        return
+    if arguments.features == "auto" and arguments.template is None and preset_of(lines) is not None:
+        tell(f"features: preset {preset_of(lines)}, by the look of the tokens; --features chooses another")
+
+
+def _stream(arguments, model, layout, unit, source, repair):
     """Learn a file piece by piece; no more than a piece of it is in memory."""
     for epoch in range(arguments.epochs or 1):
         n_sentences = n_units = 0
         with source if epoch == 0 else Source(arguments.file, arguments.encoding, quiet=True) as part:
             for X, y, numbers in batches(part, layout, arguments.stream):
-                _learn(model.partial_fit, X, y, part.name, numbers)
+                _learn(model.partial_fit, X, repair(y, part.name, numbers), part.name, numbers)
                 n_sentences += len(X)
                 n_units += sum(map(len, y))
         tell(f"epoch {epoch + 1}: {counted(n_sentences, 'sentence')}, {counted(n_units, unit)}")
@@ -303,7 +290,7 @@ def _stream(arguments, model, layout, unit, source):
 
 def _forget(model):
     """Reset what concerned this training only: a line for each epoch, a folder of this machine."""
-    for name in ("tagger", "tagger_", "estimator", "estimator_"):
+    for name in ("tagger", "tagger_", "estimator", "estimator_", "base", "base_"):
         if getattr(model, name, None) is not None:
             _forget(getattr(model, name))
     given = model.get_params(deep=False)
@@ -322,5 +309,5 @@ def _keep(model, path):
     except OSError as error:
         tell(f"no model was kept: {path}: {error.strerror}")
         return
-    n = getattr(model, "tagger_", model).n_iter_
+    n = next(layer.n_iter_ for layer in layers(model) if hasattr(layer, "n_iter_"))
     tell(f"the model after {counted(n, 'epoch')} is in {path}")

@@ -3,11 +3,13 @@
 What is asked of an estimator is in ``training.learner.OnlineLearner``, of its run in ``training.run.Run``.
 """
 
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 
-from ..data.inputs import PlaceError, describe
+from ..data.inputs import PlaceError, describe, lengths_of, take
+from ..data.numbers import numbers_in
 from .shards import Shard, shard_key
 
 
@@ -49,8 +51,18 @@ class Opened(NamedTuple):
     fitted: dict  # of a segmenter
 
 
-def open_shard(job):
-    """Load and encode a shard; (run, :class:`Opened`).
+def check_loads(shards):
+    """The callables of shards, as a list; raises ValueError if they are none."""
+    if not isinstance(shards, (list, tuple)) or not shards:
+        raise ValueError(f"shards must be a list of at least one callable, got {describe(shards)}")
+    for s, load in enumerate(shards):
+        if not callable(load):
+            raise ValueError(f"shard {s}: expected a callable that returns (X, y), got {describe(load)}")
+    return list(shards)
+
+
+def load_shard(job):
+    """(X, y, sample_weight) of a shard.
 
     Raises
     ------
@@ -64,14 +76,15 @@ def open_shard(job):
         raise ValueError(f"shard {s}: its callable raised {type(error).__name__}: {error}") from error
     if not isinstance(data, tuple) or len(data) not in (2, 3):
         raise ValueError(f"shard {s}: its callable must return (X, y), got {describe(data)}")
-    X, y, sample_weight = (*data, None)[:3]
-    learner = job.estimator._learner()
-    min_count = learner.min_count
-    learner.random_state = 0  # the key decides
-    learner._leave_undecided()
+    return (*data, None)[:3]
+
+
+@contextmanager
+def naming(job):
+    """Let errors about the data of a shard name the shard."""
+    s = job.number
     try:
-        learner._validate_params()
-        run, fitted = job.estimator._prepare_with(learner, X, y, sample_weight)
+        yield
     except PlaceError as error:
         error.text = f"shard {s}: {error.text}"
         positions = getattr(job.load, "positions", None)
@@ -79,7 +92,25 @@ def open_shard(job):
         raise
     except (ValueError, TypeError) as error:
         raise type(error)(f"shard {s}: {error}") from error
-    run.state.key = shard_key(job.key, s)
+
+
+def open_shard(job):
+    """Load and encode a shard; (run, :class:`Opened`).
+
+    Raises
+    ------
+    ValueError
+        As :func:`load_shard`, or if the data are wrong; the message names the shard.
+    """
+    X, y, sample_weight = load_shard(job)
+    learner = job.estimator._learner()
+    min_count = learner.min_count
+    learner.random_state = 0  # the key decides
+    learner._leave_undecided()
+    with naming(job):
+        learner._validate_params()
+        run, fitted = job.estimator._prepare_with(learner, X, y, sample_weight)
+    run.state.key = shard_key(job.key, job.number)
     n_examples = int(np.count_nonzero(np.diff(run.task.token)))
     met = run.vocabulary(min_count)
     return run, Opened(type(run), met, n_examples, int(run.task.token[-1]), fitted)
@@ -89,3 +120,29 @@ def joined_shard(run, plan, alone):
     """A :class:`Shard` over the vocabulary of all shards."""
     run.adopt(plan)
     return Shard(run, alone)
+
+
+def check_number(n_shards, n):
+    """Raise ValueError if there are more shards than sequences."""
+    if n_shards > n:
+        raise ValueError(f"n_shards={n_shards} is more than the {n} sequences that there are to learn from")
+
+
+def dealt(X, y, sample_weight, n_shards):
+    """Callables that return every ``n_shards``-th sequence, of those that are not empty."""
+    numbers = numbers_in(X)
+    X, y = list(X) if numbers is None else numbers, list(y)
+    if len(X) != len(y):
+        raise ValueError(f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}")
+    lengths = lengths_of([x.split() if isinstance(x, str) else x for x in X] if numbers is None else X)
+    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight)
+    if weight.shape != (len(X),):
+        raise ValueError(f"sample_weight must have shape ({len(X)},), got {weight.shape}")
+    visited = np.flatnonzero((lengths > 0) & (weight != 0.0))
+    check_number(n_shards, visited.shape[0])
+    loads = []
+    for s in range(n_shards):
+        mine = visited[s::n_shards].tolist()
+        data = mine, take(X, mine), take(y, mine)
+        loads.append(Given(*data) if sample_weight is None else Given(*data, weight[mine]))
+    return loads

@@ -1,9 +1,9 @@
 """Shards of a corpus: what one of them does in a round of parameter mixing, and what mixes them.
 
 A :class:`Shard` lives where its data is, in this process or in another; a :class:`Mixture` where the results
-meet. What travels between them are a :class:`Start` and a :class:`Report`. A round is a pure function of the
-shard's data, the mixed weights, the shard's key and the number of the round: whoever computes it comes to the
-same bits.
+meet. What travels between them are a :class:`Start`, a :class:`Report` and :class:`.changes.Changes`. A round
+is a pure function of the shard's data, the mixed weights, the shard's key and the number of the round:
+whoever computes it comes to the same bits.
 """
 
 import time
@@ -17,8 +17,9 @@ from ..core.penalties import sums_plainly
 from ..core.store import n_rows, settle
 from ..training.checkpoint import arrays_of, fingerprint
 from ..training.epochs import run_epoch, stores_of, with_store
+from .changes import Changes, Kind, moved
 from .steps import Steps, mixed_steps, set_clock, steps_of
-from .weights import Piece, Weights, differences, take_over
+from .weights import Weights, differences, scaled, take_over
 
 
 class Start(NamedTuple):
@@ -31,12 +32,9 @@ class Start(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What a shard ends a round with; lists by store."""
+    """What a shard ends a round with, besides :class:`.changes.Changes`."""
 
     steps: Steps
-    keys: list  # of ndarray (K, 3): features that the shard has numbered
-    pieces: list  # of Piece
-    seen: list  # of (places, how often they were changed)
     updates: int
     wrong_tokens: int
     loss: float
@@ -106,22 +104,41 @@ class Shard:
                 run.structure, run.task, run.order(e), self.lengths, self.model, rule, self.noise, self.work
             )
             totals += stats[:3]
-        keys, pieces, seen = [], [], []
-        stores = {} if self.alone else stores_of(run.structure, self.model)
-        for k, (name, store) in enumerate(stores.items()):
-            settle(store, self.model.clock, rule)
-            rows, new, count = n_rows(store), np.zeros((0, 3), np.int64), np.zeros(0, np.int32)
-            features = getattr(self.model, name)
-            if isinstance(features, FeatureTable):
-                rows, count = int(features.entries[0]), features.seen
-                new = keys_of(features.table, rows)[self.known[k] :]
-            keys.append(new)
-            pieces.append(differences(store, self.base[k], rows))
-            at = np.flatnonzero(count)
-            seen.append((at, count[at]))
+        if not self.alone:
+            for store in stores_of(run.structure, self.model).values():
+                settle(store, self.model.clock, rule)
         updates, wrong, loss = totals.tolist()
         seconds = time.perf_counter() - began
-        return Report(steps_of(self.model.clock), keys, pieces, seen, int(updates), int(wrong), loss, seconds)
+        return Report(steps_of(self.model.clock), int(updates), int(wrong), loss, seconds)
+
+    def changes(self, coefficients, counted):
+        """What the round has changed, as it enters the mixture.
+
+        Parameters
+        ----------
+        coefficients : Coefficients
+            Of this shard.
+        counted : bool
+            Whether to say which weights it has changed.
+
+        Returns
+        -------
+        Changes
+        """
+        structure, kinds, keys, pieces, seen = self.run.structure, [], [], [], []
+        halves = getattr(structure, "node_halves", None)
+        for k, (name, store) in enumerate(stores_of(structure, self.model).items()):
+            rows, new, count = n_rows(store), np.zeros((0, 3), np.int64), np.zeros(0, np.int32)
+            features, width = getattr(self.model, name), 1
+            if isinstance(features, FeatureTable):
+                rows, count, width = int(features.entries[0]), features.seen, counters(features)
+                new = keys_of(features.table, rows)[self.known[k] :]
+            kinds.append(Kind(store.columns, width, self.known[k]))
+            keys.append(new)
+            pieces.append(scaled(differences(store, self.base[k], rows), coefficients, counted))
+            at = np.flatnonzero(count)
+            seen.append((at, count[at]))
+        return Changes(kinds, None if halves is None else halves(self.model), keys, pieces, seen)
 
     def _begin(self, start):
         rule, model = self.run.state.rule, self.model
@@ -182,8 +199,8 @@ class Mixture:
             keys.append(new)
         return Start(full, self.steps, keys, [weights.news(full) for weights in self.weights])
 
-    def mix(self, reports, share):
-        """Mix the results of a round.
+    def coefficients(self, reports, share):
+        """What the differences of each shard are multiplied with; a list of Coefficients.
 
         Parameters
         ----------
@@ -192,42 +209,29 @@ class Mixture:
         share : ndarray of shape (S,)
             The mixture; see :func:`.steps.mixture`.
         """
-        self.steps, coefficients = mixed_steps(
-            self.steps, [report.steps for report in reports], share, self.lazy
-        )
+        steps = [report.steps for report in reports]
+        self.after, coefficients = mixed_steps(self.steps, steps, share, self.lazy)
+        return coefficients
+
+    def mix(self, changes, n_shards):
+        """Let the sum of what n shards have changed, with their coefficients, enter the mixture."""
+        self.steps = self.after
         for k, weights in enumerate(self.weights):
             weights.settle()
             if self.tables[k] is not None:
                 self.known[k] = int(self.tables[k][1][0])
-            pieces = [self._translated(k, report) for report in reports]
-            factors = weights.shares(pieces) if self.nonzero else [1.0] * len(pieces)
-            for piece, coefficient, factor in zip(pieces, coefficients, factors):
-                weights.add(piece, coefficient, factor)
+            weights.add(self._translated(k, changes), n_shards)
 
-    def _translated(self, k, report):
-        """What a shard has changed, in everyone's numbers; its new features are numbered, and counted."""
-        weights, piece, (at, count) = self.weights[k], report.pieces[k], report.seen[k]
+    def _translated(self, k, changes):
+        """What was changed, in everyone's numbers; new features are numbered, and counted."""
+        piece, (at, count) = changes.pieces[k], changes.seen[k]
         if self.tables[k] is not None:
-            (table, entries), known = self.tables[k], self.known[k]
-            table, rows = extended(table, entries, report.keys[k], known, self.halves)
+            (table, entries), kind = self.tables[k], changes.kinds[k]
+            table, rows = extended(table, entries, changes.keys[k], kind.known, self.halves)
             self.tables[k] = table, entries
-
-            def moved(keys, width):
-                row = keys // width
-                new = row >= known
-                row[new] = rows[row[new] - known]
-                return row * width + keys % width
-
-            keys = np.arange(piece.value.shape[0]) if piece.keys is None else piece.keys.astype(np.int64)
-            if keys.shape[0]:
-                keys = moved(keys, weights.columns)
-                order = np.argsort(keys, kind="stable")
-                fields = (field[order] if field.shape[0] else field for field in piece[1:])
-                piece = Piece(keys[order], *fields)
+            piece, (at, count) = moved(kind, rows, piece, (at, count))
             if at.shape[0]:
-                width = counters(getattr(self.model, self.parts[k]))
-                at = moved(at, width)
-                size = max(int(at.max()) + 1, int(entries[0]) * width)
+                size = max(int(at.max()) + 1, int(entries[0]) * kind.counters)
                 if size > self.seen[k].shape[0]:
                     longer = np.zeros(size, np.int64)
                     longer[: self.seen[k].shape[0]] = self.seen[k]

@@ -4,8 +4,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from joblib import effective_n_jobs
 
+from .changes import add_changes
 from .loading import joined_shard, open_shard
 from .shards import Shard, shard_key
+from .tree import in_tree
 from .weights import n_bytes
 
 
@@ -59,6 +61,14 @@ class Threads:
         self.sent += len(self.shards) * n_bytes(message)
         self.received += n_bytes(reports)
         return reports
+
+    def changes(self, coefficients, counted):
+        """The sum of what the shards have changed in the last round; see ``Shard.changes``."""
+        found = self._map(lambda shard, mine: shard.changes(mine, counted), self.shards, coefficients)
+        total = in_tree(found, add_changes)
+        self.sent += n_bytes(coefficients)
+        self.received += n_bytes(total)
+        return total
 
     def model(self):
         """The model of a shard that is alone."""

@@ -32,6 +32,8 @@ from ..core.averaging import sparse_store
 from ..core.compile import kernel
 from ..core.store import grow_pool, insert, place_of, places_needed, sizes
 
+_NONE = np.zeros(0, np.int32)
+
 
 class Piece(NamedTuple):
     """Some weights of a store, or what became of them; key = row * columns + column."""
@@ -40,6 +42,7 @@ class Piece(NamedTuple):
     value: np.ndarray  # (n,) float64
     moment: np.ndarray  # (n,) float64, or (0,)
     received: np.ndarray  # (n,) float64, or (0,)
+    count: np.ndarray = _NONE  # (n,) int32, or (0,): shards that changed them
 
 
 def n_bytes(message):
@@ -55,13 +58,65 @@ def n_bytes(message):
 
 def _piece(keys, size, fields):
     """The smaller of two: weights with their keys, or all of them; ``fields`` are full arrays."""
-    filled = sum(field.shape[0] > 0 for field in fields)
+    filled = sum(field.itemsize for field in fields if field.shape[0])
     width = 4 if size < 2**32 else 8
-    if keys.shape[0] * (width + 8 * filled) >= size * 8 * filled:
+    if keys.shape[0] * (width + filled) >= size * filled:
         return Piece(None, *(field.copy() for field in fields))
     return Piece(
         keys.astype(np.uint32 if width == 4 else np.int64), *(f[keys] if f.shape[0] else f for f in fields)
     )
+
+
+def scaled(piece, coefficients, counted):
+    """What a shard has changed, as it is added to the mixture; ``counted``: with counts."""
+    c, moment, received, count = coefficients, piece.moment, piece.received, _NONE
+    if counted:
+        changed = piece.value != 0.0
+        for field in (moment, received):
+            if field.shape[0]:
+                changed |= field != 0.0
+        count = changed.astype(np.int32)
+    if moment.shape[0]:
+        moment = c.moment * moment + c.shift * piece.value
+    return Piece(piece.keys, c.value * piece.value, moment, c.share * received, count)
+
+
+def united(parts, size):
+    """All keys of some, below ``size``, ascending; to mark them is faster than to sort, but for a few."""
+    if size > 256 * sum(part.shape[0] for part in parts):
+        return np.unique(np.concatenate(parts))
+    present = np.zeros(size, np.bool_)
+    for part in parts:
+        present[part] = True
+    return np.flatnonzero(present).astype(parts[0].dtype)
+
+
+def add_pieces(pieces):
+    """The sum of pieces of one store, in their order."""
+    n = sum(piece.value.shape[0] for piece in pieces)
+    keyed = all(piece.keys is not None for piece in pieces)
+    ends = [
+        p.value.shape[0] if p.keys is None else int(p.keys[-1]) + 1 if p.keys.shape[0] else 0 for p in pieces
+    ]
+    size, keys, wide = max(ends), None, keyed and pieces[0].keys.dtype == np.int64
+    if keyed and (wide or size > 8 * n):
+        keys = united([piece.keys for piece in pieces], size)
+    n = size if keys is None else keys.shape[0]
+    total = [
+        np.zeros(n if any(field.shape[0] for field in fields) else 0, fields[0].dtype)
+        for fields in zip(*(piece[1:] for piece in pieces))
+    ]
+    present = np.zeros(size if keys is None else 0, np.bool_)
+    for piece in pieces:
+        at = slice(piece.value.shape[0]) if piece.keys is None else piece.keys
+        if keys is None:
+            present[at] = True
+        else:
+            at = np.searchsorted(keys, piece.keys)
+        for out, field in zip(total, piece[1:]):
+            if field.shape[0]:
+                out[at] += field
+    return _piece(np.flatnonzero(present), size, total) if keys is None else Piece(keys, *total)
 
 
 @kernel
@@ -155,34 +210,19 @@ class Weights:
             self.keys = united
         return at
 
-    def shares(self, pieces):
-        """For each piece, how many shards there are to one that changed the weight.
+    def add(self, piece, n_shards):
+        """Let the sum of what n shards have changed enter the mixture.
 
-        With these as ``factor`` a weight becomes the mean over the shards that changed it, and the others are
-        left out (as in equation 8 of Zhang, Su and Zhou 2014 for shuffle-and-average).
+        If it has counts, a weight becomes the mean over the shards that changed it, and the others are left
+        out (as in equation 8 of Zhang, Su and Zhou 2014 for shuffle-and-average).
         """
-        for piece in pieces:
-            self.places(piece.keys, piece.value.shape[0])  # room for all: places do not change any more
-        count, touched = np.zeros(self.value.shape[0], np.int32), []
-        for piece in pieces:
-            at = self.places(piece.keys, piece.value.shape[0])
-            changed = piece.value != 0.0
-            for field in (piece.moment, piece.received):
-                if field.shape[0]:
-                    changed |= field != 0.0
-            count[at] += changed
-            touched.append(at)
-        return [len(pieces) / np.maximum(count[at], 1) for at in touched]
-
-    def add(self, piece, coefficients, factor=1.0):
-        """Let the differences of a shard enter the mixture; ``factor`` multiplies its part, by weight."""
         at = self.places(piece.keys, piece.value.shape[0])
-        self.value[at] += coefficients.value * factor * piece.value
+        factor = n_shards / np.maximum(piece.count, 1) if piece.count.shape[0] else 1.0
+        self.value[at] += factor * piece.value
         if self.has_moment:
-            moment = coefficients.moment * piece.moment + coefficients.shift * piece.value
-            self.moment[at] += factor * moment
+            self.moment[at] += factor * piece.moment
         if self.has_received:
-            self.received[at] += coefficients.share * factor * piece.received
+            self.received[at] += factor * piece.received
         self.changed[at] = True
 
     def put(self, piece):

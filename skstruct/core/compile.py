@@ -149,6 +149,24 @@ def _warn():
     )
 
 
+_LISTENERS = []
+
+
+def before_compiling(listener):
+    """Have a function without arguments called before each compilation, which takes seconds.
+
+    Kernels that are found in a cache are not compiled. The function is called under numba's compiler lock;
+    given again, it is still called once.
+    """
+    if listener not in _LISTENERS:
+        _LISTENERS.append(listener)
+
+
+def _announce():
+    for listener in _LISTENERS:
+        listener()
+
+
 class _Locator(_CacheLocator):
     """What tells numba where the code of one kernel is and whether it is up to date."""
 
@@ -207,7 +225,9 @@ class _Cache(FunctionCache):
                 found = super().load_overload(sig, target_context)
                 if found is None:
                     self._impl.locator.ensure_cache_path()
+                    _announce()
                 return found
+        _announce()
 
     def save_overload(self, sig, data):
         for folder in _folders():

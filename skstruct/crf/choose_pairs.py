@@ -1,7 +1,7 @@
-"""Which weights a CRF has, and how often the corpus shows each.
+"""Which pairs of a state feature and a label have weights, and how often the corpus shows each.
 
 Weights stand in one vector: pairs of a state feature and a label, then pairs of labels, then, with
-observation-conditioned transitions, combinations with pairs of labels.
+observation-conditioned transitions, combinations with pairs of labels (:mod:`.choose_transitions`).
 
 A pair whose gradient cannot leave [-c1, c1] at any weights has weight zero at the optimum, and is left out
 from the start. A probability is between 0 and 1, so the gradient is between minus the number of times the
@@ -13,9 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..chain.marginals import Occurrences
 from ..core.compile import kernel
-from ..features.encoded import Bag
 
 
 class LabelledSequences(NamedTuple):
@@ -74,14 +72,6 @@ class StateWeights(NamedTuple):
     pair_label: np.ndarray  # (K,) int32
     pair_row: np.ndarray  # (K,) int64: weight row of the feature
     seen: np.ndarray  # (K,) float64: weighted count in the sequences whose labels are all given
-
-
-class ConditionedWeights(NamedTuple):
-    """Observation-conditioned transitions that have a weight."""
-
-    pair: np.ndarray  # (M, 3) int64: combination, previous label, next label
-    seen: np.ndarray  # (M,) float64
-    features: Occurrences  # of each token; ``start`` has one element if there are no such transitions
 
 
 # --------------------------------------------------------------------------------------------------
@@ -186,7 +176,7 @@ def select(start, feature, value, of_feature, new_start, new_feature, new_value)
     return n
 
 
-def _list_rows(task, order, grid, bag, of_row, valued):
+def list_rows(task, order, grid, bag, of_row, valued):
     """(starts, features, values) of each token, by running the kernel twice: for sizes, then for content."""
     start = np.zeros(int(task.token[-1]) + 1, np.int64)
     n = _list_features(task, grid, bag, order, of_row, start, np.zeros(0, np.int32), np.zeros(0))
@@ -196,7 +186,7 @@ def _list_rows(task, order, grid, bag, of_row, valued):
     return start, features, values
 
 
-def _shrink(start, feature, value, of_feature):
+def keep_features(start, feature, value, of_feature):
     """Keep the features with ``of_feature >= 0``, under their new numbers, in place."""
     n = select(start, feature, value, of_feature, start, feature, value)
     feature.resize(n, refcheck=False)
@@ -206,7 +196,7 @@ def _shrink(start, feature, value, of_feature):
 # --------------------------------------------------------------------------------------------------
 # State features
 # --------------------------------------------------------------------------------------------------
-def _alive_rows(n_rows, alive):
+def alive_rows(n_rows, alive):
     """(n_rows,) int32: each row's own number; -1 for those that a count cut-off left out."""
     of_row = np.arange(n_rows, dtype=np.int32)
     if alive.shape[0]:
@@ -221,18 +211,19 @@ def _numbered(n, chosen):
     return number
 
 
+def list_features(task, sequences, of_row):
+    """(starts, features, values) of each token; ``of_row`` (R,): the feature of each row, or -1."""
+    valued = task.bag.value.shape[0] > 0 and task.bag.start.shape[0] > 1
+    return list_rows(task, sequences.order, task.nodes, task.bag, of_row, valued)
+
+
 def choose_state_weights(task, sequences, n_labels, n_rows, options, like=None):
     """The pairs of a state feature and a label that have weights; with ``like`` (StateWeights) its pairs."""
-    valued = task.bag.value.shape[0] > 0 and task.bag.start.shape[0] > 1
-
-    def listed(of_row):
-        return _list_rows(task, sequences.order, task.nodes, task.bag, of_row, valued)
-
     if like is not None:
-        start, feature, value = listed(_numbered(n_rows, like.row))
+        start, feature, value = list_features(task, sequences, _numbered(n_rows, like.row))
         pairs = like[3:8]
     else:
-        start, feature, value = listed(_alive_rows(n_rows, task.node_alive))
+        start, feature, value = list_features(task, sequences, alive_rows(n_rows, task.node_alive))
         pairs = _screen(start, feature, value, sequences, n_labels, n_rows, options)
     row, first, pair_feature, pair_label, pair_row = pairs
     weight = sequences.token_weight()
@@ -248,86 +239,61 @@ def _screen(start, feature, value, sequences, L, n_rows, options):
 
     Translates ``feature``, a list of weight rows, in place to the features kept.
     """
-    gold, weight, none = sequences.gold, sequences.token_weight(), np.zeros(0)
-    total = np.zeros(n_rows)
-    _count(start, feature, value, gold, weight, L, total, none, none)
-    rows = np.flatnonzero(total > options.c1)
-    _shrink(start, feature, value, _numbered(n_rows, rows))
-    F = rows.shape[0]
-    total, unknown, seen = np.zeros(F), np.zeros(F), np.zeros(F * L)
+    rows = np.flatnonzero(count_rows(start, feature, value, sequences, L, n_rows) > options.c1)
+    keep_features(start, feature, value, _numbered(n_rows, rows))
+    counts = count_pairs(start, feature, value, sequences, L, rows.shape[0])
     signed = value.min(initial=0.0) < 0.0
-    # Sizes, since values of both signs can add up to zero where the corpus does show a pair.
-    size = np.abs(value) if signed else value
-    _count(start, feature, size, gold, weight, L, total, unknown, seen)
+    pairs, of_feature = screened(rows, *counts, signed, options)
+    if pairs[0].shape[0] < rows.shape[0]:
+        keep_features(start, feature, value, of_feature)
+    return pairs
+
+
+def count_rows(start, feature, value, sequences, L, n_rows):
+    """(n_rows,) weighted occurrences of each feature."""
+    total, none = np.zeros(n_rows), np.zeros(0)
+    _count(start, feature, value, sequences.gold, sequences.token_weight(), L, total, none, none)
+    return total
+
+
+def count_pairs(start, feature, value, sequences, L, F):
+    """Weighted occurrences of F features: (F,) all, (F,) at unlabelled tokens, (F * L,) with each label.
+
+    Of sizes, since values of both signs can add up to zero where the corpus does show a pair.
+    """
+    total, unknown, seen = np.zeros(F), np.zeros(F), np.zeros(F * L)
+    size = np.abs(value) if value.min(initial=0.0) < 0.0 else value
+    weight = sequences.token_weight()
+    _count(start, feature, size, sequences.gold, weight, L, total, unknown, seen)
+    return total, unknown, seen
+
+
+def screened(rows, total, unknown, seen, signed, options):
+    """The pairs that can have a weight, of features with these counts (see :func:`count_pairs`).
+
+    Parameters
+    ----------
+    rows : ndarray of shape (F,)
+        The weight row of each feature.
+    signed : bool
+        Whether values may be negative.
+    options : ObjectiveOptions
+
+    Returns
+    -------
+    pairs : tuple (row, first, pair_feature, pair_label, pair_row)
+        As in :class:`StateWeights`.
+    of_feature : ndarray of shape (F,)
+        The new number of each feature, -1 if it has no pair.
+    """
+    F = rows.shape[0]
+    L = seen.shape[0] // max(F, 1)
     keep = np.zeros(F * L, np.bool_)
     _choose(total, unknown, seen, options.c1, signed, not options.all_states, keep)
     pair = np.flatnonzero(keep)
-    owner, label = pair // L, pair % L
+    owner, label = pair // max(L, 1), pair % max(L, 1)
     useful = np.flatnonzero(np.bincount(owner, minlength=F))
     of_feature = _numbered(F, useful)
-    if useful.shape[0] < F:
-        _shrink(start, feature, value, of_feature)
     pair_feature = of_feature[owner]
     first = np.searchsorted(pair_feature, np.arange(useful.shape[0] + 1)).astype(np.int32)
-    return rows[useful], first, pair_feature, label.astype(np.int32), rows[owner]
-
-
-# --------------------------------------------------------------------------------------------------
-# Transitions
-# --------------------------------------------------------------------------------------------------
-def choose_label_pairs(sequences, transition, options, like=None):
-    """(pairs of labels (Q, 2) that have weights, weighted count of each); ``like``: other pairs to have.
-
-    Pairs that constraints forbid, -inf in ``transition`` (L, L), have none.
-    """
-    L = transition.shape[0]
-    t = np.flatnonzero(sequences.has_predecessor())
-    p, y = sequences.gold[t - 1].astype(np.int64), sequences.gold[t].astype(np.int64)
-    known = (p >= 0) & (y >= 0)
-    weight = sequences.token_weight()[t]
-    shown = np.bincount((p * L + y)[known], minlength=L * L) > 0
-    if options.all_transitions:
-        shown[:] = True
-    shown &= transition.ravel() == 0.0
-    if not options.bigram:
-        shown[:] = False
-    which = np.flatnonzero(shown)
-    if like is not None:
-        which = like[:, 0] * L + like[:, 1]
-    known &= sequences.is_complete()[t]
-    seen = np.bincount((p * L + y)[known], weight[known], minlength=L * L)[which]
-    return np.stack([which // L, which % L], axis=1).astype(np.int64), seen
-
-
-def choose_conditioned(task, sequences, transition, n_edge_rows, options, like=None):
-    """The observation-conditioned transitions that have weights; with ``like`` (M, 3) those."""
-    L, none = transition.shape[0], np.zeros(0)
-    if task.edges.row.shape[0] == 0:
-        features = Occurrences(
-            np.zeros(1, np.int64), np.zeros(0, np.int32), none, np.zeros(1, np.int32), np.zeros(0, np.int32)
-        )
-        return ConditionedWeights(np.zeros((0, 3), np.int64), none, features)
-    no_bag = Bag(np.zeros(1, np.int64), np.zeros(0, np.int32), none)
-    of_row = _alive_rows(n_edge_rows, task.edge_alive)
-    start, feature, _ = _list_rows(task, sequences.order, task.edges, no_bag, of_row, False)
-    inside = sequences.has_predecessor()
-    token = np.repeat(np.arange(inside.shape[0]), np.diff(start))
-    p = np.where(inside, np.roll(sequences.gold, 1), -1)[token].astype(np.int64)
-    y = sequences.gold[token].astype(np.int64)
-    use = inside[token]
-    known = use & (p >= 0) & (y >= 0)
-    key = (feature.astype(np.int64) * L + p) * L + y
-    if like is not None:
-        shown = (like * np.array([L * L, L, 1])).sum(axis=1)
-    elif options.all_states:  # of a feature, too
-        shown = (np.unique(feature[use]).astype(np.int64)[:, None] * (L * L) + np.arange(L * L)).ravel()
-    else:
-        shown = np.unique(key[known])
-    shown = shown[transition.ravel()[shown % (L * L)] == 0.0]
-    pair = np.stack([shown // (L * L), shown // L % L, shown % L], axis=1)
-    known &= sequences.is_complete()[token] & np.isin(key, shown)
-    weight = sequences.token_weight()[token]
-    seen = np.bincount(np.searchsorted(shown, key[known]), weight[known], minlength=shown.shape[0])
-    first = np.searchsorted(pair[:, 0], np.arange(n_edge_rows + 1)).astype(np.int32)
-    label = (shown % (L * L)).astype(np.int32)
-    return ConditionedWeights(pair, seen, Occurrences(start, feature, none, first, label))
+    return (rows[useful], first, pair_feature, label.astype(np.int32), rows[owner]), of_feature

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,6 +39,7 @@ from ..training.parameters import (
     parameter,
 )
 from .run import CRFRun, check_values
+from .sharded import sharded_run
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -250,6 +252,58 @@ class L1CRF(
         context = self._callback_context()
         return self._prepare(X, y, sample_weight, given).train(X, y, context)
 
+    @with_callbacks
+    def fit_shards(self, shards: Sequence[Callable[[], tuple[Any, ...]]], *, client: Any = None) -> Self:
+        """Learn from data that each shard loads itself.
+
+        Minimises the same objective as :meth:`fit` does with all sequences together. Shards are loaded and
+        encoded at the same time, and stay where they are; in a pass they add up objective and gradient, of
+        the weights in use alone. The result depends on the shards, and neither on the workers, nor on
+        how many of them are lost on the way.
+
+        Parameters
+        ----------
+        shards : list of callables
+            Called without arguments where the shard is held, each returns its ``(X, y)``, or
+            ``(X, y, sample_weight)``. They may be called again: after a worker was lost. With ``client``
+            they are sent to the workers, so that they should hold names of files and not data.
+        client : distributed.Client or str, optional
+            A Dask client, the address of a scheduler, or ``"auto"`` for the client that this process has;
+            needs ``skstruct[dask]``. None: in ``n_jobs`` threads of this process.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a callable fails or returns what is wrong (the message names the shard), the shards do not go
+            together, or ``solver="sgd"``, which has no sum over shards. Likewise with ``warm_start=True``
+            after another fit.
+        ImportError
+            If ``client`` is given and Dask is not installed.
+        RuntimeError
+            If one shard's workers are lost again and again.
+        KeyboardInterrupt
+            After Ctrl-C; the weights that were reached are kept, and the model can be used.
+
+        Warns
+        -----
+        ConvergenceWarning
+            As :meth:`fit`.
+
+        Notes
+        -----
+        In the first stage each shard descends over its own sequences, and after a pass the weights are
+        averaged. ``history_`` has ``bytes_sent`` and ``bytes_received`` besides, of all shards since the
+        entry before (in threads: what a cluster would have to send).
+        """
+        self._validate_params()
+        context = self._callback_context()
+        with sharded_run(self, shards, client) as run:
+            return run.train(None, None, context)
+
     def _callback_context(self):
         return self._init_callback_context(max_subtasks=None)  # nobody knows how many passes it takes
 
@@ -263,7 +317,7 @@ class L1CRF(
         if len(labels) == 0:
             raise ValueError("y holds no label: all tokens are None")
         constraints = constraint_arrays(self.constraints, labels)
-        check_gold(gold, token, labels, constraints)
+        check_gold(gold, token, labels, constraints, self.constraints)
         cost = class_costs(self.class_weight, gold, labels, 0.0)
         # What is empty, or left out by its weight, must not even take part in the shuffle.
         filled = np.flatnonzero(np.diff(token) > 0)

@@ -17,18 +17,15 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ..chain.marginals import ExpectedCounts, Occurrences, expect_exactly, new_log_lattice
-from .choose_pairs import (
-    LabelledSequences,
-    choose_conditioned,
-    choose_label_pairs,
-    choose_state_weights,
-)
+from .choose_pairs import LabelledSequences, choose_state_weights
+from .choose_transitions import choose_conditioned, choose_label_pairs
 from .exp_transitions import exp_transitions
 from .expectations import expect
 from .lattice import form_groups, new_lattice
 from .parts import PartSums, find_parts, group_fields
 from .products import ProductSums
 from .quasi_newton import dot
+from .sgd import stochastic_passes
 from .view import View
 
 N_BLOCKS = 8
@@ -82,7 +79,7 @@ class CRFObjective:
         for part in np.array_split(self.feature, 16):  # bincount makes a copy of eight bytes each
             self.occurrences += np.bincount(part, minlength=self.n_features)
         self._parts, self.field, self.grouping, self.products = None, None, None, None
-        if task.dense:
+        if task.dense and task.dense.n_rows == n_rows:  # else there are other features besides
             place = self.sequences.places(task.token)
             self.products = ProductSums(task.dense, task.token, place, self.row, n_labels, N_PARTS)
         if fields is not None:
@@ -297,9 +294,39 @@ class CRFObjective:
         """``map``, on all threads."""
         return map(work, items) if self.pool is None else self.pool.map(work, items)
 
+    # -- what the solvers ask besides ---------------------------------------------------------------
+    def view(self, pairs):
+        """A view of some pairs and all transitions."""
+        return View(self, pairs)
+
     def everything(self):
         """A view of all weights."""
-        return View(self, np.arange(self.n_pairs))
+        return self.view(np.arange(self.n_pairs))
+
+    def value_at_zero(self):
+        """The objective if all weights are zero."""
+        nothing = self.view(np.zeros(0, np.int64))
+        return self.evaluate(nothing, np.zeros(nothing.size))[0]
+
+    def stochastic_passes(self, options, **how):
+        """Stage one; see :func:`.sgd.stochastic_passes`."""
+        return stochastic_passes(self, options, **how)
+
+    def features_of_token(self):
+        """How many features a token has, on average."""
+        return self.feature.shape[0] / max(self.n_tokens, 1)
+
+    def largest_values(self):
+        """(F,) the largest value of each feature; None if all are 1."""
+        if self.value.shape[0] == 0:
+            return None
+        largest = np.zeros(self.n_features)
+        np.maximum.at(largest, self.feature, np.abs(self.value))
+        return largest
+
+    def traffic(self):
+        """What to note of the traffic since the last call: here there is none."""
+        return {}
 
     def close(self):
         """Stop the threads."""

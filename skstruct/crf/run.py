@@ -153,16 +153,19 @@ class CRFRun:
             return self.held_out.encoded.accuracy(fitted["_model"])
         return scored(scored_by_itself if scoring is None else scoring, self.estimator, fitted, X, y)
 
-    def objective(self, c1):
-        """The objective; releases the encoded corpus, of which it has its own encoding."""
+    def objective_options(self, c1):
+        """What the estimator asks of the objective."""
         e, (start, allowed, end) = self.estimator, self.constraints
-        options = ObjectiveOptions(
+        return ObjectiveOptions(
             c1, e.c2, e.all_pairs in (True, "states"), e.all_pairs in (True, "transitions"),
             self.encoder.has_bigram, start, allowed, end, self.cost,
         )  # fmt: skip
+
+    def objective(self, c1):
+        """The objective; releases the encoded corpus, of which it has its own encoding."""
         objective = CRFObjective(
-            self.task, options, len(self.labels), *self.rows(), n_threads=effective_n_jobs(e.n_jobs),
-            fields=self.encoder.fields(self.task),
+            self.task, self.objective_options(c1), len(self.labels), *self.rows(),
+            n_threads=effective_n_jobs(self.estimator.n_jobs), fields=self.encoder.fields(self.task),
         )  # fmt: skip
         self.task = None
         return objective

@@ -16,7 +16,6 @@ from .options import ObjectiveOptions
 from .owlqn import owlqn
 from .quasi_newton import dot, pseudo_gradient
 from .result import CRFResult, pack, unpack
-from .sgd import stochastic_passes
 from .view import View
 from .working_set import active_orthant
 
@@ -103,6 +102,7 @@ class History:
         }  # fmt: skip
         if self.held_out is not None:
             entry["validation"] = self.held_out.score(weights, where)
+        entry.update(self.objective.traffic())
         self.entries.append(entry)
 
         def matrices():
@@ -177,8 +177,8 @@ def solve(objective, options, *, weights=None, seed=0, held_out=None, callback=N
     n_iter, converged, n_sgd = 0, False, sum(entry["stage"] == "sgd" for entry in history.entries)
     first = only_sgd or (options.solver == "two-stage" and options.sgd_iter and weights is None)
     if first and resumed != "batch":
-        start = stochastic_passes(
-            o, options, seed=seed, weights=start, callback=lambda w: history.add_sgd(w, only_sgd),
+        start = o.stochastic_passes(
+            options, seed=seed, weights=start, callback=lambda w: history.add_sgd(w, only_sgd),
             keeper=keepers["sgd"], interrupt=interrupt,
         )  # fmt: skip
         n_iter = n_sgd = len(history.entries)

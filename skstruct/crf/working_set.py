@@ -2,7 +2,7 @@
 
 At the optimum of an L1-regularised CRF a few percent of the weights are
 not zero. A *working set* holds these and the ones whose gradient exceeds c1; passes use a corpus written out
-in its weights only (:class:`.View`), and now and then the gradient of all weights, from the lattices of
+in its weights only (:class:`.view.View`), and now and then the gradient of all weights, from the lattices of
 the last pass, admits and dismisses weights. The end is certified on all weights.
 
 Within the set, steps are OWL-QN's but for three things, each of which lets a longer memory help
@@ -20,7 +20,6 @@ instead of hurting:
 import numpy as np
 
 from .quasi_newton import Memory, at_precision, dot, expected_gain, pseudo_gradient, search
-from .view import View
 
 REVISION = 12
 """Iterations between revisions of the working set and the diagonal."""
@@ -79,11 +78,8 @@ def active_orthant(objective, weights, options, callback=None, keeper=None):
     else:
         run = _Iterations(o, weights, options, callback)
     if n_iter == 0 and weights.any():  # a start worse than none, from a learning rate that was too high?
-        nothing = View(o, np.zeros(0, np.int64))
-        zero = o.evaluate(nothing, np.zeros(nothing.size))[0]
-        if not (np.isfinite(run.value) and run.value <= zero):
+        if not (np.isfinite(run.value) and run.value <= o.value_at_zero()):
             run = _Iterations(o, np.zeros(o.size), options, callback)
-        del nothing
     while True:
         # Not where a callback stopped it: the revisions of a run that goes on stand elsewhere.
         if keeper is not None and n_iter and not run.stopped:
@@ -129,7 +125,7 @@ class _Iterations:
     def __init__(self, objective, weights, options, callback, pairs=None):
         self.objective, self.tol, self.callback = objective, options.tol, callback
         pairs = np.flatnonzero(weights[: objective.n_pairs]) if pairs is None else pairs
-        self.view = View(objective, pairs)
+        self.view = objective.view(pairs)
         self.weights = weights[self.view.where]
         smooth, self.gradient = objective.evaluate(self.view, self.weights, keep=True)
         self.value = smooth + objective.c1 * float(np.abs(self.weights).sum())
@@ -138,7 +134,7 @@ class _Iterations:
         self.past = [self.value]
         self.stopped = self.stuck = False
         # A token has this many features: no direction is steeper than that many diagonals.
-        self.first_scale = 1.0 / (1.0 + objective.feature.shape[0] / max(objective.n_tokens, 1))
+        self.first_scale = 1.0 / (1.0 + objective.features_of_token())
 
     def arrays(self):
         """What it takes to go on from here, besides numbers."""
@@ -151,17 +147,15 @@ class _Iterations:
         """Continue with other coordinates."""
         before = self.view.where
         self.view = None  # two at once would be the largest thing in memory
-        self.view = view = View(self.objective, pairs)
+        self.view = view = self.objective.view(pairs)
         self.memory.move(before, view.where, self._root())
         self.weights, self.gradient = weights[view.where], gradient[view.where]
 
     def _units(self):
         """(F,) each feature's largest value."""
-        o = self.objective
-        if o.value.shape[0] == 0:
+        o, largest = self.objective, self.objective.largest_values()
+        if largest is None:
             return np.ones(o.n_features)
-        largest = np.zeros(o.n_features)
-        np.maximum.at(largest, o.feature, np.abs(o.value))
         largest[largest == 0.0] = 1.0
         # With an L2 penalty no curvature is less than 2 c2.
         return np.maximum(np.maximum(largest, SMALLEST_UNIT), min(2.0 * o.c2, 1.0) ** 0.5)

@@ -13,15 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from .frames import SequenceFrame, grouped, one_column, parts_of, split_at
 from .places import describe
-from .tables import as_matrix, check_finite, checked_names, grouped, unpadded
+from .tables import as_matrix, check_finite, checked_names, unpadded
 
 
 class Constants(NamedTuple):
-    """What a matrix says besides its values, if its columns are encoded features of tokens."""
+    """What a matrix says besides its values, if some columns are encoded features of tokens, or are dense."""
 
     bigram: bool  # whether the label bigram is a feature
-    fields: NDArray[np.int32]  # (columns,) what each column looks at, as a number
+    fields: NDArray[np.int32] | None  # (columns,) what each column looks at, as a number
+    dense: NDArray[np.bool_] | None = None  # (columns,) which are dense data among others that are sparse
 
 
 class FeatureNames:
@@ -220,14 +222,28 @@ class SequenceMatrix:
         list
             One part for each sequence.
         """
-        if not hasattr(values, "__len__") or sparse.issparse(values):
-            raise ValueError(f"values must be a list or an array, got {describe(values)}")
-        if hasattr(values, "iloc") or hasattr(values, "to_numpy"):
-            values = values.to_numpy()
-        if len(values) != self.matrix.shape[0]:
-            raise ValueError(f"values must have one entry a token, {self.matrix.shape[0]}, got {len(values)}")
-        bounds = self.offsets.tolist()
-        return [values[a:b] for a, b in zip(bounds, bounds[1:])]
+        return split_at(self.offsets, values)
+
+    def column(self, values: Any) -> list[Any]:
+        """Values by sequence, one a token, in one list: what was predicted, as a column of a table.
+
+        Parameters
+        ----------
+        values : list of lists
+            One list for each sequence, as ``predict`` returns them.
+
+        Returns
+        -------
+        list
+            One value for each token.
+
+        Examples
+        --------
+        >>> from skstruct import SequenceMatrix
+        >>> SequenceMatrix([[1.0], [2.0], [3.0]], [2, 1]).column([["a", "b"], ["c"]])
+        ['a', 'b', 'c']
+        """
+        return one_column(self.lengths, values)
 
     # -- from other containers ---------------------------------------------------------------------
     @classmethod
@@ -260,22 +276,37 @@ class SequenceMatrix:
         by : str
             The column that tells sequences apart. Rows of a sequence are neighbours.
         columns : list of str, optional
-            The columns that are numbers to learn from; by default all others.
+            The columns to learn from; by default all others.
         label : str, optional
-            The column of the labels.
+            The column of the labels. Tokens whose label is missing have none.
 
         Returns
         -------
-        SequenceMatrix
-            Or, with ``label``, the pair ``(X, y)``, where ``y`` is a list of lists of labels.
+        SequenceMatrix or SequenceFrame
+            The latter if some columns hold strings or categories: these are for templates, ``%x[0,0]`` the
+            first of them, and the numbers are rows. Or, with ``label``, the pair ``(X, y)``, where ``y`` is a
+            list of lists of labels.
 
         Raises
         ------
         ValueError
-            If a column is missing or holds no numbers, or the rows of a sequence are not neighbours.
+            If a column is missing, holds neither numbers nor strings, or lacks a value, or if the rows of a
+            sequence are not neighbours.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> df = pandas.DataFrame({"s": [1, 1, 2], "word": ["the", "dog", "dogs"], "tag": ["D", "N", "N"]})
+        >>> from skstruct import SequenceMatrix, StructuredPerceptron
+        >>> X, y = SequenceMatrix.from_frame(df, "s", label="tag")
+        >>> tagger = StructuredPerceptron(["U0:%x[0,0]"], random_state=0).fit(X, y)
+        >>> df.assign(found=X.column(tagger.predict(X)))["found"].tolist()
+        ['D', 'N', 'N']
         """
-        matrix, lengths, names, labels = grouped(df, by, columns, label)
-        X = cls(matrix, lengths, feature_names=names)
+        frame, lengths, labels = grouped(df, by, columns, label)
+        X: Any = SequenceFrame(frame, lengths)
+        block, names, strings, _ = parts_of(frame, X.offsets)
+        X = X if strings else cls(block, lengths, feature_names=names)
         return X if label is None else (X, X.split(labels))
 
 

@@ -7,6 +7,8 @@ The first sequence that is not empty decides. What is no list of rows of numbers
 import numpy as np
 from scipy import sparse
 
+from .frames import SequenceFrame, has_strings, together
+from .joint import JointSequences, read_frame
 from .matrix import FeatureNames, SequenceMatrix, assembled
 from .places import PLACE, PlaceError, describe
 from .tables import as_float, as_rows, check_finite, frame_of, is_frame
@@ -17,13 +19,18 @@ _NUMBER = (int, float, np.number, np.bool_)
 def numbers_in(X, name="X"):
     """A :class:`SequenceMatrix` of what users hand over, or None if its tokens are no rows of numbers.
 
+    Data frames with columns of strings become :class:`.joint.JointSequences`, or lists of strings if there
+    are no others.
+
     Raises
     ------
     ValueError
         If they are, but not in a form that can be read; the message names the place.
     """
-    if isinstance(X, SequenceMatrix):
+    if isinstance(X, (SequenceMatrix, JointSequences)):
         return X
+    if isinstance(X, SequenceFrame):
+        return read_frame(X.frame, X.lengths, name)
     if sparse.issparse(X) or is_frame(X) or getattr(X, "ndim", 1) > 1:
         sequences = _parts(X, name)
     elif type(X) in (list, tuple) or hasattr(X, "__len__") and not isinstance(X, (str, bytes, dict)):
@@ -196,6 +203,8 @@ def _as_numbers(array, i, name):
 
 
 def _stacked_frames(sequences, first, name):
+    if has_strings(sequences[first]):
+        return _read_frames(sequences, first, name)
     names = None
     for i, sequence in enumerate(sequences):
         if not is_frame(sequence):
@@ -212,6 +221,24 @@ def _stacked_frames(sequences, first, name):
             )
     widths = [part.shape[1] for part in sequences]
     return _assembled(sequences, widths, first, name, FeatureNames(names))
+
+
+def _read_frames(sequences, first, name):
+    """Sequences of data frames with columns of strings."""
+    columns = list(sequences[first].columns)
+    for i, sequence in enumerate(sequences):
+        if not is_frame(sequence):
+            if not hasattr(sequence, "__len__") or len(sequence):
+                raise PlaceError(
+                    i, None, f"{PLACE} is {describe(sequence)}, sequence {first} is a table", name
+                )
+            sequences[i] = sequences[first][:0]
+        elif list(sequence.columns) != columns:
+            found, expected = (", ".join(map(str, c)) for c in (sequence.columns, columns))
+            text = f"{PLACE} has the columns {found}, that of sequence {first} {expected}"
+            raise PlaceError(i, None, text, name)
+    lengths = np.array([len(sequence) for sequence in sequences], np.int64)
+    return read_frame(together(sequences), lengths, name)
 
 
 def _stacked_lists(sequences, first, name):

@@ -168,15 +168,17 @@ def _fill(labels, n, spelling):
     labels += ["O"] * (n - len(labels))
 
 
-def convert_labels(labels: Collection[str], source: str, target: str) -> list[str]:
+def convert_labels(labels: Collection[str], source: str, target: str, strict: bool = True) -> list[str]:
     """Rewrite a label sequence in another scheme.
 
     Parameters
     ----------
     labels : sequence of str, length T
-        Well formed in `source`.
+        Well formed in `source`, if `strict`.
     source, target : str
-        Two of `SCHEMES`.
+        Two of `SCHEMES`. The same one twice, with ``strict=False``, repairs labels.
+    strict : bool, default=True
+        False accepts any sequence, and finds the chunks in it that `labels_to_spans` finds.
 
     Returns
     -------
@@ -192,9 +194,13 @@ def convert_labels(labels: Collection[str], source: str, target: str) -> list[st
     --------
     >>> convert_labels(["I-PER", "I-PER", "B-PER", "O"], "IOB1", "BIOES")
     ['B-PER', 'E-PER', 'S-PER', 'O']
+    >>> convert_labels(["I-LOC", "I-LOC", "O"], "BIO", "BIO", strict=False)
+    ['B-LOC', 'I-LOC', 'O']
     """
     source, target = check_scheme(source), check_scheme(target)
     labels = list(labels)
+    if not strict:
+        return spans_to_labels(labels_to_spans(labels, source), len(labels), target)
     parsed = LabelTable(source).parse(labels)
     previous = None
     for t, label in enumerate(parsed):
@@ -208,14 +214,16 @@ def convert_labels(labels: Collection[str], source: str, target: str) -> list[st
     return spans_to_labels(chunks(parsed), len(parsed), target)
 
 
-def convert_scheme(y: Corpus, source: str, target: str) -> list[list[str]]:
+def convert_scheme(y: Corpus, source: str, target: str, strict: bool = True) -> list[list[str]]:
     """Rewrite label sequences in another scheme.
 
     Parameters
     ----------
     y : list of sequences of str
     source, target : str
-        Two of `SCHEMES`.
+        Two of `SCHEMES`. The same one twice, with ``strict=False``, repairs labels.
+    strict : bool, default=True
+        False accepts any sequences, as `convert_labels` does.
 
     Returns
     -------
@@ -230,12 +238,14 @@ def convert_scheme(y: Corpus, source: str, target: str) -> list[list[str]]:
     --------
     >>> convert_scheme([["B", "M", "E"], ["S"]], "BMES", "BI")
     [['B', 'I', 'I'], ['B']]
+    >>> convert_scheme([["I-LOC", "O", "I-LOC", "B-PER"]], "BIO", "BIO", strict=False)
+    [['B-LOC', 'O', 'B-LOC', 'B-PER']]
     """
     source, target = check_scheme(source), check_scheme(target)
     converted = []
     for i, labels in enumerate(y):
         try:
-            converted.append(convert_labels(labels, source, target))
+            converted.append(convert_labels(labels, source, target, strict))
         except PlaceError as error:
             error.move(i)
             raise

@@ -143,29 +143,3 @@ def unpadded(X, mask):
         if gaps.shape[0]:
             raise PlaceError(gaps[0], None, "the mask has padding between tokens", "X")
     return array[used], lengths.astype(np.int64)
-
-
-def grouped(df, by, columns, label):
-    """(array, lengths, names, labels or None) of a table; see ``SequenceMatrix.from_frame``."""
-    df = df.collect() if hasattr(df, "collect") else df
-    if not is_frame(df):
-        raise ValueError(f"df must be a pandas or polars DataFrame, got {describe(df)}")
-    known = list(df.columns)
-    chosen = [c for c in known if c not in (by, label)] if columns is None else list(columns)
-    for name in [by, *chosen, *([] if label is None else [label])]:
-        if name not in known:
-            raise ValueError(f"the table has no column {name!r}; it has {', '.join(map(str, known))}")
-    array, names = frame_of(df[chosen])
-    keys = np.asarray(df[by])
-    n = keys.shape[0]
-    new = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if n else np.zeros(0, np.int64)
-    seen = {}
-    for i, k in enumerate(keys[new].tolist()):
-        if k in seen:
-            raise ValueError(
-                f"the rows of {by!r} = {k!r} are not neighbours: row {new[i]} begins anew; sort the table "
-                f"first"
-            )
-        seen[k] = i
-    labels = None if label is None else df[label].to_list()
-    return array, np.diff(np.append(new, n)), names, labels

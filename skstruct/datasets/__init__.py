@@ -3,6 +3,7 @@
 The readers live in ``skstruct.formats.readers`` and are offered here because this is where a user looks.
 """
 
+from skstruct.datasets.columns import from_columns
 from skstruct.datasets.corpora import fetch_conll2000, fetch_conll2002, fetch_ud
 from skstruct.datasets.fetch import DownloadError, get_data_home
 from skstruct.datasets.samples import (
@@ -21,6 +22,7 @@ __all__ = [
     "fetch_conll2000",
     "fetch_conll2002",
     "fetch_ud",
+    "from_columns",
     "get_data_home",
     "load_chunking",
     "load_entities",

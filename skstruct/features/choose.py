@@ -17,9 +17,11 @@ write and read it. Features that are :class:`.patterns.Patterns` choose their en
 import os
 
 from ..data.inputs import PlaceError, describe, place
+from ..data.joint import Joint
 from ..data.matrix import Rows
 from .bags import BagEncoder
 from .encoder import TemplateEncoder
+from .joint import JointEncoder
 from .numeric import NumericFeatures
 from .pattern_encoder import PatternEncoder
 from .patterns import Patterns
@@ -38,6 +40,9 @@ def new_encoder(features, min_count, flat, scaled=True):
     ValueError
         If the first token is of no known kind, or templates were asked for ready-made features.
     """
+    among = isinstance(flat, Rows) and flat.constants is not None and flat.constants.dense is not None
+    if among or isinstance(flat, Joint):
+        return JointEncoder.for_tokens(features, min_count, flat, scaled, new_encoder)
     if isinstance(flat, Rows):
         return RowsEncoder.for_tokens(features, min_count, flat, scaled)
     if isinstance(features, NumericFeatures):
@@ -57,10 +62,14 @@ def new_encoder(features, min_count, flat, scaled=True):
 
 def check_tokens(encoder, flat, token):
     """Raise if the tokens are rows of numbers where a model was trained on others, or the other way round."""
-    rows = isinstance(flat, Rows)
-    if len(flat) and rows != (encoder.kind is RowsEncoder.kind):
-        known = "rows of numbers" if encoder.kind is RowsEncoder.kind else "tokens of another kind"
-        got = repr(flat[0]) if rows else describe(flat[0])
+    numeric = isinstance(flat, (Rows, Joint))
+    if not len(flat) or not numeric and encoder.kind is not RowsEncoder.kind:
+        return
+    kinds = (Rows, "rows of numbers"), (Joint, "strings with numbers"), (object, "tokens of another kind")
+    known = next(name for kind, name in kinds if kind in encoder.TOKENS or kind is object)
+    found = next(name for kind, name in kinds if isinstance(flat, kind))
+    if known != found:
+        got = repr(flat[0]) if numeric else describe(flat[0])
         raise PlaceError(*place(token, 0), f"expected {known} as in training, got {got}", "X")
 
 

@@ -5,6 +5,8 @@
 character type, accessor variety.
 ``chunk``: the nineteen of CRFsuite's chunking tutorial, on (word, part of speech).
 ``word``: sixteen for tagging words: a window of two, two word pairs, affixes to four, shape.
+``word-tag``: twenty-eight for (word, tag), such as a part of speech: those of ``word``, and the tags of
+``chunk``.
 ``collins``: those of Collins (2002) for tagging, after Ratnaparkhi (1996), for frequent and rare words alike:
 a window of two, affixes to four, whether there are digits, capitals or hyphens; ``order=2`` makes his tagger.
 ``char-best``, ``chunk-best``, ``word-best``: the sets that won in our own comparisons; ``docs/recipes.md``
@@ -52,6 +54,8 @@ CHUNK = [
 ]
 
 WORD = [*window(0, -2, 2), *ngrams(0, 2, -1, 0), *affixes(0, 4), "Ushape:%shape[0,0]", "B"]
+
+WORD_TAG = [*WORD[:-1], *window(1, -2, 2), *ngrams(1, 2, -2, 1), *ngrams(1, 3, -2, 0), "B"]
 
 COLLINS = [
     *window(0, -2, 2),
@@ -103,6 +107,7 @@ PRESETS = {
     "char-av": CHAR_AV,
     "chunk": CHUNK,
     "word": WORD,
+    "word-tag": WORD_TAG,
     "collins": COLLINS,
     "char-best": CHAR_BEST,
     "chunk-best": CHUNK_BEST,
@@ -115,8 +120,13 @@ def columns_preset(n_columns):
     if n_columns == 1:
         return WORD
     if n_columns == 2:
-        return CHUNK
+        return WORD_TAG
     lines = WORD[:-1]
     for column in range(1, n_columns):
         lines = [*lines, *window(column, -2, 2), *ngrams(column, 2, -1, 0)]
     return [*lines, "B"]
+
+
+def preset_of(lines):
+    """The name of the preset that consists of these lines, or None."""
+    return next((name for name, preset in PRESETS.items() if list(lines) == preset), None)

@@ -17,6 +17,7 @@ from ..data.inputs import PLACE, PlaceError, describe, place
 from ..data.matrix import Rows
 from .encoded import Bag, Dense, Encoded, RowMap, no_bag, no_grid
 from .numeric import NumericFeatures, exact_sum, warn_unless_centred
+from .spelled import bag_of, windowed, with_bias
 
 SOME_ROWS = 4096
 """Dense rows that are read at a time where a copy is made."""
@@ -189,10 +190,10 @@ class RowsEncoder:
             start = np.append(0, np.cumsum(used))[start]
             column, value = column[used], value[used]
         if self.features.window != (0, 0):
-            start, column, value = _windowed(start, column, value, token, self.width, *self.features.window)
+            start, column, value = windowed(start, column, value, token, self.width, *self.features.window)
         value = value * self.scale
         if self.features.bias:
-            start, column, value = _with_bias(start, column, value, self._bias)
+            start, column, value = with_bias(start, column, value, self._bias)
         if grow and self.sparse:
             self._grow(column)
         if (value == 1.0).all():
@@ -294,11 +295,12 @@ class RowsEncoder:
                 )
             if (other.sparse, other.has_bigram) != (self.sparse, self.has_bigram):
                 raise ValueError(f"shard {s}: its rows are not of the kind of those of shard 0")
-        out = type(self)(self.features, min_count, self.has_bigram)
+        out = type(self)(self.features, min_count, self.has_bigram, self.scaled is not False)
         out._begin(self.width, self.names, self.sparse)
         out.squares = sum((encoder.squares for encoder in encoders), Fraction(0))
         out.n_tokens = sum(encoder.n_tokens for encoder in encoders)
-        out.scale = self.features.factor(out.squares, out.n_tokens)
+        if out.scaled:
+            out.scale = self.features.factor(out.squares, out.n_tokens)
         if all(encoder.sums is not None for encoder in encoders):
             sums = sum(encoder.sums[0] for encoder in encoders)
             warn_unless_centred(sums, sum(encoder.sums[1] for encoder in encoders), out.n_tokens)
@@ -344,50 +346,3 @@ def _times_read(token, low, high):
     before = np.arange(int(token[-1])) - np.repeat(token[:-1], length)
     behind = np.repeat(length, length) - 1 - before
     return np.minimum(high, before) + np.minimum(-low, behind) + 1
-
-
-def _windowed(start, column, value, token, width, low, high):
-    """Entries of each token with those of its neighbours: column c of t + s is (s - low) * width + c."""
-    places, n = high - low + 1, start.shape[0] - 1
-    sequence = np.repeat(np.arange(token.shape[0] - 1), np.diff(token))
-    at = np.arange(n)[:, None] + np.arange(low, high + 1)
-    inside = (at >= token[sequence][:, None]) & (at < token[sequence + 1][:, None])
-    at = np.where(inside, at, 0).ravel()
-    size = np.where(inside.ravel(), start[at + 1] - start[at], 0) if n else np.zeros(0, np.int64)
-    ends = np.cumsum(size)
-    entry = np.arange(int(ends[-1]) if n else 0) + np.repeat(start[at] - ends + size, size)
-    shift = np.repeat(np.tile(np.arange(places) * width, n), size)
-    return np.append(0, ends)[::places], column[entry] + shift, value[entry]
-
-
-def bag_of(encoded):
-    """The features of rows of numbers as a bag, dense rows too.
-
-    Parameters
-    ----------
-    encoded : NamedTuple
-        Has the fields of :class:`.encoded.Encoded`; its anchors are tokens.
-    """
-    dense, token = encoded.dense, encoded.anchor
-    if not dense:
-        return encoded.bag
-    rows = sparse.csr_matrix(dense.block)
-    start, column, value = rows.indptr.astype(np.int64), rows.indices, rows.data.astype(np.float64)
-    width = dense.block.shape[1]
-    if (dense.low, dense.high) != (0, 0):
-        start, column, value = _windowed(start, column, value, token, width, dense.low, dense.high)
-    value = value * dense.scale
-    if dense.bias:
-        start, column, value = _with_bias(start, column, value, dense.n_rows - 1)
-    return Bag(start, column.astype(np.int32), value)
-
-
-def _with_bias(start, column, value, bias):
-    """The same with one more entry a token, the last: column ``bias``, of value 1."""
-    n = start.shape[0] - 1
-    start = start + np.arange(n + 1)
-    given = np.ones(int(start[-1]), np.bool_)
-    given[start[1:] - 1] = False
-    columns, values = np.full(given.shape[0], bias, np.int32), np.ones(given.shape[0])
-    columns[given], values[given] = column, value
-    return start, columns, values

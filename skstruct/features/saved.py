@@ -17,6 +17,7 @@ from ..saving.values import name_of, require, savable_value, within
 from .alphabet import Alphabet
 from .bags import BagEncoder
 from .encoder import TemplateEncoder
+from .joint import JointEncoder
 from .pattern_encoder import PatternEncoder
 from .rows import RowsEncoder
 from .saved_contexts import contexts_state, fill_contexts
@@ -351,6 +352,38 @@ def _bag_from_state(node, reader, where):
 
 
 savable_encoder("bag", BagEncoder, _bag_state, _bag_from_state)
+
+
+# --------------------------------------------------------------------------------------------------
+# Numbers with something else
+# --------------------------------------------------------------------------------------------------
+def _joint_state(encoder, writer, name):
+    return {
+        "numbers": rows_state(encoder.numbers, writer, f"{name}.numbers"),
+        "others": encoder_state(encoder.others, writer, f"{name}.others"),
+        "mask": None if encoder.mask is None else writer.array(f"{name}.mask", encoder.mask),
+        "columns": list(encoder.columns),
+    }
+
+
+def _joint_from_state(node, reader, where):
+    numbers, others, mask, columns = reader.members(node, where, "numbers others mask columns")
+    numbers = rows_from_state(numbers, reader, f"{where}.numbers")
+    others = encoder_from_state(others, reader, f"{where}.others")
+    columns = tuple(reader.list(columns, f"{where}.columns"))
+    require(not numbers.sparse, f"{where}.numbers must be dense")
+    require(all(type(name) is str for name in columns), f"{where}.columns must be names")
+    ok = isinstance(others, (TemplateEncoder, PatternEncoder) if mask is None else RowsEncoder)
+    require(ok, f"{where}.others is of the wrong kind")
+    if mask is not None:
+        mask = reader.array(mask, f"{where}.mask", np.bool_, (None,))
+        ok = others.sparse and (int(mask.sum()), int((~mask).sum())) == (numbers.width, others.width)
+        require(ok, f"{where}.mask must tell which columns are dense")
+    require(numbers.has_bigram == others.has_bigram, f"{where}: the parts differ in bigrams")
+    return JointEncoder(numbers, others, mask, columns)
+
+
+savable_encoder("joint", JointEncoder, _joint_state, _joint_from_state)
 savable_encoder("rows", RowsEncoder, rows_state, rows_from_state)
 savable_encoder(
     "patterns", PatternEncoder, patterns_encoder_state, partial(patterns_encoder_from_state, _alphabet)

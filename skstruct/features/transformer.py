@@ -22,18 +22,11 @@ from .._sklearn import (
     safe_set_output,
     sequence_tags,
 )
-from ..data.inputs import (
-    PlaceError,
-    as_sequences,
-    as_tokens,
-    check_same_lengths,
-    flatten,
-    lengths_of,
-    renumbered,
-)
+from ..data.inputs import PlaceError, as_tokens, renumbered
 from ..data.matrix import FeatureNames, SequenceMatrix
 from ..data.tables import is_frame
 from ..data.types import Corpus
+from .stacking import as_numbers, by_token, empties, rows_between, stacked, targets_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -194,33 +187,26 @@ class TokenTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         return self.fit(X, y, **params).transform(X)
 
     def _learn(self, method, inner, X, y, params):
-        tokens, lengths, _ = _stacked(X)
+        tokens, lengths, self._names_in = stacked(X)
         if not lengths.sum():
             raise ValueError("X holds no token: at least one sequence with at least one token is needed")
         if self.per == "sequence":
             first = int(np.flatnonzero(lengths)[0])
-            tokens = _rows(tokens, int(lengths[:first].sum()), int(lengths[: first + 1].sum()))
+            tokens = rows_between(tokens, int(lengths[:first].sum()), int(lengths[: first + 1].sum()))
             y = None
         more, keep = {}, None
         if y is not None:
-            y = as_sequences(y, "y", "label")
-            check_same_lengths(lengths, lengths_of(y))
-            labels = flatten(y)
-            given = np.fromiter((label is not None for label in labels), np.bool_, len(labels))
-            if not given.all():
-                keep = np.flatnonzero(given)
-                labels = [labels[k] for k in keep]
-            if not labels:
-                raise ValueError("y holds no label: all tokens are None")
-            more["y"] = _as_targets(labels)
+            more["y"], keep = targets_of(y, lengths)
         if get_config()["enable_metadata_routing"]:
             params = process_routing(self, method, **params).transformer[method] if params else {}
         for name, value in params.items():
-            more[name] = _by_token(name, value, lengths, keep)
+            more[name] = by_token(name, value, lengths, keep)
         getattr(inner, method)(tokens if keep is None else safe_indexing(tokens, keep), **more)
         self.transformer_ = inner
         # What an empty list of sequences becomes: the transformers of scikit-learn refuse it.
-        self._nothing = _as_numbers(inner.transform(_rows(tokens, 0, 1)), np.ones(1, np.int64), None)[:0]
+        self._nothing = as_numbers(inner.transform(rows_between(tokens, 0, 1)), np.ones(1, np.int64), None)[
+            :0
+        ]
         return self
 
     # -- transforming ------------------------------------------------------------------------------
@@ -237,25 +223,25 @@ class TokenTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
             One row for each token; an empty sequence has none.
         """
         check_is_fitted(self)
-        tokens, lengths, names = _stacked(X)
+        tokens, lengths, names = stacked(X)
         n = int(lengths.sum())
         if not n:
             return (
-                self._nothing[np.zeros(0, np.int64)] if not len(lengths) else _empties(self._nothing, lengths)
+                self._nothing[np.zeros(0, np.int64)] if not len(lengths) else empties(self._nothing, lengths)
             )
         if self.per == "corpus":
-            return _as_numbers(self.transformer_.transform(tokens), lengths, self._names_out(names))
+            return as_numbers(self.transformer_.transform(tokens), lengths, self._names_out(names))
         parts, ends = [], np.cumsum(lengths)
         for i in np.flatnonzero(lengths).tolist():
-            part = _rows(tokens, int(ends[i] - lengths[i]), int(ends[i]))
+            part = rows_between(tokens, int(ends[i] - lengths[i]), int(ends[i]))
             try:
                 part = clone(self.transformer).fit(part).transform(part)
             except ValueError as error:
                 raise PlaceError(i, None, str(error), "X") from error
-            parts.append(_as_numbers(part, lengths[i : i + 1], None).matrix)
+            parts.append(as_numbers(part, lengths[i : i + 1], None).matrix)
         with renumbered(np.flatnonzero(lengths).tolist()):
             found = as_tokens(parts)
-        return _as_numbers(found.matrix, lengths, self._names_out(names))
+        return as_numbers(found.matrix, lengths, self._names_out(names))
 
     @available_if(_inner_has("inverse_transform"))
     def inverse_transform(self, X: Corpus) -> Any:
@@ -273,10 +259,10 @@ class TokenTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         check_is_fitted(self)
         if self.per == "sequence":
             raise ValueError('per="sequence" keeps no transformer of a sequence that could undo what it did')
-        tokens, lengths, _ = _stacked(X)
+        tokens, lengths, _ = stacked(X)
         found = self.transformer_.inverse_transform(tokens)
         if is_frame(found) or isinstance(found, np.ndarray) and found.ndim == 2 or sparse.issparse(found):
-            return _as_numbers(found, lengths, None)
+            return as_numbers(found, lengths, None)
         ends = np.cumsum(lengths).tolist()
         return [found[b - n : b] for n, b in zip(lengths.tolist(), ends)]
 
@@ -293,6 +279,9 @@ class TokenTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         ndarray of str, object
         """
         check_is_fitted(self)
+        names = getattr(self, "_names_in", None)
+        if input_features is None and names is not None:
+            input_features = np.array(names.all(), dtype=object)
         found: NDArray[np.object_] = self.transformer_.get_feature_names_out(input_features)
         return found
 
@@ -317,81 +306,3 @@ class TokenTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
 
 def _needs_labels(transformer):
     return bool(get_tags(transformer).target_tags.required)
-
-
-def _stacked(X):
-    """(tokens as a transformer takes them, lengths, names of columns or None)"""
-    if not isinstance(X, SequenceMatrix) and hasattr(X, "__len__") and not sparse.issparse(X):
-        frames = [x for x in (X if isinstance(X, (list, tuple)) else ()) if is_frame(x)]
-        if frames and len(frames) == len(X):
-            return _concatenated(frames), np.array([len(frame) for frame in frames], np.int64), None
-    sequences = as_tokens(X)
-    lengths = lengths_of(sequences)
-    if isinstance(sequences, SequenceMatrix):
-        return sequences.matrix, lengths, sequences.names
-    flat = flatten(sequences)
-    if flat and isinstance(flat[0], tuple):
-        table = np.empty((len(flat), len(flat[0])), dtype=object)
-        for k, token in enumerate(flat):
-            if not isinstance(token, tuple) or len(token) != table.shape[1]:
-                i = int(np.searchsorted(np.cumsum(lengths), k, side="right"))
-                t = k - int(lengths[:i].sum())
-                raise PlaceError(i, t, f"expected a tuple of {table.shape[1]} like the first token", "X")
-            table[k] = token
-        return table, lengths, None
-    return flat, lengths, None
-
-
-def _concatenated(frames):
-    """One frame of several."""
-    first = frames[0]
-    if hasattr(first, "iloc"):
-        import pandas
-
-        return pandas.concat(frames, ignore_index=True)
-    return type(first)().vstack(first) if len(frames) == 1 else _polars_concat(frames)
-
-
-def _polars_concat(frames):
-    import polars
-
-    return polars.concat(frames)
-
-
-def _rows(tokens, a, b):
-    return tokens.iloc[a:b] if hasattr(tokens, "iloc") else tokens[a:b]
-
-
-def _as_targets(labels):
-    """Labels as an array of one dimension; tuples stay what they are."""
-    if isinstance(labels[0], tuple):
-        array = np.empty(len(labels), dtype=object)
-        array[:] = labels
-        return array
-    return np.asarray(labels)
-
-
-def _by_token(name, value, lengths, keep):
-    """Metadata of sequences, repeated for their tokens; other values as they are."""
-    if value is None or isinstance(value, (str, bytes, dict)) or not hasattr(value, "__len__"):
-        return value
-    if len(value) != lengths.shape[0]:
-        raise ValueError(f"{name} must have one value a sequence, {lengths.shape[0]}, got {len(value)}")
-    repeated = np.repeat(np.asarray(value), lengths, axis=0)
-    return repeated if keep is None else repeated[keep]
-
-
-def _as_numbers(found, lengths, names):
-    """The output of a transformer, by sequence."""
-    n = found.shape[0] if hasattr(found, "shape") else len(found)
-    if n != lengths.sum():
-        raise ValueError(f"the transformer returned {n} rows for {lengths.sum()} tokens")
-    X = SequenceMatrix(found, lengths)
-    if X.names is None and names is not None and len(names.all()) == X.matrix.shape[1]:
-        X.names = names
-    return X
-
-
-def _empties(nothing, lengths):
-    """As many empty sequences as there are lengths."""
-    return SequenceMatrix(nothing.matrix, lengths, feature_names=nothing.feature_names)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, BaseEstimator, sequence_tags
 from ..data.inputs import as_tokens, describe, flatten, lengths_of, offsets_of
+from ..data.joint import Joint
 from ..data.matrix import Constants, FeatureNames, Rows, SequenceMatrix, assembled
 from ..data.types import Corpus
 from .choose import check_tokens, new_encoder
@@ -33,7 +34,7 @@ class TokenVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
     ----------
     features : str, path, list of str or FeatureTemplates, default="auto"
         As of the taggers: which features tokens that are str or tuples of str have. Tokens that are dicts or
-        lists of str bring their own.
+        lists of str bring their own. Of data frames the columns of strings are read.
     min_count : int, default=1
         Features seen fewer times in the text of ``fit`` are left out. That of a tagger counts anew in the
         sequences that it is given.
@@ -177,6 +178,8 @@ class TokenVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
     def _read(self, X):
         sequences = as_tokens(X)
         flat = flatten(sequences)
+        if isinstance(flat, Joint):
+            flat = flat.tokens
         if isinstance(flat, Rows):
             raise ValueError("X: the tokens are rows of numbers already; TokenVectorizer encodes others")
         lengths = lengths_of(sequences)

@@ -54,7 +54,8 @@ def read_columns(
     columns: Iterable[int] | None = None,
     comment: str | None = None,
     encoding: str = "utf-8",
-) -> list[list[tuple[str, ...]]]:
+    return_X_y: bool = False,
+) -> Any:
     r"""Read a file of columns: a token a line, a blank line between sentences.
 
     Parameters
@@ -69,17 +70,20 @@ def read_columns(
         Lines that start with it are skipped (``"# "``, ``"-DOCSTART-"``).
     encoding : str, default="utf-8"
         Of a path; an open file has its own.
+    return_X_y : bool, default=False
+        Whether to part tokens and labels: what estimators are fitted with.
 
     Returns
     -------
     list of lists of tuples of str
-        One list per sentence, one tuple per token.
+        One list per sentence, one tuple per token. With ``return_X_y=True`` a tuple ``(X, y)``: the last
+        of the columns is the label, the others are the token, a str if there is one and else a tuple.
 
     Raises
     ------
     ValueError
-        If a line has another number of columns than the first, too few for `columns`, or bytes that are
-        not in the encoding. The message names file and line.
+        If a line has another number of columns than the first, too few for `columns` or for labels, or
+        bytes that are not in the encoding. The message names file and line.
 
     Examples
     --------
@@ -87,10 +91,22 @@ def read_columns(
     >>> file = io.StringIO("He PRP B-NP\nreckons VBZ B-VP\n\nYes UH O\n")
     >>> read_columns(file, columns=[0, -1])
     [[('He', 'B-NP'), ('reckons', 'B-VP')], [('Yes', 'O')]]
+    >>> X, y = read_columns(io.StringIO("He PRP B-NP\nreckons VBZ B-VP\n\nYes UH O\n"), return_X_y=True)
+    >>> X, y
+    ([[('He', 'PRP'), ('reckons', 'VBZ')], [('Yes', 'UH')]], [['B-NP', 'B-VP'], ['O']])
     """
-    return list(
+    sentences = list(
         iter_columns(path_or_file, separator=separator, columns=columns, comment=comment, encoding=encoding)
     )
+    if not return_X_y:
+        return sentences
+    if sentences and len(sentences[0][0]) < 2:
+        raise ValueError(
+            f"{getattr(path_or_file, 'name', path_or_file)}: expected columns of a token and a label; found 1"
+        )
+    places = slice(-1) if sentences and len(sentences[0][0]) > 2 else 0
+    X = [[row[places] for row in rows] for rows in sentences]
+    return X, [[row[-1] for row in rows] for rows in sentences]
 
 
 def iter_columns(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..features.rows import RowsEncoder
 from .feature_lists import chain_of, transition_weights, weight_rows
 
 
@@ -63,7 +64,7 @@ def coefficients(tagger: Any) -> Coefficients:
     """
     model = chain_of(tagger)
     encoder = model.encoder
-    if encoder.kind is not np.ndarray:
+    if not isinstance(encoder, RowsEncoder):
         raise TypeError(
             "coefficients needs a tagger trained on rows of numbers; feature_weights lists others"
         )

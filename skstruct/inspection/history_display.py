@@ -126,8 +126,8 @@ class HistoryDisplay:
         Parameters
         ----------
         *estimators : fitted estimators
-            That have a ``history_``, or are around one that does; or a ``BaggingShuffleAverager`` with
-            ``keep_members=True``.
+            That have a ``history_``, or are around one that does. The members of a
+            ``BaggingShuffleAverager`` are runs of their own.
         names : list of str, optional
             What the legend calls them; by default their classes.
         metric : str, optional
@@ -189,14 +189,12 @@ def _runs(estimator):
     check_is_fitted(estimator)
     layer = estimator
     while layer is not None:
-        if hasattr(layer, "estimators_"):
-            return [member.history_ for member in layer.estimators_]
-        if getattr(layer, "history_", None):
-            return [layer.history_]
+        if history := getattr(layer, "history_", None):
+            members = dict.fromkeys(record.get("member") for record in history)
+            return [[record for record in history if record.get("member") == member] for member in members]
         last = layer.steps[-1][1] if hasattr(layer, "steps") else None
         layer = next((getattr(layer, name) for name in _AROUND if hasattr(layer, name)), last)
-    hint = "; keep_members=True keeps those of the members" if hasattr(estimator, "keep_members") else ""
-    raise ValueError(f"{type(estimator).__name__} has no history_{hint}")
+    raise ValueError(f"{type(estimator).__name__} has no history_")
 
 
 def _metric(histories, metric):

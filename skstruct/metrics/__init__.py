@@ -77,9 +77,14 @@ __all__ = [
     "token_accuracy_score",
     "token_accuracy_scorer",
     "unlabeled_attachment_score",
+    "unlabeled_attachment_scorer",
     "word_f1_score",
     "word_f1_scorer",
+    "word_report",
 ]
+
+word_report = segmentation_report
+"""Another name, as `segment_report` is called after what it counts."""
 
 Scorer: TypeAlias = Callable[..., float]
 """``scorer(estimator, X, y) -> float``"""
@@ -158,6 +163,7 @@ sequence_accuracy_scorer: Scorer = make_scorer(sequence_accuracy_score)
 segment_f1_scorer: Scorer = make_scorer(segment_f1_score)
 word_f1_scorer: Scorer = make_scorer(word_f1_score)
 attachment_scorer: Scorer = make_scorer(unlabeled_attachment_score)
+unlabeled_attachment_scorer: Scorer = attachment_scorer  # another name
 labeled_attachment_scorer: Scorer = make_scorer(labeled_attachment_score)
 expected_calibration_error_scorer: Scorer = score_calibration
 sequence_log_loss_scorer: Scorer = score_log_loss

@@ -6,18 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from .._sklearn import POSITIVE, HasMethods, StrOptions, epoch_context, with_callbacks
-from ..cluster.loading import Given, Job
+from ..cluster.loading import Job, check_loads, check_number, dealt
 from ..cluster.shards import Mixture, Shard, shard_key
 from ..cluster.steps import ERRORS, NONZERO, UNIFORM
 from ..cluster.threads import Threads
 from ..cluster.workers import Cluster
-from ..data.inputs import describe, lengths_of, take
-from ..data.numbers import numbers_in
 from ..data.types import Corpus, History
 from ..saving.registry import savable
 from ..training.checkpoint import simple_parameters
@@ -57,7 +54,7 @@ class ParameterMixer(MetaLearner):
         Epochs of each shard.
     history_ : list of dict
         For each round: ``updates`` and ``loss`` over all shards, ``sequence_error``, ``token_error``,
-        ``mixture`` (the shards' weights), ``bytes_sent`` to the shards and ``bytes_received`` from them (in
+        ``mixture`` (the shards' weights), ``bytes_sent`` to the shards, ``bytes_received`` of their sum (in
         threads: what a cluster would have to send), ``seconds``, and ``validation_score`` if ``fit`` has
         held-out sequences.
     resumed_from_ : int
@@ -194,12 +191,12 @@ class ParameterMixer(MetaLearner):
         given = both_or_neither(X_val, y_val)
         estimator, learner = self._checked(given)
         if self.client is not None:
-            loads = _dealt(X, y, sample_weight, self.n_shards)
+            loads = dealt(X, y, sample_weight, self.n_shards)
             return self._fit_jobs(estimator, learner, loads, X, y, given)
         learner.random_state = self.random_state  # not a copy: a RandomState moves on, as in the learner
         run, fitted = estimator._prepare_with(learner, X, y, sample_weight)
         n = run.visited.shape[0]
-        _check_shards(self.n_shards, n)
+        check_number(self.n_shards, n)
         key = run.state.key
         shards = []
         for s in range(self.n_shards):
@@ -236,12 +233,7 @@ class ParameterMixer(MetaLearner):
         """
         self._validate_params()
         estimator, learner = self._checked()
-        if not isinstance(shards, (list, tuple)) or not shards:
-            raise ValueError(f"shards must be a list of at least one callable, got {describe(shards)}")
-        for s, load in enumerate(shards):
-            if not callable(load):
-                raise ValueError(f"shard {s}: expected a callable that returns (X, y), got {describe(load)}")
-        return self._fit_jobs(estimator, learner, list(shards))
+        return self._fit_jobs(estimator, learner, check_loads(shards))
 
     def _checked(self, given=None):
         """The estimator, and a copy of the learner in it, after a check that it can be mixed.
@@ -366,28 +358,3 @@ class ParameterMixer(MetaLearner):
         if self.checkpoint is not None:
             found["resumed_from_"] = rounds.resumed_from
         return found
-
-
-def _check_shards(n_shards, n):
-    if n_shards > n:
-        raise ValueError(f"n_shards={n_shards} is more than the {n} sequences that there are to learn from")
-
-
-def _dealt(X, y, sample_weight, n_shards):
-    """Callables that return every ``n_shards``-th sequence, of those that are not empty."""
-    numbers = numbers_in(X)
-    X, y = list(X) if numbers is None else numbers, list(y)
-    if len(X) != len(y):
-        raise ValueError(f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}")
-    lengths = lengths_of([x.split() if isinstance(x, str) else x for x in X] if numbers is None else X)
-    weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight)
-    if weight.shape != (len(X),):
-        raise ValueError(f"sample_weight must have shape ({len(X)},), got {weight.shape}")
-    visited = np.flatnonzero((lengths > 0) & (weight != 0.0))
-    _check_shards(n_shards, visited.shape[0])
-    loads = []
-    for s in range(n_shards):
-        mine = visited[s::n_shards].tolist()
-        data = mine, take(X, mine), take(y, mine)
-        loads.append(Given(*data) if sample_weight is None else Given(*data, weight[mine]))
-    return loads

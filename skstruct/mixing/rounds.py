@@ -100,7 +100,8 @@ class Rounds:
         updates = [report.updates for report in reports]
         share = mixture(self.mixing, updates)
         if not self.alone:
-            self.mixed.mix(reports, share)
+            coefficients = self.mixed.coefficients(reports, share)
+            self.mixed.mix(crew.changes(coefficients, self.mixed.nonzero), len(reports))
         self.history.append(
             {
                 "round": done + 1,

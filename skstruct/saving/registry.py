@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._version import __version__
 from ..data.types import Path
+from .absent import SaysWhy
 from .container import ModelFileError, read_container, write_container
 from .values import Reader, Writer, require, savable_value
 
@@ -60,7 +61,7 @@ def _is_savable(estimator):
 # --------------------------------------------------------------------------------------------------
 # Files
 # --------------------------------------------------------------------------------------------------
-class Savable:
+class Savable(SaysWhy):
     """Base of the estimators that can be saved; the class carries ``@savable``."""
 
     def save(self, path: Path, training: bool = True) -> None:

@@ -7,11 +7,11 @@ import subprocess
 import sys
 
 import pytest
-from inside import warm_up
 
 import skstruct
 from skstruct import cli
 from skstruct.cli import demo
+from skstruct.cli.common import tell_of_compiling
 
 COMMAND = [sys.executable, "-m", "skstruct"]
 
@@ -116,7 +116,8 @@ def test_every_command_has_a_run():
         assert callable(parser.get_default("run"))
 
 
-def test_compilation_is_announced(monkeypatch, capsys):
-    monkeypatch.setattr(demo, "PATIENCE", 0.0)
-    warm_up(demo.jobs()[:1])
-    assert "Compiling the kernels" in capsys.readouterr().err
+def test_compilation_is_announced_once(capsys):
+    tell_of_compiling.cache_clear()
+    tell_of_compiling()
+    tell_of_compiling()
+    assert capsys.readouterr().err.count("compiling kernels") == 1

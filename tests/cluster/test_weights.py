@@ -8,7 +8,7 @@ from training_cases import corpus
 from skstruct import ParameterMixer, PassiveAggressiveTagger, StructuredPerceptron
 from skstruct.cluster.shards import shard_key
 from skstruct.cluster.steps import Coefficients, Steps, mixed_steps, mixture
-from skstruct.cluster.weights import Piece, Weights, differences, take_over
+from skstruct.cluster.weights import Piece, Weights, differences, scaled, take_over
 from skstruct.core.codes import EACH_EPOCH, NO_AVERAGE
 from skstruct.core.noise import QUIET
 from skstruct.core.store import copy_store, new_store, settle, weights
@@ -158,7 +158,7 @@ def test_what_travels_arrives(sparse):
         elsewhere = Weights(fresh(), moments=False)  # knows nothing: everything is a difference
         piece = differences(there, elsewhere, rows)
         here = Weights(fresh(), moments=True)
-        here.add(piece, Coefficients(*one))
+        here.add(scaled(piece, Coefficients(*one), False), 1)
         everything = here.news(everything=True)
         copy = take_over(fresh(), Weights(fresh(), moments=False), everything, rule, 0)
         for store in (there, copy):

@@ -151,6 +151,18 @@ def test_beside_the_source(place):
     assert not _folders_in(place / "home") and not _folders_in(place / "temporary")
 
 
+def test_who_asks_is_told_before_each_compilation(place):
+    script = """
+from toy import caller
+from toy.core.compile import before_compiling
+before_compiling(lambda: print("soon"))
+caller.double(1)
+caller.double(2)
+"""
+    assert _python(place, script) == "soon\n"
+    assert _python(place, script) == ""
+
+
 def test_edited_helper_in_another_file(place):
     assert _run(place, "add")["values"] == [41]
     helper = place / "code/toy/core/helper.py"

@@ -117,6 +117,17 @@ def test_columns_options():
     assert read_columns(io.StringIO("-DOCSTART- x\n\na b\n"), comment="-DOCSTART-") == [[("a", "b")]]
 
 
+def test_tokens_and_labels_of_columns():
+    assert read_columns(io.StringIO("a X\nb Y\n\nc X\n"), return_X_y=True) == (
+        [["a", "b"], ["c"]], [["X", "Y"], ["X"]],
+    )  # fmt: skip
+    chosen = read_columns(io.StringIO(COLUMNS), columns=[-1, 0, 1], return_X_y=True)
+    assert chosen[0][1] == [("O", "Yes")] and len(chosen[1][1]) == 1
+    assert read_columns(io.StringIO("\n"), return_X_y=True) == ([], [])
+    with pytest.raises(ValueError, match="expected columns of a token and a label; found 1"):
+        read_columns(io.StringIO("a\nb\n"), return_X_y=True)
+
+
 def test_columns_split_at_spaces_and_tabs_only():
     assert read_columns(io.StringIO("\u3000 S\n10\xa0000 S\na\x85b S\n")) == [
         [("\u3000", "S"), ("10\xa0000", "S"), ("a\x85b", "S")]

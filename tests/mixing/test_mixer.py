@@ -396,15 +396,19 @@ def test_a_worker_lost_while_it_answers_does_not_keep_the_interpreter_from_endin
 
         from skstruct import ParameterMixer, StructuredPerceptron
         from skstruct.datasets import make_hmm_sequences
-        from skstruct.cluster import workers
+        from skstruct.cluster import tasks
 
 
         class Task:
+            status = "pending"
+
             def __init__(self, result):
                 self.result = result
 
             def cancel(self):
                 pass
+
+            release = cancel
 
 
         class Client:
@@ -415,11 +419,19 @@ def test_a_worker_lost_while_it_answers_does_not_keep_the_interpreter_from_endin
             def nthreads(self):
                 return dict(self.workers)
 
-            def submit(self, function, *arguments, workers, **options):
+            def submit(self, function, *arguments, workers=None, **options):
                 if workers == ["a"]:
                     self.workers.pop("a", None)
                     return Task(threading.Event().wait)
-                return Task(functools.partial(function, *arguments))
+                return Task(functools.partial(self.call, function, arguments))
+
+            def call(self, function, arguments):
+                def found(value):
+                    if isinstance(value, list):
+                        return [found(each) for each in value]
+                    return value.result() if isinstance(value, Task) else value
+
+                return function(*map(found, arguments))
 
             def scatter(self, data, **options):
                 return data
@@ -431,8 +443,8 @@ def test_a_worker_lost_while_it_answers_does_not_keep_the_interpreter_from_endin
                 pass
 
 
-        workers.connect = lambda client: (Client(), True)
-        workers.POLL = 0.01
+        tasks.connect = lambda client: (Client(), True)
+        tasks.POLL = 0.01
         X, y = make_hmm_sequences(20, random_state=0)
         mixer = ParameterMixer(StructuredPerceptron(max_iter=2), n_shards=2, random_state=0)
         there = mixer.set_params(client="somewhere").fit(X, y).predict(X)

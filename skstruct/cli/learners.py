@@ -1,0 +1,240 @@
+"""The estimator that the options of ``train`` describe.
+
+Idea: ``--algorithm`` names the learner; the other options, and segmented text, put estimators around it. All
+that can be wrong with them ends the command with code 2, before the corpus is read.
+"""
+
+import argparse
+import ast
+import contextlib
+
+from sklearn.base import BaseEstimator
+
+from .._sklearn import InvalidParameterError
+from ..calibration.tagger import CalibratedTagger
+from ..chain.passive_aggressive import PassiveAggressiveTagger
+from ..chain.perceptron import StructuredPerceptron
+from ..chain.segmenter import Segmenter
+from ..crf.estimator import L1CRF
+from ..data.inputs import LABELS, TREES, WORDS
+from ..data.scheme_rules import check_scheme
+from ..mixing.averager import BaggingShuffleAverager
+from ..mixing.mixer import ParameterMixer
+from ..parser.estimator import ShiftReduceParser
+from ..reranker.estimator import KBestReranker
+from ..training.learner import OnlineLearner
+from ..words.estimator import WordSegmenter
+
+ALGORITHMS = {
+    "perceptron": StructuredPerceptron,
+    "pa": PassiveAggressiveTagger,
+    "l1crf": L1CRF,
+    "word-segmenter": WordSegmenter,
+    "parser": ShiftReduceParser,
+    "reranker": KBestReranker,
+}
+"""Name on the command line -> estimator."""
+
+_TASKS = {WordSegmenter: WORDS, ShiftReduceParser: TREES}
+_ALIASES = {"ap": "perceptron", "lbfgs": "l1crf", **{c.__name__.lower(): n for n, c in ALGORITHMS.items()}}
+_AROUND = {
+    "segmenter": "Segmenter is put around a tagger where the corpus is segmented text",
+    "baggingshuffleaverager": "BaggingShuffleAverager is what --members N makes",
+    "parametermixer": "ParameterMixer is what --shards N makes",
+    "calibratedtagger": "CalibratedTagger is what --calibrate makes",
+}
+
+
+def named_algorithm(text):
+    """The name in `ALGORITHMS` for a name, for CRFsuite's or for a class's: a type of ``argparse``."""
+    name = _ALIASES.get(text.lower(), text.lower())
+    if name in _AROUND:
+        raise argparse.ArgumentTypeError(_AROUND[name])
+    if name not in ALGORITHMS:
+        raise argparse.ArgumentTypeError(f"unknown algorithm {text!r}; known are {', '.join(ALGORITHMS)}")
+    return name
+
+
+def setting(text):
+    """(name, value) of ``NAME=VALUE``: a type of ``argparse``."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, got {text!r}")
+    with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        value = ast.literal_eval(value)
+    return name, value
+
+
+def task_of(arguments):
+    """What the learner predicts: see `skstruct.data.inputs`."""
+    return _TASKS.get(ALGORITHMS[arguments.algorithm], LABELS)
+
+
+def scheme_of(model):
+    """The label scheme that an estimator's constraints name, or None."""
+    given = model.get_params()
+    named = (given[name] for name in sorted(given) if name.split("__")[-1] == "constraints")
+    return next((value for value in named if isinstance(value, str)), None)
+
+
+def new_model(arguments, features, segmented):
+    """The unfitted estimator that the options describe.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+        Of ``train``.
+    features : str, list or FeatureTemplates
+        As `skstruct.cli.train.features_of` returns them.
+    segmented : bool
+        Whether the corpus is segmented text.
+    """
+    learner = ALGORITHMS[arguments.algorithm]
+    _check_ways(arguments, learner)
+    parts = _Parts(arguments, learner, features, segmented)
+    try:
+        model = parts.nested(parts.wrapped(parts.innermost()))
+        for estimator in (model, *model.get_params().values()):
+            if isinstance(estimator, BaseEstimator):
+                estimator._validate_params()
+        if scheme_of(model) is not None:
+            check_scheme(scheme_of(model))
+    except InvalidParameterError as error:
+        arguments.usage_error(str(error))
+    except ValueError as error:
+        arguments.usage_error(f"--param constraints: {error}")
+    return model
+
+
+def on_shards(arguments):
+    """Whether the corpus is dealt to shards."""
+    return arguments.shards > 1 or arguments.cluster is not None
+
+
+def sums_over_shards(arguments):
+    """Whether the learner adds up its objective over shards, where others mix weights."""
+    return hasattr(ALGORITHMS[arguments.algorithm], "fit_shards")
+
+
+def _check_ways(arguments, learner):
+    """Refuse ways of training that exclude each other, or that a learner does not know."""
+    kind = learner.__name__
+    several = [
+        name
+        for name, given in (
+            ("--members", arguments.members > 1),
+            ("--shards", on_shards(arguments)),
+            ("--stream", arguments.stream is not None),
+        )
+        if given
+    ]
+    if len(several) > 1:
+        arguments.usage_error(f"{several[0]} and {several[1]} cannot both be given")
+    if arguments.calibrate and arguments.stream is not None:
+        arguments.usage_error("--calibrate and --stream cannot both be given: it needs the whole corpus")
+    if arguments.calibrate and (learner in _TASKS or learner is KBestReranker):
+        arguments.usage_error(f"--calibrate is for taggers; {kind} is none")
+    if several == ["--shards"] and sums_over_shards(arguments):
+        for option, given in ("--calibrate", arguments.calibrate), ("--dev", arguments.dev is not None):
+            if given:
+                arguments.usage_error(f"{option} and --shards cannot both be given with {kind}")
+    elif several == ["--shards"] and not issubclass(learner, OnlineLearner):
+        arguments.usage_error(f"--shards: {kind} does not learn example by example")
+    if several == ["--stream"] and not hasattr(learner, "partial_fit"):
+        arguments.usage_error(f"--stream: {kind} does not learn example by example")
+    if several == ["--members"] and learner is KBestReranker:
+        arguments.usage_error(f"--members: the weights of a {kind} cannot be averaged")
+
+
+class _Parts:
+    """The estimators that the options name, and which parameter goes to which."""
+
+    def __init__(self, arguments, learner, features, segmented):
+        self.arguments, self.learner = arguments, learner
+        self.cuts = segmented and learner not in _TASKS  # words by labels of characters
+        self.own = {"random_state": arguments.seed}
+        if arguments.epochs is not None:
+            self.own["max_iter"] = arguments.epochs
+        if arguments.verbose:
+            self.own["verbose"] = 1
+        self.base = {}  # of the tagger inside of a re-ranker
+        self.outer = {}  # of the segmenter
+        self.deeper = {}  # NAME__NAME, of whatever it may be
+        fixed = {*self.own} - (set() if arguments.seed else {"random_state"})
+        self._take_features(features)
+        for name, value in arguments.param:
+            if name in fixed:
+                arguments.usage_error(f"--param {name} and an option of its own are given")
+            if name == "features" and not (isinstance(features, str) and features == "auto"):
+                arguments.usage_error("--param features and an option that chooses features are given")
+            self._home(name)[name] = value
+
+    def _take_features(self, features):
+        auto = isinstance(features, str) and features == "auto"
+        if self.learner in _TASKS:
+            if not auto:
+                self.arguments.usage_error(
+                    f"--features, --template and --lexicon are for taggers; {self.learner.__name__} has "
+                    f"template sets of its own: --param templates=NAME"
+                )
+            return
+        if auto and self.cuts:
+            features = "char"
+        if self.learner is KBestReranker:
+            self.base = {**self.own, "features": features}
+        else:
+            self.own["features"] = features
+
+    def _home(self, name):
+        """The parameters among which one belongs."""
+        own = self.learner._get_param_names()
+        base = StructuredPerceptron._get_param_names() if self.learner is KBestReranker else []
+        if self.cuts and name == "scheme":
+            return self.outer
+        if name in own:
+            return self.own
+        if name in base:
+            return self.base
+        if "__" in name:
+            return self.deeper
+        known = sorted({*own, *base, *(["scheme"] if self.cuts else [])})
+        self.arguments.usage_error(
+            f"{self.learner.__name__} has no parameter {name!r}; it has {', '.join(known)}"
+        )
+
+    def innermost(self):
+        """The learner itself."""
+        if self.learner is not KBestReranker:
+            return self.learner(**self.own)
+        base = StructuredPerceptron(**self.base)
+        return KBestReranker(Segmenter(base, **self.outer) if self.cuts else base, **self.own)
+
+    def wrapped(self, learned):
+        """What the options put around a learner."""
+        options, seed = self.arguments, self.arguments.seed
+        if on_shards(options) and not sums_over_shards(options):
+            checkpoint = learned.checkpoint  # of all shards together
+            learned = ParameterMixer(
+                learned.set_params(checkpoint=None), options.shards, n_jobs=-1, client=options.cluster,
+                checkpoint=checkpoint, random_state=seed,
+            )  # fmt: skip
+        if options.members > 1:
+            learned = BaggingShuffleAverager(
+                learned, n_estimators=options.members, n_jobs=-1, random_state=seed
+            )
+        if options.calibrate:
+            learned = CalibratedTagger(learned, random_state=seed)
+        if self.cuts and self.learner is not KBestReranker:
+            return Segmenter(learned, **self.outer)
+        return learned
+
+    def nested(self, model):
+        """The model with the parameters of estimators inside."""
+        known = model.get_params()
+        for name in self.deeper:
+            if name not in known:
+                self.arguments.usage_error(
+                    f"there is no parameter {name!r} in this {type(model).__name__}; it has "
+                    f"{', '.join(sorted(n for n in known if '__' in n)) or 'no nested ones'}"
+                )
+        return model.set_params(**self.deeper)

@@ -1,0 +1,266 @@
+"""A shard's part of the objective of an L1-regularised CRF.
+
+The log-likelihood and its gradient are sums over sequences, and so over shards. A :class:`CRFShard` holds the
+sequences of one, encoded by themselves: its weights are those of its own features, and it knows which of all
+weights they are. What it is asked for, :mod:`.sharded` adds up.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..cluster.loading import load_shard, naming
+from ..cluster.tree import Entries
+from ..cluster.vocabulary import Vocabulary
+from ..features.encoded import count_rows as count_features
+from ..training.checkpoint import arrays_of, fingerprint
+from .choose_pairs import (
+    LabelledSequences,
+    StateWeights,
+    count_pairs,
+    count_rows,
+    keep_features,
+    list_features,
+)
+from .choose_transitions import shown_conditioned, shown_label_pairs
+from .objective import CRFObjective
+from .options import ObjectiveOptions
+from .view import View
+
+
+class Plan(NamedTuple):
+    """What a shard is told when all vocabularies are known."""
+
+    ids: np.ndarray  # the label that each of its labels has become; the last one serves UNLABELLED
+    rows: object  # RowMap: the rows that its rows have become, -1 if a count cut-off leaves them out
+
+
+class Whole(NamedTuple):
+    """What all shards are told then."""
+
+    n_labels: int
+    n_rows: int
+    constraints: tuple
+    cost: np.ndarray
+    bigram: bool
+    scale: float  # of rows of numbers
+
+
+class Choice(NamedTuple):
+    """The weights of the whole."""
+
+    row: np.ndarray  # (F,) int64: weight row of each feature
+    first: np.ndarray  # (F + 1,) int32: first pair of each feature
+    pair_label: np.ndarray  # (K,) int32
+    pair: np.ndarray  # (Q, 2) int64: pairs of labels
+    edge_pair: np.ndarray  # (M, 3) int64: combination, previous label, next label
+
+
+class Descent(NamedTuple):
+    """A pass of stage one."""
+
+    options: NamedTuple  # SolverOptions
+    number: int  # of the pass
+    seed: int
+    c1: float  # of the whole
+    c2: float
+    n_sequences: int  # of the whole
+    weights: Entries
+
+
+class _Like(NamedTuple):
+    """Weights, in the numbers of a shard."""
+
+    state_weights: StateWeights
+    pair: np.ndarray
+    edge_pair: np.ndarray
+
+
+def _inverse(size, new):
+    """(size,) where each number stands in ``new``, -1 if it does not."""
+    at = np.full(size, -1, np.int64)
+    known = np.flatnonzero(new >= 0)
+    at[new[known]] = known
+    return at
+
+
+class CRFShard:
+    """A shard; its methods take what is for it alone, and what is for all.
+
+    Parameters
+    ----------
+    job : cluster.loading.Job
+        The estimator leaves undecided what a part of the corpus cannot decide.
+
+    Raises
+    ------
+    ValueError
+        If the data are wrong; the message names the shard.
+    """
+
+    def __init__(self, job):
+        self.number = job.number
+        data = load_shard(job)
+        with naming(job):
+            run = job.estimator._prepare(*data)
+        self.task, self.encoder, self.labels = run.task, run.encoder, run.labels
+
+    # -- steps -------------------------------------------------------------------------------------
+    def meet(self, _, min_count):
+        """What the shard holds: a Vocabulary."""
+        counts = count_features(self.encoder, self.task) if min_count > 1 else None
+        gold = self.task.gold
+        label_counts = np.bincount(gold[gold >= 0], minlength=len(self.labels))
+        return Vocabulary(self.encoder, self.labels, counts, label_counts)
+
+    def join(self, plan, whole):
+        """Learn what the labels and rows are in all shards; returns a digest of the examples."""
+        task, self.rows, self.whole = self.task, plan.rows, whole
+        self.fields = self.encoder.fields(task)
+        if whole.scale != 1.0:
+            task = self.encoder.rescaled(task, whole.scale)
+        self.task = task._replace(gold=plan.ids[task.gold])
+        self.sequences = LabelledSequences.of(self.task)
+        self.encoder = self.labels = None
+        return fingerprint({}, arrays_of(self.task, "shard"))
+
+    def choose(self, _, choice):
+        """Lay out the weights of this shard."""
+        whole, K, Q = self.whole, choice.pair_label.shape[0], choice.pair.shape[0]
+        L, (start, allowed, end) = whole.n_labels, whole.constraints
+        options = ObjectiveOptions(
+            0.0, 0.0, bigram=whole.bigram, start=start, allowed=allowed, end=end, cost=whole.cost
+        )
+        here = _inverse(whole.n_rows, self.rows.nodes)[choice.row]
+        mine = np.flatnonzero(here >= 0)
+        mine = mine[np.argsort(here[mine], kind="stable")]  # by row of the shard
+        n = np.diff(choice.first)[mine]
+        first = np.append(0, np.cumsum(n)).astype(np.int32)
+        pairs = np.repeat(choice.first[mine] - first[:-1], n) + np.arange(first[-1])
+        owner = np.repeat(np.arange(mine.shape[0], dtype=np.int32), n)
+        row = here[mine]
+        state = StateWeights(None, None, None, row, first, owner, choice.pair_label[pairs], row[owner], None)
+        combination, edges, E = choice.edge_pair[:, 0], np.zeros(0, np.int64), self.rows.edges.shape[0]
+        edge_pair = np.zeros((0, 3), np.int64)
+        if combination.shape[0]:
+            here = _inverse(max(int(combination.max()), int(self.rows.edges.max())) + 1, self.rows.edges)
+            here = here[combination]
+            edges = np.flatnonzero(here >= 0)
+            edges = edges[np.argsort(here[edges], kind="stable")]
+            edge_pair = np.column_stack([here[edges], choice.edge_pair[edges, 1:]])
+        self.objective = o = CRFObjective(
+            self.task, options, L, self.rows.nodes.shape[0], E, like=_Like(state, choice.pair, edge_pair),
+            fields=self.fields,
+        )  # fmt: skip
+        self.size = K + Q + choice.edge_pair.shape[0]
+        self.feature = mine
+        self.at = np.concatenate([pairs, K + np.arange(Q), K + Q + edges])
+        self.by_place = np.argsort(pairs, kind="stable")
+        self.n_features, self.n_pairs, self.kept, self.view = choice.row.shape[0], K, None, None
+        self.task = self.fields = self.listed = self.sequences = self.rows = None
+        values = None
+        if o.largest_values() is not None:
+            values = np.zeros(self.n_features)
+            values[mine] = o.largest_values()
+        return o.n_tokens, o.feature.shape[0], np.count_nonzero(o.lengths), values
+
+    def see(self, _, pairs):
+        """Work with these pairs from now on, and all transitions."""
+        self.view = None  # two at once would be the largest thing in memory
+        n, K = self.objective.n_pairs, self.n_pairs
+        place = np.minimum(np.searchsorted(pairs, self.at[:n]), max(pairs.shape[0] - 1, 0))
+        mine = np.zeros(n, bool) if pairs.shape[0] == 0 else pairs[place] == self.at[:n]
+        self.view = View(self.objective, np.flatnonzero(mine))
+        self.into = np.concatenate([place[mine], self.at[n:] - K + pairs.shape[0]])
+
+    # -- summands: which weights there are ----------------------------------------------------------
+    def row_counts(self, _, shared):
+        """How often rows occur; and whether there are negative values, in front of them."""
+        n, whole = self.rows.nodes.shape[0], self.whole
+        self.listed = list_features(self.task, self.sequences, np.arange(n, dtype=np.int32))
+        total = count_rows(*self.listed, self.sequences, whole.n_labels, n)
+        use = self.rows.nodes >= 0
+        keys = np.append(0, self.rows.nodes[use].astype(np.int64) + 1)
+        negative = float(self.listed[2].min(initial=0.0) < 0.0)
+        return Entries.of(whole.n_rows + 1, keys, np.append(negative, total[use]))
+
+    def pair_counts(self, _, kept):
+        """(F * (L + 1),): how often features of the rows ``kept`` (R,) occur unlabelled, and with labels."""
+        rows, L = self.rows.nodes, self.whole.n_labels
+        number = np.cumsum(kept) - 1
+        mine = np.flatnonzero((rows >= 0) & kept[rows])
+        if self.listed is None:
+            self.row_counts(None, None)
+        of_row = np.full(rows.shape[0], -1, np.int32)
+        of_row[mine] = np.arange(mine.shape[0], dtype=np.int32)
+        keep_features(*self.listed, of_row)
+        _, unknown, seen = count_pairs(*self.listed, self.sequences, L, mine.shape[0])
+        self.listed = None
+        counts = np.column_stack([unknown, seen.reshape(-1, L)])
+        keys = number[rows[mine]][:, None] * (L + 1) + np.arange(L + 1)
+        return Entries.of(int(np.count_nonzero(kept)) * (L + 1), keys.ravel(), counts.ravel())
+
+    def transitions(self, _, options):
+        """What pairs of labels there are (L * L,) bool, and what combinations, as ``choose_pairs`` says."""
+        L, rows = self.whole.n_labels, self.rows.edges
+        each = 1 if options.all_states else L * L
+        shown = shown_conditioned(self.task, self.sequences, L, rows.shape[0], options)
+        new = rows[shown // each].astype(np.int64)
+        shown = new[new >= 0] * each + (shown % each)[new >= 0]
+        return shown_label_pairs(self.sequences, L), np.sort(shown)
+
+    # -- summands: the objective -------------------------------------------------------------------
+    def _vector(self, value, gradient, size):
+        out = np.zeros(1 + size)
+        out[0] = value
+        out[1 + self.into] = gradient
+        return out
+
+    def evaluate(self, _, shared):
+        """The negative log-likelihood, and behind it its gradient, on the working set.
+
+        ``shared``: (weights, a number if the expectations of all pairs are to be kept under it).
+        """
+        weights, number = shared
+        value, gradient = self.objective.evaluate(self.view, weights[self.into], keep=number is not None)
+        if number is not None:
+            self.kept = number
+        return self._vector(value, gradient, weights.shape[0])
+
+    def curvature(self, _, weights):
+        """An estimate of the Hessian's diagonal, on the working set; 0 in front of it."""
+        found = self.objective.curvature(self.view, weights[self.into])
+        return self._vector(0.0, found, weights.shape[0])
+
+    def pairs_gradient(self, _, shared):
+        """The gradient of all pairs of this shard, at weights whose expectations were to be kept."""
+        if self.kept != shared[1]:  # by a worker that is lost
+            self.evaluate(None, shared)
+        n = self.objective.n_pairs
+        gradient = self.objective.gradient_of_pairs(np.zeros(n))[self.by_place]
+        return Entries(self.n_pairs, _places(self.at[:n][self.by_place], self.n_pairs), gradient)
+
+    def value_at_zero(self, _, shared):
+        """The negative log-likelihood if all weights are zero."""
+        return np.array([self.objective.value_at_zero()])
+
+    # -- summands: stage one -------------------------------------------------------------------------
+    def occurrences(self, _, shared):
+        """(F,): how often features occur."""
+        return Entries.of(self.n_features, self.feature, self.objective.occurrences.astype(float))
+
+    def descend(self, _, descent):
+        """A pass of stage one from common weights on: weights times occurrences of their features."""
+        o, d = self.objective, descent
+        share = np.count_nonzero(o.lengths) / d.n_sequences
+        o.c1, o.c2 = d.c1 * share, d.c2 * share
+        seed = np.random.SeedSequence([d.seed, self.number, d.number]).generate_state(1)[0]
+        weights = o.stochastic_passes(d.options, seed=int(seed), weights=d.weights.dense()[self.at])
+        o.c1 = o.c2 = 0.0
+        occurrences = np.full(o.size, float(o.n_tokens))
+        occurrences[: o.n_pairs] = o.occurrences[o.pair_feature]
+        return Entries.of(self.size, self.at, weights * occurrences)
+
+
+def _places(keys, size):
+    return keys.astype(np.uint32 if size < 2**32 else np.int64)

@@ -1,0 +1,250 @@
+"""The objective of an L1-regularised CRF as a sum over shards, and the fit that minimises it.
+
+The solvers ask an objective for its value and gradient on a working set, and now and then for the gradient of
+all pairs. Here shards work these out (:mod:`.shard`), each of its own sequences, and a tree adds them up; the
+weights and all that a solver remembers are here. What is minimised is the objective of one machine, term by
+term; only the order in which its terms are added up differs, and that depends on the shards alone.
+
+Stage one goes from sequence to sequence, which has no sum over shards. Each shard descends over its own
+sequences from common weights, with its share of the penalty; after each pass the common weights are the means
+of those of the shards, by how often these have the features. This is where stage two starts, no more.
+"""
+
+from contextlib import contextmanager
+
+import numpy as np
+from sklearn.base import clone
+
+from ..chain.constraints import constraint_arrays
+from ..chain.costs import balanced_costs, class_costs
+from ..chain.model import make_task
+from ..cluster.held import Here, There
+from ..cluster.loading import Job, check_loads
+from ..cluster.tree import add_arrays, add_entries
+from ..cluster.vocabulary import merged_labels
+from ..features.merging import merge_encoders
+from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
+from .choose_pairs import screened
+from .choose_transitions import allowed_conditioned, allowed_label_pairs, label_pairs
+from .quasi_newton import dot
+from .run import CRFRun
+from .shard import Choice, CRFShard, Descent, Entries, Plan, Whole
+
+
+def _united(parts):
+    """What corpora show together; see ``CRFShard.transitions``."""
+    shown, conditioned = parts[0]
+    for more_shown, more_conditioned in parts[1:]:
+        shown, conditioned = shown | more_shown, np.union1d(conditioned, more_conditioned)
+    return shown, conditioned
+
+
+class ShardedView:
+    """The pairs of a working set and all transitions, as :class:`.view.View` without a corpus."""
+
+    def __init__(self, objective, pairs):
+        self.pairs = pairs
+        self.where = np.concatenate([pairs, np.arange(objective.n_pairs, objective.size)])
+        self.size = self.where.shape[0]
+
+
+class ShardedObjective:
+    """An objective whose sums are those of shards; for the solvers what :class:`.CRFObjective` is.
+
+    Parameters
+    ----------
+    crew : Here or There
+        Of shards that know their labels and rows.
+    options : ObjectiveOptions
+    n_labels, n_rows, n_edge_rows : int
+    alive : tuple of ndarray (node_alive, edge_alive)
+        0 for rows below the count cut-off; empty without one.
+    """
+
+    def __init__(self, crew, options, n_labels, n_rows, n_edge_rows, alive):
+        self.crew, self.alive = crew, alive
+        self.n_labels, self.n_rows, self.n_edge_rows = n_labels, n_rows, n_edge_rows
+        self.c1, self.c2 = float(options.c1), float(options.c2)
+        self.potentials = options.potentials(n_labels)
+        self.n_passes, self.seen, self.kept = 0, None, None
+        self._choose_weights(options)
+        statistics = crew.step("choose", shared=self._choice())
+        n_tokens, n_entries, n_sequences, values = zip(*statistics)
+        self.n_tokens, self.n_entries, self.n_sequences = sum(n_tokens), sum(n_entries), sum(n_sequences)
+        values = [v for v in values if v is not None]
+        self.largest = np.max(values, axis=0) if values else None
+        if values and len(values) < len(statistics):  # the others' values are all 1
+            self.largest = np.maximum(self.largest, 1.0)
+        self.noted = crew.sent, crew.received
+
+    def _choose_weights(self, options):
+        """Lay out the vector of weights; see :mod:`.choose_pairs`."""
+        L, crew = self.n_labels, self.crew
+        counts = crew.total("row_counts", add_entries).dense()
+        signed, total = counts[0] > 0.0, counts[1:]
+        if self.alive[0].shape[0]:
+            total[self.alive[0] == 0] = 0.0
+        kept = total > options.c1
+        rows = np.flatnonzero(kept)
+        counts = crew.total("pair_counts", add_entries, kept).dense().reshape(-1, L + 1)
+        pairs, _ = screened(rows, total[rows], counts[:, 0], counts[:, 1:].ravel(), signed, options)
+        self.row, self.first, self.pair_feature, self.pair_label, self.pair_row = pairs
+        self.n_features, self.n_pairs = self.row.shape[0], self.pair_row.shape[0]
+        shown, conditioned = crew.total("transitions", _united, options)
+        transition = self.potentials.transition
+        self.pair = label_pairs(allowed_label_pairs(shown, transition, options), L)
+        if self.alive[1].shape[0]:
+            combination = conditioned if options.all_states else conditioned // (L * L)
+            conditioned = conditioned[self.alive[1][combination] != 0]
+        self.edge_pair, _ = allowed_conditioned(conditioned, transition, options)
+        self.size = self.n_pairs + self.pair.shape[0] + self.edge_pair.shape[0]
+
+    def _choice(self):
+        return Choice(self.row, self.first, self.pair_label, self.pair, self.edge_pair)
+
+    # -- what the solvers ask ------------------------------------------------------------------------
+    def view(self, pairs):
+        """Let the shards work with some pairs and all transitions."""
+        self.crew.step("see", shared=pairs)
+        return ShardedView(self, pairs)
+
+    def everything(self):
+        """A view of all weights."""
+        return self.view(np.arange(self.n_pairs))
+
+    def evaluate(self, view, weights, keep=False):
+        """See :meth:`.CRFObjective.evaluate`; ``view`` is the newest one."""
+        self.n_passes += 1
+        shared = weights, self.n_passes if keep else None
+        total = self.crew.total("evaluate", add_arrays, shared)
+        if keep:
+            self.kept = shared
+        return float(total[0]) + self.c2 * dot(weights, weights), total[1:] + 2.0 * self.c2 * weights
+
+    def curvature(self, view, weights):
+        """See :meth:`.CRFObjective.curvature`."""
+        self.n_passes += 1
+        return self.crew.total("curvature", add_arrays, weights)[1:] + 2.0 * self.c2
+
+    def gradient_of_pairs(self, weights):
+        """See :meth:`.CRFObjective.gradient_of_pairs`."""
+        return self.crew.total("pairs_gradient", add_entries, self.kept).dense() + 2.0 * self.c2 * weights
+
+    def value_at_zero(self):
+        """The objective if all weights are zero."""
+        return float(self.crew.total("value_at_zero", add_arrays)[0])
+
+    def features_of_token(self):
+        """How many features a token has, on average."""
+        return self.n_entries / max(self.n_tokens, 1)
+
+    def largest_values(self):
+        """(F,) the largest value of each feature; None if all are 1."""
+        return None if self.largest is None else self.largest.copy()
+
+    def traffic(self):
+        """Bytes to and from the shards since the last call."""
+        (sent, received), self.noted = self.noted, (self.crew.sent, self.crew.received)
+        return {"bytes_sent": self.crew.sent - sent, "bytes_received": self.crew.received - received}
+
+    def stochastic_passes(self, options, *, seed=0, weights=None, callback=None, keeper=None, interrupt=None):
+        """Stage one over shards; the arguments are those of :func:`.sgd.stochastic_passes`."""
+        weights, n_done = np.zeros(self.size) if weights is None else weights, 0
+        if keeper is not None and keeper.found is not None:
+            weights, n_done = keeper.found[1]["weights"], keeper.found[0]["n_done"]
+        occurrences = np.full(self.size, float(self.n_tokens))
+        of_features = self.crew.total("occurrences", add_entries).dense()
+        occurrences[: self.n_pairs] = of_features[self.pair_feature]
+        everywhere = np.arange(self.size)
+        for k in range(n_done, options.sgd_iter):
+            mixed = Entries.of(self.size, everywhere, weights)
+            descent = Descent(options, k, seed, self.c1, self.c2, self.n_sequences, mixed)
+            weights = self.crew.total("descend", add_entries, descent).dense() / np.maximum(occurrences, 1.0)
+            stopped = callback is not None and callback(weights)
+            if stopped or (interrupt is not None and interrupt.count > 0):
+                break
+            if keeper is not None:
+                keeper.offer({"n_done": k + 1}, {"weights": weights})
+        return weights
+
+    def close(self):
+        """Nothing: the crew is not ours."""
+
+
+class ShardedRun(CRFRun):
+    """A training run whose corpus is in shards.
+
+    Parameters
+    ----------
+    estimator : L1CRF
+    crew : Here or There
+    loads : list of callables
+    """
+
+    def __init__(self, estimator, crew, loads):
+        self.crew = crew
+        undecided = clone(estimator).set_params(
+            min_count=1, class_weight=None, warm_start=False, checkpoint=None
+        )
+        crew.make(CRFShard, [Job(s, load, undecided, 0) for s, load in enumerate(loads)])
+        met = crew.step("meet", shared=estimator.min_count)
+        labels, ids = merged_labels(met)
+        encoder, rows = merge_encoders([v.encoder for v in met], [v.counts for v in met], estimator.min_count)
+        constraints = constraint_arrays(estimator.constraints, labels)
+        if estimator.class_weight == "balanced":
+            total = np.zeros(len(labels), np.int64)
+            for vocabulary, new in zip(met, ids):
+                total[new[:-1]] += vocabulary.label_counts
+            cost = balanced_costs(total, 0.0)
+        else:
+            cost = class_costs(estimator.class_weight, np.zeros(0, np.int32), labels, 0.0)
+        empty = make_task(encoder, [], np.zeros(1, np.int64))
+        self.alive = empty.node_alive, empty.edge_alive
+        super().__init__(estimator, None, encoder, labels, constraints, cost)
+        scale = float(getattr(encoder, "scale", 1.0))
+        whole = Whole(len(labels), encoder.n_node_rows, constraints, cost, encoder.has_bigram, scale)
+        plans = [Plan(*told) for told in zip(ids, rows)]
+        self.digests = crew.step("join", plans, whole)
+
+    def objective(self, c1):
+        """The objective."""
+        options = self.objective_options(c1)
+        return ShardedObjective(self.crew, options, len(self.labels), *self.rows(), self.alive)
+
+    def _open_checkpoint(self, warm):
+        e = self.estimator
+        facts = {
+            "class": type(e).__name__,
+            "parameters": simple_parameters(e),
+            "bigram": self.encoder.has_bigram,
+            "shards": self.digests,
+        }
+        return Checkpoint(
+            e.checkpoint,
+            type(e).__name__,
+            fingerprint(facts, arrays_of((self.constraints, self.cost), "fit")),
+        )
+
+
+@contextmanager
+def sharded_run(estimator, shards, client):
+    """The run of an estimator on shards, in threads or on the workers of a Dask client.
+
+    Raises
+    ------
+    ValueError
+        If the shards are no callables, or the estimator's parameters do not go with shards.
+    """
+    loads = check_loads(shards)
+    if estimator.solver == "sgd":
+        raise ValueError(
+            "solver='sgd' goes from sequence to sequence and has no sum over shards: fit_shards needs "
+            "'two-stage' or 'owlqn'"
+        )
+    if estimator.warm_start and hasattr(estimator, "classes_"):
+        raise ValueError("warm_start=True does not go with fit_shards, which numbers features anew; use fit")
+    crew = Here(estimator.n_jobs) if client is None else There(client)
+    try:
+        yield ShardedRun(estimator, crew, loads)
+    finally:
+        crew.close()

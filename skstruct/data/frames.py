@@ -1,0 +1,274 @@
+"""Data frames as corpora: one row a token, whose columns are strings, numbers or both."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .places import PLACE, PlaceError, describe, place
+from .tables import as_float, is_frame
+
+
+class SequenceFrame:
+    """Sequences of tokens in one data frame: ``SequenceMatrix.from_frame`` where there are strings.
+
+    It behaves as the list of its sequences, each a data frame. Taggers give columns of strings to templates
+    and take columns of numbers as rows; ``TokenTransformer`` hands on the frame.
+
+    Parameters
+    ----------
+    frame : pandas or polars DataFrame
+        The rows of all tokens, sequence after sequence.
+    lengths : ndarray of shape (n_sequences,), int64
+        Rows of each sequence; they add up to those of the frame.
+    """
+
+    frame: Any
+    lengths: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+
+    def __init__(self, frame: Any, lengths: NDArray[np.int64]) -> None:
+        self.frame, self.lengths = frame, lengths
+        self.offsets = np.append(0, np.cumsum(lengths))
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(n_sequences,)``"""
+        return (self.lengths.shape[0],)
+
+    def __len__(self) -> int:
+        return int(self.lengths.shape[0])
+
+    def __iter__(self) -> Iterator[Any]:
+        bounds = self.offsets.tolist()
+        return (rows_of(self.frame, slice(a, b)) for a, b in zip(bounds, bounds[1:]))
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple):  # X[key, ...] is how scikit-learn slices what has a shape
+            (key,) = [part for part in key if part is not Ellipsis]
+        if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
+            i = range(len(self))[key]
+            return rows_of(self.frame, slice(int(self.offsets[i]), int(self.offsets[i + 1])))
+        which = np.arange(len(self))[key]
+        at = [np.arange(self.offsets[i], self.offsets[i + 1]) for i in which]
+        rows = rows_of(self.frame, np.concatenate([np.zeros(0, np.int64), *at]))
+        return SequenceFrame(rows, self.lengths[which])
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        array = np.empty(len(self), dtype=object)
+        for i, sequence in enumerate(self):
+            array[i] = sequence
+        return array
+
+    def __repr__(self) -> str:
+        N, F = self.frame.shape
+        return f"SequenceFrame of {len(self)} sequences, {N} rows of {F} columns"
+
+    def split(self, values: Any) -> list[Any]:
+        """Flat values, one a token, by sequence: see ``SequenceMatrix.split``."""
+        return split_at(self.offsets, values)
+
+    def column(self, values: Any) -> list[Any]:
+        """What was predicted for the tokens, as a column: see ``SequenceMatrix.column``."""
+        return one_column(self.lengths, values)
+
+
+def rows_of(frame, key):
+    """Rows of a data frame, by position."""
+    return frame.iloc[key] if hasattr(frame, "iloc") else frame[key]
+
+
+def split_at(offsets, values):
+    """Flat values, one a token, by sequence."""
+    if not hasattr(values, "__len__") or hasattr(values, "tocsr"):
+        raise ValueError(f"values must be a list or an array, got {describe(values)}")
+    if hasattr(values, "iloc") or hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    bounds = offsets.tolist()
+    if len(values) != bounds[-1]:
+        raise ValueError(f"values must have one entry a token, {bounds[-1]}, got {len(values)}")
+    return [values[a:b] for a, b in zip(bounds, bounds[1:])]
+
+
+def one_column(lengths, values):
+    """Values by sequence, one a token, in one list."""
+    values = list(values)
+    if len(values) != lengths.shape[0]:
+        raise ValueError(f"values must have one list a sequence, {lengths.shape[0]}, got {len(values)}")
+    for i, (n, part) in enumerate(zip(lengths.tolist(), values)):
+        if len(part) != n:
+            raise PlaceError(i, None, f"{PLACE} has {n} tokens, got {len(part)} values", "values")
+    return [value for part in values for value in part]
+
+
+def together(frames):
+    """One frame of several."""
+    first = frames[0]
+    if len(frames) == 1:
+        return first
+    if hasattr(first, "iloc"):
+        import pandas
+
+        return pandas.concat(frames, ignore_index=True)
+    import polars
+
+    return polars.concat(frames)
+
+
+def has_strings(frame):
+    """Whether a column of a frame holds no numbers: its tokens are not only rows of these."""
+    return any(_numbers_of(frame[name]) is None for name in frame.columns)
+
+
+def parts_of(frame, offsets, name="X"):
+    """(numbers, their names, strings by column, their names) of a frame.
+
+    Parameters
+    ----------
+    frame : pandas or polars DataFrame
+    offsets : ndarray of shape (n + 1,)
+        Where each sequence starts, for error messages.
+    name : str
+        What errors call the corpus.
+
+    Returns
+    -------
+    numbers : ndarray of shape (n_tokens, n_columns), float32 or float64
+    names : list of str
+    strings : list of lists of str
+    titles : list of str
+
+    Raises
+    ------
+    ValueError
+        If a column holds neither, or a string is missing; the message names the place.
+    """
+    numbers, names, strings, titles = [], [], [], []
+    for title in frame.columns:
+        found = _numbers_of(frame[title])
+        if found is None:
+            _check_numbers(frame[title], title, offsets, name)
+        if found is not None:
+            numbers.append(found)
+            names.append(str(title))
+            continue
+        titles.append(str(title))
+        strings.append(_strings_of(frame[title], title, offsets, name))
+    small = all(column.dtype == np.float32 for column in numbers)
+    block = np.empty((len(frame), len(numbers)), np.float32 if small else np.float64)
+    for c, column in enumerate(numbers):
+        block[:, c] = column
+    return block, names, strings, titles
+
+
+def _is_category(column):
+    return str(column.dtype).lower().startswith(("category", "categorical", "enum"))
+
+
+def _numbers_of(column):
+    """A column as float32 or float64, NaN where a value is missing; None if it holds no numbers."""
+    if _is_category(column):
+        return None
+    if hasattr(column, "iloc") and not isinstance(column.dtype, np.dtype):
+        kind = getattr(column.dtype, "kind", "O")  # pandas' own types, whose missing values are NA
+        return column.to_numpy(dtype=np.float64, na_value=np.nan) if kind in "biuf" else None
+    array = np.asarray(column)
+    if array.ndim != 1 or array.dtype.kind not in "biufO":
+        return None
+    if array.dtype.kind == "O":
+        first = next((v for v in array if not _is_missing(v)), None)
+        if first is None or isinstance(first, str) or not isinstance(first, Number):
+            return None
+        array = np.array([np.nan if _is_missing(v) else v for v in array], dtype=object)
+    return as_float(array)
+
+
+def _check_numbers(column, title, offsets, name):
+    """Raise for a column that begins with a number and holds something else besides."""
+    if _is_category(column):
+        return
+    values = [*column]
+    first = next((value for value in values if not _is_missing(value)), None)
+    if isinstance(first, Number):
+        k = next(k for k, value in enumerate(values) if not (isinstance(value, Number) or _is_missing(value)))
+        text = f"column {title!r}: expected a number, got {describe(values[k])}"
+        raise PlaceError(*place(offsets, k), text, name)
+
+
+def _is_missing(value):
+    """Whether it is None, NaN, NaT or NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and value != value
+
+
+def _strings_of(column, title, offsets, name):
+    """A column as a list of str, categories spelled out."""
+    values = column.to_list() if hasattr(column, "to_list") else list(column)
+    spelled = _is_category(column)
+    for k, value in enumerate(values):
+        if type(value) is str:
+            continue
+        if _is_missing(value):
+            text = f"column {title!r} has no value; fill it first, with an empty string for one"
+            raise PlaceError(*place(offsets, k), text, name)
+        if isinstance(value, str) or spelled:
+            values[k] = str(value)
+            continue
+        raise PlaceError(*place(offsets, k), _neither(value, title), name)
+    return values
+
+
+def _neither(value, title):
+    """The error for a value that is neither a string nor a number."""
+    if isinstance(value, (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)):
+        return (
+            f"column {title!r} holds dates or times, got {value}; make strings or numbers of them "
+            f"first, such as the day of the week"
+        )
+    if isinstance(value, (list, tuple, np.ndarray)) or hasattr(value, "to_list"):
+        return f"column {title!r} holds lists; give each of their numbers a column"
+    return f"column {title!r}: expected a str, got {describe(value)}"
+
+
+def labels_of(column):
+    """A column of labels as a list; what is missing is None."""
+    return [None if _is_missing(value) else value for value in column.to_list()]
+
+
+def check_frame(df):
+    """A data frame, collected if it is lazy."""
+    df = df.collect() if hasattr(df, "collect") else df
+    if not is_frame(df):
+        raise ValueError(f"df must be a pandas or polars DataFrame, got {describe(df)}")
+    return df
+
+
+def grouped(df, by, columns, label):
+    """(frame of the chosen columns, lengths, labels or None); see ``SequenceMatrix.from_frame``."""
+    df = check_frame(df)
+    known = list(df.columns)
+    chosen = [c for c in known if c not in (by, label)] if columns is None else list(columns)
+    for name in [by, *chosen, *([] if label is None else [label])]:
+        if name not in known:
+            raise ValueError(f"the table has no column {name!r}; it has {', '.join(map(str, known))}")
+    keys = df[by].to_list()
+    missing = next((k for k, key in enumerate(keys) if _is_missing(key)), None)
+    if missing is not None:
+        raise ValueError(f"the column {by!r}, which tells sequences apart, has no value in row {missing}")
+    new = [k for k, key in enumerate(keys) if not k or key != keys[k - 1]]
+    seen = set()
+    for k in new:
+        if keys[k] in seen:
+            raise ValueError(
+                f"the rows of {by!r} = {keys[k]!r} are not neighbours: row {k} begins anew; sort the table "
+                f"first"
+            )
+        seen.add(keys[k])
+    labels = None if label is None else labels_of(df[label])
+    return df[chosen], np.diff(np.array([*new, len(keys)], np.int64)), labels

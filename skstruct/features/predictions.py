@@ -1,0 +1,347 @@
+"""Any classifier's opinion of tokens as rows of numbers, for a model of sequences to start from.
+
+In training, the scores of a sequence come from a classifier that has not seen it (Wolpert 1992), as they
+will for sequences to come. Scores of a classifier's own training data would be far too good, and what learns
+from them would believe them.
+
+References
+----------
+D. H. Wolpert (1992). Stacked generalization. Neural Networks 5(2).
+W. W. Cohen, V. R. Carvalho (2005). Stacked sequential learning. IJCAI.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import TransformerMixin, clone
+from sklearn.model_selection import check_cv
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import (
+    BaseEstimator,
+    HasMethods,
+    StrOptions,
+    safe_indexing,
+    safe_set_output,
+    sequence_tags,
+)
+from ..data.matrix import FeatureNames, SequenceMatrix, assembled
+from ..data.types import Corpus
+from .stacking import by_token, stacked, targets_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+METHODS = ("predict_log_proba", "predict_proba", "decision_function")
+
+LEAST = 0.01
+"""Probabilities below count as this one in logarithms: a forest's 0 is not a certainty."""
+
+
+class TokenPredictions(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+    """Let a classifier of scikit-learn score the labels of tokens; the scores are rows for a tagger.
+
+    So any classifier becomes part of a structured model: it says how a token looks, and the tagger learns
+    what follows what.
+
+    Parameters
+    ----------
+    classifier : classifier
+        Over samples that are tokens, which it gets as the transformer of :class:`TokenTransformer` does. It
+        may be a pipeline.
+    method : {"auto", "predict_log_proba", "predict_proba", "decision_function"}, default="auto"
+        Which scores. Logarithms are those of probabilities of at least 0.01. ``"auto"`` takes the first of
+        these methods that the classifier has.
+    cv : int, splitter or iterable of splits, default=5
+        How ``fit_transform`` splits *sequences*: those of a part are scored by a classifier that was trained
+        on the others.
+
+    Attributes
+    ----------
+    classifier_ : classifier
+        Trained on all sequences.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, by column. Of two labels, ``"decision_function"`` scores the second one alone.
+    method_ : str
+        The method that is used.
+
+    Notes
+    -----
+    Only ``fit_transform``, which is what a pipeline calls in training, returns scores of classifiers that
+    have not seen the sequence. ``transform`` after ``fit`` uses the classifier of all sequences.
+
+    Tokens whose label is None take no part in training; they get scores. A label that the other parts of a
+    split do not have gets the lowest score there is in a row.
+
+    References
+    ----------
+    D. H. Wolpert (1992). Stacked generalization. Neural Networks 5(2).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import ExtraTreesClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from skstruct import StructuredPerceptron
+    >>> from skstruct.features import TokenPredictions
+    >>> X = [np.array([[0.0], [1.0], [0.0]]), np.array([[1.0], [0.0]])] * 3
+    >>> y = [["a", "b", "a"], ["b", "a"]] * 3
+    >>> trees = ExtraTreesClassifier(5, random_state=0)
+    >>> pipeline = make_pipeline(TokenPredictions(trees), StructuredPerceptron(random_state=0))
+    >>> pipeline.fit(X, y).predict([np.array([[1.0], [0.0]])])
+    [['b', 'a']]
+    """
+
+    _parameter_constraints = {
+        "classifier": [HasMethods("fit")],
+        "method": [StrOptions({"auto", *METHODS})],
+        "cv": ["cv_object"],
+    }
+
+    classifier_: Any
+    classes_: NDArray[Any]
+    method_: str
+
+    def __init__(
+        self,
+        classifier: Any,
+        *,
+        method: Literal["auto", "predict_log_proba", "predict_proba", "decision_function"] = "auto",
+        cv: Any = 5,
+    ) -> None:
+        self.classifier = classifier
+        self.method = method
+        self.cv = cv
+
+    def __sklearn_tags__(self) -> Any:
+        return sequence_tags(super().__sklearn_tags__())
+
+    def get_metadata_routing(self) -> Any:
+        """Who gets which metadata: what the classifier requests, one value a sequence, is repeated by token.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRouter
+        """
+        mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="fit_transform", callee="fit")
+        splits = MethodMapping().add(caller="fit_transform", callee="split")
+        router = MetadataRouter(owner=self).add(classifier=self.classifier, method_mapping=mapping)
+        if hasattr(self.cv, "split"):
+            router.add(splitter=self.cv, method_mapping=splits)
+        return router
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose the container of transformers in the classifier; scores come as a SequenceMatrix.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None
+
+        Returns
+        -------
+        self
+        """
+        for inner in (self.classifier, getattr(self, "classifier_", None)):
+            if inner is not None and hasattr(inner, "transform"):
+                safe_set_output(inner, transform=transform)
+        return self
+
+    # -- fitting -----------------------------------------------------------------------------------
+    def fit(self, X: Corpus, y: Corpus, **params: Any) -> Self:
+        """Train the classifier on the tokens of all sequences.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens, or SequenceMatrix
+        y : list of sequences of labels
+        **params
+            Metadata for the classifier, such as ``sample_weight``, one value a sequence.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is wrong; the message names sequence and position.
+        """
+        self._validate_params()
+        return self._learn(_Data(X, y, *self._routed("fit", params)))
+
+    def fit_transform(self, X: Corpus, y: Corpus, **params: Any) -> SequenceMatrix:
+        """Train the classifier, and score each sequence by one that has not seen it.
+
+        Parameters
+        ----------
+        X, y, **params
+            As of :meth:`fit`; ``groups`` is handed to the splitter.
+
+        Returns
+        -------
+        SequenceMatrix
+            One row for each token, one column for each label.
+        """
+        self._validate_params()
+        data = _Data(X, y, *self._routed("fit_transform", params))
+        n = data.lengths.shape[0]
+        splits = list(check_cv(self.cv).split(np.zeros((n, 1)), None, data.groups))
+        tests = np.bincount(np.concatenate([test for _, test in splits]), minlength=n)
+        if (tests != 1).any():
+            i = int((tests != 1).argmax())
+            raise ValueError(
+                f"cv={self.cv!r} must leave out each sequence once; it leaves out sequence {i} "
+                f"{tests[i]} times"
+            )
+        self._learn(data)
+        scores = None
+        for k, (train, test) in enumerate(splits):
+            inner = self._trained(data, data.tokens_of(train), f"split {k} of cv={self.cv!r}")
+            at = data.tokens_of(test)
+            if not at.shape[0]:
+                continue
+            found = self._scores(inner, safe_indexing(data.tokens, at))
+            if scores is None:
+                scores = np.empty((int(data.lengths.sum()), found.shape[1]))
+            scores[at] = found
+        return assembled(scores, data.lengths, self._names)
+
+    def _routed(self, method, params):
+        """(metadata of the classifier, groups of the splitter)"""
+        if get_config()["enable_metadata_routing"]:
+            if not params:
+                return {}, None
+            routed = process_routing(self, method, **params)
+            groups = routed.splitter["split"].get("groups") if "splitter" in routed else None
+            return routed.classifier["fit"], groups
+        rest = {name: value for name, value in params.items() if name != "groups"}
+        return rest, params.get("groups")
+
+    def _learn(self, data):
+        method = self.method
+        if method == "auto":
+            known = [name for name in METHODS if _can(self.classifier, name)]
+            if not known:
+                raise ValueError(
+                    f"{type(self.classifier).__name__} has none of the methods {', '.join(METHODS)}, whose "
+                    f"scores are needed"
+                )
+            method = known[0]
+        elif not _can(self.classifier, method):
+            raise ValueError(f"{type(self.classifier).__name__} has no method={method!r}")
+        fitted = self._trained(data, np.arange(int(data.lengths.sum())), "X")
+        self.classifier_, self.classes_, self.method_ = fitted, np.asarray(fitted.classes_), method
+        self._names = FeatureNames(self.get_feature_names_out().tolist())
+        return self
+
+    def _trained(self, data, at, where):
+        """A clone of the classifier, trained on the tokens ``at`` that have a label."""
+        of = data.target_of[at]
+        at, of = at[of >= 0], of[of >= 0]
+        if not at.shape[0]:
+            raise ValueError(f"{where} leaves no labelled token to train the classifier on")
+        params = {name: by_token(name, value, data.lengths, at) for name, value in data.params.items()}
+        return clone(self.classifier).fit(safe_indexing(data.tokens, at), data.targets[of], **params)
+
+    # -- scoring -----------------------------------------------------------------------------------
+    def transform(self, X: Corpus) -> SequenceMatrix:
+        """Score the labels of tokens, by the classifier that was trained on all sequences.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens, or SequenceMatrix
+
+        Returns
+        -------
+        SequenceMatrix
+            One row for each token, one column for each label; an empty sequence has no rows.
+        """
+        check_is_fitted(self)
+        tokens, lengths, _ = stacked(X)
+        if not lengths.sum():
+            return assembled(np.zeros((0, len(self._names.all()))), lengths, self._names)
+        return assembled(self._scores(self.classifier_, tokens), lengths, self._names)
+
+    def _scores(self, fitted, tokens):
+        """(tokens, columns): the scores of the labels ``classes_``; those a classifier lacks are lowest."""
+        name, n = self.method_, self.classes_.shape[0]
+        logarithms = name == "predict_log_proba"
+        if logarithms and hasattr(fitted, "predict_proba"):  # whose zeros do not warn
+            found = fitted.predict_proba(tokens)
+        else:
+            found = getattr(fitted, name)(tokens)
+            found = np.exp(found) if logarithms else found
+        found = np.asarray(found, dtype=np.float64)
+        if found.ndim == 1:  # of two labels
+            found = np.column_stack([-found, found])
+        elif found.ndim != 2 or found.shape[1] != len(fitted.classes_):
+            raise ValueError(
+                f"{type(fitted).__name__}.{name} must give one score a label, {len(fitted.classes_)}, got an "
+                f"array of shape {found.shape}; with one-against-one scores set decision_function_shape='ovr'"
+            )
+        if len(fitted.classes_) < n:
+            place = {label: c for c, label in enumerate(self.classes_.tolist())}
+            whole = np.zeros((found.shape[0], n))
+            if name == "decision_function":
+                whole[:] = found.min(axis=1, keepdims=True)
+            whole[:, [place[label] for label in np.asarray(fitted.classes_).tolist()]] = found
+            found = whole
+        if logarithms:
+            return np.log(np.maximum(found, LEAST))
+        return found[:, 1:] if name == "decision_function" and n == 2 else found
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names of the columns: that of the classifier, and the label.
+
+        Parameters
+        ----------
+        input_features : optional
+            Not looked at.
+
+        Returns
+        -------
+        ndarray of str, object
+        """
+        check_is_fitted(self)
+        labels = self.classes_.tolist()
+        if self.method_ == "decision_function" and len(labels) == 2:
+            labels = labels[1:]
+        prefix = type(self.classifier_).__name__.lower()
+        return np.array([f"{prefix}_{label}" for label in labels], dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "classifier_")
+
+
+def _can(classifier, method):
+    """Whether a classifier has such scores; logarithms are those of its probabilities."""
+    return hasattr(classifier, method) or method == METHODS[0] and hasattr(classifier, METHODS[1])
+
+
+class _Data:
+    """The tokens of a fit, and what belongs to them."""
+
+    def __init__(self, X, y, params, groups):
+        self.tokens, self.lengths, _ = stacked(X)
+        if not self.lengths.sum():
+            raise ValueError("X holds no token: at least one sequence with at least one token is needed")
+        if y is None:
+            raise ValueError("y must be a list of label sequences, got None")
+        n = int(self.lengths.sum())
+        self.targets, keep = targets_of(y, self.lengths)
+        self.target_of = np.arange(n)  # (N,) the target of each token, -1 if it has none
+        if keep is not None:
+            self.target_of = np.full(n, -1)
+            self.target_of[keep] = np.arange(keep.shape[0])
+        self.params, self.groups = params, groups
+
+    def tokens_of(self, sequences):
+        """The tokens of some sequences, as positions."""
+        which = np.zeros(self.lengths.shape[0], np.bool_)
+        which[sequences] = True
+        return np.flatnonzero(np.repeat(which, self.lengths))

@@ -1,0 +1,93 @@
+"""Tokens of all sequences as what scikit-learn's estimators take, and their results by sequence again."""
+
+import numpy as np
+from scipy import sparse
+
+from ..data.frames import SequenceFrame, rows_of, together
+from ..data.inputs import (
+    PlaceError,
+    as_sequences,
+    as_tokens,
+    check_same_lengths,
+    flatten,
+    lengths_of,
+)
+from ..data.matrix import SequenceMatrix
+from ..data.tables import is_frame
+
+
+def stacked(X):
+    """(tokens as a transformer takes them, lengths, names of columns or None)"""
+    if isinstance(X, SequenceFrame):
+        return X.frame, X.lengths, None
+    if not isinstance(X, SequenceMatrix) and hasattr(X, "__len__") and not sparse.issparse(X):
+        frames = [x for x in (X if isinstance(X, (list, tuple)) else ()) if is_frame(x)]
+        if frames and len(frames) == len(X):
+            return together(frames), np.array([len(frame) for frame in frames], np.int64), None
+    sequences = as_tokens(X)
+    lengths = lengths_of(sequences)
+    if isinstance(sequences, SequenceMatrix):
+        return sequences.matrix, lengths, sequences.names
+    flat = flatten(sequences)
+    if flat and isinstance(flat[0], tuple):
+        table = np.empty((len(flat), len(flat[0])), dtype=object)
+        for k, token in enumerate(flat):
+            if not isinstance(token, tuple) or len(token) != table.shape[1]:
+                i = int(np.searchsorted(np.cumsum(lengths), k, side="right"))
+                t = k - int(lengths[:i].sum())
+                raise PlaceError(i, t, f"expected a tuple of {table.shape[1]} like the first token", "X")
+            table[k] = token
+        return table, lengths, None
+    return flat, lengths, None
+
+
+def rows_between(tokens, a, b):
+    """The tokens a to b."""
+    return rows_of(tokens, slice(a, b))
+
+
+def targets_of(y, lengths):
+    """(labels as a classifier takes them, which tokens they belong to: None for all).
+
+    Tokens labelled None are left out; labels that are tuples stay what they are.
+    """
+    y = as_sequences(y, "y", "label")
+    check_same_lengths(lengths, lengths_of(y))
+    labels, keep = flatten(y), None
+    given = np.fromiter((label is not None for label in labels), np.bool_, len(labels))
+    if not given.all():
+        keep = np.flatnonzero(given)
+        labels = [labels[k] for k in keep]
+    if not labels:
+        raise ValueError("y holds no label: all tokens are None")
+    if isinstance(labels[0], tuple):
+        array = np.empty(len(labels), dtype=object)
+        array[:] = labels
+        return array, keep
+    return np.asarray(labels), keep
+
+
+def by_token(name, value, lengths, keep):
+    """Metadata of sequences, repeated for their tokens; other values as they are."""
+    if value is None or isinstance(value, (str, bytes, dict)) or not hasattr(value, "__len__"):
+        return value
+    if len(value) != lengths.shape[0]:
+        raise ValueError(f"{name} must have one value a sequence, {lengths.shape[0]}, got {len(value)}")
+    repeated = np.repeat(np.asarray(value), lengths, axis=0)
+    return repeated if keep is None else repeated[keep]
+
+
+def as_numbers(found, lengths, names):
+    """The output of a transformer, by sequence."""
+    n = found.shape[0] if hasattr(found, "shape") else len(found)
+    if n != lengths.sum():
+        raise ValueError(f"the transformer returned {n} rows for {lengths.sum()} tokens")
+    X = SequenceMatrix(found, lengths)
+    if names is not None and len(names.all()) == X.matrix.shape[1]:
+        X.names = names
+    return X
+
+
+def empties(nothing, lengths):
+    """As many empty sequences as there are lengths."""
+    return SequenceMatrix(nothing.matrix, lengths, feature_names=nothing.feature_names)

@@ -1,0 +1,64 @@
+"""Why an estimator lacks a method that others have: what the error says besides the name.
+
+Idea: every estimator has the methods that make sense for it, and ``hasattr`` says which. Who calls another
+one gets Python's AttributeError, with the reason or with what to use instead.
+"""
+
+from typing import TYPE_CHECKING
+
+_NO_PROBABILITIES = "has no probabilities; L1CRF has, and CalibratedTagger gives them to other taggers"
+_INSIDE = "has it if the estimator inside has"
+_NOT_A_TAGGER = {
+    "WordSegmenter": "predicts words, by a search that keeps no other analyses than its beam",
+    "ShiftReduceParser": "predicts trees, by a search that keeps no other analyses than its beam",
+}
+
+REASONS = {
+    "partial_fit": {
+        "L1CRF": "minimises its objective over the whole corpus; warm_start=True lets fit go on",
+        "BaggingShuffleAverager": "averages finished learners; its estimator has partial_fit",
+        "ParameterMixer": "mixes after passes over whole shards; its estimator has partial_fit",
+        "CalibratedTagger": "fits its temperature on text that its tagger has not seen; the tagger has it",
+        "KBestReranker": "needs bases that were trained on other parts of the whole corpus",
+        "": _INSIDE,
+    },
+    "fit_shards": {"": "fits on one machine; ParameterMixer around it has fit_shards"},
+    "member_scores": {"": "has no members; BaggingShuffleAverager has"},
+    "adapt": {
+        "ShiftReduceParser": "reads no accessor varieties",
+        "WordSegmenter": "reads no accessor varieties",
+        "KBestReranker": "refers to the analyses of its base; adapt the base before fit",
+        "": _INSIDE,
+    },
+    "predict_kbest": {
+        **_NOT_A_TAGGER,
+        "Segmenter": "joins pieces of text; its tagger_ has predict_kbest, for lists of characters",
+        "KBestReranker": "searches the one best path; its base_ has predict_kbest",
+        "": _INSIDE,
+    },
+    "decision_function": {
+        "Segmenter": "joins pieces of text; its tagger_ has decision_function, for lists of characters",
+        "": _INSIDE,
+    },
+    "predict_marginals": {"": _NO_PROBABILITIES, **_NOT_A_TAGGER},
+    "predict_posterior": {"": _NO_PROBABILITIES, **_NOT_A_TAGGER},
+    "predict_segment_proba": {"": _NO_PROBABILITIES, **_NOT_A_TAGGER},
+    "sequence_log_proba": {"": _NO_PROBABILITIES, **_NOT_A_TAGGER},
+    "predict_proba": {"": "labels sequences: predict_marginals has the probabilities of each token's labels"},
+}
+"""Method -> {class, or "" for all others: the rest of a sentence that begins with the class}."""
+
+
+class SaysWhy:
+    """Base of estimators whose missing methods give a reason."""
+
+    if not TYPE_CHECKING:  # to a type checker the method would mean that every attribute exists
+
+        def __getattr__(self, name):
+            reasons, kind = REASONS.get(name, {}), type(self).__name__
+            reason = reasons.get(kind, reasons.get(""))
+            if reason is None:
+                return object.__getattribute__(self, name)  # raises again what was raised
+            raise AttributeError(
+                f"{kind!r} object has no attribute {name!r}: {kind} {reason}", name=name, obj=self
+            )

@@ -1,0 +1,94 @@
+"""Corpora as columns of lists, in the forms of dataset libraries."""
+
+import numpy as np
+import pytest
+
+from skstruct import StructuredPerceptron
+from skstruct.datasets import from_columns
+
+pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+
+COLUMNS = {
+    "id": ["0", "1", "2"],
+    "tokens": [["Ada", "sees", "Bob"], [], ["Bob", "sleeps"]],
+    "pos_tags": [[1, 2, 1], [], [1, 2]],
+    "ner_tags": [[1, 0, 1], [], [1, -100]],
+}
+NAMES = ["O", "B-PER"]
+
+
+class Labels:
+    names = NAMES
+
+
+class ListOf:
+    feature = Labels()
+
+
+class Column:
+    """A column that can be read by number and by iteration alone."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, k):
+        return self.rows[k]
+
+
+class Dataset:
+    """Has what a split of a dataset library has."""
+
+    column_names = list(COLUMNS)
+    features = {"tokens": object(), "ner_tags": ListOf()}
+
+    def __getitem__(self, name):
+        return Column(COLUMNS[name])
+
+
+FORMS = {
+    "dict": COLUMNS,
+    "rows": [dict(zip(COLUMNS, row)) for row in zip(*COLUMNS.values())],
+    "dataset": Dataset(),
+    "pandas": pandas.DataFrame(COLUMNS),
+    "arrays": pandas.DataFrame(COLUMNS).map(lambda v: np.array(v) if isinstance(v, list) else v),
+    "polars": polars.DataFrame(COLUMNS),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms(form):
+    names = None if form == "dataset" else NAMES
+    X, y = from_columns(FORMS[form], label="ner_tags", label_names=names)
+    assert X == COLUMNS["tokens"] and y == [["B-PER", "O", "B-PER"], [], ["B-PER", None]]
+    pairs, numbers = from_columns(FORMS[form], ["tokens", "pos_tags"], "pos_tags")
+    assert pairs[2] == [("Bob", "1"), ("sleeps", "2")] and numbers == COLUMNS["pos_tags"]
+    assert from_columns(FORMS[form]) == COLUMNS["tokens"]
+    assert StructuredPerceptron(random_state=0).fit(X, y).predict(X)[0] == y[0]
+
+
+def test_columns_of_a_library_are_corpora_by_themselves():
+    data = Dataset()
+    tagger = StructuredPerceptron(random_state=0).fit(data["tokens"], data["pos_tags"])
+    assert tagger.predict(data["tokens"]) == COLUMNS["pos_tags"]
+
+
+def test_what_is_refused():
+    for arguments, message in (
+        (({"words": [["a"]]},), "data has no column 'tokens'; it has words"),
+        (([{"tokens": ["a"]}, {"words": ["a"]}],), "row 1 of data has no 'tokens'"),
+        ((3,), "data must be a dict of columns, a list of dicts, a Dataset or a table, got int 3"),
+        (({"tokens": ["a b"]},), "row 0: 'tokens' must be a list of one entry a token, got str 'a b'"),
+        (
+            ({"tokens": [["a"], ["b"]], "y": [["A"], []]}, "tokens", "y"),
+            "row 1: 'y' has 0 entries, 'tokens' has 1",
+        ),
+        (({"tokens": [["a"]], "y": []}, "tokens", "y"), "column 'y' has 0 rows, 'tokens' has 1"),
+        ((COLUMNS, []), "tokens must name at least one column"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            from_columns(*arguments)
+    with pytest.raises(ValueError, match="row 0: 'ner_tags' must be numbers below 1, got int 1"):
+        from_columns(COLUMNS, label="ner_tags", label_names=["O"])
