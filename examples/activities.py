@@ -8,14 +8,13 @@ model is tried on persons that it has not met; and people go on doing what they 
 classifier of single seconds.
 
 The measurements are made up here: gravity, steps of a rhythm and a strength that depend on activity and
-person, noise, and seconds in which the phone is moved about. ``--plot FILE`` draws one person's session, if
-matplotlib is installed.
+person, noise, and seconds in which the phone is moved about. The figure shows one
+person's session.
 """
 
-import argparse
-
+import matplotlib.pyplot as plt
 import numpy as np
-from _study import pyplot, table
+from _study import table
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
@@ -24,11 +23,6 @@ from sklearn.preprocessing import StandardScaler
 from skstruct import L1CRF, NumericFeatures, SequenceMatrix, StructuredPerceptron
 from skstruct.features import TokenTransformer
 from skstruct.inspection import coefficients
-
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--plot", metavar="FILE")
-arguments = parser.parse_args()
-plt = pyplot() if arguments.plot else None
 
 # %%
 # Twelve persons
@@ -129,20 +123,18 @@ for label, column in zip(pipeline[-1].classes_, coef.T):
     k = int(np.abs(column).argmax())
     print(f"{label}: most of all {NAMES[k]} ({column[k]:+.2f})")
 
-if plt:
-    order = {name: k for k, name in enumerate(ACTIVITIES)}
-    figure, axes = plt.subplots(2, 1, sharex=True, figsize=(9, 5))
-    axes[0].plot(rows[0][:, 3:6], linewidth=0.8)
-    axes[0].set_ylabel("spread of acceleration")
-    for shift, (name, labels) in enumerate(
-        {"true": y[0], "alone": found["seconds alone"][0], "chain": found["chain"][0]}.items()
-    ):
-        axes[1].step(
-            range(len(labels)), [order[label] + 0.15 * shift for label in labels], label=name, linewidth=1
-        )
-    axes[1].set_yticks(range(len(order)), order)
-    axes[1].set_xlabel("second")
-    axes[1].legend()
-    figure.tight_layout()
-    figure.savefig(arguments.plot)
-    print(f"Drawn to {arguments.plot}")
+order = {name: k for k, name in enumerate(ACTIVITIES)}
+figure, axes = plt.subplots(2, 1, sharex=True, figsize=(9, 5))
+axes[0].plot(rows[0][:, 3:6], linewidth=0.8)
+axes[0].set_ylabel("spread of acceleration")
+for shift, (name, labels) in enumerate(
+    {"true": y[0], "alone": found["seconds alone"][0], "chain": found["chain"][0]}.items()
+):
+    axes[1].step(
+        range(len(labels)), [order[label] + 0.15 * shift for label in labels], label=name, linewidth=1
+    )
+axes[1].set_yticks(range(len(order)), order)
+axes[1].set_xlabel("second")
+axes[1].legend()
+figure.tight_layout()
+plt.show()

@@ -10,14 +10,11 @@ The pictures are those of R. Kassel's hand-written words (``ocr/ocr_letters.npz`
 ``SKSTRUCT_DATA``): one of ten parts to learn from, the others to read. Only 55 different words occur, so
 that a model which looks two letters back reads that well. Where they are absent, words are put together from
 the digits that come with scikit-learn: 40 codes of five digits.
-
-``--plot FILE`` draws what structure adds, and a word with the scores of its letters (needs matplotlib).
 """
 
-import argparse
-
+import matplotlib.pyplot as plt
 import numpy as np
-from _study import DATA, pyplot, table
+from _study import DATA, table
 from sklearn.datasets import load_digits
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
@@ -29,11 +26,7 @@ from sklearn.preprocessing import MinMaxScaler
 from skstruct import SequenceMatrix, StructuredPerceptron
 from skstruct.features import SequenceUnion, TokenPredictions, TokenTransformer
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--plot", metavar="FILE")
-parser.add_argument("--trees", type=int, default=100)
-arguments = parser.parse_args()
-plt = pyplot() if arguments.plot else None
+TREES = 100
 
 
 # %%
@@ -72,7 +65,7 @@ classifiers = {
     "naive Bayes": make_pipeline(MinMaxScaler(), BernoulliNB(binarize=0.5)),
     "logistic regression": make_pipeline(MinMaxScaler(), LogisticRegression(max_iter=200)),
     "nearest neighbours": KNeighborsClassifier(5, weights="distance"),
-    "extra trees": ExtraTreesClassifier(arguments.trees, random_state=0),
+    "extra trees": ExtraTreesClassifier(TREES, random_state=0),
 }
 accuracy, read = {}, {}
 for name, classifier in classifiers.items():
@@ -116,23 +109,21 @@ better = list(better.values())  # different words
 for i in better[:3]:
     print(f"{''.join(alone[i]):>14} by letters, {''.join(y_test[i])} by words")
 
-if plt:
-    figure, (bars, picture, heat) = plt.subplots(3, 1, figsize=(7, 9), height_ratios=[3, 1, 3])
-    places = np.arange(len(accuracy))
-    for k, name in enumerate(("alone", "chain", "order 2")):
-        bars.bar(places + 0.27 * (k - 1), [shares[k] for shares in accuracy.values()], 0.25, label=name)
-    bars.set_xticks(places, list(accuracy))
-    bars.set_ylabel("letters right")
-    bars.set_ylim(0.4, 1.0)
-    bars.legend(loc="upper left")
-    i = better[0]
-    picture.imshow(np.hstack([row.reshape(shape) for row in X_test[i]]), cmap="binary", aspect="equal")
-    picture.set_title(f"by letters: {''.join(alone[i])}   by words: {''.join(second[i])}", fontsize=9)
-    picture.set_axis_off()
-    heat.imshow(np.exp(np.asarray(test[i])).T, cmap="Blues", aspect="auto")
-    heat.set_yticks(range(len(predictions.classes_)), predictions.classes_, fontsize=6)
-    heat.set_xticks(range(len(y_test[i])), y_test[i])
-    heat.set_title("probabilities of the extra trees", fontsize=9)
-    figure.tight_layout()
-    figure.savefig(arguments.plot)
-    print(f"Drawn to {arguments.plot}")
+figure, (bars, picture, heat) = plt.subplots(3, 1, figsize=(7, 9), height_ratios=[3, 1, 3])
+places = np.arange(len(accuracy))
+for k, name in enumerate(("alone", "chain", "order 2")):
+    bars.bar(places + 0.27 * (k - 1), [shares[k] for shares in accuracy.values()], 0.25, label=name)
+bars.set_xticks(places, list(accuracy))
+bars.set_ylabel("letters right")
+bars.set_ylim(0.4, 1.0)
+bars.legend(loc="upper left")
+i = better[0]
+picture.imshow(np.hstack([row.reshape(shape) for row in X_test[i]]), cmap="binary", aspect="equal")
+picture.set_title(f"by letters: {''.join(alone[i])}   by words: {''.join(second[i])}", fontsize=9)
+picture.set_axis_off()
+heat.imshow(np.exp(np.asarray(test[i])).T, cmap="Blues", aspect="auto")
+heat.set_yticks(range(len(predictions.classes_)), predictions.classes_, fontsize=6)
+heat.set_xticks(range(len(y_test[i])), y_test[i])
+heat.set_title("probabilities of the extra trees", fontsize=9)
+figure.tight_layout()
+plt.show()

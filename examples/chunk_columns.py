@@ -8,14 +8,11 @@ of numbers as rows. Or a ``ColumnTransformer`` says what becomes of each column,
 tagger learns from the rows that it makes, and from those of the neighbours.
 
 The corpus is that of CoNLL-2000 (``conll2000`` in the folder ``SKSTRUCT_DATA``), or 162 embedded sentences.
-
-``--plot FILE`` draws what each column is worth (needs matplotlib).
 """
 
-import argparse
-
+import matplotlib.pyplot as plt
 import pandas
-from _study import DATA, pyplot, table
+from _study import DATA, table
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.pipeline import make_pipeline
@@ -26,11 +23,8 @@ from skstruct.datasets import load_chunking, read_columns
 from skstruct.features import TokenTransformer
 from skstruct.metrics import segment_f1_score
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--plot", metavar="FILE")
-parser.add_argument("--sentences", type=int, default=4000, help="to learn from")
-arguments = parser.parse_args()
-plt = pyplot() if arguments.plot else None
+SENTENCES = 4000
+"""To learn from."""
 
 
 # %%
@@ -57,7 +51,7 @@ if (DATA / "conll2000").exists():
 else:
     X, y = load_chunking()
     learn, test = (X[:120], y[:120]), (X[120:], y[120:])
-learn_df, test_df = as_frame(*(part[: arguments.sentences] for part in learn)), as_frame(*test)
+learn_df, test_df = as_frame(*(part[:SENTENCES] for part in learn)), as_frame(*test)
 X, y = SequenceMatrix.from_frame(learn_df, "sentence", label="chunk")
 X_test, y_test = SequenceMatrix.from_frame(test_df, "sentence", label="chunk")
 print(learn_df.head(4).to_string(index=False))
@@ -106,13 +100,11 @@ done = test_df.assign(found=X_test.column(found))
 print()
 print(done[done.chunk != done.found].head(4)[["form", "tag", "chunk", "found"]].to_string(index=False))
 
-if plt:
-    figure, axis = plt.subplots(figsize=(7, 3.2))
-    axis.barh(list(f1)[::-1], list(f1.values())[::-1], color=["tab:orange", *["tab:blue"] * 5])
-    axis.set_xlim(min(f1.values()) - 0.05, 1.0)
-    axis.set_xlabel("F1 of chunks")
-    for place, value in enumerate(list(f1.values())[::-1]):
-        axis.text(value, place, f" {value:.3f}", va="center", fontsize=8)
-    figure.tight_layout()
-    figure.savefig(arguments.plot)
-    print(f"Drawn to {arguments.plot}")
+figure, axis = plt.subplots(figsize=(7, 3.2))
+axis.barh(list(f1)[::-1], list(f1.values())[::-1], color=["tab:orange", *["tab:blue"] * 5])
+axis.set_xlim(min(f1.values()) - 0.05, 1.0)
+axis.set_xlabel("F1 of chunks")
+for place, value in enumerate(list(f1.values())[::-1]):
+    axis.text(value, place, f" {value:.3f}", va="center", fontsize=8)
+figure.tight_layout()
+plt.show()

@@ -17,6 +17,7 @@ Here the task is finding named entities in the small English sample that comes w
 
 import time
 
+import matplotlib.pyplot as plt
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -83,3 +84,12 @@ print("\nBest parameters:")
 for name, value in search.best_params_.items():
     print(f"  {name} = {value!r}")
 print(f"Their segment F1 on held-out sentences: {search.score(X_test, y_test):.4f}")
+
+order = results["mean_test_score"].argsort()
+plt.errorbar(
+    results["mean_test_score"][order], range(len(order)), xerr=results["std_test_score"][order], fmt="o"
+)
+plt.yticks([])
+plt.xlabel("segment F1, mean and standard deviation over folds")
+plt.ylabel("settings, the best at the top")
+plt.show()

@@ -9,15 +9,13 @@ The pictures are those of R. Kassel's hand-written words, 128 pixels each, in th
 made of them (``ocr/ocr_letters.npz`` in the folder ``SKSTRUCT_DATA``). Only 55 different words occur, and a
 model that looks two letters back learns them. Where they are absent, words are put together from the digits
 that come with scikit-learn: 40 codes of five digits.
-
-``--plot FILE`` draws words, and how each model reads them (needs matplotlib).
 """
 
-import argparse
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
-from _study import DATA, pyplot, table
+from _study import DATA, table
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -26,11 +24,6 @@ from sklearn.preprocessing import StandardScaler
 
 from skstruct import L1CRF, NumericFeatures, SequenceMatrix, StructuredPerceptron
 from skstruct.features import TokenTransformer
-
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--plot", metavar="FILE")
-arguments = parser.parse_args()
-plt = pyplot() if arguments.plot else None
 
 # %%
 # Words as rows
@@ -100,16 +93,12 @@ better = list(better.values())[:5]  # five different words
 for i in better:
     print(f"{''.join(alone[i]):>14} by letters, {''.join(y_test[i])} by words")
 
-if plt:
-    figure, axes = plt.subplots(5, 1, figsize=(7, 8))
-    for axis, i in zip(axes, better):
-        pictures = np.hstack([row.reshape(shape) for row in X_test[i]])
-        axis.imshow(pictures, cmap="binary", aspect="equal")
-        names = [
-            f"{name}: {''.join(read[name][i])}" for name in ("letter by letter", "perceptron", "order 2")
-        ]
-        axis.set_title("   ".join(names), fontsize=9)
-        axis.set_axis_off()
-    figure.tight_layout()
-    figure.savefig(arguments.plot)
-    print(f"Drawn to {arguments.plot}")
+figure, axes = plt.subplots(5, 1, figsize=(7, 8))
+for axis, i in zip(axes, better):
+    pictures = np.hstack([row.reshape(shape) for row in X_test[i]])
+    axis.imshow(pictures, cmap="binary", aspect="equal")
+    names = [f"{name}: {''.join(read[name][i])}" for name in ("letter by letter", "perceptron", "order 2")]
+    axis.set_title("   ".join(names), fontsize=9)
+    axis.set_axis_off()
+figure.tight_layout()
+plt.show()

@@ -6,12 +6,15 @@ A parser learns from sentences and their trees: for each word its head, and what
 treebank here is a few lines that come with this example, so that everything runs in seconds.
 """
 
+# sphinx_gallery_thumbnail_path = 'picture.svg'
+
 # %%
 # A small treebank
 # ----------------
 # A word is written as form/tag/head/label. Heads count words from 1; the root has head 0.
 
 from skstruct import ShiftReduceParser
+from skstruct.inspection import render
 from skstruct.metrics import attachment_scores
 
 TREEBANK = """
@@ -68,6 +71,11 @@ def show(head, depth=0):
 
 
 show(0)
+
+# %%
+# A notebook draws it with arcs.
+
+render([sentence], [tree])
 
 # %%
 # Heads alone

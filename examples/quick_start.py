@@ -18,9 +18,12 @@ seconds. They are too small for claims about accuracy.
 import os
 import tempfile
 
+import matplotlib.pyplot as plt
+
 import skstruct
 from skstruct import Segmenter, StructuredPerceptron
 from skstruct.datasets import load_chunking, load_segmentation
+from skstruct.inspection import LabelConfusionDisplay
 from skstruct.metrics import segment_f1_score, segment_report
 
 X, y = load_segmentation()  # texts, and the words of each
@@ -52,6 +55,8 @@ print(segment_report(y_test, predicted), "\n")
 constrained = StructuredPerceptron(features="chunk", constraints="BIO", random_state=0)
 predicted = constrained.fit(X_train, y_train).predict(X_test)
 print(f"Segment F1 under constraints: {segment_f1_score(y_test, predicted, scheme='BIO'):.3f}\n")
+LabelConfusionDisplay.from_predictions(y_test, predicted, errors_only=True)
+plt.show()
 
 # %%
 # The k best, and how sure the model is

@@ -15,8 +15,11 @@ The part "before" runs if sklearn-crfsuite is installed.
 import importlib.util
 import time
 
+import matplotlib.pyplot as plt
+
 from skstruct import StructuredPerceptron
 from skstruct.datasets import load_entities
+from skstruct.inspection import TransitionDisplay
 from skstruct.metrics import segment_f1_score, token_accuracy_score
 
 
@@ -95,3 +98,5 @@ tagger = StructuredPerceptron(templates, constraints="BIO", max_iter=10, random_
 tagger.fit(sentences[:120], y_train)
 y_pred = tagger.predict(sentences[120:])
 print(f"with templates and constraints: entity F1 {segment_f1_score(y_test, y_pred):.4f}")
+TransitionDisplay.from_estimator(tagger)  # what constraints forbid has no colour
+plt.show()

@@ -16,8 +16,10 @@ import itertools
 import pathlib
 import tempfile
 
+import matplotlib.pyplot as plt
+
 from skstruct import L1CRF
-from skstruct.inspection import explain, feature_weights
+from skstruct.inspection import TransitionDisplay, explain, feature_weights
 from skstruct.interchange import load_crfsuite, save_crfsuite
 from skstruct.metrics import token_accuracy_score
 
@@ -74,6 +76,8 @@ crf = load_crfsuite(path)
 print(f"{path.name}: {len(crf.classes_)} labels, {crf.n_features()} attributes")
 for name, label, weight in feature_weights(crf, top=3):
     print(f"  {weight:+.2f}  {name} -> {label}")
+TransitionDisplay.from_estimator(crf)
+plt.show()
 
 # %%
 # Why?

@@ -15,8 +15,11 @@ The sentences are invented for this purpose, and far too few for a claim about a
 import os
 import tempfile
 
+import matplotlib.pyplot as plt
+
 import skstruct
 from skstruct import WordSegmenter
+from skstruct.inspection import HistoryDisplay
 
 SENTENCES = """
 我 喜欢 图书馆
@@ -37,6 +40,8 @@ segmenter = WordSegmenter(random_state=0).fit(X, y)
 print(f"F1 on the sentences it learned from: {segmenter.score(X, y):.3f}")
 text = "她喜欢大学的图书馆"
 print("A new one:      ", " | ".join(segmenter.predict([text])[0]))
+HistoryDisplay.from_estimator(segmenter)
+plt.show()
 
 # %%
 # White space, boundaries, a dictionary
