@@ -100,6 +100,13 @@ def trees(n_labels):
     return X, y
 
 
+def trees_of_columns(n_labels):
+    """The same; words have a tag, a class, and morphological features."""
+    X, y = trees(n_labels)
+    rows = [[(w, t, t.lower(), f"Case={w[-1]}|Number={k % 2}") for k, (w, t) in enumerate(s)] for s in X]
+    return [[*sentence[:-1], (*sentence[-1][:3], "_")] for sentence in rows], y
+
+
 def _perceptron(features=TEMPLATES, **parameters):
     return StructuredPerceptron(features, max_iter=2, random_state=0, **parameters)
 
@@ -180,6 +187,11 @@ KINDS_OF_TOKENS = {
     "l1crf-sparse-rows": (sparse_rows, lambda: L1CRF("auto", c1=0.3, random_state=0)),
     "l1crf-patterns": (pairs, lambda: L1CRF(PATTERNS, c1=0.3, random_state=0)),
     "perceptron-patterns": (tokens, lambda: _perceptron(Patterns(TEMPLATES))),
+    "parser-columns": (trees_of_columns, lambda: ShiftReduceParser(beam_size=2, max_iter=2, random_state=0)),
+    "mixer-parser-columns": (
+        trees_of_columns,
+        lambda: _mixer(ShiftReduceParser(beam_size=2, max_iter=2, random_state=0)),
+    ),
     "calibrated-dicts": (dicts, lambda: _calibrated(_perceptron("auto"))),
     "calibrated-rows": (rows, lambda: _calibrated(_perceptron("auto"))),
 }

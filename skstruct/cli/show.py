@@ -138,7 +138,8 @@ def _features(tagger, lines):
         return {"features": ["(ready-made, from dicts or lists of str)"]}
     inputs = inputs_of(tagger)
     token = "str" if inputs.token is str else f"tuple of {inputs.width} or more str"
-    return {"token": "(form, tag)" if inputs.task == TREES else token, "features": list(lines)}
+    parsed = f"({', '.join(['form', 'tag', *(f'c{c}' for c in range(2, inputs.width))])})"
+    return {"token": parsed if inputs.task == TREES else token, "features": list(lines)}
 
 
 def _default(estimator, name):

@@ -99,7 +99,7 @@ def visit(i, model, task, rule, noise, plain, work):
     """
     first, n = task.token[i], task.token[i + 1] - task.token[i]
     K, K_arcs, L = model.templates.slot.shape[0], model.arcs.slot.shape[0], model.arc_features.weights.columns
-    load(task.atoms, first, n, model.clock.step[0], noise, work.value)
+    load(task.atoms, task.n_forms, first, n, model.clock.step[0], noise, work.value)
     gold = task.action[2 * first : 2 * first + 2 * n - 1]
     heads = task.head[first : first + n]
     if L > 0:
@@ -168,7 +168,7 @@ def predict(task, begin, end, model, rule, noise, work, head, label, score):
         first, n = task.token[i], task.token[i + 1] - task.token[i]
         score[i] = 0.0
         if n > 0:
-            load(task.atoms, first, n, model.clock.step[0], noise, work.value)
+            load(task.atoms, task.n_forms, first, n, model.clock.step[0], noise, work.value)
             m, best, _ = search(
                 n, task.action[:0], np.int64(STANDARD), model, rule, noise, plain, work
             )  # fmt: skip

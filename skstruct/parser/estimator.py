@@ -22,11 +22,11 @@ from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import new_key
 from . import saved
-from .atoms import AtomEncoder, check_words
-from .model import attributes_read, continued_state, fresh_state, make_task
+from .atoms import AtomEncoder, check_words, count_parts
+from .model import continued_state, fresh_state, make_task
 from .run import ParseRun, unlabeled_attachment
 from .template_sets import TEMPLATE_SETS
-from .templates import template_lines
+from .templates import attributes_read, check_columns, lines_of
 from .trees import check_trees, encode_trees, heads_alone, split_arcs
 
 if TYPE_CHECKING:
@@ -95,14 +95,14 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     """
 
     templates: str | list[str] | tuple[str, ...] = field(
-        default="rich",
+        default="auto",
         metadata=parameter(
             "str or list of str",
-            [StrOptions(set(TEMPLATE_SETS)), list, tuple],
+            [StrOptions({"auto", *TEMPLATE_SETS}), list, tuple],
             """Features of states: ``"hs28"`` (the 28 of [1]_), ``"hs29"`` (one more, as that parser was
             released), ``"zsz28"`` (those of [2]_), ``"rich"`` (ours: distances, numbers of children, affixes,
-            the word after the next), or lines such as ``"s0.w s1.t"``; ``skstruct.parser.templates`` names
-            the atoms.""",
+            the word after the next), ``"auto"`` (``"rich"``, and more for each column behind the tag), or
+            lines such as ``"s0.w s1.t"``; ``skstruct.parser.templates`` names the atoms.""",
         ),
     )
     _: KW_ONLY
@@ -156,8 +156,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
         Parameters
         ----------
-        X : list of lists of (form, tag)
-            Sentences.
+        X : list of lists of (form, tag) or (form, tag, ...)
+            Sentences. Columns behind the tag are symbols of any kind; the parts of morphological features
+            such as ``Case=Nom|Number=Sing`` are features too. All words have equally many.
         y : list of lists of (head, label), or of heads if not ``labeled``
             Trees. A label of None is not known: nothing is learned from it.
         sample_weight : array-like of shape (n_sentences,), optional
@@ -198,12 +199,11 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     def _prepare(self, X, y, sample_weight, continued=False, stream=False):
         """Check and encode everything; what is left to do is to train."""
-        rule, lines = self._rule(), template_lines(self.templates)
+        rule = self._rule()
         X, y, token = check_X_y(X, y)
         weight = sample_weights(sample_weight, X)
-        if continued:
-            self._check_same_features(lines)
-        forms, tags = check_words(X, token)
+        columns = check_words(X, token, self._model.encoder.width if continued else None)
+        lines = self._lines(columns, continued)
         heads, arcs = split_arcs(y) if self.labeled else (heads_alone(y), None)
         heads = check_trees(heads, token)
         old_labels = labels = self._model.labels if continued else Labels()
@@ -230,11 +230,12 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         # What is left out stays as an empty sentence, so that positions are those of X.
         words = np.flatnonzero(np.repeat(used, np.diff(token)))
         token = np.concatenate([[0], np.cumsum(np.where(used, np.diff(token), 0))])
-        forms, tags = [forms[k] for k in words], [tags[k] for k in words]
-        encoder = self._model.encoder if continued else AtomEncoder(attributes_read(lines, self.labeled))
-        atoms, encoder = encoder.grown(forms, tags)
+        columns = [[column[k] for k in words] for column in columns]
+        encoder = AtomEncoder(attributes_read(lines), len(columns))
+        atoms, encoder = (self._model.encoder if continued else encoder).grown(columns)
         task = make_task(
             atoms,
+            encoder.rows,
             token,
             actions.reshape(-1, 2)[words].ravel(),
             heads[words],
@@ -242,9 +243,11 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             weight,
         )
         if continued:
-            state = continued_state(self._training, old_labels, labels, self._settings(), rule, stream)
+            state = continued_state(
+                self._training, lines, encoder, old_labels, labels, self._settings(), rule, stream
+            )
         else:
-            state = self._fresh_state(encoder, labels, new_key(self.random_state))
+            state = self._fresh_state(lines, encoder, labels, new_key(self.random_state))
             state.stream = stream
         return ParseRun(self, state, task, lines, encoder, labels, held_out)
 
@@ -253,10 +256,19 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         merge, update = bool(self.merge_states), UPDATES[self.update]
         return {"beam": int(self.beam_size), "merge": merge, "update": update}
 
-    def _fresh_state(self, encoder, labels, key):
+    def _fresh_state(self, lines, encoder, labels, key):
         """No features, no weights."""
         settings = {**self._settings(), "min_count": int(self.min_count)}
-        return fresh_state(template_lines(self.templates), encoder, labels, settings, self._rule(), key)
+        return fresh_state(lines, encoder, labels, settings, self._rule(), key)
+
+    def _lines(self, columns, continued):
+        """The templates for words of these columns; those of the fit to go on from, which have to agree."""
+        parts = self._model.encoder.parts if continued else count_parts(columns)
+        lines = lines_of(self.templates, self.labeled, len(columns), parts)
+        check_columns(lines, len(columns))
+        if continued:
+            self._check_same_features(lines.states)
+        return self._model.templates if continued else lines
 
     def _check_same_features(self, lines):
         """Raise if the weights to go on from belong to other features than the parameters say."""
@@ -282,7 +294,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
         Parameters
         ----------
-        X : list of lists of (form, tag)
+        X : list of lists of (form, tag) or (form, tag, ...)
             Sentences.
 
         Returns
@@ -293,7 +305,8 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         Raises
         ------
         ValueError
-            If a word is not a pair of str, neither empty; the message names sequence and position.
+            If a word has not as many columns as in training, or one is no str or empty; the message names
+            sequence and position.
         """
         check_is_fitted(self)
         return Sequences(self._model.predict(as_sequences(X), self.n_jobs)[0])
@@ -303,7 +316,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
         Parameters
         ----------
-        X : list of lists of (form, tag)
+        X : list of lists of (form, tag) or (form, tag, ...)
 
         Returns
         -------
@@ -319,7 +332,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
         Parameters
         ----------
-        X : list of lists of (form, tag)
+        X : list of lists of (form, tag) or (form, tag, ...)
         y : list of lists of (head, label), or of heads
         sample_weight : array-like of shape (n_sentences,), optional
             Multiplies the counts of a sentence's words.

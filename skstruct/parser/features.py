@@ -84,8 +84,8 @@ def is_plain(model, rule, noise):
 
 
 @inline
-def load(atoms, first, n, step, noise, value):
-    """The atoms of a sentence with what surrounds it; input dropout hides forms, never tags."""
+def load(atoms, n_forms, first, n, step, noise, value):
+    """The atoms of a sentence with what surrounds it; input dropout hides forms, never tags and the like."""
     for a in range(atoms.shape[0]):
         value[a, STACK_END], value[a, NO_CHILD] = 0, 1
         for k in range(n):
@@ -95,7 +95,7 @@ def load(atoms, first, n, step, noise, value):
     if noise.token_below > np.uint64(0):
         for k in range(n):
             if token_masked(noise, step, k, 0):
-                for a in range(1, atoms.shape[0]):
+                for a in range(1, n_forms + 1):
                     value[a, FIRST_WORD + k] = -1
 
 
@@ -177,7 +177,7 @@ def list_keys(templates, row, value, look):
         c, d = atom[slot[k, 2]], atom[slot[k, 3]]
         e, f = atom[slot[k, 4]], atom[slot[k, 5]]
         look.key[k] = (((a << 15) | b) << 32) | (c << 15) | d
-        look.compound[k] = k | (e << 7) | (f << 19)
+        look.compound[k] = templates.code[k] | (e << 7) | (f << 19)
         look.slot[k] = -1 if (a | b | c | d | e | f) < 0 else 0
 
 

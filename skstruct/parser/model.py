@@ -20,12 +20,11 @@ from .atoms import AtomEncoder, check_words
 from .epoch import FEW_LABELS
 from .features import ParseModel
 from .search import ParseTask, new_work
-from .template_sets import ARC_LINES
 from .templates import (
     ARC_PLACES,
-    ATTRIBUTES,
     STATE_PLACES,
-    attributes_of,
+    Lines,
+    column_of,
     compile_templates,
     decode_keys,
     tracked_fields,
@@ -33,27 +32,19 @@ from .templates import (
 from .trees import ACTION_NAMES
 
 
-def attributes_read(lines, labeled):
-    """The attributes that a parser with these templates reads, in order."""
-    read = set(attributes_of(lines, STATE_PLACES))
-    if labeled:
-        read |= set(attributes_of(ARC_LINES, ARC_PLACES))
-    return [name for name in ATTRIBUTES if name in read]
-
-
-def compiled(lines, attributes, labeled):
-    """The two sets of templates: of states, and of arcs (none without labels)."""
-    return (
-        compile_templates(lines, STATE_PLACES, attributes),
-        compile_templates(ARC_LINES if labeled else [], ARC_PLACES, attributes),
+def compiled(lines, rows):
+    """The two sets of templates, of states and of arcs, for these rows of atoms."""
+    return compile_templates(lines.states, STATE_PLACES, rows), compile_templates(
+        lines.arcs, ARC_PLACES, rows
     )
 
 
-def make_task(atoms, token, actions=None, heads=None, labels=None, weight=None):
-    """The arrays that the kernels read; without trees, those of prediction."""
+def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=None):
+    """The arrays that the kernels read; without trees, those of prediction. ``rows``: see AtomEncoder."""
     return ParseTask(
         token=token,
         atoms=atoms,
+        n_forms=sum(column_of(name) == 0 for name in rows),
         action=np.zeros(0, np.int8) if actions is None else actions,
         head=np.zeros(0, np.int32) if heads is None else heads,
         label=np.zeros(0, np.int32) if labels is None else labels,
@@ -67,8 +58,7 @@ class ParserModel:
 
     Attributes
     ----------
-    lines : list of str
-        Templates of states.
+    templates : Lines
     encoder : AtomEncoder
     labels : Labels
         Empty without labels.
@@ -83,7 +73,7 @@ class ParserModel:
     label_entries : int
     """
 
-    lines: list
+    templates: Lines
     encoder: AtomEncoder
     labels: Labels
     beam: int
@@ -96,6 +86,11 @@ class ParserModel:
     label_entries: int
 
     @property
+    def lines(self):
+        """Templates of states."""
+        return self.templates.states
+
+    @property
     def n_features(self):
         """Number of features, of states and of arcs."""
         return self.entries + self.label_entries
@@ -103,11 +98,11 @@ class ParserModel:
     @property
     def inputs(self):
         """See ``data.inputs.Inputs``."""
-        return Inputs(TREES, tuple, 2)
+        return Inputs(TREES, tuple, self.encoder.width)
 
     def scorer(self):
         """The arrays that kernels search under."""
-        templates, arcs = compiled(self.lines, self.encoder.attributes, len(self.labels) > 0)
+        templates, arcs = compiled(self.templates, self.encoder.rows)
         return lend(
             ParseModel(
                 beam=self.beam,
@@ -128,7 +123,7 @@ class ParserModel:
 
         Parameters
         ----------
-        sentences : list of sequences of (form, tag)
+        sentences : list of sequences of (form, tag, ...)
         n_jobs : int, optional
             Threads.
 
@@ -139,13 +134,13 @@ class ParserModel:
         scores : ndarray of shape (n,)
         """
         token = offsets_of(lengths_of(sentences))
-        forms, tags = check_words(sentences, token)
+        columns = check_words(sentences, token, self.encoder.width)
         scorer = self.scorer()
 
         def work(bounds):
             first, last, begin, end = bounds
-            atoms = self.encoder.encode(forms[begin:end], tags[begin:end])
-            task = make_task(atoms, token[first : last + 1] - begin)
+            atoms = self.encoder.encode([column[begin:end] for column in columns])
+            task = make_task(atoms, self.encoder.rows, token[first : last + 1] - begin)
             heads, labels = np.zeros((2, end - begin), np.int32)
             scores = np.empty(last - first)
             scratch = new_work(task, scorer, training=False)
@@ -177,13 +172,12 @@ class ParserModel:
             The template's line, and the values of its atoms in the order of the line: strings (``<s>`` for
             what is below the stack, ``NONE`` for a missing child, ``</s>`` behind the sentence) or numbers.
         """
-        labeled = len(self.labels) > 0
         strings = [["<s>", "NONE", "</s>", *alphabet.strings()] for alphabet in self.encoder.alphabets]
         return tuple(
             decode_keys(keys_of(table, entries)[some], lines, places, self.encoder.attributes, strings)
             for some, table, entries, lines, places in (
-                (rows[0], self.table, self.entries, self.lines, STATE_PLACES),
-                (rows[1], self.label_table, self.label_entries, ARC_LINES if labeled else [], ARC_PLACES),
+                (rows[0], self.table, self.entries, self.templates.states, STATE_PLACES),
+                (rows[1], self.label_table, self.label_entries, self.templates.arcs, ARC_PLACES),
             )
         )
 
@@ -238,11 +232,11 @@ def fresh_state(lines, encoder, labels, settings, rule, key):
     settings : dict
         ``beam``, ``merge``, ``update`` and ``min_count``.
     """
-    templates, arcs = compiled(lines, encoder.attributes, len(labels) > 0)
-    return TrainingState(structure.new_model(templates, arcs, len(labels), rule=rule, **settings), rule, key)
+    templates = compiled(lines, encoder.rows)
+    return TrainingState(structure.new_model(*templates, len(labels), rule=rule, **settings), rule, key)
 
 
-def continued_state(before, old_labels, labels, settings, rule, stream):
+def continued_state(before, lines, encoder, old_labels, labels, settings, rule, stream):
     """A copy of an earlier state; under another rule, or in a stream after a fit, with a new average."""
     # In a model mapped from a disk `wanted` is read-only too, and the templates are (which nobody writes).
     model = lend(snapshot(structure, before.model)._replace(wanted=np.zeros(2, np.int64), **settings))
@@ -257,7 +251,8 @@ def continued_state(before, old_labels, labels, settings, rule, stream):
         store = made_sparse(store) if len(labels) > FEW_LABELS else store
         store = remap_columns(store, new_of_old, len(labels))
         tables["arc_features"] = tables["arc_features"]._replace(weights=store)
-    model = model._replace(**tables)
+    templates, arcs = compiled(lines, encoder.rows)  # words may have more parts than before
+    model = model._replace(templates=templates, arcs=arcs, **tables)
     return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])
 
 

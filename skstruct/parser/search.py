@@ -36,6 +36,7 @@ class ParseTask(NamedTuple):
 
     token: np.ndarray  # (n + 1,) int64: first word of each sentence
     atoms: np.ndarray  # (A, N) int32: ids from SPECIAL on; -1: unknown
+    n_forms: int  # rows behind the first (tags) that say something about forms; dropout hides these
     action: np.ndarray  # (2 N,) int8: the right actions; those of a sentence start at twice its first word
     head: np.ndarray  # (N,) int32: the right heads, 1-based; empty in prediction, as are actions and labels
     label: np.ndarray  # (N,) int32: the right labels, -1 for not known

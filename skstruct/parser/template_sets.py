@@ -200,6 +200,101 @@ m.x3 h.t d
 """
 
 
+# ``C`` is a column behind the tag, ``P`` the parts of its symbols.
+_STATE_OF_COLUMN = """
+s0.C
+s1.C
+q0.C
+q1.C
+s0.w s0.C
+s1.w s1.C
+q0.w q0.C
+s0.C s1.C
+s0.C q0.C
+s1.C q0.C
+q0.C q1.C
+s0.C s1.C s0.t s1.t
+s0.C q0.C s0.t q0.t
+s0.C s1.C d
+s0.C s1.C s0.t d
+s0.C s1.C s1.t d
+s0.C s1.w
+s0.w s1.C
+s0.w s1.C s1.t d
+s1.w s0.C s0.t d
+s0.w q0.C
+s1.w q0.C
+s0.C q0.w
+s0.C s1.C q0.t
+s0.C q0.C s1.t
+s0.C s1.C q0.t q1.t
+s0.C q0.C q1.t q2.t
+s0.C q0.C s1.t q1.t
+s0.C q1.C q0.t
+s2.C s1.C s0.t
+s2.C s0.C s1.t
+s2.C s1.C s0.t q0.t
+s1.C s0.C s0.lc.t
+s1.C s0.C s0.rc.t
+s1.C s0.C s1.lc.t
+s1.C s0.C s1.rc.t
+s0.t s1.t s0.lc.C
+s0.t s1.t s0.rc.C
+s0.t s1.t s1.lc.C
+s0.t s1.t s1.rc.C
+s0.C s0.lc.C s1.t
+s1.C s1.rc.C s0.t
+s0.C s0.rc.C q0.t
+s0.C s0.vl s0.vr
+s1.C s1.vl s1.vr
+s0.C s1.C s1.vr q0.t
+s0.C s1.C s0.vl s1.vr
+s0.P
+s1.P
+q0.P
+s0.P s0.t s1.t
+s1.P s0.t s1.t
+s0.P s1.C
+s1.P s0.C
+s0.P s0.t q0.t
+q0.P s0.t q0.t
+"""
+
+_ARCS_OF_COLUMN = """
+m.C
+h.C
+m.w m.C
+m.C m.t
+m.C h.C
+m.C h.C d
+m.C h.C m.t h.t
+m.C h.w
+m.C h.w d
+m.w h.C
+m.w h.C d
+m.C m-1.C
+m.C m+1.C
+m.C h.C m-1.t
+m.C h.C m+1.t
+m.C m.lc.C h.t d
+m.C m.rc.C h.t d
+m.C h.C m.lc.t
+m.C m.lc.w h.t
+m.C h.C g.t
+m.C h.C sl.t d
+m.C h.C sr.t d
+m.C h.C h.lc.t d
+m.C h.C h.rc.t d
+m.C h.C m.vl m.vr
+m.C h.C h.vl h.vr
+m.P
+m.P m.t d
+m.P m.t h.t
+h.P m.t h.t
+m.P h.C
+"""
+
+
 def _lines(text):
     return tuple(line for line in text.splitlines() if line)
 
@@ -212,3 +307,7 @@ TEMPLATE_SETS = {
 
 ARC_LINES = _lines(_ARCS)
 """The templates that labels are chosen by."""
+
+STATE_LINES_OF_COLUMN = _lines(_STATE_OF_COLUMN)
+ARC_LINES_OF_COLUMN = _lines(_ARCS_OF_COLUMN)
+"""What ``"auto"`` adds for each column behind the tag."""

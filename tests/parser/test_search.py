@@ -29,10 +29,10 @@ from skstruct.data.labels import Labels, encode_labels
 from skstruct.parser import epoch as parse
 from skstruct.parser.atoms import AtomEncoder, check_words
 from skstruct.parser.features import load
-from skstruct.parser.model import attributes_read, final_model, make_task
+from skstruct.parser.model import final_model, make_task
 from skstruct.parser.search import new_work, search, trace
 from skstruct.parser.template_sets import ARC_LINES
-from skstruct.parser.templates import template_lines
+from skstruct.parser.templates import attributes_read, lines_of
 from skstruct.parser.trees import actions_of, encode_trees
 from skstruct.training.epochs import run_epoch
 
@@ -46,7 +46,7 @@ ALL = 260
 def decode(task, i, model, rule, noise, work, path):
     """Search one sentence; writes its actions, returns the score and the states of the last step."""
     first, n = task.token[i], task.token[i + 1] - task.token[i]
-    load(task.atoms, first, n, np.int64(0), noise, work.value)
+    load(task.atoms, task.n_forms, first, n, np.int64(0), noise, work.value)
     m, best, _ = search(n, task.action[:0], np.int64(STANDARD), model, rule, noise, True, work)
     trace(work.states, best, m, work.stack, path)
     return work.states.score[best], work.begin[2 * n] - work.begin[2 * n - 1]
@@ -57,25 +57,25 @@ class Problem:
 
     def __init__(self, name="hs28", lengths=(1, 2, 3, 4, 5, 5, 6, 7), seed=0, beam=8, merge=True, **model):
         draw = random.Random(seed)
-        self.lines = template_lines(name)
+        self.lines = lines_of(name, True)
         words = [("a", "D"), ("Dogs", "N"), ("dog", "N"), ("sees", "V"), ("run", "V"), (",", ",")]
         self.X = [[draw.choice(words) for _ in range(n)] for n in lengths]
         heads = [oracle.heads_of(draw.choice(oracle.derivations(n))) if n < 6 else chain(n) for n in lengths]
         self.heads = heads
         labels = [[draw.choice("xyz") for _ in s] for s in self.X]
         token = offsets_of(lengths_of(self.X))
-        forms, tags = check_words(self.X, token)
-        atoms, self.encoder = AtomEncoder(attributes_read(self.lines, True)).grown(forms, tags)
+        columns = check_words(self.X, token)
+        atoms, self.encoder = AtomEncoder(attributes_read(self.lines)).grown(columns)
         gold, self.labels = encode_labels(labels, token, Labels(), True)
         actions, flat, skipped = encode_trees(np.array(flatten(heads), np.int32), token, True)
         assert not skipped
-        self.task = make_task(atoms, token, actions, flat, gold)
+        self.task = make_task(atoms, self.encoder.rows, token, actions, flat, gold)
         self.fresh(beam, merge, **model)
 
     def fresh(self, beam=8, merge=True, update=EARLY, min_count=1, rule=PLAIN):
         from skstruct.parser.model import compiled
 
-        templates = compiled(self.lines, self.encoder.attributes, True)
+        templates = compiled(self.lines, self.encoder.rows)
         self.rule = rule
         self.model = parse.new_model(*templates, len(self.labels), beam, merge, update, min_count, rule)
         return self
@@ -124,12 +124,13 @@ def test_with_all_states_the_search_is_exact(name):
     by_feature, _ = problem.dictionaries()
     for i, sentence in enumerate(problem.X):
         best = max(
-            oracle.score_of(problem.lines, by_feature, sentence, d) for d in oracle.derivations(len(sentence))
+            oracle.score_of(problem.lines.states, by_feature, sentence, d)
+            for d in oracle.derivations(len(sentence))
         )
         for merge in (True, False):
             path, score, _ = problem.with_beam(ALL, merge).decode(i)
             assert score == pytest.approx(best)
-            assert oracle.score_of(problem.lines, by_feature, sentence, path) == pytest.approx(best)
+            assert oracle.score_of(problem.lines.states, by_feature, sentence, path) == pytest.approx(best)
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -140,7 +141,7 @@ def test_a_score_is_that_of_the_actions(name, merge):
     for i, sentence in enumerate(problem.X):
         for beam in (1, 2, 8):
             path, score, _ = problem.with_beam(beam, merge).decode(i)
-            assert oracle.score_of(problem.lines, by_feature, sentence, path) == pytest.approx(score)
+            assert oracle.score_of(problem.lines.states, by_feature, sentence, path) == pytest.approx(score)
 
 
 def test_a_beam_of_one_is_greedy():
@@ -148,8 +149,8 @@ def test_a_beam_of_one_is_greedy():
     by_feature, _ = problem.dictionaries()
     for i, sentence in enumerate(problem.X):
         path, _, _ = problem.decode(i)
-        expected = oracle.greedy(problem.lines, by_feature, sentence)
-        scores = [oracle.score_of(problem.lines, by_feature, sentence, p) for p in (path, expected)]
+        expected = oracle.greedy(problem.lines.states, by_feature, sentence)
+        scores = [oracle.score_of(problem.lines.states, by_feature, sentence, p) for p in (path, expected)]
         assert scores[0] == pytest.approx(scores[1])
 
 
@@ -215,18 +216,18 @@ def test_max_violation_learns_from_the_prefix_that_falls_back_most():
     problem = Problem("hs28", lengths=(5, 4, 5), beam=1, update=MAX_VIOLATION).train(1, order=[0, 1])
     by_feature, _ = problem.dictionaries()
     sentence, gold = problem.X[2], actions_of(problem.heads[2])
-    path = oracle.greedy(problem.lines, by_feature, sentence)  # in a beam of one, all best states
+    path = oracle.greedy(problem.lines.states, by_feature, sentence)  # in a beam of one, all best states
 
     def gap(m):
-        right = oracle.score_of(problem.lines, by_feature, sentence, gold[:m])
-        return oracle.score_of(problem.lines, by_feature, sentence, path[:m]) - right
+        right = oracle.score_of(problem.lines.states, by_feature, sentence, gold[:m])
+        return oracle.score_of(problem.lines.states, by_feature, sentence, path[:m]) - right
 
     m = max((m for m in range(1, 10) if path[:m] != gold[:m]), key=lambda m: (gap(m), m))
     expected = {}
     for actions, sign in ((gold[:m], 1.0), (path[:m], -1.0)):
         stack, j = [], 0
         for action in actions:
-            for feature in oracle.state_features(problem.lines, sentence, stack, j):
+            for feature in oracle.state_features(problem.lines.states, sentence, stack, j):
                 key = feature, action
                 expected[key] = expected.get(key, 0.0) + sign
             stack, j = oracle.act(action, stack, j)

@@ -218,7 +218,7 @@ def test_template_lists_are_checked():
     for wrong in ([], [1], [" "], ()):
         with pytest.raises(ValueError, match="templates must hold lines"):
             template_lines(wrong)
-    with pytest.raises(ValueError, match="'best' is not one of hs28"):
+    with pytest.raises(ValueError, match="'best' is not one of auto, hs28"):
         template_lines("best")
 
 
@@ -229,10 +229,10 @@ def test_the_templates_of_arcs_compile():
 
 def test_unknown_words_have_no_atoms_but_their_tags():
     encoder = AtomEncoder(["t", "w", "x2", "f"])
-    _, encoder = encoder.grown(["Dogs", "run"], ["N", "V"])
-    ids = encoder.encode(["Cats", "dogs", "run"], ["N", "X", "V"])
+    _, encoder = encoder.grown([["Dogs", "run"], ["N", "V"]])
+    ids = encoder.encode([["Cats", "dogs", "run"], ["N", "X", "V"]])
     assert (ids[0] >= 0).tolist() == [True, False, True]
     assert (ids[1] >= 0).tolist() == [False, False, True]
     assert (ids[2] >= 0).tolist() == [False, True, True]  # -ts, -gs, -un
     assert (ids[3] >= 0).tolist() == [True, True, True]
-    assert encoder.encode([], []).shape == (4, 0)
+    assert encoder.encode([[], []]).shape == (4, 0)
