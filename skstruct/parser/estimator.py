@@ -23,10 +23,11 @@ from ..training.parameters import documented, parameter
 from ..training.run import new_key
 from . import saved
 from .atoms import AtomEncoder, check_words, count_parts
+from .lines import attributes_read, check_columns, lines_of
 from .model import continued_state, fresh_state, make_task
+from .pseudo import marked_trees
 from .run import ParseRun, unlabeled_attachment
 from .template_sets import TEMPLATE_SETS
-from .templates import attributes_read, check_columns, lines_of
 from .trees import check_trees, encode_trees, heads_alone, split_arcs
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        The labels, sorted; with ``labeled`` only.
+        The labels, sorted; with ``labeled`` only. With ``projectivize="pseudo"`` those of lifted arcs, as
+        ``nmod↑obj``, are among them.
     n_iter_ : int
         Epochs completed.
     history_ : list of dict
@@ -83,6 +85,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
        word segmentation, POS tagging and parsing. EACL.
     .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron algorithm. ACL.
     .. [4] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact search. NAACL.
+    .. [5] J. Nivre, J. Nilsson (2005). Pseudo-projective dependency parsing. ACL.
 
     Examples
     --------
@@ -132,13 +135,14 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             predicted.""",
         ),
     )
-    projectivize: Literal["lift", "skip"] = field(
+    projectivize: Literal["lift", "pseudo", "skip"] = field(
         default="lift",
         metadata=parameter(
-            '{"lift", "skip"}',
-            [StrOptions({"lift", "skip"})],
-            """Training trees that are not projective: move dependents up until they are (labels unchanged),
-            or leave the sentence out. The trees predicted are always projective.""",
+            '{"lift", "pseudo", "skip"}',
+            [StrOptions({"lift", "pseudo", "skip"})],
+            """Training trees that are not projective: move dependents up until they are (labels unchanged);
+            write into the labels, too, where from, so that predicted trees need not be projective [5]_; or
+            leave the sentence out.""",
         ),
     )
 
@@ -199,6 +203,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     def _prepare(self, X, y, sample_weight, continued=False, stream=False):
         """Check and encode everything; what is left to do is to train."""
+        self._check_pseudo()
         rule = self._rule()
         X, y, token = check_X_y(X, y)
         weight = sample_weights(sample_weight, X)
@@ -206,13 +211,15 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         lines = self._lines(columns, continued)
         heads, arcs = split_arcs(y) if self.labeled else (heads_alone(y), None)
         heads = check_trees(heads, token)
+        actions, lifted, skipped = encode_trees(heads, token, self.projectivize != "skip")
+        if self.projectivize == "pseudo":
+            arcs = marked_trees(arcs, heads, lifted, token)
         old_labels = labels = self._model.labels if continued else Labels()
         gold = np.zeros(0, np.int32)
         if self.labeled:
             gold, labels = encode_labels(arcs, token, labels, grow=True)
             if len(labels) == 0:
                 raise ValueError("y holds no label: all are None; for heads alone, labeled=False")
-        actions, heads, skipped = encode_trees(heads, token, self.projectivize == "lift")
         used = np.diff(token) > 0
         used[skipped] = False
         if weight is not None:
@@ -238,7 +245,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             encoder.rows,
             token,
             actions.reshape(-1, 2)[words].ravel(),
-            heads[words],
+            lifted[words],
             gold[words] if self.labeled else gold,
             weight,
         )
@@ -255,6 +262,13 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         """How to search, and what to learn from."""
         merge, update = bool(self.merge_states), UPDATES[self.update]
         return {"beam": int(self.beam_size), "merge": merge, "update": update}
+
+    def _check_pseudo(self):
+        """Raise if labels cannot say what was lifted."""
+        if self.projectivize == "pseudo" and not self.labeled:
+            raise ValueError(
+                "projectivize='pseudo' writes what was lifted into labels: it needs labeled=True"
+            )
 
     def _fresh_state(self, lines, encoder, labels, key):
         """No features, no weights."""
@@ -275,6 +289,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         for name, given, before in (
             ("templates", lines, self._model.lines),
             ("labeled", bool(self.labeled), len(self._model.labels) > 0),
+            ("projectivize", self.projectivize == "pseudo", self._model.pseudo),
             ("min_count", int(self.min_count), self._training.model.state_features.min_count),
         ):
             if given != before:
@@ -300,7 +315,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         Returns
         -------
         list of lists of (head, label), or of heads if not ``labeled``
-            One for each word of each sentence; projective, with one root.
+            One for each word of each sentence, with one root; projective unless ``projectivize="pseudo"``.
 
         Raises
         ------

@@ -19,11 +19,12 @@ from . import epoch as structure
 from .atoms import AtomEncoder, check_words
 from .epoch import FEW_LABELS
 from .features import ParseModel
+from .lines import Lines, reads_labels
+from .pseudo import restored
 from .search import ParseTask, new_work
 from .templates import (
     ARC_PLACES,
     STATE_PLACES,
-    Lines,
     column_of,
     compile_templates,
     decode_keys,
@@ -34,9 +35,8 @@ from .trees import ACTION_NAMES
 
 def compiled(lines, rows):
     """The two sets of templates, of states and of arcs, for these rows of atoms."""
-    return compile_templates(lines.states, STATE_PLACES, rows), compile_templates(
-        lines.arcs, ARC_PLACES, rows
-    )
+    states = compile_templates(lines.states, STATE_PLACES, rows, sort=reads_labels(lines.states))
+    return states, compile_templates(lines.arcs, ARC_PLACES, rows)
 
 
 def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=None):
@@ -71,6 +71,10 @@ class ParserModel:
     label_weights : Store
     label_table : ndarray of shape (capacity', 2), int64
     label_entries : int
+    symbol : ndarray of shape (L,), int32
+        The numbers of labels in features, from 1 on; later labels follow, while ``labels`` are sorted.
+    pseudo : bool
+        Labels say what was lifted, see :mod:`.pseudo`.
     """
 
     templates: Lines
@@ -84,6 +88,8 @@ class ParserModel:
     label_weights: Store
     label_table: np.ndarray
     label_entries: int
+    symbol: np.ndarray
+    pseudo: bool = False
 
     @property
     def lines(self):
@@ -103,16 +109,19 @@ class ParserModel:
     def scorer(self):
         """The arrays that kernels search under."""
         templates, arcs = compiled(self.templates, self.encoder.rows)
+        joint = reads_labels(self.lines)
         return lend(
             ParseModel(
                 beam=self.beam,
                 merge=self.merge,
+                joint=joint,
                 update=STANDARD,
-                tracked=tracked_fields(templates),
+                tracked=tracked_fields(templates, joint),
                 templates=templates,
                 arcs=arcs,
                 state_features=for_reading(self.weights, self.table, self.entries),
                 arc_features=for_reading(self.label_weights, self.label_table, self.label_entries),
+                symbol=self.symbol,
                 wanted=np.zeros(2, np.int64),
                 clock=new_clock(),
             )
@@ -156,7 +165,8 @@ class ParserModel:
         flat = heads.tolist()
         if len(self.labels):
             flat = list(zip(flat, map(self.labels.values.__getitem__, labels.tolist())))
-        return [flat[a:b] for a, b in zip(bounds, bounds[1:])]
+        trees = [flat[a:b] for a, b in zip(bounds, bounds[1:])]
+        return list(map(restored, trees)) if self.pseudo else trees
 
     def features(self, rows=(slice(None), slice(None))):
         """The features of rows, of states and of arcs, in words.
@@ -172,9 +182,14 @@ class ParserModel:
             The template's line, and the values of its atoms in the order of the line: strings (``<s>`` for
             what is below the stack, ``NONE`` for a missing child, ``</s>`` behind the sentence) or numbers.
         """
+        labels = ["NONE", *(None for _ in self.symbol)]
+        for label, number in zip(self.labels.values, self.symbol.tolist()):
+            labels[number] = label
         strings = [["<s>", "NONE", "</s>", *alphabet.strings()] for alphabet in self.encoder.alphabets]
         return tuple(
-            decode_keys(keys_of(table, entries)[some], lines, places, self.encoder.attributes, strings)
+            decode_keys(
+                keys_of(table, entries)[some], lines, places, self.encoder.attributes, strings, labels
+            )
             for some, table, entries, lines, places in (
                 (rows[0], self.table, self.entries, self.templates.states, STATE_PLACES),
                 (rows[1], self.label_table, self.label_entries, self.templates.arcs, ARC_PLACES),
@@ -250,16 +265,22 @@ def continued_state(before, lines, encoder, old_labels, labels, settings, rule, 
         store = tables["arc_features"].weights
         store = made_sparse(store) if len(labels) > FEW_LABELS else store
         store = remap_columns(store, new_of_old, len(labels))
+        symbol = np.zeros(len(labels), np.int32)
+        symbol[new_of_old] = model.symbol
+        new = symbol == 0
+        symbol[new] = np.arange(1, new.sum() + 1) + len(old_labels)
+        model = model._replace(symbol=symbol)
         tables["arc_features"] = tables["arc_features"]._replace(weights=store)
     templates, arcs = compiled(lines, encoder.rows)  # words may have more parts than before
     model = model._replace(templates=templates, arcs=arcs, **tables)
     return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])
 
 
-def final_model(model, rule, lines, encoder, labels, reuse=False):
+def final_model(model, rule, lines, encoder, labels, pseudo=False, reuse=False):
     """The :class:`ParserModel` that training so far amounts to, without bookkeeping.
 
     ``reuse``: training ends here, and the model may be made of its arrays.
     """
     parts = [final(getattr(model, name), model.clock, rule, reuse) for name in structure.TABLES]
-    return ParserModel(lines, encoder, labels, model.beam, model.merge, *parts[0], *parts[1])
+    found = (*parts[0], *parts[1], model.symbol, pseudo)
+    return ParserModel(lines, encoder, labels, model.beam, model.merge, *found)

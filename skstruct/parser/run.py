@@ -13,9 +13,9 @@ from ..training.run import Run
 from . import epoch as structure
 from .atoms import AtomEncoder
 from .features import SPECIAL
+from .lines import attributes_read, lines_of
 from .model import ParserModel, final_model, fresh_state, make_task
 from .search import new_work
-from .templates import attributes_read, lines_of
 from .trees import heads_alone
 
 
@@ -34,7 +34,8 @@ class ParseRun(Run):
 
     def finished(self, model, reuse=False):
         """See ``training.run.Run``."""
-        return final_model(model, self.state.rule, self.lines, self.encoder, self.labels, reuse)
+        pseudo = self.estimator.projectivize == "pseudo"
+        return final_model(model, self.state.rule, self.lines, self.encoder, self.labels, pseudo, reuse)
 
     def fitted(self):
         """See ``training.run.Run``."""

@@ -17,15 +17,13 @@ from ..saving.stores import full, store_from_state, store_state
 from ..saving.values import require
 from .atoms import AtomEncoder
 from .features import N_ACTIONS, SPECIAL
+from .lines import Lines, attributes_read, check_columns
 from .model import ParserModel, compiled
 from .template_sets import ARC_LINES
 from .templates import (
     ARC_PLACES,
     MOST_SMALL,
     STATE_PLACES,
-    Lines,
-    attributes_read,
-    check_columns,
     templates_of,
 )
 
@@ -52,6 +50,8 @@ def model_state(model, writer, name):
             f"{name}.label_keys", keys_of(model.label_table, model.label_entries).astype(np.int32)
         ),
         "label_weights": store_state(model.label_weights, writer, f"{name}.label_weights"),
+        "pseudo": bool(model.pseudo),
+        "label_numbers": writer.array(f"{name}.label_numbers", model.symbol),
     }
 
 
@@ -104,6 +104,8 @@ def model_from_state(node, fitted, reader, where):
         label_weights,
         label_table,
         label_R,
+        _symbol(node, L, reader, where),
+        _pseudo(node, labels, reader, where),
     )
 
 
@@ -130,6 +132,24 @@ def _features(node, lines, labeled, reader, where):
     except ValueError as error:
         require(False, f"{where}.templates: {error}")
     return lines, width, parts
+
+
+def _symbol(node, n_labels, reader, where):
+    """The numbers of labels in features; files of earlier versions have none in them."""
+    numbers = np.arange(1, n_labels + 1, dtype=np.int32)
+    if "label_numbers" in node:
+        found = reader.array(node["label_numbers"], f"{where}.label_numbers", np.int32, (n_labels,))
+        require((np.sort(found) == numbers).all(), f"{where}.label_numbers must be 1 to {n_labels}")
+        numbers = found
+    return numbers
+
+
+def _pseudo(node, labels, reader, where):
+    """Whether labels say what was lifted."""
+    pseudo = reader.flag(node.get("pseudo", False), f"{where}.pseudo")
+    strings = all(type(label) is str for label in labels.values)
+    require(not pseudo or (len(labels) and strings), f"{where}.pseudo needs labels of type str")
+    return pseudo
 
 
 def _table(keys, lines, places, reader, where):

@@ -145,6 +145,82 @@ s0.rc.w s0.t q0.t
 """
 )
 
+_LABELLED = """
+s0.lc.r s0.t s1.t
+s0.rc.r s0.t s1.t
+s1.lc.r s0.t s1.t
+s1.rc.r s0.t s1.t
+s0.lc.r s0.w
+s0.rc.r s0.w
+s1.lc.r s1.w
+s1.rc.r s1.w
+s0.lc.r s0.rc.r s0.t
+s1.lc.r s1.rc.r s1.t s0.t
+s1.rc.r s1.rc2.r s1.t s0.t
+s0.lc.r s0.lc2.r s0.t s1.t
+s0.rc.r s0.t q0.t
+s1.rc.r s0.w s1.t
+s1.lc.r s1.rc.r s0.lc.r s0.t s1.t
+s1.rc.r s0.lc.r s0.t s1.t
+s0.rc.r s0.rc2.r s0.t s1.t
+s1.rc.r s1.w s0.t
+s1.lc.r s1.lc2.r s1.t s0.t
+"""
+
+_JOINT = """
+m.t
+m.w
+m.w m.t
+m.l
+m.x3 m.t
+m.f m.t
+h.t d
+h.w
+h.w h.t d
+m.t h.t
+m.t h.t d
+m.w h.t d
+m.l h.l
+m.t h.w d
+m.w h.w
+m.t m-1.t
+m.t m+1.t
+m.t h.t m-1.t d
+m.t h.t m+1.t
+m.t h.t h-1.t
+m.t h.t h+1.t
+m-1.w m.t
+m+1.w m.t
+m.t m.lc.t
+m.t m.rc.t
+m.t m.lc.w
+m.t m.rc.w
+m.w m.lc.w
+m.t h.t m.lc.t d
+m.t h.w m.lc.w
+m.t h.t m.rc.t d
+m.t h.t g.t
+m.t h.t q0.t d
+m.t h.t sl.t d
+m.t h.w sl.t
+m.t h.t h.lc.t d
+m.t h.lc.w d
+m.t m.vl m.vr d
+m.t h.t h.vl h.vr d
+m.x3 h.x3
+m.x3 h.t d
+m.t h.t m.lc.r d
+m.t h.t m.rc.r d
+m.lc.r m.rc.r m.t d
+m.w m.lc.r
+m.t h.t h.lc.r d
+m.t h.t sl.r d
+m.t h.w sl.r d
+h.lc.r h.rc.r m.t h.t d
+h.w h.lc.r h.rc.r d
+m.w sl.r d
+"""
+
 _ARCS = """
 m.t
 m.w
@@ -301,12 +377,12 @@ def _lines(text):
 
 TEMPLATE_SETS = {
     name: _lines(text)
-    for name, text in (("hs28", _HS28), ("hs29", _HS29), ("zsz28", _ZSZ28), ("rich", _RICH))
+    for name, text in (("hs28", _HS28), ("hs29", _HS29), ("zsz28", _ZSZ28), ("rich", _RICH + _LABELLED))
 }
 """Named sets for the search."""
 
-ARC_LINES = _lines(_ARCS)
-"""The templates that labels are chosen by."""
+ARC_LINES, JOINT_LINES = _lines(_ARCS), _lines(_JOINT)
+"""The templates that labels are chosen by: of the arcs of a tree, and during the search."""
 
 STATE_LINES_OF_COLUMN = _lines(_STATE_OF_COLUMN)
 ARC_LINES_OF_COLUMN = _lines(_ARCS_OF_COLUMN)

@@ -26,9 +26,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.inputs import describe
-from .template_sets import ARC_LINES, ARC_LINES_OF_COLUMN, STATE_LINES_OF_COLUMN, TEMPLATE_SETS
-
 MOST_SMALL = 2**12
 """Tags and numbers are below this; the four special symbols included."""
 
@@ -41,24 +38,33 @@ _FREE, _HALF_FREE = 127, 126
 """Numbers that many templates share, told apart by the bits of the compound that their atoms leave free."""
 
 # Fields of a state; those of s0, s1 and their children in one order, S1 - S0 apart.
-I, J, S0, S1, S2, DISTANCE = 0, 1, 2, 9, 16, 17
-H, LC, RC, LC2, RC2, VL, VR = range(7)
-N_FIELDS = 17
+I, J, S0, S1, S2, DISTANCE = 0, 1, 2, 13, 24, 25
+H, LC, RC, LC2, RC2, VL, VR, LCL, RCL, LCL2, RCL2 = range(11)
+N_TREE = 11
+N_FIELDS = 25
 """Fields that say whether two states are equivalent; the distance is a function of them."""
 
+CORE = (J, S0, S1, DISTANCE)
+"""Fields without children, which many states of a sentence share."""
+
 # Fields of an arc.
-ARC_FIELDS = ("m", "h", "g", "m-1", "m+1", "h-1", "h+1", "m.lc", "m.rc", "h.lc", "h.rc", "sl", "sr")
+ARC_FIELDS = ("m", "h", "g", "m-1", "m+1", "h-1", "h+1", "m.lc", "m.rc", "h.lc", "h.rc", "sl", "sr", "q0")
 ARC_NUMBERS = ("d", "m.vl", "m.vr", "h.vl", "h.vr")
+ARC_LABELS = ("m.lc", "m.rc", "h.lc", "h.rc", "sl")
+"""Words whose labels are fields too, behind the numbers."""
+
+_SMALL = (None, "t", "r")
+
+LABEL = -2
+"""Stands for the attribute of a field that is a label: 0 for none, else the number of its symbol."""
 
 ATTRIBUTES = ("t", "w", "l", "x2", "x3", "f")
 """Rows of the array of atoms, those of further columns behind them; the tag comes first."""
 
-MOST_RICH = 8
-"""Columns behind this one get templates of one and two atoms only."""
-
 _FURTHER = re.compile(r"[cp](?:[2-9]|[1-9][0-9]+)", re.ASCII)
 
 _CHILDREN = {"lc": LC, "rc": RC, "lc2": LC2, "rc2": RC2}
+_LABELS = {"lc.r": LCL, "rc.r": RCL, "lc2.r": LCL2, "rc2.r": RCL2}
 
 
 def _state_places():
@@ -70,12 +76,14 @@ def _state_places():
         out[name] = (first, 0, False, False)
         out.update((f"{name}.{c}", (first + k, 0, False, True)) for c, k in _CHILDREN.items())
         out.update((f"{name}.{v}", (first + k, 0, True, True)) for v, k in (("vl", VL), ("vr", VR)))
+        out.update((f"{name}.{r}", (first + k, 0, True, True)) for r, k in _LABELS.items())
     return out
 
 
 def _arc_places():
     out = {name: (k, 0, False, False) for k, name in enumerate(ARC_FIELDS)}
-    out.update((name, (len(ARC_FIELDS) + k, 0, True, False)) for k, name in enumerate(ARC_NUMBERS))
+    numbers = [*ARC_NUMBERS, *(f"{name}.r" for name in ARC_LABELS)]
+    out.update((name, (len(ARC_FIELDS) + k, 0, True, name[-2:] == ".r")) for k, name in enumerate(numbers))
     return out
 
 
@@ -91,73 +99,8 @@ class Templates(NamedTuple):
     edge: np.ndarray  # (K,) bool: whether it looks at decisions before
     field: np.ndarray  # (A,) int32: of the state or arc
     offset: np.ndarray  # (A,) int32: added to the place in that field
-    attribute: np.ndarray  # (A,) int32: row of the sentence's array of atoms; -1: the field is the number
-
-
-def template_lines(templates, width=2, parts=()):
-    """The lines that a ``templates`` parameter means.
-
-    Parameters
-    ----------
-    templates : str or list of str
-        The name of a set, or lines.
-    width : int, default=2
-        Columns of words; ``"auto"`` reads them all.
-    parts : collection of int
-        The columns with morphological features.
-    """
-    if isinstance(templates, str):
-        if templates == "auto":
-            return [*TEMPLATE_SETS["rich"], *further_lines(STATE_LINES_OF_COLUMN, width, parts)]
-        if templates not in TEMPLATE_SETS:
-            raise ValueError(
-                f"templates={templates!r} is not one of auto, {', '.join(sorted(TEMPLATE_SETS))}; a list of "
-                "lines would do as well"
-            )
-        return list(TEMPLATE_SETS[templates])
-    if not templates or not all(isinstance(line, str) and line.strip() for line in templates):
-        raise ValueError(f"templates must hold lines such as 's0.w s1.t', got {describe(templates)}")
-    return list(templates)
-
-
-class Lines(NamedTuple):
-    """The templates of a parser."""
-
-    states: list
-    arcs: list  # none without labels
-
-
-def lines_of(templates, labeled, width=2, parts=()):
-    """The :class:`Lines` of a parser; see :func:`template_lines`."""
-    states = template_lines(templates, width, parts)
-    return Lines(states, [*ARC_LINES, *further_lines(ARC_LINES_OF_COLUMN, width, parts)] if labeled else [])
-
-
-def further_lines(lines, width, parts):
-    """Lines for the columns behind the tag; those that read parts only for columns that have some."""
-    out = []
-    for c in range(2, width):
-        for line in lines if c <= MOST_RICH else [line for line in lines if len(line.split()) < 3]:
-            line = line.replace(".C", f".c{c}").replace(".P", f".p{c}")
-            if c in parts or f".p{c}" not in line:
-                out.append(line)
-    return out
-
-
-def attributes_read(lines):
-    """The attributes that a parser with these :class:`Lines` reads, in order."""
-    read = {*attributes_of(lines.states, STATE_PLACES), *attributes_of(lines.arcs, ARC_PLACES)}
-    return sorted(read, key=_rank)
-
-
-def check_columns(lines, width):
-    """Raise if a template names a column that words of so many columns do not have."""
-    for line, places in ((line, p) for part, p in zip(lines, (STATE_PLACES, ARC_PLACES)) for line in part):
-        most = max(column_of(name) for name in attributes_of([line], places))
-        if most >= width:
-            raise ValueError(
-                f"template {line!r} reads column {most}, but words have {width} columns, 0 to {width - 1}"
-            )
+    core: int  # of the first so many templates fields are those of `CORE` alone
+    attribute: np.ndarray  # (A,) int32: row of the sentence's array of atoms; -1, LABEL: the field's number
 
 
 def is_attribute(name):
@@ -175,7 +118,7 @@ def column_of(name):
     return int(name[1:]) if _FURTHER.fullmatch(name) else int(name == "t")
 
 
-def _rank(name):
+def rank(name):
     """The order of attributes."""
     if name in ATTRIBUTES:
         return ATTRIBUTES.index(name), 0
@@ -183,9 +126,9 @@ def _rank(name):
 
 
 def _atom(name, places, line):
-    """(place, attribute) of an atom; the attribute of a number is None."""
+    """(place, attribute) of an atom; the attribute of a number is None, that of a label "r"."""
     if name in places and places[name][2]:
-        return places[name], None
+        return places[name], "r" if name.endswith(".r") else None
     word, _, attribute = name.rpartition(".")
     if word in places and not places[word][2] and is_attribute(attribute):
         return places[word], attribute
@@ -203,7 +146,7 @@ def _slots(line, places, atoms):
     for name in line.split():
         place, attribute = _atom(name, places, line)
         number = atoms.setdefault((place, attribute), len(atoms))
-        (small if attribute in (None, "t") else large).append(number)
+        (small if attribute in _SMALL else large).append(number)
         edge = edge or place[3]
     if len(large) > 2 or len(small) > 6 - 2 * len(large):
         raise ValueError(
@@ -245,7 +188,7 @@ def _repeated(lines, places, attributes):
     return out
 
 
-def compile_templates(lines, places, attributes):
+def compile_templates(lines, places, attributes, sort=False):
     """Templates as integers.
 
     Parameters
@@ -255,6 +198,8 @@ def compile_templates(lines, places, attributes):
         ``STATE_PLACES`` or ``ARC_PLACES``.
     attributes : list of str
         The rows of the array of atoms. That of parts may be there several times.
+    sort : bool
+        Put templates first that read no other fields of a state than ``CORE``.
 
     Returns
     -------
@@ -266,7 +211,8 @@ def compile_templates(lines, places, attributes):
     slots = [_slots(line, places, atoms) for line in lines]
     codes = _codes([slot for slot, _ in slots])
     row_of = {name: row for row, name in reversed(list(enumerate(attributes)))}
-    fields = [(*place[:2], -1 if a is None else row_of.get(a, 0)) for place, a in atoms]
+    row_of.update({None: -1, "r": LABEL})
+    fields = [(*place[:2], row_of.get(a, 0)) for place, a in atoms]
     rows = []
     for k, part in _repeated(lines, places, attributes):
         slot, edge = slots[k]
@@ -276,13 +222,18 @@ def compile_templates(lines, places, attributes):
             slot = [*slot[:at], len(fields), *slot[at + 1 :]]
             fields.append((field, offset, row + part))
         rows.append((slot, codes[k], edge))
-    A = len(fields)
+    A, core = len(fields), 0
+    if sort:
+        inner = [all(a is None or fields[a][0] in CORE for a in row[0]) for row in rows]
+        core = sum(inner)
+        rows = [rows[k] for k in sorted(range(len(rows)), key=lambda k: not inner[k])]
     slot = [[A if number is None else number for number in row] for row, _, _ in rows]
     columns = np.array(fields, np.int32).reshape(-1, 3).T.copy()
     return Templates(
         slot=np.array(slot, np.int32).reshape(-1, 6),
         code=np.array([code for _, code, _ in rows], np.int32),
         edge=np.array([edge for _, _, edge in rows], np.bool_),
+        core=core,
         field=columns[0],
         offset=columns[1],
         attribute=columns[2],
@@ -306,7 +257,7 @@ def templates_of(compounds, lines, places):
     return np.array([line_of.get(n, -1) for n in found.tolist()], np.int64)[where]
 
 
-def decode_keys(keys, lines, places, attributes, strings):
+def decode_keys(keys, lines, places, attributes, strings, labels=()):
     """What keys say.
 
     Parameters
@@ -317,6 +268,8 @@ def decode_keys(keys, lines, places, attributes, strings):
         As for :func:`compile_templates`.
     strings : list of lists of str
         By attribute, what the ids stand for.
+    labels : list of str
+        The same of labels.
 
     Returns
     -------
@@ -331,7 +284,8 @@ def decode_keys(keys, lines, places, attributes, strings):
         found = []
         for name in line.split():
             (field, offset, _, _), attribute = _atom(name, places, line)
-            number = -1 if attribute is None else attributes.index(attribute)
+            special = {None: -1, "r": LABEL}
+            number = special[attribute] if attribute in special else attributes.index(attribute)
             found.append((slot.index(of_atom[field, offset, number]), number))
         slots.append(found)
     out = []
@@ -347,7 +301,10 @@ def decode_keys(keys, lines, places, attributes, strings):
             else:  # alone in its half, or the second of two
                 large = attribute >= 0 and attributes[attribute] != "t"
                 value = half if large else half & (2**15 - 1)
-            values.append(value if attribute < 0 else strings[attribute][value])
+            if attribute == LABEL:
+                values.append(labels[value])
+            else:
+                values.append(value if attribute < 0 else strings[attribute][value])
         out.append((lines[k], tuple(values)))
     return out
 
@@ -355,20 +312,26 @@ def decode_keys(keys, lines, places, attributes, strings):
 def attributes_of(lines, places):
     """The attributes that templates read, in the order of ``ATTRIBUTES``; the tag is always among them."""
     read = {_atom(name, places, line)[1] for line in lines for name in line.split()} | {"t"}
-    return sorted(read - {None}, key=_rank)
+    return sorted(read - {None, "r"}, key=rank)
 
 
-def tracked_fields(templates):
-    """(N_FIELDS,) bool: the fields of a state that its features, or those of later states, depend on."""
+def tracked_fields(templates, joint=False):
+    """(N_FIELDS,) bool: the fields of a state that its features, or those of later states, depend on.
+
+    ``joint``: labels, which look at trees on the stack too, are part of the search.
+    """
     read = np.zeros(N_FIELDS + 1, np.bool_)
     read[templates.field] = True
     if read[DISTANCE]:
         read[[S0, S1]] = True
     out = read[:N_FIELDS].copy()
     out[[I, J, S0]] = True
-    for first, second in ((LC, LC2), (RC, RC2)):  # a second child was the first one once
-        for s in (S0, S1):
+    if joint:
+        read_by_arcs = np.array([H, LC, RC, VL, VR, LCL, RCL])
+        out[S0 + read_by_arcs] = out[S1 + read_by_arcs] = out[S2] = True
+    for first, second in ((LC, LC2), (RC, RC2), (LCL, LCL2), (RCL, RCL2)):
+        for s in (S0, S1):  # a second child was the first one once
             out[s + first] |= out[s + second]
     out[S1] |= out[S2]
-    out[S0 : S0 + 7] |= out[S1 : S1 + 7]  # what is s0 now becomes s1
+    out[S0 : S0 + N_TREE] |= out[S1 : S1 + N_TREE]  # what is s0 now becomes s1
     return out

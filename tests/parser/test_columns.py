@@ -6,14 +6,13 @@ import pytest
 import skstruct
 from skstruct import BaggingShuffleAverager, ShiftReduceParser, inspection
 from skstruct.parser.atoms import AtomEncoder, check_words, count_parts, parts_of
+from skstruct.parser.lines import lines_of, template_lines
 from skstruct.parser.templates import (
     ARC_PLACES,
     STATE_PLACES,
     attributes_of,
     compile_templates,
     decode_keys,
-    lines_of,
-    template_lines,
     templates_of,
 )
 
@@ -36,12 +35,11 @@ def clause(*forms, order="svo"):
 
 
 TRAINING = [
-    clause("puer", "videt", "puellam"),
-    clause("puellam", "videt", "puer", order="ovs"),
-    clause("puella", "amat", "puerum"),
-    clause("puerum", "amat", "puella", order="ovs"),
-    clause("puer", "puellam", "amat", order="sov"),
-    clause("puellam", "puer", "amat", order="osv"),
+    clause(*({"s": subject, "o": object_, "v": verb}[what] for what in order), order=order)
+    for subject in ("puer", "puella")
+    for object_ in ("puerum", "puellam")
+    for verb in ("videt", "amat")
+    for order in ("svo", "ovs", "sov", "osv", "vso", "vos")
 ]
 X, Y = map(list, zip(*TRAINING))
 

@@ -27,17 +27,22 @@ from skstruct.core.store import Rule, weights
 from skstruct.data.inputs import flatten, lengths_of, offsets_of
 from skstruct.data.labels import Labels, encode_labels
 from skstruct.parser import epoch as parse
+from skstruct.parser import search as search_module
 from skstruct.parser.atoms import AtomEncoder, check_words
 from skstruct.parser.features import load
+from skstruct.parser.lines import attributes_read, lines_of, reads_labels, template_lines
 from skstruct.parser.model import final_model, make_task
-from skstruct.parser.search import new_work, search, trace
+from skstruct.parser.paths import trace
+from skstruct.parser.search import new_work, search
 from skstruct.parser.template_sets import ARC_LINES
-from skstruct.parser.templates import attributes_read, lines_of
 from skstruct.parser.trees import actions_of, encode_trees
 from skstruct.training.epochs import run_epoch
 
 PLAIN = Rule(PERCEPTRON, 0.0, False, NO_PENALTY, 0.0, NO_AVERAGE)
-SETS = ["hs28", "rich"]
+RICH = [line for line in template_lines("rich") if not reads_labels([line])]
+"""Labels are chosen for the tree that was found, as with all sets that read no labels."""
+
+SETS = ["hs28", RICH]
 ALL = 260
 """A beam that loses nothing of five words: there are 224 derivations."""
 
@@ -48,7 +53,7 @@ def decode(task, i, model, rule, noise, work, path):
     first, n = task.token[i], task.token[i + 1] - task.token[i]
     load(task.atoms, task.n_forms, first, n, np.int64(0), noise, work.value)
     m, best, _ = search(n, task.action[:0], np.int64(STANDARD), model, rule, noise, True, work)
-    trace(work.states, best, m, work.stack, path)
+    trace(work.states, best, m, work.stack, path, work.path_label)
     return work.states.score[best], work.begin[2 * n] - work.begin[2 * n - 1]
 
 
@@ -190,7 +195,7 @@ def test_long_sentences_take_a_number_of_states_that_is_linear_in_their_length()
 @pytest.mark.parametrize("update", [EARLY, MAX_VIOLATION])
 @pytest.mark.parametrize("merge", [True, False])
 def test_every_update_corrects_a_violation(update, merge):
-    problem = Problem("rich", beam=2, merge=merge, update=update)
+    problem = Problem(RICH, beam=2, merge=merge, update=update)
     changed = 0
     for _ in range(3):
         for i in range(len(problem.X)):
@@ -240,6 +245,63 @@ def test_max_violation_learns_from_the_prefix_that_falls_back_most():
     assert {k: v for k, v in change.items() if v} == {k: v for k, v in expected.items() if v}
 
 
+# -- labels in the search --------------------------------------------------------------------------
+JOINT = ["s0.t", "s1.t", "s0.t s1.t q0.t", "s0.w s1.t", "s1.w d", "s0.lc.r s0.t", "s1.rc.r s1.rc2.r q0.t",
+         "s1.lc.r s1.lc2.r", "s0.rc.r s1.t", "s0.vl s1.vr"]  # fmt: skip
+
+
+@pytest.mark.parametrize("merge", [True, False])
+@pytest.mark.parametrize("name", [JOINT, "rich"], ids=["few", "rich"])
+def test_a_joint_score_is_that_of_actions_and_labels(name, merge):
+    problem = Problem(name, lengths=(1, 2, 3, 4, 5, 5, 7), seed=2).train(3)
+    weights, final = problem.dictionaries(), problem.with_beam(8, merge).final()
+    trees, scores = final.predict(problem.X)
+    for i, sentence in enumerate(problem.X):
+        path, score, _ = problem.decode(i)
+        assert score == pytest.approx(scores[i])
+        expected, labels = oracle.joint_score(problem.lines, weights, problem.labels.values, sentence, path)
+        assert score == pytest.approx(expected)
+        assert oracle.heads_of(path) == [head for head, _ in trees[i]]
+        assert all(a == b for a, (head, b) in zip(labels, trees[i]) if head > 0)
+
+
+def test_with_all_states_the_joint_search_is_exact():
+    problem = Problem(JOINT, lengths=(1, 2, 3, 4, 4), seed=1).train(2)
+    weights, names = problem.dictionaries(), problem.labels.values
+    for i, sentence in enumerate(problem.X):
+        found = [
+            oracle.joint_score(problem.lines, weights, names, sentence, d)[0]
+            for d in oracle.derivations(len(sentence))
+        ]
+        for merge in (True, False):
+            assert problem.with_beam(ALL, merge).decode(i)[1] == pytest.approx(max(found))
+
+
+@pytest.mark.parametrize("update", [EARLY, MAX_VIOLATION])
+def test_every_joint_update_corrects_a_violation(update):
+    """Where labels are given, those of right arcs are learned besides, by a margin; here they are not."""
+    problem = Problem(JOINT, beam=2, update=update).train(2)
+    problem.task = problem.task._replace(label=np.full_like(problem.task.label, -1))
+    changed = 0
+    for _ in range(3):
+        for i in range(len(problem.X)):
+            before = [getattr(problem.model, name).weights.value.copy() for name in parse.TABLES]
+            problem.train(order=[i])
+            after = [getattr(problem.model, name).weights.value for name in parse.TABLES]
+            steps = [b - np.append(a, np.zeros(b.shape[0] - a.shape[0])) for a, b in zip(before, after)]
+            assert sum(a @ step[: a.shape[0]] for a, step in zip(before, steps)) <= 1e-9
+            changed += any(step.any() for step in steps)
+    assert changed > 3
+
+
+def test_what_was_found_before_makes_no_difference(monkeypatch):
+    several = Problem("rich").train(2)
+    monkeypatch.setattr(search_module, "REMEMBERED", 1)
+    one = Problem("rich").train(2)
+    assert one.dictionaries() == several.dictionaries()
+    assert [one.decode(i)[1] for i in range(8)] == [several.decode(i)[1] for i in range(8)]
+
+
 def test_labels_are_the_best_of_each_arc():
     problem = Problem("hs28", seed=5).train(2)
     _, by_feature = problem.dictionaries()
@@ -271,9 +333,9 @@ def test_the_average_is_that_of_the_weights_after_each_sentence():
 
 
 def test_room_for_features_does_not_show(monkeypatch):
-    large = Problem("rich").train(2).dictionaries()
+    large = Problem(RICH).train(2).dictionaries()
     monkeypatch.setattr(feature_table, "FIRST_CAPACITY", 8)
-    problem = Problem("rich")
+    problem = Problem(RICH)
     order = np.arange(len(problem.X))
     work = new_work(problem.task, problem.model)
     code, k = parse.epoch(problem.task, order, 0, 2, problem.model, problem.rule, QUIET, work)
@@ -295,7 +357,7 @@ def test_order_and_weights_of_sentences_matter_as_they_should():
 
 # -- noise -----------------------------------------------------------------------------------------
 def test_masked_forms_take_their_features_along():
-    problem = Problem("rich").train(noise=make_noise(1, dropout=1 - 1e-9))
+    problem = Problem(RICH).train(noise=make_noise(1, dropout=1 - 1e-9))
     for features in problem.final().features():
         assert features
         for line, values in features:
@@ -305,7 +367,7 @@ def test_masked_forms_take_their_features_along():
 
 
 def test_no_dropout_is_no_noise():
-    a, b = Problem("rich").train(2), Problem("rich").train(2, noise=make_noise(7, dropout=0.0))
+    a, b = Problem(RICH).train(2), Problem(RICH).train(2, noise=make_noise(7, dropout=0.0))
     assert a.dictionaries() == b.dictionaries()
 
 
