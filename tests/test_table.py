@@ -519,7 +519,7 @@ LACKS = {
             (ValueError, "the templates read column 1, but the tokens are plain strings"),
     },
     "constraints": {f"{PARSERS} {OF_WORDS}": ABSENT},
-    "predict_kbest": {f"{SEGMENTERS} {PARSERS} {RERANKERS} {OF_WORDS} {MIXED}": ABSENT},
+    "predict_kbest": {f"{SEGMENTERS} {RERANKERS} {OF_WORDS} {MIXED}": ABSENT},
     "predict_marginals": {WITHOUT_MARGINALS: ABSENT},
     "predict_posterior": {WITHOUT_MARGINALS: ABSENT},
     "sequence_log_proba": {WITHOUT_MARGINALS: ABSENT},

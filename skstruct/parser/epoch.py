@@ -27,7 +27,7 @@ from ..core.store import SMALLEST_SCALE, new_clock
 from .features import FIRST_WORD, N_ACTIONS, ParseModel, emit_row, is_plain, load, start_state, successor
 from .labels import best_label, describe_reduction, describe_root, emit_labels, label_tree, learn_label
 from .paths import attach, retrace, trace
-from .search import prefix_to_learn, search
+from .search import forget, prefix_to_learn, search
 from .templates import LABEL, S0, S1, H, tracked_fields
 from .trees import LEFT, SHIFT
 
@@ -154,6 +154,7 @@ def visit(i, model, task, rule, noise, plain, work):
     first, n = task.token[i], task.token[i + 1] - task.token[i]
     K, K_arcs, L = model.templates.slot.shape[0], model.arcs.slot.shape[0], model.arc_features.weights.columns
     load(task.atoms, task.n_forms, first, n, model.clock.step[0], noise, work.value)
+    forget(work)
     gold = task.action[2 * first : 2 * first + 2 * n - 1]
     heads = task.head[first : first + n]
     if L > 0:
@@ -222,27 +223,32 @@ def epoch(task, order, begin, end, model, rule, noise, work):
 
 @kernel
 def predict(task, begin, end, model, rule, noise, work, head, label, score):
-    """Parse the sentences ``begin <= i < end``.
+    """Parse the sentences ``begin <= i < end``; k trees of each, the best ones that the beam ends with.
 
-    Writes ``head`` and ``label`` (N,) int32 and ``score`` (n,) float64, that of the tree without labels.
+    Writes ``head`` and ``label`` (k, N) int32 and ``score`` (k, n) float64, that of the actions; -inf where
+    there are fewer trees.
     """
     plain = is_plain(model, rule, noise)
     for i in range(begin, end):
         first, n = task.token[i], task.token[i + 1] - task.token[i]
-        score[i] = 0.0
+        score[:, i] = -np.inf
+        score[0, i] = 0.0
         if n > 0:
             load(task.atoms, task.n_forms, first, n, model.clock.step[0], noise, work.value)
+            forget(work)
             m, best, _ = search(
                 n, task.action[:0], np.int64(STANDARD), model, rule, noise, plain, work
             )  # fmt: skip
-            trace(work.states, best, m, work.stack, work.path, work.path_label)
-            out = label[first : first + n] if model.joint else label[:0]
-            attach(work.path, work.path_label, m, work.stack, head[first:], out)
-            score[i] = work.states.score[best]
-            if model.joint:
-                label_root(best, head[first : first + n], model, rule, noise, plain, work, out)
-            elif model.arc_features.weights.columns > 0:
-                label_tree(head[first:], n, model, rule, noise, plain, work, label[first:])
+            for k in range(min(score.shape[0], work.begin[m + 1] - best)):
+                x = best + k
+                trace(work.states, x, m, work.stack, work.path, work.path_label)
+                heads, out = head[k, first : first + n], label[k, first : first + n]
+                attach(work.path, work.path_label, m, work.stack, heads, out if model.joint else out[:0])
+                score[k, i] = work.states.score[x]
+                if model.joint:
+                    label_root(x, heads, model, rule, noise, plain, work, out)
+                elif model.arc_features.weights.columns > 0:
+                    label_tree(heads, n, model, rule, noise, plain, work, out)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ What is searched and learned is in :mod:`.epoch` and :mod:`.search`.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ from ..training.parameters import documented, parameter
 from ..training.run import new_key
 from . import saved
 from .atoms import AtomEncoder, check_words, count_parts
-from .lines import attributes_read, check_columns, lines_of
+from .lines import attributes_read, check_columns, lines_of, without_labels
 from .model import continued_state, fresh_state, make_task
 from .pseudo import marked_trees
 from .run import ParseRun, unlabeled_attachment
@@ -54,9 +55,10 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     Words are read from left to right; an action puts the next word on a stack or joins the two trees on
     its top. The beam keeps the best states at each step, equivalent ones merged into one, which lets it
-    see many more trees than it has places [1]_. Labels are chosen for the arcs of the tree that was found,
-    by weights learned alongside. Trained by the averaged structured perceptron [2]_ on the actions up to
-    where the search went wrong [3]_, [4]_.
+    see many more trees than it has places [1]_. The label of an arc is chosen with the arc, its score counts
+    in the search, and what follows looks at it; if no template reads labels (as in ``"hs28"``) they are
+    chosen for the arcs of the tree that was found. Trained by the averaged structured perceptron [2]_ on the
+    actions up to where the search went wrong [3]_, [4]_.
 
     Attributes
     ----------
@@ -281,7 +283,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         lines = lines_of(self.templates, self.labeled, len(columns), parts)
         check_columns(lines, len(columns))
         if continued:
-            self._check_same_features(lines.states)
+            # What was trained by a version whose sets read no labels goes on without.
+            same = self._model.lines in (lines.states, without_labels(lines.states))
+            self._check_same_features(self._model.lines if same else lines.states)
         return self._model.templates if continued else lines
 
     def _check_same_features(self, lines):
@@ -326,6 +330,31 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         check_is_fitted(self)
         return Sequences(self._model.predict(as_sequences(X), self.n_jobs)[0])
 
+    def predict_kbest(self, X: Corpus, k: int = 5) -> list[list[tuple[list[Any], float]]]:
+        """The best trees of each sentence.
+
+        Parameters
+        ----------
+        X : list of lists of (form, tag) or (form, tag, ...)
+        k : int, default=5
+
+        Returns
+        -------
+        list of lists of (tree, score)
+            For each sentence up to k different trees with which the search ends, best first; fewer if there
+            are no more, and at most ``beam_size``. The first is that of :meth:`predict`, with the score of
+            :meth:`decision_function`.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`predict`, or if ``k`` is no int of at least 1.
+        """
+        check_is_fitted(self)
+        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+            raise ValueError(f"k must be an int of at least 1, got {k!r}")
+        return Sequences(self._model.predict_kbest(as_sequences(X), int(k), self.n_jobs))
+
     def decision_function(self, X: Corpus) -> NDArray[np.float64]:
         """Scores of the trees that :meth:`predict` returns.
 
@@ -336,8 +365,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_sentences,)
-            Of the actions that build the tree, without labels. Not normalised: comparable between trees of
-            one sentence only. 0 for an empty sentence.
+            Of the actions that build the tree, and of the labels if templates read labels, as those of
+            ``"auto"`` do. Not normalised: comparable between trees of one sentence only. 0 for an empty
+            sentence.
         """
         check_is_fitted(self)
         return self._model.predict(as_sequences(X), self.n_jobs)[1]

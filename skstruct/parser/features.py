@@ -266,6 +266,16 @@ def add_scores(templates, first, last, features, row, value, rule, noise, step, 
                 for a in range(C):
                     total[a] += store.value[place + a]
         return
+    if plain:
+        # Rows are found for all features before one is read: the reads then overlap, as in find_rows.
+        for k in range(first, last):
+            r = look.entry[k]
+            look.key[k] = store.first[r] if r >= 0 else 0
+            look.compound[k] = store.count[r] if r >= 0 else 0
+        for k in range(first, last):
+            for place in range(look.key[k], look.key[k] + look.compound[k]):
+                total[store.column[place]] += store.value[place]
+        return
     for k in range(first, last):
         r = look.entry[k]
         if r < 0 or (seen.shape[0] > 0 and seen[r] < features.min_count):

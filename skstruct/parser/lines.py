@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from ..data.inputs import describe
 from .template_sets import ARC_LINES, ARC_LINES_OF_COLUMN, JOINT_LINES, STATE_LINES_OF_COLUMN, TEMPLATE_SETS
-from .templates import ARC_PLACES, STATE_PLACES, attributes_of, column_of, rank
+from .templates import ARC_PLACES, MOST_SMALL, STATE_PLACES, attributes_of, column_of, rank
 
 MOST_RICH = 8
 """Columns behind this one get templates of one and two atoms only."""
@@ -50,9 +50,22 @@ def lines_of(templates, labeled, width=2, parts=()):
     """
     states = template_lines(templates, width, parts)
     if not labeled:
-        return Lines([line for line in states if not reads_labels([line])], [])
+        return Lines(without_labels(states), [])
     arcs = JOINT_LINES if reads_labels(states) else ARC_LINES
     return Lines(states, [*arcs, *further_lines(ARC_LINES_OF_COLUMN, width, parts)])
+
+
+def without_labels(lines):
+    """The templates of states that read no label."""
+    return [line for line in lines if not reads_labels([line])]
+
+
+def check_labels(lines, n_labels):
+    """Raise if templates of states read labels and these are too many."""
+    if n_labels >= MOST_SMALL and reads_labels(lines.states):
+        raise ValueError(
+            f"at most {MOST_SMALL - 1} labels are possible if templates read labels, got {n_labels}"
+        )
 
 
 def reads_labels(lines):

@@ -19,11 +19,13 @@ from . import epoch as structure
 from .atoms import AtomEncoder, check_words
 from .epoch import FEW_LABELS
 from .features import ParseModel
-from .lines import Lines, reads_labels
+from .lines import Lines, check_labels, reads_labels
 from .pseudo import restored
 from .search import ParseTask, new_work
 from .templates import (
+    ARC_CORE,
     ARC_PLACES,
+    CORE,
     STATE_PLACES,
     column_of,
     compile_templates,
@@ -35,8 +37,9 @@ from .trees import ACTION_NAMES
 
 def compiled(lines, rows):
     """The two sets of templates, of states and of arcs, for these rows of atoms."""
-    states = compile_templates(lines.states, STATE_PLACES, rows, sort=reads_labels(lines.states))
-    return states, compile_templates(lines.arcs, ARC_PLACES, rows)
+    core, arc_core = (CORE, ARC_CORE) if reads_labels(lines.states) else ((), ())
+    states = compile_templates(lines.states, STATE_PLACES, rows, core)
+    return states, compile_templates(lines.arcs, ARC_PLACES, rows, arc_core)
 
 
 def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=None):
@@ -142,6 +145,23 @@ class ParserModel:
             (head, label) pairs, or heads alone without labels.
         scores : ndarray of shape (n,)
         """
+        trees, scores = self._predict(sentences, 1, n_jobs)
+        return trees[0], scores[0]
+
+    def predict_kbest(self, sentences, k, n_jobs=None):
+        """Up to k trees of each sentence with their scores, best first, none twice."""
+        trees, scores = self._predict(sentences, min(k, self.beam), n_jobs)
+        out = []
+        for i in range(len(sentences)):
+            found = {}
+            for ranked, score in zip(trees, scores[:, i].tolist()):
+                if score > -np.inf:
+                    found.setdefault(tuple(ranked[i]), (ranked[i], score))
+            out.append(list(found.values()))
+        return out
+
+    def _predict(self, sentences, k, n_jobs):
+        """(by rank the tree of each sentence, scores (k, n)); -inf where there is no such tree."""
         token = offsets_of(lengths_of(sentences))
         columns = check_words(sentences, token, self.encoder.width)
         scorer = self.scorer()
@@ -150,16 +170,18 @@ class ParserModel:
             first, last, begin, end = bounds
             atoms = self.encoder.encode([column[begin:end] for column in columns])
             task = make_task(atoms, self.encoder.rows, token[first : last + 1] - begin)
-            heads, labels = np.zeros((2, end - begin), np.int32)
-            scores = np.empty(last - first)
+            heads, labels = np.zeros((2, k, end - begin), np.int32)
+            scores = np.empty((k, last - first))
             scratch = new_work(task, scorer, training=False)
             structure.predict(
                 task, 0, last - first, scorer, READ_ONLY, QUIET, scratch, heads, labels, scores
             )  # fmt: skip
-            return self._trees(heads, labels, task.token.tolist()), scores
+            where = task.token.tolist()
+            return [self._trees(*arcs, where) for arcs in zip(heads, labels)], scores
 
         parts = list(map_chunks(work, sentences, n_jobs))
-        return [tree for trees, _ in parts for tree in trees], np.concatenate([s for _, s in parts])
+        trees = [[tree for ranked, _ in parts for tree in ranked[rank]] for rank in range(k)]
+        return trees, np.concatenate([scores for _, scores in parts], axis=1)
 
     def _trees(self, heads, labels, bounds):
         flat = heads.tolist()
@@ -247,12 +269,14 @@ def fresh_state(lines, encoder, labels, settings, rule, key):
     settings : dict
         ``beam``, ``merge``, ``update`` and ``min_count``.
     """
+    check_labels(lines, len(labels))
     templates = compiled(lines, encoder.rows)
     return TrainingState(structure.new_model(*templates, len(labels), rule=rule, **settings), rule, key)
 
 
 def continued_state(before, lines, encoder, old_labels, labels, settings, rule, stream):
     """A copy of an earlier state; under another rule, or in a stream after a fit, with a new average."""
+    check_labels(lines, len(labels))
     # In a model mapped from a disk `wanted` is read-only too, and the templates are (which nobody writes).
     model = lend(snapshot(structure, before.model)._replace(wanted=np.zeros(2, np.int64), **settings))
     tables = {name: getattr(model, name) for name in structure.TABLES}

@@ -101,6 +101,7 @@ class ParseWork(NamedTuple):
     gold_label: np.ndarray  # (2 n,) int32: the labels of the right actions
     head: np.ndarray  # (n,) int32: predicted heads
     scores: Memory  # of states, as far as they depend on `core`: their gains
+    pairs: Memory  # of dependent and head: what labels score, as far as it depends on these
     arcs: Memory  # of arcs during the search: the best label, and its score
     core: np.ndarray  # (3,) int32: of a state, what `scores` goes by
     around: np.ndarray  # (7, n + 1) int32: children and siblings, see parse_labels.py
@@ -144,6 +145,7 @@ def new_work(task, model, training=True):
         gold_label=np.full(2 * n, -1, np.int32),
         head=np.zeros(n, np.int32),
         scores=new_memory(REMEMBERED if model.joint else 1, 3, N_ACTIONS),
+        pairs=new_memory(REMEMBERED if model.joint else 1, 2, max(n_labels, 1)),
         arcs=new_memory(REMEMBERED if model.joint else 1, N_ARC, 2),
         core=np.zeros(3, np.int32),
         around=np.zeros((7, n + 1), np.int32),
@@ -281,6 +283,14 @@ def _keep(model, states, candidates, k, begin, n_links, kept):
 
 
 @inline
+def forget(work):
+    """A new sentence, or other weights: what was found before is no longer right."""
+    work.scores.now[0] += 1
+    work.pairs.now[0] += 1
+    work.arcs.now[0] += 1
+
+
+@inline
 def search(n, gold, update, model, rule, noise, plain, work):
     """Search the sentence of n words in ``work.value``.
 
@@ -301,8 +311,6 @@ def search(n, gold, update, model, rule, noise, plain, work):
         Whether it is not the right one.
     """
     states, candidates = work.states, work.candidates
-    work.scores.now[0] += 1
-    work.arcs.now[0] += 1
     start_state(states.row[0])
     states.score[0] = states.inside[0] = 0.0
     states.left[0] = states.right[0] = states.first[0] = states.last[0] = -1

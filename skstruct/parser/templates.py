@@ -47,6 +47,9 @@ N_FIELDS = 25
 CORE = (J, S0, S1, DISTANCE)
 """Fields without children, which many states of a sentence share."""
 
+ARC_CORE = (0, 1, 3, 4, 5, 6, 14)
+"""The same of arcs: dependent, head, their neighbours, and distance."""
+
 # Fields of an arc.
 ARC_FIELDS = ("m", "h", "g", "m-1", "m+1", "h-1", "h+1", "m.lc", "m.rc", "h.lc", "h.rc", "sl", "sr", "q0")
 ARC_NUMBERS = ("d", "m.vl", "m.vr", "h.vl", "h.vr")
@@ -188,7 +191,7 @@ def _repeated(lines, places, attributes):
     return out
 
 
-def compile_templates(lines, places, attributes, sort=False):
+def compile_templates(lines, places, attributes, core_fields=()):
     """Templates as integers.
 
     Parameters
@@ -198,8 +201,8 @@ def compile_templates(lines, places, attributes, sort=False):
         ``STATE_PLACES`` or ``ARC_PLACES``.
     attributes : list of str
         The rows of the array of atoms. That of parts may be there several times.
-    sort : bool
-        Put templates first that read no other fields of a state than ``CORE``.
+    core_fields : tuple of int
+        Templates that read no other fields come first; ``CORE``, ``ARC_CORE`` or none.
 
     Returns
     -------
@@ -223,8 +226,8 @@ def compile_templates(lines, places, attributes, sort=False):
             fields.append((field, offset, row + part))
         rows.append((slot, codes[k], edge))
     A, core = len(fields), 0
-    if sort:
-        inner = [all(a is None or fields[a][0] in CORE for a in row[0]) for row in rows]
+    if core_fields:
+        inner = [all(a is None or fields[a][0] in core_fields for a in row[0]) for row in rows]
         core = sum(inner)
         rows = [rows[k] for k in sorted(range(len(rows)), key=lambda k: not inner[k])]
     slot = [[A if number is None else number for number in row] for row, _, _ in rows]

@@ -33,7 +33,7 @@ from skstruct.parser.features import load
 from skstruct.parser.lines import attributes_read, lines_of, reads_labels, template_lines
 from skstruct.parser.model import final_model, make_task
 from skstruct.parser.paths import trace
-from skstruct.parser.search import new_work, search
+from skstruct.parser.search import forget, new_work, search
 from skstruct.parser.template_sets import ARC_LINES
 from skstruct.parser.trees import actions_of, encode_trees
 from skstruct.training.epochs import run_epoch
@@ -52,6 +52,7 @@ def decode(task, i, model, rule, noise, work, path):
     """Search one sentence; writes its actions, returns the score and the states of the last step."""
     first, n = task.token[i], task.token[i + 1] - task.token[i]
     load(task.atoms, task.n_forms, first, n, np.int64(0), noise, work.value)
+    forget(work)
     m, best, _ = search(n, task.action[:0], np.int64(STANDARD), model, rule, noise, True, work)
     trace(work.states, best, m, work.stack, path, work.path_label)
     return work.states.score[best], work.begin[2 * n] - work.begin[2 * n - 1]
@@ -265,6 +266,29 @@ def test_a_joint_score_is_that_of_actions_and_labels(name, merge):
         assert all(a == b for a, (head, b) in zip(labels, trees[i]) if head > 0)
 
 
+@pytest.mark.parametrize("name", [JOINT, "hs28"], ids=["joint", "after"])
+def test_the_best_trees_are_those_of_the_beam(name):
+    problem = Problem(name, lengths=(4, 5, 1, 5), seed=4).train(3).with_beam(ALL, True)
+    weights, names = problem.dictionaries(), problem.labels.values
+    final = problem.final()
+    for sentence, found in zip(problem.X, final.predict_kbest(problem.X, 40)):
+        scores = [score for _, score in found]
+        assert scores == sorted(scores, reverse=True) and len(found) <= 40
+        assert len({tuple(tree) for tree, _ in found}) == len(found)
+        of_tree = {}
+        for actions in oracle.derivations(len(sentence)):
+            if name == "hs28":
+                score = oracle.score_of(problem.lines.states, weights[0], sentence, actions)
+            else:
+                score, _ = oracle.joint_score(problem.lines, weights, names, sentence, actions)
+            of_tree.setdefault(tuple(oracle.heads_of(actions)), []).append(score)
+        for tree, score in found:  # a score is that of some way to build the tree
+            assert any(score == pytest.approx(s) for s in of_tree[tuple(head for head, _ in tree)])
+        assert scores[0] == pytest.approx(max(max(each) for each in of_tree.values()))
+        assert len(found) > 1 or len(sentence) == 1
+    assert [found[0][0] for found in final.predict_kbest(problem.X, 1)] == final.predict(problem.X)[0]
+
+
 def test_with_all_states_the_joint_search_is_exact():
     problem = Problem(JOINT, lengths=(1, 2, 3, 4, 4), seed=1).train(2)
     weights, names = problem.dictionaries(), problem.labels.values
@@ -389,10 +413,10 @@ def test_rare_features_do_not_count():
     assert any(any(row) for row in by_feature.values())
     for i, sentence in enumerate(problem.X):
         work = new_work(problem.task, problem.model, training=False)
-        heads, labels = np.zeros((2, problem.task.token[-1]), np.int32)
-        scores = np.zeros(len(problem.X))
+        heads, labels = np.zeros((2, 1, problem.task.token[-1]), np.int32)
+        scores = np.zeros((1, len(problem.X)))
         parse.predict(
             problem.task, i, i + 1, problem.model, problem.rule, QUIET, work, heads, labels, scores
         )  # fmt: skip
         _, expected = problem.final().predict([sentence])
-        assert scores[i] == pytest.approx(expected[0])
+        assert scores[0, i] == pytest.approx(expected[0])

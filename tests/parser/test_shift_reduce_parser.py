@@ -16,6 +16,7 @@ from skstruct.datasets import read_conllu
 from skstruct.metrics import attachment_scores
 from skstruct.parser import epoch as structure
 from skstruct.parser import model as parser_model
+from skstruct.parser.lines import template_lines, without_labels
 from skstruct.saving.container import ModelFileError, read_container, write_container
 
 X = [
@@ -412,3 +413,44 @@ def test_new_labels_keep_those_of_features_apart():
     some = {name for name in before if ".r=" in name}
     assert some and len(some & after) > 0.9 * len(some)
     assert model.predict([X[1]]) == [Y[1]]
+
+
+def test_models_of_sets_that_read_no_labels_go_on():
+    """As those of earlier versions, whose "rich" read none."""
+    lines = without_labels(template_lines("rich"))
+    assert len(lines) == 105
+    model = parser(templates=lines, max_iter=2).fit(X, Y)
+    expected = parser(templates=lines, max_iter=2).fit(X, Y).partial_fit(X, Y).decision_function(X)
+    for name in ("rich", "auto"):
+        again = pickle.loads(pickle.dumps(model)).set_params(templates=name).partial_fit(X, Y)
+        np.testing.assert_array_equal(again.decision_function(X), expected)
+    with pytest.raises(ValueError, match="templates='hs28' differs"):
+        model.set_params(templates="hs28").partial_fit(X, Y)
+
+
+def test_the_number_of_labels_that_templates_read_is_limited():
+    n = 4096
+    words, tree = [("a", "D")] * n, [(min(k + 2, n) % n if k < n - 1 else 0, f"l{k}") for k in range(n)]
+    tree[n - 2] = (n, tree[n - 2][1])
+    with pytest.raises(
+        ValueError, match="at most 4095 labels are possible if templates read labels, got 4096"
+    ):
+        parser(templates="auto").fit([words], [tree])
+
+
+def test_the_best_trees_of_a_fitted_parser():
+    model = parser(templates="auto", max_iter=3).fit(X, Y)
+    for found, tree, score in zip(model.predict_kbest(X, 4), model.predict(X), model.decision_function(X)):
+        assert found[0] == (tree, score) and len(found) <= 4
+        assert [s for _, s in found] == sorted([s for _, s in found], reverse=True)
+    with pytest.raises(ValueError, match="k must be an int of at least 1, got 0"):
+        model.predict_kbest(X, 0)
+    assert model.predict_kbest([[]], 2) == [[([], 0.0)]]
+
+
+@pytest.mark.parametrize("n", [1, 3000])
+def test_sentences_of_any_length_and_words_that_nobody_knows(n):
+    model = parser(templates="auto", max_iter=3).fit(X, Y)
+    (tree,) = model.predict([[(f"w{k}", "Z") for k in range(n)]])
+    assert len(tree) == n and [head for head, _ in tree].count(0) == 1
+    assert {label for _, label in tree} <= set(model.classes_)
