@@ -412,6 +412,8 @@ def explain(cell):
     explanation = inspection.explain(cell.model, cell.first())
     if cell.kind == "labels":
         assert explanation.score == pytest.approx(cell.model.decision_function(cell.X[:1])[0])
+    elif cell.kind == "trees":
+        assert explanation.tree == cell.model.predict(cell.X[:1])[0]
 
 
 def feature_weights(cell):
@@ -544,7 +546,7 @@ LACKS = {
     },
     "explain": {
         "mixer-segmenter": UNCLEAR,
-        f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN,
+        f"{SEGMENTERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN,
     },
     "feature_weights": {f"{SEGMENTERS} {RERANKERS} mixer-reranker": NOT_A_CHAIN},
     "transition_weights": {f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}": NOT_A_CHAIN},

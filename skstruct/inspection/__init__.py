@@ -5,7 +5,7 @@ approximates that: :func:`explain` lists every summand of every token. Features 
 ``features.names`` says: ``U05:the/dog`` for the template ``U05:%x[-1,0]/%x[0,0]``.
 
 Of word segmenters and parsers :func:`feature_weights` lists the weights too; paths are explained of taggers
-only. How far the probabilities of a tagger can be trusted, :class:`ReliabilityDisplay` draws.
+and parsers. How far the probabilities of a tagger can be trusted, :class:`ReliabilityDisplay` draws.
 """
 
 from .coefficients_of import Coefficients, coefficients
@@ -13,13 +13,16 @@ from .explaining import explain
 from .feature_lists import FeatureWeight, feature_weights, features_of, transition_weights
 from .reliability import ReliabilityDisplay
 from .rendering import Explanation, TokenExplanation
+from .trees import ArcExplanation, TreeExplanation
 
 __all__ = [
+    "ArcExplanation",
     "Coefficients",
     "Explanation",
     "FeatureWeight",
     "ReliabilityDisplay",
     "TokenExplanation",
+    "TreeExplanation",
     "coefficients",
     "explain",
     "feature_weights",

@@ -12,14 +12,17 @@ from ..data.inputs import as_sequences, as_tokens, check_same_lengths, describe,
 from .feature_lists import active_features, chain_of, tokens_of, weight_rows
 from .rendering import Explanation, TokenExplanation
 from .runners_up import runners_up, runners_up_of_pairs
+from .trees import TreeExplanation, explain_tree
 
 
-def explain(tagger: Any, sequence: Collection[Any], labels: Collection[Any] | None = None) -> Explanation:
+def explain(
+    tagger: Any, sequence: Collection[Any], labels: Collection[Any] | None = None
+) -> Explanation | TreeExplanation:
     """Why a labelling has its score: every contribution of every token.
 
     Parameters
     ----------
-    tagger : StructuredPerceptron, PassiveAggressiveTagger or another chain tagger
+    tagger : StructuredPerceptron, PassiveAggressiveTagger or another chain tagger, or a parser
     sequence : list of tokens
     labels : list of labels, optional
         The labelling to explain, by default the one predicted; None leaves the choice of a token's
@@ -29,7 +32,8 @@ def explain(tagger: Any, sequence: Collection[Any], labels: Collection[Any] | No
     -------
     Explanation
         Its score is that of ``decision_function`` and ``predict_kbest``. ``print`` it for the largest
-        contributions and the runner-up labels.
+        contributions and the runner-up labels. Of a parser a TreeExplanation: what speaks for each arc of
+        the tree that it predicts.
 
     Raises
     ------
@@ -55,6 +59,9 @@ def explain(tagger: Any, sequence: Collection[Any], labels: Collection[Any] | No
     >>> explanation.tokens[1].transitions == [("transition D -> N", transition_weights(tagger)[0, 1])]
     True
     """
+    inside = getattr(tagger, "_model", None)
+    if hasattr(inside, "arcs") and labels is None:
+        return explain_tree(inside, *as_sequences([sequence]))
     model = chain_of(tagger)
     given = as_tokens([sequence])
     path, labels = _path(tagger, given, labels)

@@ -16,6 +16,7 @@ from ..training.chunks import lend, map_chunks
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
 from . import epoch as structure
+from .arcs import arcs_of
 from .atoms import AtomEncoder, check_words
 from .epoch import FEW_LABELS
 from .features import ParseModel
@@ -182,6 +183,19 @@ class ParserModel:
         parts = list(map_chunks(work, sentences, n_jobs))
         trees = [[tree for ranked, _ in parts for tree in ranked[rank]] for rank in range(k)]
         return trees, np.concatenate([scores for _, scores in parts], axis=1)
+
+    def arcs(self, sentence):
+        """(the tree of a sentence, its :class:`.arcs.Arc` before what was lifted is restored)."""
+        (tree,), _ = replace(self, pseudo=False).predict([sentence])
+        columns = check_words([sentence], np.array([0, len(sentence)]), self.encoder.width)
+        task = make_task(
+            self.encoder.encode(columns), self.encoder.rows, np.array([0, len(sentence)], np.int64)
+        )
+        labeled = len(self.labels) > 0
+        heads = [head for head, _ in tree] if labeled else list(tree)
+        labels = [self.labels.ids[label] for _, label in tree] if labeled else [-1] * len(tree)
+        found = arcs_of(self.scorer(), task, heads, labels) if tree else []
+        return restored(tree) if self.pseudo else tree, found
 
     def _trees(self, heads, labels, bounds):
         flat = heads.tolist()
