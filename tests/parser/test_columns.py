@@ -153,7 +153,7 @@ def test_many_templates_have_keys_of_their_own():
         assert (templates_of(np.array([2**30 + 127, -1]), some, places) == -1).all()
         found = decode_keys(
             np.stack([compounds, *np.full((2, len(some)), 2**15 + 1)], axis=1), some, places, attributes,
-            [["<s>", "NONE", "</s>", *map(str, range(2**15))]] * len(attributes),
+            [["<s>", "NONE", "</s>", *map(str, range(2**15))]] * len(attributes), ["NONE"] * 2**15,
         )  # fmt: skip
         assert [line for line, _ in found] == some
 
