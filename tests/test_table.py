@@ -34,6 +34,7 @@ from model_cases import (
     sparse_rows,
     texts,
     trees,
+    trees_of_columns,
     words,
 )
 from sklearn.base import clone
@@ -76,7 +77,8 @@ class Cell:
 
     @property
     def kind(self):
-        return {texts: "words", words: "words", trees: "trees"}.get(self.data, "labels")
+        kinds = {texts: "words", words: "words", trees: "trees", trees_of_columns: "trees"}
+        return kinds.get(self.data, "labels")
 
     def first(self):
         """The first sequence, as the tagger inside gets it."""
@@ -123,10 +125,17 @@ class Cell:
         else:
             lines = []
             for x, y in zip(self.X, self.y):
-                numbered = enumerate(zip(x, y), start=1)
-                cells = (f"{t}\t{w}\t_\t_\t{p}\t_\t{h}\t{d}\t_\t_\n" for t, ((w, p), (h, d)) in numbered)
+                full = [(*word, "_", "_")[:4] for word in x]
+                numbered = enumerate(zip(full, y), start=1)
+                cells = (
+                    f"{t}\t{w}\t_\t{u}\t{p}\t{f}\t{h}\t{d}\t_\t_\n" for t, ((w, p, u, f), (h, d)) in numbered
+                )
                 lines.append("".join(cells))
         return self.write("\n".join(lines) + "\n")
+
+    def reading(self):
+        """The option that says what tokens are, where that is not the default."""
+        return ["--tokens", "form,xpos,upos,feats"] if self.data is trees_of_columns else []
 
     def write(self, text):
         (self.folder / "corpus").write_text(text, encoding="utf-8")
@@ -375,7 +384,7 @@ def tag(cell):
         expected = [[w if isinstance(w, str) else "/".join(w) for w in t] for t in cell.model.predict(cell.X)]
         assert out == "".join(" ".join(words) + "\n" for words in expected)
         return
-    out = cell.command("tag", cell.corpus()).strip("\n").split("\n\n")
+    out = cell.command("tag", cell.corpus(), *cell.reading()).strip("\n").split("\n\n")
     rows = [[line.split() for line in part.split("\n")] for part in out]
     if cell.kind == "trees":
         assert [[(int(r[6]), r[7]) for r in part] for part in rows] == cell.model.predict(cell.X)
@@ -399,7 +408,7 @@ def tag_proba(cell):
 
 
 def evaluate(cell):
-    scores = json.loads(cell.command("evaluate", cell.corpus(), "--json"))
+    scores = json.loads(cell.command("evaluate", cell.corpus(), *cell.reading(), "--json"))
     assert scores["sequences"] == len(cell.X)
 
 
@@ -425,6 +434,10 @@ def convert(cell):
 def explain(cell):
     sequence = cell.X[0] if cell.kind == "words" else cell.first()
     found = inspection.explain(cell.model, sequence)
+    if cell.kind == "trees":
+        assert found.tree == cell.model.predict(cell.X[:1])[0]
+        assert len(found.to_frame()) == sum(len(a.features) + len(a.label_features) for a in found.arcs)
+        return shows(found)
     if hasattr(cell.model, "decision_function"):
         score = cell.model.decision_function(cell.X[:1])[0]
         assert found.score == pytest.approx(score, rel=1e-9, abs=1e-9)
@@ -532,7 +545,8 @@ NOT_ONE_MODEL = ValueError, "cannot be used by|cannot be mixed"
 SEGMENTERS = "segmenter segmenter-*"
 OF_WORDS = "word-segmenter averager-word-segmenter mixer-word-segmenter"
 MIXED = "mixer-segmenter mixer-reranker"
-PARSERS = "parser averager-parser mixer-parser"
+ONE_PARSER = "parser parser-columns"
+PARSERS = f"{ONE_PARSER} averager-parser mixer-parser mixer-parser-columns"
 RERANKERS = "reranker reranker-*"
 MEMBERS = "averager averager-*"
 SHARDS = "mixer mixer-*"
@@ -556,7 +570,8 @@ LACKS = {
     "partial_fit": {f"l1crf l1crf-* {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS} segmenter-l1crf"
                     " segmenter-averager* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
     "fit_shards": {
-        f"{ONLINE_TAGGERS} {CALIBRATED} {SEGMENTERS} {MEMBERS} {RERANKERS} parser word-segmenter": ABSENT,
+        f"{ONLINE_TAGGERS} {CALIBRATED} {SEGMENTERS} {MEMBERS} {RERANKERS} {ONE_PARSER} word-segmenter":
+            ABSENT,
         "mixer-reranker": UNCLEAR,
     },
     "adapt": {
@@ -578,7 +593,7 @@ LACKS = {
             (ValueError, "the templates read column 1, but the tokens are plain strings"),
     },
     "constraints": {f"{PARSERS} {OF_WORDS}": ABSENT},
-    "predict_kbest": {f"{SEGMENTERS} {PARSERS} {RERANKERS} {OF_WORDS} {MIXED}": ABSENT},
+    "predict_kbest": {f"{SEGMENTERS} {RERANKERS} {OF_WORDS} {MIXED}": ABSENT},
     "predict_marginals": {WITHOUT_MARGINALS: ABSENT},
     "predict_posterior": {WITHOUT_MARGINALS: ABSENT},
     "sequence_log_proba": {WITHOUT_MARGINALS: ABSENT},
@@ -587,7 +602,8 @@ LACKS = {
                   WITHOUT_PROBABILITIES: NO_PROBABILITIES},
     "calibrate": {f"{SEGMENTERS} {PARSERS} {OF_WORDS} {RERANKERS} {CALIBRATED} {MIXED}": NOT_A_TAGGER},
     "decision_function": {f"{SEGMENTERS} mixer-segmenter": ABSENT},
-    "member_scores": {f"{PLAIN_TAGGERS} {SEGMENTERS} {SHARDS} {RERANKERS} parser word-segmenter": ABSENT},
+    "member_scores": {f"{PLAIN_TAGGERS} {SEGMENTERS} {SHARDS} {RERANKERS} {ONE_PARSER}"
+                      " word-segmenter": ABSENT},
     "allowed": {f"{SEGMENTERS} {PARSERS} {RERANKERS} {OF_WORDS} {MIXED}": NO_ARGUMENT},
     "dictionary": {f"{TAGGERS} mixer-reranker {PARSERS} {RERANKERS}": NO_ARGUMENT},
     "boundaries": {f"{TAGGERS} {MIXED} {SEGMENTERS} {PARSERS} {RERANKERS}": NO_ARGUMENT},
@@ -600,7 +616,6 @@ LACKS = {
         f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-segmenter mixer-reranker {OF_WORDS}":
             (Refused, "a chain tagger is needed, got a"),
     },
-    "explain": {PARSERS: (TypeError, "explain needs a tagger, a segmenter or a re-ranker, got a Shift")},
     "transition_weights":
         {f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker {OF_WORDS}": NOT_A_CHAIN},
     "coefficients": {
