@@ -15,6 +15,7 @@ from ..features.choose import check_tokens
 from ..features.names import NamedWeights
 from ..features.rows import bag_of
 from ..training.chunks import PIECE_TOKENS, lend, map_chunks, no_collection
+from ..training.saved import SavableModel
 from . import bigram as chain
 from . import kbest as chain_kbest
 from . import marginals, marginals_second, trigram
@@ -60,7 +61,7 @@ def _encoded(encoder, flat, token, grow, like):
 
 
 @dataclass
-class ChainModel:
+class ChainModel(SavableModel):
     """What prediction needs.
 
     Attributes

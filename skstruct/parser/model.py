@@ -15,6 +15,7 @@ from ..features.names import NamedWeights
 from ..training.chunks import lend, map_chunks
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
+from ..training.saved import SavableModel
 from . import epoch as structure
 from .atoms import AtomEncoder, check_words
 from .epoch import FEW_LABELS
@@ -62,7 +63,7 @@ def make_task(atoms, token, actions=None, heads=None, labels=None, weight=None):
 
 
 @dataclass
-class ParserModel:
+class ParserModel(SavableModel):
     """What prediction needs.
 
     Attributes

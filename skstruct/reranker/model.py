@@ -10,11 +10,12 @@ from ..core.store import new_clock
 from ..training.chunks import lend
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
+from ..training.saved import SavableModel
 from . import epoch as structure
 
 
 @dataclass
-class RerankModel:
+class RerankModel(SavableModel):
     """What prediction needs besides the base.
 
     Attributes

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, TypeVar
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -21,7 +22,11 @@ from sklearn.utils.validation import check_is_fitted
 from .._version import __version__
 from ..data.types import Path
 from .container import ModelFileError, read_container, write_container
+from .packing import COMPRESSED
 from .values import Reader, Writer, require, savable_value
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["ModelFileError", "Savable", "load", "savable"]
 
@@ -94,15 +99,74 @@ class Savable:
         With ``min_count`` above 1, a word segmenter, parser or re-ranker saved without ``training`` forgets
         how often it has seen the features that are still too rare to count.
         """
+        self._check_savable()
+        writer = Writer(bool(training), _estimator_state)
+        state = _estimator_state(self, writer, "")
+        header = {"kind": "model", "skstruct": __version__, "estimator": state}
+        write_container(path, header, writer.arrays, version=writer.version)
+
+    def compress(
+        self, *, dtype: Literal["float64", "float32", "float16"] = "float32", keep: float = 1.0
+    ) -> Self:
+        """A smaller model, which predicts the same or nearly the same.
+
+        Features whose weights are all zero are left out, which makes it smaller in memory, and in a file no
+        zero is stored. All models within are compressed, those of members and bases too.
+
+        Parameters
+        ----------
+        dtype : {"float64", "float32", "float16"}, default="float32"
+            What weights are rounded to, and what they take in a file: 8, 4 or 2 bytes. They are computed with
+            as before.
+        keep : float in (0, 1], default=1.0
+            Share of the weights that are not zero which stay, the largest magnitudes first, counted over each
+            model (state features and transitions together).
+
+        Returns
+        -------
+        estimator
+            A new one; this one stays as it is. It can do all that this one can. There is no state of
+            training: ``partial_fit`` and ``warm_start`` start from its weights, with a new average, as after
+            loading a file saved with ``training=False``. A model that was trained further is compressed no
+            more.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If there is nothing to compress.
+        ValueError
+            If a parameter is out of range, or a weight is beyond the range of ``dtype``.
+        TypeError
+            If the estimator could not be saved.
+
+        See Also
+        --------
+        skstruct.inspection.size_curve : Score by size of the file.
+
+        Examples
+        --------
+        >>> from skstruct import StructuredPerceptron
+        >>> X, y = [["the", "dog", "barks"], ["a", "cat", "sleeps"]], [["D", "N", "V"], ["D", "N", "V"]]
+        >>> tagger = StructuredPerceptron(max_iter=5, random_state=0).fit(X, y)
+        >>> tagger.compress().predict([["a", "dog", "sleeps"]])
+        [['D', 'N', 'V']]
+        """
+        if dtype not in COMPRESSED:
+            raise ValueError(f"dtype must be one of {', '.join(COMPRESSED)}, got {dtype!r}")
+        if isinstance(keep, bool) or not isinstance(keep, Real) or not 0.0 < keep <= 1.0:
+            raise ValueError(f"keep must be a number above 0, up to 1, got {keep!r}")
+        self._check_savable()
+        writer = Writer(False, _estimator_state, (dtype, float(keep)))
+        state = _estimator_state(self, writer, "")
+        arrays = {name: array.copy() for name, array in writer.arrays.items()}  # the two share nothing
+        return _estimator_from_state(state, Reader(arrays, _estimator_from_state), "")
+
+    def _check_savable(self):
         if not _is_savable(self):
             raise TypeError(
                 f"a {type(self).__name__} cannot be saved; can be: {', '.join(sorted(_REGISTRY))}"
             )
         check_is_fitted(self)
-        writer = Writer(bool(training), _estimator_state)
-        state = _estimator_state(self, writer, "")
-        header = {"kind": "model", "skstruct": __version__, "estimator": state}
-        write_container(path, header, writer.arrays)
 
     def _to_state(self, writer, name):
         """The JSON of what the estimator has learned beyond attributes like ``classes_``.

@@ -19,6 +19,7 @@ from ..features.names import NamedWeights
 from ..training.chunks import lend, map_chunks
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
+from ..training.saved import SavableModel
 from . import epoch as structure
 from .boundaries import white_space_limits
 from .features import Scorer
@@ -49,7 +50,7 @@ def make_task(texts, limit, gold=None, weight=None):
 
 
 @dataclass
-class WordModel:
+class WordModel(SavableModel):
     """What prediction needs.
 
     Attributes
