@@ -7,6 +7,7 @@ import numpy as np
 
 from ..core.averaging import Average
 from ..core.noise import QUIET
+from ..core.pruning import count_weights
 from ..core.store import READ_ONLY, Store, new_clock
 from ..data.inputs import LABELS, Inputs, PlaceError, flatten, lengths_of, offsets_of
 from ..data.labels import UNLABELLED, Labels
@@ -142,6 +143,11 @@ class ChainModel(SavableModel):
     def n_features(self):
         """Number of features."""
         return self.encoder.n_features
+
+    def sizes(self):
+        """See ``training.saved.SavableModel``."""
+        more = [self.edges] if self.trigrams is None else [self.edges, self.trigrams]
+        return len(self.labels), self.n_features, count_weights(self.nodes), sum(map(count_weights, more))
 
     @property
     def inputs(self):

@@ -91,3 +91,8 @@ def with_rows(store, rows):
         value = store.value.reshape(-1, store.columns)[rows] if store.columns else store.value
         return store._replace(value=value.ravel())
     return _packed(store._replace(first=store.first[rows], count=store.count[rows]))
+
+
+def count_weights(store):
+    """How many weights of a final store are not zero."""
+    return int(np.count_nonzero(store.value))

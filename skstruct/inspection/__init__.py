@@ -13,16 +13,19 @@ from .explaining import explain
 from .feature_lists import FeatureWeight, feature_weights, features_of, transition_weights
 from .reliability import ReliabilityDisplay
 from .rendering import Explanation, TokenExplanation
+from .sizes import SizeCurve, size_curve
 
 __all__ = [
     "Coefficients",
     "Explanation",
     "FeatureWeight",
     "ReliabilityDisplay",
+    "SizeCurve",
     "TokenExplanation",
     "coefficients",
     "explain",
     "feature_weights",
     "features_of",
+    "size_curve",
     "transition_weights",
 ]

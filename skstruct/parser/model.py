@@ -8,6 +8,7 @@ from ..core.codes import STANDARD
 from ..core.feature_table import TableAverage, final, for_reading, restart_average
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
+from ..core.pruning import count_weights
 from ..core.store import READ_ONLY, Store, made_sparse, new_clock, remap_columns
 from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
@@ -100,6 +101,11 @@ class ParserModel(SavableModel):
     def n_features(self):
         """Number of features, of states and of arcs."""
         return self.entries + self.label_entries
+
+    def sizes(self):
+        """See ``training.saved.SavableModel``."""
+        n = sum(map(count_weights, (self.weights, self.label_weights)))
+        return len(self.labels) or None, self.n_features, n, None
 
     @property
     def inputs(self):

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..core.feature_table import final, for_reading, restart_average
 from ..core.noise import QUIET
+from ..core.pruning import count_weights
 from ..core.store import new_clock
 from ..training.chunks import lend
 from ..training.epochs import snapshot
@@ -39,6 +40,10 @@ class RerankModel(SavableModel):
     def n_features(self):
         """Number of features."""
         return self.entries
+
+    def sizes(self):
+        """See ``training.saved.SavableModel``."""
+        return None, self.n_features, count_weights(self.weights), None
 
     def reranker(self):
         """The arrays that kernels search under."""

@@ -23,9 +23,8 @@ these members: ``"name"`` (unique string), ``"dtype"`` (``bool``, ``int8`` to ``
 most 32 integers; ``[]`` is one scalar) and ``"offset"`` (bytes from 20 + H). Offsets are fully determined:
 the first is 0, each next one is the end of its predecessor rounded up to a multiple of 64.
 
-Lists of strings are two arrays: the concatenated UTF-8 bytes (uint8) and n + 1 offsets (int64), string
-i being ``bytes[offsets[i]:offsets[i + 1]]``. Lone surrogates are encoded as three bytes each, as
-Python's ``surrogatepass`` does.
+Lists of strings are two arrays: the concatenated UTF-8 bytes (uint8; ``surrogatepass``) and n + 1 offsets
+(int64), string i being ``bytes[offsets[i]:offsets[i + 1]]``.
 """
 
 import hashlib
@@ -105,13 +104,11 @@ def write_container(path, header, arrays, temporary=None, proceed=None, version=
 
     Examples
     --------
-    >>> import os, tempfile, numpy as np
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = os.path.join(folder.name, "weights.skstruct")
-    >>> write_container(path, {"kind": "model", "alpha": 1e-6}, {"coef": np.arange(3.0)})
-    >>> read_container(path, kind="model")
+    >>> import tempfile, numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_container(f"{folder}/weights", {"kind": "model", "alpha": 1e-6}, {"coef": np.arange(3.0)})
+    ...     read_container(f"{folder}/weights", kind="model")
     ({'kind': 'model', 'alpha': 1e-06}, {'coef': array([0., 1., 2.])})
-    >>> folder.cleanup()
     """
     encoded, specs = _encode_header(header, arrays, version)
     path = os.path.realpath(path)
@@ -122,6 +119,13 @@ def write_container(path, header, arrays, temporary=None, proceed=None, version=
         if error.filename is None:
             error.filename = path  # a full disk does not say what was being written
         raise
+
+
+def container_size(header, arrays, version):
+    """Bytes of the file that :func:`write_container` would write."""
+    encoded, specs = _encode_header(header, arrays, version)
+    end = specs[-1]["offset"] + arrays[specs[-1]["name"]].nbytes if specs else 0
+    return len(encoded) + end + _DIGEST_BYTES
 
 
 def _encode_header(header, arrays, version):
@@ -299,8 +303,9 @@ def _parse_header(encoded, version):
 def _check_spec(spec, where, end, known):
     """Check one array's description, given where the array before ends; return where this one ends."""
     members = ("name", "dtype", "shape", "offset")
-    ok = isinstance(spec, dict) and set(spec) == set(members)
-    _require(ok, f"{where} must have just {', '.join(members)}")
+    _require(
+        isinstance(spec, dict) and set(spec) == set(members), f"{where} must have just {', '.join(members)}"
+    )
     name, dtype, shape, offset = (spec[member] for member in members)
     _require(isinstance(name, str), f"{where}: the name must be a string")
     _require(
@@ -355,8 +360,6 @@ def pack_strings(strings):
     >>> data, offsets = pack_strings(["ab", "", "\u00e9"])
     >>> bytes(data), offsets.tolist()
     (b'ab\xc3\xa9', [0, 2, 2, 4])
-    >>> unpack_strings(data, offsets)
-    ['ab', '', '\u00e9']
     """
     if isinstance(strings, (str, bytes)):
         raise TypeError(f"strings must be a list of str, got {type(strings).__name__}")

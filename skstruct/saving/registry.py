@@ -21,7 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._version import __version__
 from ..data.types import Path
-from .container import ModelFileError, read_container, write_container
+from .container import ModelFileError, container_size, read_container, write_container
+from .memory import memory_of
 from .packing import COMPRESSED
 from .values import Reader, Writer, require, savable_value
 
@@ -161,6 +162,66 @@ class Savable:
         arrays = {name: array.copy() for name, array in writer.arrays.items()}  # the two share nothing
         return _estimator_from_state(state, Reader(arrays, _estimator_from_state), "")
 
+    def info(self) -> dict[str, Any]:
+        """What a fitted model is, how large it is, and what made it.
+
+        Returns
+        -------
+        dict
+            - ``estimator``: the class; of one around others, of all, from the outside in;
+            - ``made_by``: the constructor's call;
+            - ``version``: of the package that trained it, or wrote the first file that says one;
+            - ``n_iter``: epochs or passes of the training, None if that is unknown;
+            - ``labels``, ``features``, ``state_weights`` and ``transition_weights``: numbers, of weights of
+              those that are not zero; None where the structure has no such thing;
+            - ``compressed``: None, or the type of the weights of a compressed model;
+            - ``file_bytes``: what ``save(path, training=False)`` writes;
+            - ``training_bytes``: what ``save(path)`` writes besides;
+            - ``memory_bytes``: arrays, strings and dictionaries, the state of training included.
+
+            For an estimator around others, numbers of labels, features and weights are those of the innermost
+            model; bytes are those of all.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If there is nothing to describe.
+        TypeError
+            If the estimator could not be saved.
+
+        Examples
+        --------
+        >>> from skstruct import StructuredPerceptron
+        >>> X, y = [["the", "dog", "barks"], ["a", "cat", "sleeps"]], [["D", "N", "V"], ["D", "N", "V"]]
+        >>> info = StructuredPerceptron(max_iter=5, random_state=0).fit(X, y).info()
+        >>> info["labels"], info["made_by"]
+        (3, 'StructuredPerceptron(max_iter=5, random_state=0)')
+        """
+        self._check_savable()
+        sizes = []
+        for training in (False, True):
+            writer = Writer(training, _estimator_state)
+            header = {"kind": "model", "skstruct": __version__}
+            header["estimator"] = _estimator_state(self, writer, "")
+            sizes.append(container_size(header, writer.arrays, writer.version))
+        layers = [self]
+        while "_model" not in vars(layers[-1]):
+            held = vars(layers[-1])
+            layers.append(next(held[name] for name in ("tagger_", "estimator_") if name in held))
+        model = layers[-1]._model
+        names = "labels features state_weights transition_weights".split()
+        return {
+            "estimator": " of ".join(type(layer).__name__ for layer in layers),
+            "made_by": " ".join(repr(self).split()),
+            "version": model.version,
+            "n_iter": getattr(self, "n_iter_", getattr(layers[-1], "n_iter_", None)),
+            **dict(zip(names, model.sizes())),
+            "compressed": model.packed,
+            "file_bytes": sizes[0],
+            "training_bytes": sizes[1] - sizes[0],
+            "memory_bytes": memory_of(vars(self)),
+        }
+
     def _check_savable(self):
         if not _is_savable(self):
             raise TypeError(
@@ -223,7 +284,9 @@ def load(path: Path) -> Any:
     try:
         require("estimator" in header, "the header lacks the estimator")
         try:
-            return _estimator_from_state(header["estimator"], Reader(arrays, _estimator_from_state), "")
+            version = header.get("skstruct")
+            reader = Reader(arrays, _estimator_from_state, version if isinstance(version, str) else None)
+            return _estimator_from_state(header["estimator"], reader, "")
         except RecursionError:
             raise ModelFileError("malformed: nested too deeply") from None
     except ModelFileError as error:

@@ -181,9 +181,12 @@ class Reader:
         Each is handed out once, so that nothing shares memory.
     decode_estimator : callable
         ``(node, reader, where) -> estimator``
+    version : str, optional
+        Of the package that wrote the file.
     """
 
-    def __init__(self, arrays, decode_estimator):
+    def __init__(self, arrays, decode_estimator, version=None):
+        self.version = version
         self._arrays = dict(arrays)
         self._decode_estimator = decode_estimator
         self._estimators = []  # within, in the order in which they were complete

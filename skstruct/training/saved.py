@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._version import __version__
 from ..core.feature_table import FeatureTable
 from ..core.store import READ_ONLY, new_clock
 from ..data.inputs import Inputs
@@ -23,9 +24,15 @@ class SavableModel:
     ----------
     packed : str or None
         Of a compressed model, the type of its weights in a file.
+    version : str
+        Of the package, by which it was trained or written.
+
+    A model has ``sizes()``: its labels, features, state weights that are not zero, and transition weights
+    that are not, each None where there is no such thing.
     """
 
     packed: str | None = None
+    version: str = __version__
 
 
 class SavableLearner(Savable):
@@ -63,6 +70,7 @@ class SavableLearner(Savable):
             model = self._saved.compressed(model, *writer.smaller)
         with writer.packing(model.packed):
             state = self._saved.model_state(model, writer, f"{name}model")
+        state["version"] = model.version
         if model.packed is not None:
             state["packed"] = model.packed
         if "_training" in attributes:
@@ -83,7 +91,9 @@ class SavableLearner(Savable):
         model = cls._saved.model_from_state(node, fitted, reader, where)
         packed = node.get("packed")
         require(packed in (None, *COMPRESSED), f"{where}: unknown packed {packed!r:.40}")
-        model.packed = packed
+        version = node.get("version", reader.version)
+        require(isinstance(version, str) or version is None, f"{where}: the version must be a string")
+        model.packed, model.version = packed, version
         labels, classes = getattr(model, "labels", None), fitted.get("classes_")
         if labels:
             ok = isinstance(classes, np.ndarray) and classes.dtype == labels.array.dtype
