@@ -22,6 +22,7 @@ EXPECTED = {
     "letters.py": ["letter by letter", "| order 2 |", "by letters,"],
     "activities.py": ["seconds alone", "| chain, window of 3 |", "run: most of all"],
     "two_stage_l1.py": ["OWL-QN", "two stages", "Figure 4", "line search"],
+    "serve.py": ["threads: 200 requests", "one worker: 200 requests", "0 differ"],
     "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
 }
 
@@ -48,6 +49,7 @@ def test_every_example_is_listed():
         "parse.py",
         "trained_model.py",
         "activities.py",
+        "serve.py",
         pytest.param("letters.py", marks=pytest.mark.slow),
         pytest.param("two_stage_l1.py", marks=pytest.mark.slow),
         pytest.param("grid_search.py", marks=pytest.mark.slow),
