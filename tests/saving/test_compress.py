@@ -8,6 +8,7 @@ import pytest
 import skstruct
 from skstruct import L1CRF, ParameterMixer, Segmenter, StructuredPerceptron
 from skstruct.datasets import make_hmm_sequences
+from skstruct.interchange import load_crfsuite, save_crfsuite
 
 TEMPLATES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%x[-1,0]/%x[0,0]/%x[1,0]", "B", "B1:%x[0,0]"]
 
@@ -91,6 +92,15 @@ def test_what_is_inside_is_compressed_too(corpus):
     small = model.compress()
     assert small.predict(X) == model.predict(X)
     assert (small.info()["compressed"], model.info()["compressed"]) == ("float32", None)
+
+
+def test_export_and_explanation(corpus, tmp_path):
+    X, y = [[{"w": token} for token in x] for x in corpus[0]], corpus[1]
+    small = StructuredPerceptron(max_iter=3, random_state=0).fit(X, y).compress(keep=0.7)
+    save_crfsuite(small, tmp_path / "model.crfsuite")
+    assert load_crfsuite(tmp_path / "model.crfsuite").predict(X) == small.predict(X)
+    explanation = skstruct.inspection.explain(small, X[0])
+    assert explanation.score == pytest.approx(small.decision_function(X[:1])[0])
 
 
 def test_only_compressed_models_need_format_two(tagger, tmp_path):
