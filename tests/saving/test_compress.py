@@ -9,6 +9,7 @@ import skstruct
 from skstruct import L1CRF, ParameterMixer, Segmenter, StructuredPerceptron
 from skstruct.datasets import make_hmm_sequences
 from skstruct.interchange import load_crfsuite, save_crfsuite
+from skstruct.saving.container import read_container, write_container
 
 TEMPLATES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%x[-1,0]/%x[0,0]/%x[1,0]", "B", "B1:%x[0,0]"]
 
@@ -153,3 +154,74 @@ def test_weights_beyond_the_range():
     assert model.compress().predict(X) == model.predict(X)
     with pytest.raises(ValueError, match="dtype='float16' holds no weight of"):
         model.compress(dtype="float16")
+
+
+# -- files that lie ------------------------------------------------------------------------------------
+@pytest.fixture
+def forged(tagger, tmp_path):
+    """A function that changes a compressed model's header and arrays, and says how loading refuses it."""
+
+    def refusal(change):
+        path = tmp_path / "forged"
+        tagger.compress().save(path)
+        header, arrays = read_container(path, kind="model")
+        change(header["estimator"]["state"], arrays)
+        write_container(path, header, arrays, version=2)
+        with pytest.raises(skstruct.saving.registry.ModelFileError) as error:
+            skstruct.load(path)
+        return str(error.value)
+
+    return refusal
+
+
+def _set(name, change):
+    def act(state, arrays):
+        arrays[name] = change(arrays[name])
+
+    return act
+
+
+def _say(change):
+    return lambda state, arrays: change(state)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_set("model.nodes.packed", lambda a: a * np.float32("nan")), "nodes must be finite"),
+        (_set("model.nodes.packed", lambda a: a[1:]), "held must mark"),
+        (_set("model.nodes.packed", lambda a: a.astype(np.int32)), "floating-point"),
+        (_set("model.nodes.held", lambda a: a[1:]), "must have the shape"),
+        (_set("model.nodes.held", lambda a: a.astype(np.int64)), "must be uint8"),
+        (_set("model.nodes.held", lambda a: ~a), "held must mark"),
+        (_set("model.encoder.nodes.1.pairs", lambda a: a.astype(np.int64) + 2**40), "must be int32"),
+        (_set("model.encoder.nodes.1.pairs", lambda a: a.astype(np.float32)), "integers expected"),
+        (_set("model.encoder.nodes.1.row", lambda a: a.astype(np.int64) + 10**6), "row is out of range"),
+        (_say(lambda s: s.update(packed="int8")), "unknown packed 'int8'"),
+        (_say(lambda s: s.update(version=3)), "version must be a string"),
+        (_say(lambda s: s["model"]["nodes"].pop("held")), "nodes lacks held"),
+        (_say(lambda s: s["model"]["encoder"]["nodes"].update(n_rows=2**30)), "must have the shape"),
+        (
+            _say(lambda s: s["model"]["encoder"]["nodes"]["compounds"][1]["row"].update(dtype="int8")),
+            "integers",
+        ),
+    ],
+)
+def test_lies(change, message, forged):
+    assert message in forged(change)
+
+
+def test_readers_of_format_one_refuse_it_by_name(tagger, tmp_path, monkeypatch):
+    tagger.compress().save(tmp_path / "model")
+    monkeypatch.setattr("skstruct.saving.container.FORMAT_VERSION", 1)
+    message = r"written by a newer skstruct \(format 2, this version reads up to 1\)"
+    with pytest.raises(ValueError, match=message):
+        skstruct.load(tmp_path / "model")
+
+
+def test_two_bytes_need_format_two(tmp_path):
+    with pytest.raises(ValueError, match="'w' has dtype float16; allowed"):
+        write_container(tmp_path / "file", {"kind": "model"}, {"w": np.zeros(3, np.float16)})
+    write_container(tmp_path / "file", {"kind": "model"}, {"w": np.ones(3, np.float16)}, version=2)
+    _, arrays = read_container(tmp_path / "file", kind="model")
+    assert arrays["w"].dtype == np.float16 and arrays["w"].tolist() == [1.0] * 3
