@@ -27,6 +27,7 @@ EXPECTED = {
     "activities.py": ["seconds alone", "| chain, window of 3 |", "run: most of all"],
     "two_stage_l1.py": ["OWL-QN", "two stages", "Figure 4", "line search"],
     "word_vectors.py": ["| templates |", "| and clusters |", "| and vectors |", "a cluster: "],
+    "serve.py": ["threads: 200 requests", "one worker: 200 requests", "0 differ"],
     "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
 }
 
@@ -56,6 +57,7 @@ def test_every_example_is_listed():
         "trained_model.py",
         "activities.py",
         "look_inside.py",
+        "serve.py",
         pytest.param("letters.py", marks=pytest.mark.slow),
         pytest.param("any_classifier.py", marks=pytest.mark.slow),
         pytest.param("chunk_columns.py", marks=pytest.mark.slow),

@@ -430,6 +430,41 @@ def convert(cell):
     assert skstruct.load(cell.folder / "again.skstruct").predict(cell.X) == cell.model.predict(cell.X)
 
 
+# -- size ----------------------------------------------------------------------------------------------
+def compress(cell):
+    cell.model.save(cell.folder / "whole", training=False)
+    exact, small = cell.model.compress(dtype="float64"), cell.model.compress()
+    assert_predicts_same(cell.model, exact, cell.X)
+    small.save(cell.folder / "small")
+    again = skstruct.load(cell.folder / "small")
+    assert_predicts_same(small, again, cell.X)
+    # Not the labels, of which two may score the same; so may the last of a re-ranker's list and the next.
+    if hasattr(small, "decision_function") and "reranker" not in cell.name:
+        expected = cell.model.decision_function(cell.X)
+        np.testing.assert_allclose(small.decision_function(cell.X), expected, rtol=1e-6, atol=1e-6)
+    assert len(cell.model.compress(dtype="float16", keep=0.3).predict(cell.X)) == len(cell.X)
+    with pytest.raises(ValueError, match="keep must be a number above 0, up to 1, got 0"):
+        cell.model.compress(keep=0)
+
+
+def info(cell):
+    info, small = cell.model.info(), cell.model.compress().info()
+    cell.model.save(cell.folder / "model")
+    cell.model.save(cell.folder / "part", training=False)
+    assert info["file_bytes"] == (cell.folder / "part").stat().st_size
+    assert info["file_bytes"] + info["training_bytes"] == (cell.folder / "model").stat().st_size
+    assert (info["compressed"], small["compressed"]) == (None, "float32")
+    assert info["version"] == small["version"] == skstruct.__version__
+    assert info["memory_bytes"] > 0 and info["made_by"].startswith(type(cell.model).__name__)
+    assert small["features"] <= info["features"] and small["state_weights"] == info["state_weights"]
+
+
+def size_curve(cell):
+    curve = inspection.size_curve(cell.model, cell.X, cell.y, keep=[1.0, 0.2])
+    assert np.isnan(curve.keep[0]) and curve.keep[1:].tolist() == [1.0, 0.2]
+    assert curve.score[0] == cell.model.score(cell.X, cell.y) and curve.file_bytes[2] <= curve.file_bytes[1]
+
+
 # -- looking inside ------------------------------------------------------------------------------------
 def explain(cell):
     sequence = cell.X[0] if cell.kind == "words" else cell.first()
@@ -524,6 +559,7 @@ VERBS = {
         bad_last_sequence, bad_last_labels, bad_last_sequence_with_n_jobs,
         save_and_load, copies, clones, read_only_memory,
         tag, tag_proba, evaluate, show, convert,
+        compress, info, size_curve,
         explain, feature_weights, transition_weights, coefficients, features_of, render, errors,
         n_features,
     )
@@ -677,7 +713,7 @@ PLUMBING = r"(get|set)_params|get_metadata_routing|set_\w+_request|set_callbacks
 ELSEWHERE = {"save": "save_and_load"}
 """Methods that verbs of another name try."""
 
-COMMANDS_WITHOUT_MODELS = {"demo", "train", "compare"}
+COMMANDS_WITHOUT_MODELS = {"demo", "train", "compare", "compile"}
 
 METAS = {
     "segment": Segmenter,

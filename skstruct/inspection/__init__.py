@@ -21,6 +21,7 @@ from .path_display import RegularizationPathDisplay
 from .pictures import render
 from .reliability import ReliabilityDisplay
 from .rendering import Counterfactual, Explanation, TokenExplanation
+from .sizes import SizeCurve, size_curve
 from .transition_display import TransitionDisplay
 from .trees import ArcExplanation, TreeExplanation
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
@@ -42,6 +43,7 @@ __all__ = [
     "LabelConfusionDisplay",
     "RegularizationPathDisplay",
     "ReliabilityDisplay",
+    "SizeCurve",
     "TokenExplanation",
     "TransitionDisplay",
     "TransitionWeights",
@@ -52,5 +54,6 @@ __all__ = [
     "feature_weights",
     "features_of",
     "render",
+    "size_curve",
     "transition_weights",
 ]

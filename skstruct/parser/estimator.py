@@ -27,10 +27,10 @@ from . import saved
 from .atoms import AtomEncoder, check_words, count_parts
 from .lines import attributes_read, check_columns, lines_of, without_labels
 from .model import continued_state, fresh_state, make_task
-from .pseudo import marked_trees
+from .pseudo import check_projectivize, marked_trees
 from .run import ParseRun, unlabeled_attachment
 from .template_sets import TEMPLATE_SETS
-from .trees import check_trees, encode_trees, heads_alone, split_arcs
+from .trees import check_trees, encode_trees, heads_alone, split_arcs, trained_on
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -223,7 +223,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     def _prepare(self, X, y, sample_weight, given=None, continued=False, stream=False):
         """Check and encode everything; what is left to do is to train."""
-        self._check_pseudo()
+        check_projectivize(self.projectivize, self.labeled)
         rule = self._rule()
         X, y, token = check_X_y(X, y)
         weight = sample_weights(sample_weight, X)
@@ -240,15 +240,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             gold, labels = encode_labels(arcs, token, labels, grow=True)
             if len(labels) == 0:
                 raise ValueError("y holds no label: all are None; for heads alone, labeled=False")
-        used = np.diff(token) > 0
-        used[skipped] = False
-        if weight is not None:
-            used &= weight > 0.0
-        if not used.any():
-            raise ValueError(
-                "no sentence is left to train on: all are empty, of sample_weight 0, or not projective "
-                f"(projectivize={self.projectivize!r})"
-            )
+        used = trained_on(token, skipped, weight, self.projectivize)
         held_out = None
         if self.early_stopping and not stream and given is None:
             test = self._held_out(np.flatnonzero(used))
@@ -261,14 +253,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         encoder = AtomEncoder(attributes_read(lines), len(columns))
         atoms, encoder = (self._model.encoder if continued else encoder).grown(columns)
         task = make_task(
-            atoms,
-            encoder.rows,
-            token,
-            actions.reshape(-1, 2)[words].ravel(),
-            lifted[words],
-            gold[words] if self.labeled else gold,
-            weight,
-        )
+            atoms, encoder.rows, token, actions.reshape(-1, 2)[words].ravel(), lifted[words],
+            gold[words] if self.labeled else gold, weight,
+        )  # fmt: skip
         if continued:
             state = continued_state(
                 self._training, lines, encoder, old_labels, labels, self._settings(), rule, stream
@@ -284,13 +271,6 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         """How to search, and what to learn from."""
         merge, update = bool(self.merge_states), UPDATES[self.update]
         return {"beam": int(self.beam_size), "merge": merge, "update": update}
-
-    def _check_pseudo(self):
-        """Raise if labels cannot say what was lifted."""
-        if self.projectivize == "pseudo" and not self.labeled:
-            raise ValueError(
-                "projectivize='pseudo' writes what was lifted into labels: it needs labeled=True"
-            )
 
     def _fresh_state(self, lines, encoder, labels, key):
         """No features, no weights."""

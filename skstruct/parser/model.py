@@ -8,6 +8,7 @@ from ..core.codes import STANDARD
 from ..core.feature_table import TableAverage, final, for_reading, restart_average
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
+from ..core.pruning import count_weights
 from ..core.store import READ_ONLY, Store, made_sparse, new_clock, remap_columns
 from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
@@ -15,6 +16,7 @@ from ..features.names import NamedWeights
 from ..training.chunks import lend, map_chunks
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
+from ..training.saved import SavableModel
 from . import epoch as structure
 from .arcs import arcs_of
 from .atoms import AtomEncoder, check_words
@@ -57,7 +59,7 @@ def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=
 
 
 @dataclass
-class ParserModel:
+class ParserModel(SavableModel):
     """What prediction needs.
 
     Attributes
@@ -104,6 +106,11 @@ class ParserModel:
     def n_features(self):
         """Number of features, of states and of arcs."""
         return self.entries + self.label_entries
+
+    def sizes(self):
+        """See ``training.saved.SavableModel``."""
+        n = sum(map(count_weights, (self.weights, self.label_weights)))
+        return len(self.labels) or None, self.n_features, n, None
 
     @property
     def inputs(self):

@@ -107,3 +107,9 @@ def _levels(top, children, without):
         level = [c for k in level for c in children[k] if c != without]
         out += level
     return out
+
+
+def check_projectivize(projectivize, labeled):
+    """Raise if labels cannot say what was lifted."""
+    if projectivize == "pseudo" and not labeled:
+        raise ValueError("projectivize='pseudo' writes what was lifted into labels: it needs labeled=True")

@@ -4,11 +4,14 @@ Features are stored by their keys, in the order of rows; the tables are built an
 feature occurs twice, and each belongs to a template.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..core.codes import STANDARD
 from ..core.feature_table import for_training, in_use, seen_in_use, table_from_keys
 from ..core.hashing import keys_of
+from ..core.pruning import pruned, rows_in_use, with_rows
 from ..core.store import READ_ONLY
 from ..data.labels import Labels
 from ..features.alphabet import Alphabet
@@ -160,6 +163,18 @@ def _table(keys, lines, places, reader, where):
     table, distinct = table_from_keys(keys)
     require(distinct, f"{where}: a feature occurs twice")
     return table, keys.shape[0]
+
+
+def compressed(model, dtype, keep):
+    """The :class:`ParserModel` without the features that have no weight."""
+    parts = {}
+    names = ("weights", "table", "entries"), ("label_weights", "label_table", "label_entries")
+    stores = pruned([model.weights, model.label_weights], dtype, keep)
+    for store, (weights, table, entries) in zip(stores, names):
+        rows = np.flatnonzero(rows_in_use(store))
+        keys = keys_of(getattr(model, table), getattr(model, entries))[rows]
+        parts |= {weights: with_rows(store, rows), table: table_from_keys(keys)[0], entries: len(rows)}
+    return replace(model, packed=dtype, **parts)
 
 
 def trained_from_state(node, model, min_count, rule, clock, reader, where):
