@@ -14,11 +14,11 @@ REPEAT = 3
 
 
 def rows_of(name, model, folder):
-    """A row with the state of training and one without."""
+    """A row with the state of training, one without, and one of the compressed model."""
     rows = []
-    for training in (True, False):
+    for kind in ("with", "without", "compressed"):
         path = pathlib.Path(folder, "model")
-        model.save(path, training=training)
+        (model.compress() if kind == "compressed" else model).save(path, training=kind == "with")
         seconds = []
         for _ in range(REPEAT):
             began = time.process_time()
@@ -26,7 +26,7 @@ def rows_of(name, model, folder):
             seconds.append(time.process_time() - began)
         data = path.read_bytes()
         rows.append([
-            name, "with" if training else "without", f"{len(data) / 1e6:.1f} MB",
+            name, kind, f"{len(data) / 1e6:.1f} MB",
             f"{len(gzip.compress(data, 6)) / 1e6:.1f} MB", f"{sorted(seconds)[REPEAT // 2]:.2f} s",
         ])  # fmt: skip
     return rows
@@ -43,7 +43,7 @@ def main():
                     warnings.simplefilter("ignore")
                     model.fit(X, y)
                 rows += rows_of(f"{corpus}, `{type(model).__name__}`", model, folder)
-    table(["model", "state of training", "file", "compressed by gzip", "load"], rows)
+    table(["model", "state of training", "file", "by gzip", "load"], rows)
 
 
 if __name__ == "__main__":

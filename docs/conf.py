@@ -92,7 +92,7 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["auto_examples"],
     "filename_pattern": r"\.py$",
-    "ignore_pattern": r"_study\.py",
+    "ignore_pattern": r"(_study|picture)\.py",
     "reset_argv": "gallery.arguments_of",
     "abort_on_example_error": True,
     "within_subsection_order": "gallery.order",

@@ -1,4 +1,8 @@
-"""What do words tell that nobody has labelled?
+"""
+Words from raw text
+===================
+
+What do words tell that nobody has labelled?
 
 `WordVectors` learns from raw text which words are alike. Two ways to tell a tagger, both beside the templates
 "word-best": the cluster of a word as a further column of the token, which templates read; or the vector, as
@@ -18,7 +22,7 @@ the embedded sample is read, which is too small to tell anything; docs/studies.m
 from itertools import product
 
 import numpy as np
-from _study import DATA, claim, mean_and_spread, options, progress, pyplot, table
+from _study import DATA, claim, mean_and_spread, progress, study, table
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 
@@ -82,7 +86,7 @@ def model(name, text, dropout, seed, quick):
 
 
 def curves(task, sizes, arguments):
-    """(test part, model) -> scores by size and seed"""
+    """{test part: {model: scores by size and seed}}"""
     (X, y), parts, more, score, dropout = task
     texts = {"templates": [], "and clusters": X, "and clusters, more text": X + more, "and vectors": X}
     if not more:
@@ -94,75 +98,75 @@ def curves(task, sizes, arguments):
         for k, n in enumerate(sizes):
             pipeline.fit([X[i] for i in order[:n]], [y[i] for i in order[:n]])
             for part, (X_test, y_test) in parts.items():
-                rows = found.setdefault((part, name), [[] for _ in sizes])
-                rows[k].append(score(y_test, pipeline.predict(X_test)))
+                rows = found.setdefault(part, {}).setdefault(name, [[] for _ in sizes])
+                rows[k].append(float(score(y_test, pipeline.predict(X_test))))
                 progress(f"{name}, seed {seed}, {n} sentences, {part}: {rows[k][-1]:.4f}")
     return found
 
 
-def show(title, sizes, found, quick):
-    """Tables of scores, and of gains over the templates, seed by seed."""
-    for part in dict.fromkeys(part for part, _ in found):
-        plain = found[part, "templates"]
-        rows = []
-        for name in (name for each, name in found if each == part):
-            cells = [" ± ".join(mean_and_spread(scores)) for scores in found[part, name]]
-            rows.append([name, *cells])
-        table([f"{title}, {part}; sentences", *map(str, sizes)], rows)
-        for name in (name for each, name in found if each == part and name != "templates"):
-            gains = [[a - b for a, b in zip(*pair)] for pair in zip(found[part, name], plain)]
-            for n, gain in ((sizes[0], gains[0]), (sizes[-1], gains[-1])):
-                numbers = ", ".join(f"{each:+.4f}" for each in gain)
-                text = f"{title}, {part}, {n} sentences with labels: templates {name} gain with every seed"
-                claim(text, min(gain) > 0, numbers, quick)
-
-
-def show_clusters(X, quick):
-    """Print what some clusters hold."""
+def clusters(X, quick):
+    """What the largest clusters hold."""
     small = {"n_components": 5, "min_count": 2, "n_clusters": 10} if quick else {"n_clusters": 100}
     grouped = WordVectors(**small, random_state=0).fit(X)
     members = {}
     for word, k in grouped.words_.items():
         members.setdefault(int(grouped.clusters_[k]), []).append(word)
-    for words in sorted(members.values(), key=len)[-4:]:
-        print(f"\na cluster: {', '.join(words[:12])} ...")
+    return [words[:12] for words in sorted(members.values(), key=len)[-4:]]
 
 
-def draw(axes, title, sizes, found):
-    """Score against sentences with labels, on the first test part."""
-    first = next(iter(found))[0]
-    for (part, name), rows in found.items():
-        if part == first:
-            low, high = np.min(rows, axis=1), np.max(rows, axis=1)
-            axes.plot(sizes, np.mean(rows, axis=1), marker=".", label=name)
-            axes.fill_between(sizes, low, high, alpha=0.2)
-    axes.set(xscale="log", xlabel="sentences with labels", title=f"{title}, {first}")
-    axes.set_xticks(sizes, [f"{n:,}" for n in sizes])
-    axes.minorticks_off()
-    axes.legend()
-
-
-def main():
-    """Run the study."""
-    arguments = options(__doc__, ["ewt", "conll2000", "conll2002-esp"], 3)
-    if arguments.quick:
-        arguments.seeds = 1
+def run(arguments):
+    """By task: sizes, scores by test part, model, size and seed, and some clusters."""
     found = {}
     for title, task in tasks(arguments.quick).items():
         X = task[0][0]
         sizes = [n for n in (500, 2000) if n < len(X)] if not arguments.quick else [40]
         sizes.append(len(X))
         progress(f"{title}: {len(X)} sentences")
-        found[title] = sizes, curves(task, sizes, arguments)
-        show(title, *found[title], arguments.quick)
-        show_clusters(X, arguments.quick)
-    if arguments.plot:
-        figure, axes = pyplot().subplots(1, len(found), figsize=(10, 4), layout="constrained")
-        for ax, (title, each) in zip(axes, found.items()):
-            draw(ax, title, *each)
-        figure.savefig(arguments.plot, dpi=150)
-        print(f"\nfigure: {arguments.plot}")
+        scores = curves(task, sizes, arguments)
+        found[title] = {"sizes": sizes, "scores": scores, "clusters": clusters(X, arguments.quick)}
+    return found
+
+
+def report(results, quick):
+    """Tables of scores, gains over the templates seed by seed, and clusters."""
+    for title, found in results.items():
+        sizes = found["sizes"]
+        for part, models in found["scores"].items():
+            rows = [
+                [name, *(" ± ".join(mean_and_spread(values)) for values in scores)]
+                for name, scores in models.items()
+            ]
+            table([f"{title}, {part}; sentences", *map(str, sizes)], rows)
+            for name in list(models)[1:]:
+                pairs = zip(models[name], models["templates"])
+                gains = [[a - b for a, b in zip(*pair)] for pair in pairs]
+                for n, gain in ((sizes[0], gains[0]), (sizes[-1], gains[-1])):
+                    numbers = ", ".join(f"{each:+.4f}" for each in gain)
+                    text = (
+                        f"{title}, {part}, {n} sentences with labels: templates {name} gain with every seed"
+                    )
+                    claim(text, min(gain) > 0, numbers, quick)
+        for words in found["clusters"]:
+            print(f"\na cluster: {', '.join(words)} ...")
+    return lambda plt: draw(plt, results)
+
+
+def draw(plt, results):
+    """Score against sentences with labels, on the first test part."""
+    figure, all_axes = plt.subplots(1, len(results), figsize=(10, 4), layout="constrained")
+    for axes, (title, found) in zip(all_axes, results.items()):
+        part, models = next(iter(found["scores"].items()))
+        sizes = found["sizes"]
+        for name, rows in models.items():
+            low, high = np.min(rows, axis=1), np.max(rows, axis=1)
+            axes.plot(sizes, np.mean(rows, axis=1), marker=".", label=name)
+            axes.fill_between(sizes, low, high, alpha=0.2)
+        axes.set(xscale="log", xlabel="sentences with labels", title=f"{title}, {part}")
+        axes.set_xticks(sizes, [f"{n:,}" for n in sizes])
+        axes.minorticks_off()
+        axes.legend()
+    return figure
 
 
 if __name__ == "__main__":
-    main()
+    study("word_vectors", __doc__, ["ewt", "conll2000", "conll2002-esp"], run, report)

@@ -27,6 +27,7 @@ from .words.estimator import WordSegmenter
 
 if TYPE_CHECKING:
     from . import datasets, inspection, interchange
+    from ._warming import warm_up
 
 __all__ = [
     "BaggingShuffleAverager",
@@ -49,6 +50,7 @@ __all__ = [
     "load",
     "metrics",
     "regularization_path",
+    "warm_up",
 ]
 
 # Where these modules were up to 0.1.0, and where scripts import them from.
@@ -63,8 +65,10 @@ _LATER = ("datasets", "inspection", "interchange")  # at their first use: who on
 def __getattr__(name):
     if name in _LATER:
         return importlib.import_module(f"{__name__}.{name}")
+    if name == "warm_up":
+        return importlib.import_module(f"{__name__}._warming").warm_up
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LATER, "warm_up"})

@@ -108,6 +108,13 @@ def trees(n_labels):
     return X, y
 
 
+def trees_of_columns(n_labels):
+    """The same; words have a tag, a class, and morphological features."""
+    X, y = trees(n_labels)
+    rows = [[(w, t, t.lower(), f"Case={w[-1]}|Number={k % 2}") for k, (w, t) in enumerate(s)] for s in X]
+    return [[*sentence[:-1], (*sentence[-1][:3], "_")] for sentence in rows], y
+
+
 def _perceptron(features=TEMPLATES, **parameters):
     return StructuredPerceptron(features, max_iter=2, random_state=0, **parameters)
 
@@ -192,6 +199,11 @@ KINDS_OF_TOKENS = {
     "perceptron-order2-frames": (frames, lambda: _perceptron("auto", order=2)),
     "passive-aggressive-frames": (frames, _passive_aggressive),
     "l1crf-frames": (frames, _l1crf),
+    "parser-columns": (trees_of_columns, lambda: ShiftReduceParser(beam_size=2, max_iter=2, random_state=0)),
+    "mixer-parser-columns": (
+        trees_of_columns,
+        lambda: _mixer(ShiftReduceParser(beam_size=2, max_iter=2, random_state=0)),
+    ),
     "calibrated-dicts": (dicts, lambda: _calibrated(_perceptron("auto"))),
     "calibrated-rows": (rows, lambda: _calibrated(_perceptron("auto"))),
 }

@@ -10,6 +10,7 @@ SH, LR, RR = 0, 1, 2
 class Tree:
     def __init__(self, word):
         self.word, self.left, self.right = word, [], []  # children in the order of their attachment
+        self.label = None
 
 
 def attribute(name, sentence, k, missing):
@@ -39,22 +40,30 @@ def state_atom(name, sentence, stack, j):
         return min(len({"vl": tree.left, "vr": tree.right}[rest[0]]), 7) if tree else 0
     if len(rest) == 1:
         return attribute(rest[0], sentence, tree.word if tree else None, "<s>")
-    children = [] if tree is None else {"l": tree.left, "r": tree.right}[rest[0][0]]
-    which = 2 if rest[0].endswith("2") else 1
-    child = children[-which].word if len(children) >= which else None
-    return attribute(rest[1], sentence, child, "NONE")
+    child = child_of(tree, rest[0])
+    if rest[1] == "r":
+        return child.label if child else "NONE"
+    return attribute(rest[1], sentence, child.word if child else None, "NONE")
+
+
+def child_of(tree, name):
+    """A child such as "lc2", or None."""
+    children = [] if tree is None else {"l": tree.left, "r": tree.right}[name[0]]
+    which = 2 if name.endswith("2") else 1
+    return children[-which] if len(children) >= which else None
 
 
 def state_features(lines, sentence, stack, j):
     return [(line, tuple(state_atom(a, sentence, stack, j) for a in line.split())) for line in lines]
 
 
-def act(action, stack, j):
-    """The state after an action; stacks and trees are copied."""
+def act(action, stack, j, label=None):
+    """The state after an action that gives a label; stacks and trees are copied."""
     stack = [copied(tree) for tree in stack]
     if action == SH:
         return [*stack, Tree(j)], j + 1
     below, top = stack[-2:]
+    (below if action == LR else top).label = label
     if action == LR:
         top.left.append(below)
         return [*stack[:-2], top], j
@@ -64,7 +73,7 @@ def act(action, stack, j):
 
 def copied(tree):
     new = Tree(tree.word)
-    new.left, new.right = list(tree.left), list(tree.right)
+    new.left, new.right, new.label = list(tree.left), list(tree.right), tree.label
     return new
 
 
@@ -163,6 +172,57 @@ def arc_features(lines, sentence, heads, k):
         return attribute(what, sentence, place, missing)
 
     return [(line, tuple(map(value, line.split()))) for line in lines]
+
+
+def reduction_features(lines, sentence, stack, j, action):
+    """The features of the label of the arc that a reduction makes."""
+    m, h = (stack[-2], stack[-1]) if action == LR else (stack[-1], stack[-2])
+    gap = m.word - h.word
+    numbers = {"d": distance(gap) if gap > 0 else 8 + distance(-gap)}
+    places = {
+        "m": (m.word, "<s>"), "h": (h.word, "<s>"), "m-1": (m.word - 1, "<s>"), "m+1": (m.word + 1, "</s>"),
+        "h-1": (h.word - 1, "<s>"), "h+1": (h.word + 1, "</s>"), "q0": (j, "</s>"),
+        "g": (stack[-3].word if len(stack) > 2 else -1, "<s>"),
+    }  # fmt: skip
+    labels = {}
+    inner = child_of(h, "lc" if action == LR else "rc")
+    near = {f"{name}.{c}": child_of(tree, c) for name, tree in (("m", m), ("h", h)) for c in ("lc", "rc")}
+    for name, child in {**near, "sl": inner}.items():
+        places[name] = (child.word if child else -1, "NONE")
+        labels[name] = child.label if child else "NONE"
+    for name, tree in (("m", m), ("h", h)):
+        numbers[f"{name}.vl"], numbers[f"{name}.vr"] = min(len(tree.left), 7), min(len(tree.right), 7)
+
+    def value(name):
+        word, _, what = name.rpartition(".")
+        if name in numbers:
+            return numbers[name]
+        return labels[word] if what == "r" else attribute(what, sentence, *places[word])
+
+    return [(line, tuple(map(value, line.split()))) for line in lines]
+
+
+def joint_gains(lines, weights, sentence, stack, j, action):
+    """(score, number of the label) of an action whose label is the best one; -1 for none."""
+    score = gains(lines.states, weights[0], sentence, stack, j)[action]
+    if action == SH:
+        return score, -1
+    rows = [weights[1].get(f) for f in reduction_features(lines.arcs, sentence, stack, j, action)]
+    totals = [sum(column) for column in zip(*filter(None, rows))] or [0.0]
+    best = max(range(len(totals)), key=lambda y: (totals[y], -y))
+    return score + totals[best], best
+
+
+def joint_score(lines, weights, names, sentence, actions):
+    """(score, labels of the words, None for the root) of actions whose labels are the best ones."""
+    stack, j, total, labels = [], 0, 0.0, [None] * len(sentence)
+    for action in actions:
+        score, y = joint_gains(lines, weights, sentence, stack, j, action)
+        if action != SH:
+            labels[stack[-2 if action == LR else -1].word] = names[y]
+        stack, j = act(action, stack, j, names[y] if y >= 0 else None)
+        total += score
+    return total, labels
 
 
 def trees(n):

@@ -29,6 +29,7 @@ EXPECTED = {
     "learners.py": ["passive-aggressive", "CRF, L1", "segmentation: epochs"],
     "parameter_mixing.py": ["nonzero", "errors added"],
     "word_vectors.py": ["| templates |", "| and clusters |", "| and vectors |", "a cluster: "],
+    "serve.py": ["threads: 200 requests", "one worker: 200 requests", "0 differ"],
     "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
 }
 
@@ -61,6 +62,7 @@ def test_every_example_is_listed():
         "trained_model.py",
         "activities.py",
         "look_inside.py",
+        "serve.py",
         pytest.param("letters.py", marks=pytest.mark.slow),
         pytest.param("any_classifier.py", marks=pytest.mark.slow),
         pytest.param("chunk_columns.py", marks=pytest.mark.slow),

@@ -26,7 +26,7 @@ FLOORS = (
     ("crf", "reranker"),
     ("mixing",),
     ("calibration", "inspection", "interchange"),
-    ("datasets",),
+    ("datasets", "_warming"),
     ("cli",),
 )
 """Folders and top-level modules from the ground up."""

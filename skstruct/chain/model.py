@@ -7,6 +7,7 @@ import numpy as np
 
 from ..core.averaging import Average
 from ..core.noise import QUIET
+from ..core.pruning import count_weights
 from ..core.store import READ_ONLY, Store, new_clock
 from ..data.inputs import LABELS, Inputs, PlaceError, flatten, lengths_of, offsets_of
 from ..data.joint import JointSequences
@@ -16,6 +17,7 @@ from ..features.choose import check_tokens
 from ..features.names import NamedWeights
 from ..features.spelled import bag_of
 from ..training.chunks import PIECE_TOKENS, lend, map_chunks, no_collection
+from ..training.saved import SavableModel
 from . import bigram as chain
 from . import kbest as chain_kbest
 from . import marginals, marginals_second, trigram
@@ -61,7 +63,7 @@ def _encoded(encoder, flat, token, grow, like):
 
 
 @dataclass
-class ChainModel:
+class ChainModel(SavableModel):
     """What prediction needs.
 
     Attributes
@@ -142,6 +144,11 @@ class ChainModel:
     def n_features(self):
         """Number of features."""
         return self.encoder.n_features
+
+    def sizes(self):
+        """See ``training.saved.SavableModel``."""
+        more = [self.edges] if self.trigrams is None else [self.edges, self.trigrams]
+        return len(self.labels), self.n_features, count_weights(self.nodes), sum(map(count_weights, more))
 
     @property
     def inputs(self):

@@ -4,8 +4,11 @@ Every array is checked against the number of labels and of feature rows, every r
 its range: kernels index without checks.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
+from ..core.pruning import pruned, rows_in_use, with_rows
 from ..core.store import READ_ONLY
 from ..features.saved import encoder_from_state, encoder_state
 from ..saving.labels import labels_from_state, labels_state
@@ -67,6 +70,17 @@ def model_from_state(node, fitted, reader, where):
     allowed = [reader.array(part, where, np.bool_, shape) for part, shape in zip(parts, ((L,), (L, L), (L,)))]
     constraints = tuple(np.where(ok, 0.0, -np.inf) for ok in allowed)
     return ChainModel(encoder=encoder, labels=labels, constraints=constraints, **stores)
+
+
+def compressed(model, dtype, keep):
+    """The :class:`ChainModel` without the features that have no weight."""
+    names, L = model.structure.STORES, len(model.labels)
+    stores = dict(zip(names, pruned([getattr(model, name) for name in names], dtype, keep)))
+    used = rows_in_use(stores["nodes"]), rows_in_use(stores["edges"]).reshape(-1, L).any(axis=1)
+    encoder, nodes, edges = model.encoder.only(*used)
+    stores["nodes"] = with_rows(stores["nodes"], nodes)
+    stores["edges"] = with_rows(stores["edges"], (edges[:, None] * L + np.arange(L)).ravel())
+    return replace(model, encoder=encoder, packed=dtype, **stores)
 
 
 def trained_from_state(node, model, min_count, rule, clock, reader, where):

@@ -15,10 +15,10 @@ import sys
 
 from .._version import __version__
 from ..core.compile import before_compiling
-from . import compare, convert, demo, evaluate, show, tag, train
+from . import compare, compile, convert, demo, evaluate, show, tag, train
 from .common import CommandError, tell, tell_of_compiling
 
-COMMANDS = (demo, train, tag, evaluate, show, convert, compare)
+COMMANDS = (demo, train, tag, evaluate, show, convert, compare, compile)
 
 DATA_ERROR = 1
 """Exit code for input that cannot be used."""

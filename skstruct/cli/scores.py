@@ -94,7 +94,7 @@ def tree_scores(X, y, predicted):
         ``sequences``, ``tokens``, ``uas``, ``las``, ``complete``, and without punctuation ``words``,
         ``words_uas``, ``words_las``. There is no ``las`` of a parser that gives heads alone.
     """
-    punctuation = [[_is_punctuation(form) for form, _ in sentence] for sentence in X]
+    punctuation = [[_is_punctuation(form) for form, *_ in sentence] for sentence in X]
     everything = attachment_scores(y, predicted)
     words = attachment_scores(y, predicted, punctuation=punctuation)
     scores = {

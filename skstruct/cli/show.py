@@ -147,7 +147,8 @@ def _features(tagger, lines):
         token = "strings with numbers"
     named = preset_of(lines) if inputs.task != TREES else None
     preset = {} if named is None else {"preset": named}
-    return {"token": "(form, tag)" if inputs.task == TREES else token, **preset, "features": list(lines)}
+    parsed = f"({', '.join(['form', 'tag', *(f'c{c}' for c in range(2, inputs.width))])})"
+    return {"token": parsed if inputs.task == TREES else token, **preset, "features": list(lines)}
 
 
 def _default(estimator, name):

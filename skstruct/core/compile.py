@@ -16,8 +16,10 @@ The cache. Numba notices when the file of a kernel changes, but not when a helpe
 so that the machine code of an older version of the package could run. Here the cache's folder is named
 after a hash of all files with kernels and of what these import. Numba also insists on a folder it can
 write to. Here a kernel is looked for in each of the places that :func:`_folders` lists, up to the first
-that can be written to, which is where a kernel that was not found is saved. All this concerns the kernels
-of this package alone: numba's settings stay as they are.
+that can be written to, which is where a kernel that was not found is saved. Compiled kernels are for the
+processor that compiled them, or for any of its kind (``PORTABLE``), if numba was told so by
+``NUMBA_CPU_NAME`` and ``NUMBA_CPU_FEATURES``: these serve where there are none for this processor. All this
+concerns the kernels of this package alone: numba's settings stay as they are.
 """
 
 import functools
@@ -103,6 +105,9 @@ def hash_sources():
         digest.update(os.path.relpath(path, PACKAGE).encode() + b"\0" + _hash_file(path))
     return digest.hexdigest()[:16] if sources else None
 
+
+PORTABLE = "generic", ""
+"""Name and features of a processor of which nothing is known but its kind, as numba's settings have them."""
 
 _HASH = hash_sources()
 _NAME = f"{os.path.basename(PACKAGE)}-{{}}-numba-{numba.__version__}"
@@ -213,12 +218,30 @@ class _Cache(FunctionCache):
 
     _impl_class = _Implementation
 
+    _portable = False
+    """Whether kernels for any processor of this kind are looked for, not those for this one."""
+
+    def _index_key(self, sig, codegen):
+        signature, (triple, *processor), code = super()._index_key(sig, codegen)
+        return signature, (triple, *(PORTABLE if self._portable else processor)), code
+
     def _turn_to(self, folder):
         locator = self._impl.locator
         locator.folder = self._cache_path = folder
         self._cache_file = IndexDataCacheFile(folder, self._impl.filename_base, locator.get_source_stamp())
 
     def load_overload(self, sig, target_context):
+        found = self._load(sig, target_context)
+        if found is None:
+            self._portable = True
+            try:
+                found = self._load(sig, target_context)
+            finally:
+                self._portable = False
+        _COUNTS["loaded"] += found is not None
+        return found
+
+    def _load(self, sig, target_context):
         for folder in _folders():
             self._turn_to(folder)
             with suppress(OSError):
@@ -230,12 +253,45 @@ class _Cache(FunctionCache):
         _announce()
 
     def save_overload(self, sig, data):
+        _COUNTS["compiled"] += 1
         for folder in _folders():
             self._turn_to(folder)
             with suppress(OSError):
                 self._impl.locator.ensure_cache_path()  # numba's own call hides errors on Windows
                 return super().save_overload(sig, data)
         _warn()
+
+
+_COUNTS = {"loaded": 0, "compiled": 0}
+
+
+def cache_counts():
+    """(loaded, compiled): kernels that this process took from the cache, and those it compiled."""
+    return _COUNTS["loaded"], _COUNTS["compiled"]
+
+
+def cache_folder():
+    """The folder that a kernel would be saved in now; None if there is none."""
+    for folder in _folders() if _HASH else ():
+        with suppress(OSError):
+            os.makedirs(folder, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+            return folder
+    return None
+
+
+def clear_cache():
+    """Remove the compiled kernels of this version from all folders that can be written to.
+
+    Returns
+    -------
+    list of str
+        The folders that were removed.
+    """
+    found = [folder for folder in _folders() if os.path.isdir(folder)]
+    for folder in found:
+        shutil.rmtree(folder, ignore_errors=True)
+    return [folder for folder in found if not os.path.isdir(folder)]
 
 
 def _compiler(**options):

@@ -187,3 +187,25 @@ def placed(k, offsets, error):
     """``error`` with the place of the k-th token in front."""
     i, t = place(offsets, k)
     return PlaceError(i, t, f"{error}", "X")
+
+
+def spellings(ids):
+    """All (key, value, feature, 1.0) that make the names of features, of which ``ids`` are given by name."""
+    pairs, keys = [], dict.fromkeys(ids)
+    for name, k in ids.items():
+        parts = name.split(":")
+        for n in range(1, len(parts)):
+            keys[key := ":".join(parts[:n])] = None
+            pairs.append((key, ":".join(parts[n:]), k, 1.0))
+    for key in keys:
+        pairs += (key, True, ids.get(key, -1), 1.0), (key, False, -1, 1.0)
+    return pairs
+
+
+def check_kinds(flat, token, kind):
+    """Raise unless all tokens are of one type."""
+    if set(map(type, flat)) - {kind}:
+        for k, value in enumerate(flat):
+            if not isinstance(value, kind):
+                what = f"expected a {kind.__name__} of features like the first token"
+                raise PlaceError(*place(token, k), f"{what}, got {describe(value)}", "X")

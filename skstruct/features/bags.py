@@ -16,10 +16,21 @@ from itertools import repeat
 
 import numpy as np
 
-from ..data.inputs import PlaceError, describe, lengths_of, offsets_of, place
-from .bag_chunks import Nested, as_feature, encode_lists, encode_nested, flattened, items_at, joined, roomy
+from ..data.inputs import describe, lengths_of, offsets_of
+from .bag_chunks import (
+    Nested,
+    as_feature,
+    check_kinds,
+    encode_lists,
+    encode_nested,
+    flattened,
+    items_at,
+    joined,
+    roomy,
+    spellings,
+)  # fmt: skip
 from .encoded import Bag, Encoded, RowMap, no_grid
-from .names import fields_of
+from .names import fields_of, named_bag
 from .pairs import Pairs
 
 CHUNK = 1024
@@ -80,19 +91,7 @@ class BagEncoder:
         """
         encoder = cls()
         encoder.ids = {name: k for k, name in enumerate(names)}
-        pairs, keys = [], dict.fromkeys(encoder.ids)
-        for name, k in encoder.ids.items():
-            parts = name.split(":")
-            for n in range(1, len(parts)):
-                keys[key := ":".join(parts[:n])] = None
-                pairs.append((key, ":".join(parts[n:]), k))
-        for key in keys:
-            pairs += (key, True, encoder.ids.get(key, -1)), (key, False, -1)
-        keys, values, features = zip(*pairs) if pairs else ((), (), ())
-        kept = encoder.pairs.fill(keys, values)
-        encoder._pair_feature, encoder._pair_value = [features[k] for k in kept], [1.0] * len(kept)
-        encoder._assign_rows(np.zeros(0, np.int32))
-        encoder._tables()
+        encoder._fill(spellings(encoder.ids))
         return encoder
 
     def __init__(self, min_count=1):
@@ -251,13 +250,11 @@ class BagEncoder:
         features, numbers, n, plain = self._cache or (np.full(1, -1, np.int32), np.ones(1), 0, True)
         if n < len(self._pair_feature) or self._cache is None:
             new = np.array(self._pair_value[n:], np.float64)
-            features, numbers = (
-                roomy(features, n + new.shape[0] + 1),
-                roomy(numbers, n + new.shape[0] + 1),
-            )
-            features[n + 1 : n + 1 + new.shape[0]] = self._pair_feature[n:]
-            numbers[n + 1 : n + 1 + new.shape[0]] = new
-            self._cache = features, numbers, n + new.shape[0], plain and bool((new == 1.0).all())
+            end = n + new.shape[0] + 1
+            features, numbers = roomy(features, end), roomy(numbers, end)
+            features[n + 1 : end] = self._pair_feature[n:]
+            numbers[n + 1 : end] = new
+            self._cache = features, numbers, end - 1, plain and bool((new == 1.0).all())
         return self._cache[0], self._cache[1], self._cache[3]
 
     def _encode_lists(self, tokens, first, offsets, grow):
@@ -286,11 +283,7 @@ class BagEncoder:
             like = flat[0]
         kind = dict if isinstance(like, dict) else list
         encode = self._encode_dicts if kind is dict else self._encode_lists
-        if set(map(type, flat)) - {kind}:
-            for k, value in enumerate(flat):
-                if not isinstance(value, kind):
-                    what = f"expected a {kind.__name__} of features like the first token"
-                    raise PlaceError(*place(token, k), f"{what}, got {describe(value)}", "X")
+        check_kinds(flat, token, kind)
         chunks = range(0, len(flat), CHUNK)
         features, values, sizes = joined([encode(flat[k : k + CHUNK], k, token, grow) for k in chunks])
         if grow:
@@ -318,15 +311,35 @@ class BagEncoder:
         self.n_rows += n_new
         self.row_of = row_of
 
+    def only(self, nodes, edges):
+        """See ``features.choose``."""
+        kept = np.append(nodes, False)[self.row_of[:-1]]  # False is for row -1
+        id_of = [*np.where(kept, np.cumsum(kept) - 1, -1).tolist(), -1]
+        twin = type(self)(self.min_count)
+        twin.ids = {name: id_of[k] for name, k in self.ids.items() if kept[k]}
+        twin._n_numbers = self._n_numbers
+        if self.min_count > 1:  # beyond the cut-off nobody asks how often
+            twin.counts = np.minimum(self.counts[kept], self.min_count)
+        # A str that is not remembered is known to be no feature; anything else would be looked at each time.
+        known = zip(self.pairs.items(), self._pair_feature, self._pair_value)
+        known = [(*pair, id_of[feature], number) for pair, feature, number in known]
+        twin._fill([each for each in known if each[2] >= 0 or not isinstance(each[1], str)])
+        return twin, self.row_of[:-1][kept], np.zeros(1, np.int64)
+
+    def _fill(self, known):
+        """Remember pairs, (key, value, feature, number), and give rows to features; there are none so far."""
+        keys, values, features, numbers = zip(*known) if known else ((), (), (), ())
+        kept = self.pairs.fill(keys, values)
+        self._pair_feature, self._pair_value = [features[k] for k in kept], [numbers[k] for k in kept]
+        self._assign_rows(np.zeros(0, np.int32))
+        self._tables()
+
     def _remember(self, other, mine):
         """Remember the pairs of another encoder, whose feature f is ``mine[f]`` here."""
         pairs, known = self.pairs, self.pairs.keys_and_values()
         left, right = [], []
         for (key, value), feature, number in zip(other.pairs.items(), other._pair_feature, other._pair_value):
-            if (key, value) in known:
-                continue
-            at = self._number(value)
-            if at < 0:
+            if (key, value) in known or (at := self._number(value)) < 0:
                 continue
             left.append(pairs.number_key(key))
             right.append(at)
@@ -340,10 +353,8 @@ class BagEncoder:
         """Number of features in use."""
         return self.n_rows
 
-    @property
-    def n_node_rows(self):
-        """Weight rows of the features of labels."""
-        return self.n_rows
+    n_node_rows = n_features
+    """Weight rows of the features of labels."""
 
     def fields(self, encoded):
         """(n_rows,) what each feature looks at, as a number: its name up to a colon or equals sign."""
@@ -364,24 +375,14 @@ class BagEncoder:
         -------
         nodes, edges : list of lists of (row, value, name)
         """
-        bag = encoded.bag
-        names = self.row_names(set(bag.row.tolist()))
-        values = bag.value if bag.value.size else np.ones(bag.row.shape[0])
-        parts = [
-            (row, value, names[row]) if row >= 0 else None
-            for row, value in zip(bag.row.tolist(), values.tolist())
-        ]
-        nodes = [list(filter(None, parts[a:b])) for a, b in zip(bag.start, bag.start[1:])]
+        nodes = named_bag(encoded.bag, self.row_names)
         return nodes, [[] for _ in sequence]
 
     def merged(self, encoders, counts, min_count):
         """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
         out, features = type(self)(min_count), []
         for encoder in encoders:
-            ids = out.ids
-            mine = np.fromiter(
-                (ids.setdefault(name, len(ids)) for name in encoder.ids), np.int64, len(encoder.ids)
-            )
+            mine = np.array([out._feature(name, True) for name in encoder.ids], np.int64)
             features.append(mine)
             out._remember(encoder, mine)
         if min_count > 1:

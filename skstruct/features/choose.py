@@ -6,6 +6,8 @@ An encoder has the types ``TOKENS``, the constructor ``for_tokens(features, min_
 * ``n_node_rows``, ``n_edge_rows``, ``has_bigram``, ``n_features``: the weights a model needs for it;
 * ``min_count``, ``templates`` (None without), ``kind`` and ``n_columns``: what it reads;
 * ``fields(encoded)``: what the feature of each row looks at, as a number, or None: see ``crf.parts``;
+* ``only(nodes, edges)``: an encoder without the rows of label features, and of transition features, whose
+  bool is False, as far as it can do without; and for each of its rows, of both, the one it was;
 * ``row_names(rows)``, ``named(encoded, sequence)``: its features in words;
 * ``adapted(flat, token)``: with the statistics of another text, if it has any;
 * ``merged(encoders, counts, min_count)``: one encoder from those of several shards.

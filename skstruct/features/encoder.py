@@ -10,7 +10,7 @@ import copy
 import numpy as np
 
 from ..core.hashing import empty_table
-from ..core.interning import find_pairs, intern_pairs
+from ..core.interning import find_pairs, intern_pairs, pairs_by_compound, table_of
 from .alphabet import Alphabet
 from .columns import column_function
 from .contexts import Contexts, context_values, is_context
@@ -20,6 +20,8 @@ from .names import expanded, row_names
 from .sides import Side
 from .templates import resolve_templates
 from .tokens import refuse, split_columns
+
+_NO_PAIRS = np.zeros((0, 2), np.int32)
 
 
 class TemplateEncoder:
@@ -306,6 +308,19 @@ class TemplateEncoder:
     def n_columns(self):
         """Columns of a token that are read."""
         return self.plan.n_columns
+
+    def only(self, nodes, edges):
+        """See ``features.choose``."""
+        twin, number_of = self.copy(), pairs_by_compound(self.table)
+        pairs, rows = [], []
+        for side, used in ((twin.nodes, nodes), (twin.edges, edges)):
+            own = [number_of.get(side.offset + c, _NO_PAIRS) for c in range(len(side.compounds))]
+            own, kept = side.only(own, used, self.min_count)
+            pairs += own
+            rows.append(kept)
+        twin.table, _ = table_of(pairs)
+        twin.entries = np.array([sum(map(len, pairs))], np.int64)
+        return twin, *rows
 
     def fields(self, encoded):
         """(n_node_rows,) the template of each node row, as a number, from a corpus that has them all."""

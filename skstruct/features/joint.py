@@ -203,6 +203,12 @@ class JointEncoder:
         nodes = [a + [(row + n, x, name) for row, x, name in b] for a, b in zip(first, nodes)]
         return nodes, edges
 
+    def only(self, nodes, edges):
+        """See ``features.choose``; dense rows keep all columns."""
+        out, n = self.copy(), self.numbers.n_rows
+        out.others, behind, edges = self.others.only(nodes[n:], edges)
+        return out, np.append(np.arange(n), behind + n), edges
+
     # -- shards ------------------------------------------------------------------------------------
     def merged(self, encoders, counts, min_count):
         """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""

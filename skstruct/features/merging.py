@@ -126,14 +126,3 @@ def _merge_side(out, name, sides, encoders, channels, counts):
                 for slot in range(width):
                     out_maps[s][old + slot] = np.where(new < 0, -1, new + slot)
     return out_maps
-
-
-def merge_atoms(encoders):
-    """The same for a parser's atoms: the encoder, and by shard and attribute the new id of each string."""
-    out = type(encoders[0])(encoders[0].attributes)
-    maps = [[] for _ in encoders]
-    for k in range(len(out.attributes)):
-        for mine, encoder in zip(maps, encoders):
-            new, out.alphabets[k] = out.alphabets[k].interned(encoder.alphabets[k].strings())
-            mine.append(new)
-    return out, maps

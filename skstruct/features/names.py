@@ -163,3 +163,14 @@ def fields_of(names, rows, n_rows):
         if row >= 0:
             of_row[row] = numbers.setdefault(_FIELD.match(name).group(), len(numbers))
     return of_row
+
+
+def named_bag(bag, row_names):
+    """The features of each token of a ``Bag``, as lists of (row, value, name); ``row_names`` names rows."""
+    names = row_names(set(bag.row.tolist()))
+    values = bag.value if bag.value.size else np.ones(bag.row.shape[0])
+    parts = [
+        (row, value, names[row]) if row >= 0 else None
+        for row, value in zip(bag.row.tolist(), values.tolist())
+    ]
+    return [list(filter(None, parts[a:b])) for a, b in zip(bag.start, bag.start[1:])]

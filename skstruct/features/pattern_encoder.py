@@ -67,6 +67,18 @@ class NameRows:
         self.n_rows += n_new
         self.row_of = row_of
 
+    def only(self, used, min_count):
+        """The names whose rows are in use, and the row that each row was."""
+        out, row = type(self)(self.first_row), self.row_of[:-1]
+        kept = np.append(used, False)[row]  # False is for row -1
+        out.ids = {name: k for k, name in enumerate(n for n, yes in zip(self.ids, kept.tolist()) if yes)}
+        rows = np.append(np.arange(self.first_row), row[kept])
+        out.n_rows = rows.shape[0]
+        out.row_of = np.append(np.arange(self.first_row, out.n_rows, dtype=np.int32), np.int32(-1))
+        if min_count > 1:  # beyond the cut-off nobody asks how often
+            out.counts = np.minimum(self.counts[kept], min_count)
+        return out, rows
+
     def names(self, rows):
         """The names of rows, {row: name}."""
         return {row: name for row, name in zip(self.row_of.tolist(), self.ids) if row in rows}
@@ -222,6 +234,13 @@ class PatternEncoder:
     def fields(self, encoded):
         """(n_node_rows,) the pattern of each feature, as a number."""
         return fields_of(self.nodes.ids, self.nodes.row_of, self.nodes.n_rows)
+
+    def only(self, nodes, edges):
+        """See ``features.choose``."""
+        twin = copy.copy(self)
+        twin.nodes, node_rows = self.nodes.only(nodes, self.min_count)
+        twin.edges, edge_rows = self.edges.only(edges, self.min_count)
+        return twin, node_rows, edge_rows
 
     def row_names(self, rows):
         """The names of node rows, {row: name}."""

@@ -16,6 +16,7 @@ from ..core.compile import kernel
 from ..data.inputs import PLACE, PlaceError, describe, place
 from ..data.matrix import Rows
 from .encoded import Bag, Dense, Encoded, RowMap, no_bag, no_grid
+from .names import named_bag
 from .numeric import NumericFeatures, exact_sum, warn_unless_centred
 from .spelled import bag_of, windowed, with_bias
 
@@ -266,15 +267,20 @@ class RowsEncoder:
         -------
         nodes, edges : list of lists of (row, value, name)
         """
-        bag = bag_of(encoded)
-        names = self.row_names(set(bag.row.tolist()))
-        values = bag.value if bag.value.size else np.ones(bag.row.shape[0])
-        parts = [
-            (row, value, names[row]) if row >= 0 else None
-            for row, value in zip(bag.row.tolist(), values.tolist())
-        ]
-        nodes = [list(filter(None, parts[a:b])) for a, b in zip(bag.start, bag.start[1:])]
+        nodes = named_bag(bag_of(encoded), self.row_names)
         return nodes, [[] for _ in nodes]
+
+    def only(self, nodes, edges):
+        """See ``features.choose``; dense rows keep all columns."""
+        twin, rows = self.copy(), np.arange(self.n_rows)
+        if self.sparse:
+            kept = self.order[np.append(nodes, False)[self.row_of[self.order]]]  # False is for row -1
+            twin.row_of, twin.n_rows, twin.order = np.full_like(self.row_of, -1), 0, kept[:0]
+            twin._assign(kept)
+            rows = self.row_of[kept]
+            if self.min_count > 1:
+                twin.counts = np.where(twin.row_of >= 0, self.counts, 0)
+        return twin, rows, np.zeros(1, np.int64)
 
     # -- shards ------------------------------------------------------------------------------------
     def merged(self, encoders, counts, min_count):

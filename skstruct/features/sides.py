@@ -104,6 +104,51 @@ class Side:
                 self.counts[c] = count
             self.assign_rows(c, min_count)
 
+    def only(self, pairs, used, min_count):
+        """Forget the nodes without rows in use, but for those that a longer combination starts with.
+
+        Parameters
+        ----------
+        pairs : list of ndarray of shape (n, 2), int32
+            By compound its nodes as (node of all atoms but the last, value); none of single atoms.
+        used : ndarray of shape (n_rows,), bool
+        min_count : int
+
+        Returns
+        -------
+        pairs : list of ndarray
+            Of what is left, in the new numbers of nodes.
+        rows : ndarray
+            The row that each one was; there is no other use for rows that were lost.
+        """
+        has_rows, kept, used = [], [], np.append(used, False)  # which is for row -1
+        for row_of, compound in zip(self.row_of, self.compounds):
+            rows = row_of[:-1, None] + np.arange(len(compound.slots))
+            has_rows.append((row_of[:-1] >= 0) & used[rows].any(axis=1))
+            kept.append(has_rows[-1].copy() if compound.prefix >= 0 else np.ones(rows.shape[0], np.bool_))
+        for c in reversed(range(len(kept))):
+            if self.compounds[c].prefix >= 0:
+                kept[self.compounds[c].prefix][pairs[c][kept[c], 0]] = True
+        old_rows, new_pairs = [np.arange(self.first_row)], []
+        self.n_rows = self.first_row
+        for c, compound in enumerate(self.compounds):
+            width, own = len(compound.slots), pairs[c]
+            if compound.prefix >= 0:
+                own = own[kept[c]]
+                own[:, 0] = (np.cumsum(kept[compound.prefix]) - 1)[own[:, 0]]
+            new_pairs.append(own)
+            had, rows = has_rows[c][kept[c]], self.row_of[c][:-1][has_rows[c]]
+            old_rows.append((rows[:, None] + np.arange(width)).ravel())
+            self.n_nodes[c] = had.shape[0]
+            self.row_of[c] = np.full(had.shape[0] + 1, -1, np.int32)
+            self.row_of[c][:-1][had] = self.n_rows + width * np.arange(rows.shape[0])
+            self.n_rows += width * rows.shape[0]
+            if min_count > 1:  # beyond the cut-off nobody asks how often
+                self.counts[c] = np.minimum(self.counts[c][kept[c]], np.int32(min_count))
+        rows = np.concatenate(old_rows)
+        self.alive = self.alive[rows] if min_count > 1 else np.ones(self.first_row, np.uint8)
+        return new_pairs, rows
+
     def grid(self, nodes, n_anchors):
         """The :class:`Grid` of a corpus, whose nodes are given by compound."""
         row = np.empty((len(self.groups), n_anchors), np.int32)

@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import TransformerMixin
-from sklearn.cluster import KMeans
-from sklearn.decomposition import TruncatedSVD
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, BaseEstimator, sequence_tags
@@ -151,6 +149,8 @@ class WordVectors(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 f"the {needed} that n_components={self.n_components} and n_clusters={self.n_clusters} need"
             )
         counts = _neighbours(ids, lengths, len(known), self.window)[keep]
+        from sklearn.decomposition import TruncatedSVD  # here: importing it takes longer than most fits
+
         svd = TruncatedSVD(self.n_components, random_state=self.random_state)
         found = svd.fit_transform(_mutual_information(counts))
         found /= np.sqrt(np.maximum(svd.singular_values_, np.finfo(np.float64).tiny))
@@ -158,6 +158,8 @@ class WordVectors(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         vectors = (found / np.where(length > 0, length, 1)).astype(np.float32)
         self.clusters_ = None
         if self.n_clusters is not None:
+            from sklearn.cluster import KMeans
+
             means = KMeans(self.n_clusters, n_init=1, random_state=self.random_state)
             self.clusters_ = means.fit(vectors).labels_
         kept = [word for word, stays in zip(known, keep.tolist()) if stays]

@@ -4,7 +4,7 @@ A labelling scores the sum of the weights of its features (see ``chain.bigram``)
 approximates that: :func:`explain` lists every summand of every token. Features are named as
 ``features.names`` says: ``U05:the/dog`` for the template ``U05:%x[-1,0]/%x[0,0]``.
 
-Word segmenters and re-rankers are explained too; of parsers :func:`feature_weights` lists the weights. What
+Word segmenters, re-rankers and parsers are explained too. What
 these functions return prints as text, is drawn by notebooks, and turns into frames and dicts.
 :func:`render` draws corpora beside predictions. The displays draw with matplotlib, in the manner of
 scikit-learn's.
@@ -21,11 +21,14 @@ from .path_display import RegularizationPathDisplay
 from .pictures import render
 from .reliability import ReliabilityDisplay
 from .rendering import Counterfactual, Explanation, TokenExplanation
+from .sizes import SizeCurve, size_curve
 from .transition_display import TransitionDisplay
+from .trees import ArcExplanation, TreeExplanation
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 from .weights_display import FeatureWeightsDisplay
 
 __all__ = [
+    "ArcExplanation",
     "Coefficients",
     "Confusion",
     "Counterfactual",
@@ -40,14 +43,17 @@ __all__ = [
     "LabelConfusionDisplay",
     "RegularizationPathDisplay",
     "ReliabilityDisplay",
+    "SizeCurve",
     "TokenExplanation",
     "TransitionDisplay",
     "TransitionWeights",
+    "TreeExplanation",
     "coefficients",
     "errors",
     "explain",
     "feature_weights",
     "features_of",
     "render",
+    "size_curve",
     "transition_weights",
 ]

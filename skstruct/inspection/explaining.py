@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from ..data.inputs import WORDS
+from ..data.inputs import WORDS, as_sequences
 from ..data.schemes import words_to_labels
 from ..data.segmented import as_pieces, as_words, cut
 from .layers import innermost
@@ -13,9 +13,12 @@ from .of_chains import explain_chain
 from .of_rerankers import explain_reranker
 from .of_words import explain_words
 from .rendering import Explanation
+from .trees import TreeExplanation, explain_tree
 
 
-def explain(tagger: Any, sequence: Any, labels: Collection[Any] | None = None) -> Explanation:
+def explain(
+    tagger: Any, sequence: Any, labels: Collection[Any] | None = None
+) -> Explanation | TreeExplanation:
     """Why a labelling has its score: every contribution of every token.
 
     Parameters
@@ -23,7 +26,8 @@ def explain(tagger: Any, sequence: Any, labels: Collection[Any] | None = None) -
     tagger : fitted estimator
         A chain tagger (``StructuredPerceptron``, ``PassiveAggressiveTagger``, ``L1CRF``, one read by
         `skstruct.interchange`), an average, a mixture or a calibrated one, a ``Segmenter``, a
-        ``WordSegmenter``, a ``KBestReranker``, or a ``Pipeline`` or a search that ends in one of them.
+        ``WordSegmenter``, a ``KBestReranker``, a ``ShiftReduceParser``, or a ``Pipeline`` or a search that
+        ends in one of them.
     sequence : list of tokens, or str
         One element of what ``predict`` takes: of segmenters a text.
     labels : list, optional
@@ -38,7 +42,7 @@ def explain(tagger: Any, sequence: Any, labels: Collection[Any] | None = None) -
         contributions and the runner-up labels; a notebook shows bars. Of a ``Segmenter`` the tokens are
         characters; of a ``WordSegmenter`` too, their labels are the decisions whether a word starts there,
         and one entry more is the end of the text. Of a re-ranker over a ``Segmenter`` they are words, each
-        with its tag.
+        with its tag. Of a parser a TreeExplanation: what speaks for each arc of the tree that it predicts.
 
     Raises
     ------
@@ -67,6 +71,11 @@ def explain(tagger: Any, sequence: Any, labels: Collection[Any] | None = None) -
     True
     """
     inner, X = innermost(tagger, [sequence])
+    model = getattr(inner, "_model", None)
+    if hasattr(model, "arcs"):
+        if labels is not None:
+            raise ValueError("explain takes no labels of a parser: it explains the tree that is predicted")
+        return explain_tree(model, *as_sequences(X))
     return _with_tokens_of(_explained(inner, X, labels), sequence)
 
 
@@ -82,10 +91,7 @@ def _explained(inner, X, labels, **options):
     if hasattr(inner, "base_"):
         return explain_reranker(inner, X, labels)
     kind = type(inner).__name__
-    raise TypeError(
-        f"explain needs a tagger, a segmenter or a re-ranker, got a {kind}; of parsers "
-        f"feature_weights lists the weights and render draws the trees"
-    )
+    raise TypeError(f"explain needs a tagger, a segmenter, a re-ranker or a parser, got a {kind}")
 
 
 def _explain_segmenter(segmenter, X, labels):

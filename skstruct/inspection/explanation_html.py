@@ -43,18 +43,19 @@ def _details(t, token, largest):
         head += (
             f' <span style="opacity:.75">({escaped(token.runner_up)} instead: {-token.margin:+.3f})</span>'
         )
-    parts = _parts(token)
+    note_below = note(f'<div style="margin-left:2em">{_would(token)}</div>')
+    return contributions(head, _parts(token), token.score, largest, note_below)
+
+
+def contributions(head, parts, score, largest, below=""):
+    """Bars that add up to a score, under a line that opens them; ``parts``: (name, value), largest first."""
     rows = [(_row(escaped(name, LONG), value, largest)) for name, value in parts[:TOP]]
     if len(parts) > TOP:
         rest = fsum(value for _, value in parts[TOP:])
         rows.append(_row(f"<i>{len(parts) - TOP} more</i>", rest, largest))
     line_above = f"{NUMBER};border-top:1px solid;font-weight:600"
-    rows.append(
-        (("", CELL), (f"{token.score:+.3f}", line_above), ("all together", f"{CELL};border-top:1px solid"))
-    )
-    body = table(rows, style="margin:2px 0 2px 1.5em") + note(
-        f'<div style="margin-left:2em">{_would(token)}</div>'
-    )
+    rows.append((("", CELL), (f"{score:+.3f}", line_above), ("all together", f"{CELL};border-top:1px solid")))
+    body = table(rows, style="margin:2px 0 2px 1.5em") + below
     return f'<details style="margin:1px 0"><summary style="cursor:pointer">{head}</summary>{body}</details>'
 
 

@@ -1,7 +1,8 @@
-"""Sentences of (form, tag) as arrays of atoms for the parser.
+"""Sentences of (form, tag, ...) as arrays of atoms for the parser.
 
 Each attribute of a word that templates read (:mod:`.templates`) has its own alphabet. What is derived from a
-form (its suffixes, its shape) is computed once for each distinct form.
+form (its suffixes, its shape) is computed once for each distinct form. Columns behind the tag are symbols of
+any kind; if one holds morphological features, such as ``Case=Nom|Number=Sing``, their parts are symbols too.
 """
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ..data.inputs import PlaceError, describe, flatten, place
 from ..features.alphabet import Alphabet
 from .features import SPECIAL
-from .templates import MOST_SMALL
+from .templates import MOST_SMALL, column_of, is_part
 
 
 def shape(form):
@@ -37,43 +38,68 @@ _DERIVED = {
 }
 
 
-def check_words(X, token):
-    """Forms and tags, flat.
+def check_words(X, token, width=None):
+    """The columns of words, flat.
 
     Parameters
     ----------
-    X : list of sequences of (form, tag)
+    X : list of sequences of (form, tag, ...)
     token : ndarray of shape (n + 1,), int64
+    width : int, optional
+        Columns that words have; by default as many as the first one, and 2 at least.
 
     Returns
     -------
-    forms, tags : tuples of str
+    list of tuples of str
+        Forms, tags, and further columns.
 
     Raises
     ------
     ValueError
-        If a token is not a pair of str, neither empty; the message names sentence and position.
+        If a token is not a tuple of ``width`` str, none empty; the message names sentence and position.
     """
     flat = flatten(X)
+    if width is None:
+        first = flat[0] if flat else ()
+        width = max(2, len(first)) if isinstance(first, (tuple, list)) else 2
     if not flat:
-        return (), ()
-    if set(map(type, flat)) <= {tuple, list} and set(map(len, flat)) == {2}:
-        forms, tags = zip(*flat)
-        if set(map(type, forms)) == {str} == set(map(type, tags)) and "" not in forms and "" not in tags:
-            return forms, tags
+        return [()] * width
+    if set(map(type, flat)) <= {tuple, list} and set(map(len, flat)) == {width}:
+        columns = list(zip(*flat))
+        if all(set(map(type, column)) == {str} and "" not in column for column in columns):
+            return columns
+    wanted = "a pair (form, tag)" if width == 2 else f"a tuple (form, tag, ...) of {width}"
     out = []
     for k, word in enumerate(flat):
-        pair = isinstance(word, (tuple, list)) and len(word) == 2
-        if not pair or not all(isinstance(part, str) for part in word):
-            wrong = "expected a pair (form, tag) of str"
+        fits = isinstance(word, (tuple, list)) and len(word) == width
+        if not fits or not all(isinstance(part, str) for part in word):
+            wrong = f"expected {wanted} of str" if width == 2 else f"expected {wanted} str"
         elif not all(word):
-            wrong = "neither form nor tag may be empty"
+            wrong = "neither form nor tag may be empty" if width == 2 else "no column may be empty"
         else:
-            out.append((str(word[0]), str(word[1])))
+            out.append(tuple(map(str, word)))
             continue
         i, t = place(token, k)
         raise PlaceError(i, t, f"{wrong}, got {describe(word)}", "X")
-    return tuple(zip(*out))
+    return list(zip(*out))
+
+
+def parts_of(symbol):
+    """The parts of morphological features, such as ``["Case=Nom", "Number=Sing"]``; of others there are none.
+
+    Examples
+    --------
+    >>> parts_of("Case=Nom|Number=Sing"), parts_of("NOUN"), parts_of("_")
+    (['Case=Nom', 'Number=Sing'], [], [])
+    """
+    parts = symbol.split("|") if "=" in symbol else []
+    return parts if all("=" in part for part in parts) else []
+
+
+def count_parts(columns):
+    """{column: the most parts that a word has there} of the columns with morphological features."""
+    most = {c: max(map(len, map(parts_of, set(column))), default=0) for c, column in enumerate(columns)}
+    return {c: n for c, n in most.items() if c > 1 and n > 0}
 
 
 class AtomEncoder:
@@ -82,39 +108,66 @@ class AtomEncoder:
     Parameters
     ----------
     attributes : list of str
-        From ``ATTRIBUTES``; the tag comes first.
+        See :mod:`.templates`; the tag comes first.
+    width : int, default=2
+        Columns of a word.
+    parts : dict, optional
+        {column: the most parts that a word has}, see :func:`count_parts`.
 
     Attributes
     ----------
     alphabets : list of Alphabet
         One for each attribute.
+    rows : list of str
+        The attribute of each row of atoms: that of the parts of a column has a row for each part.
     """
 
-    def __init__(self, attributes):
-        self.attributes = list(attributes)
+    def __init__(self, attributes, width=2, parts=None):
+        self.attributes, self.width, self.parts = list(attributes), width, dict(parts or {})
         self.alphabets = [Alphabet() for _ in self.attributes]
 
-    def _columns(self, forms, tags):
-        """(strings by word or by distinct form, number of the form of each word or None) by attribute."""
-        distinct = list(dict.fromkeys(forms))
-        number = {form: k for k, form in enumerate(distinct)}
-        words = np.fromiter(map(number.__getitem__, forms), np.int64, len(forms))
+    @property
+    def rows(self):
+        """See above."""
+        return [name for name in self.attributes for _ in range(self._n_rows(name))]
+
+    def _n_rows(self, name):
+        return self.parts.get(int(name[1:]), 0) if is_part(name) else 1
+
+    def _columns(self, columns):
+        """(symbols, (rows, N) number of a symbol for each word, -1 for none) by attribute."""
+        numbered = {}
         for name in self.attributes:
-            if name == "t":
-                yield list(tags), None
+            c = column_of(name)
+            if c not in numbered:
+                distinct = list(dict.fromkeys(columns[c]))
+                number = {symbol: k for k, symbol in enumerate(distinct)}
+                found = map(number.__getitem__, columns[c])
+                numbered[c] = distinct, np.fromiter(found, np.int64, len(columns[c]))
+            distinct, words = numbered[c]
+            if is_part(name):
+                yield from self._parts(name, distinct, words)
             else:
-                yield list(map(_DERIVED[name], distinct)), words
+                yield list(map(_DERIVED.get(name, str), distinct)), words[None]
 
-    def encode(self, forms, tags):
-        """(A, N) int32: ids; -1 for what is unknown."""
+    def _parts(self, name, distinct, words):
+        split = list(map(parts_of, distinct))
+        symbols = list(dict.fromkeys(part for parts in split for part in parts))
+        number = {symbol: k for k, symbol in enumerate(symbols)}
+        of_symbol = np.full((self._n_rows(name), len(distinct)), -1, np.int64)
+        for k, parts in enumerate(split):
+            for row, part in zip(of_symbol, parts):
+                row[k] = number[part]
+        yield symbols, of_symbol[:, words]
+
+    def encode(self, columns):
+        """(A, N) int32: ids; -1 for what is unknown. A is the number of ``rows``."""
         rows = []
-        for alphabet, (strings, words) in zip(self.alphabets, self._columns(forms, tags)):
-            ids = alphabet.lookup(strings)
-            ids[ids >= 0] += SPECIAL
-            rows.append(ids if words is None else ids[words])
-        return np.array(rows, np.int32).reshape(len(self.attributes), len(forms))
+        for alphabet, (symbols, words) in zip(self.alphabets, self._columns(columns)):
+            rows.append(_ids(alphabet.lookup(symbols), words))
+        return np.concatenate(rows)
 
-    def grown(self, forms, tags):
+    def grown(self, columns):
         """(ids, the encoder that knows them all); this encoder stays as it is.
 
         Raises
@@ -122,15 +175,24 @@ class AtomEncoder:
         ValueError
             If there are too many distinct tags.
         """
-        new, rows = AtomEncoder(self.attributes), []
-        for k, (strings, words) in enumerate(self._columns(forms, tags)):
-            ids, new.alphabets[k] = self.alphabets[k].interned(strings)
-            rows.append((ids if words is None else ids[words]) + SPECIAL)
+        found, read = count_parts(columns), set(self.attributes)
+        most = {c: max(self.parts.get(c, 0), found.get(c, 0)) for c in self.parts.keys() | found.keys()}
+        most = {c: n for c, n in most.items() if c in self.parts or f"p{c}" in read}
+        new, rows = AtomEncoder(self.attributes, self.width, most), []
+        for k, (symbols, words) in enumerate(new._columns(columns)):
+            ids, new.alphabets[k] = self.alphabets[k].interned(symbols)
+            rows.append(_ids(ids, words))
         new.check_tags()
-        return np.array(rows, np.int32), new
+        return np.concatenate(rows), new
 
     def check_tags(self):
         """Raise if there are too many distinct tags."""
         n_tags = len(self.alphabets[0])
         if n_tags > MOST_SMALL - SPECIAL:
             raise ValueError(f"at most {MOST_SMALL - SPECIAL} distinct tags are possible, got {n_tags}")
+
+
+def _ids(ids, words):
+    """The ids of words, by the number of their symbol."""
+    ids = np.append(np.where(ids >= 0, ids + SPECIAL, -1), -1).astype(np.int32)
+    return ids[words]

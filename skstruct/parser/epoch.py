@@ -24,10 +24,11 @@ from ..core.compile import inline, kernel
 from ..core.feature_table import count_updates, is_short, lacks_room, new_table
 from ..core.rules import clear, finish_visit, room_for
 from ..core.store import SMALLEST_SCALE, new_clock
-from .features import N_ACTIONS, ParseModel, emit_row, is_plain, load
-from .labels import emit_labels, label_tree
-from .search import prefix_to_learn, retrace, search, trace
-from .templates import tracked_fields
+from .features import FIRST_WORD, N_ACTIONS, ParseModel, emit_row, is_plain, load, start_state, successor
+from .labels import best_label, describe_reduction, describe_root, emit_labels, label_tree, learn_label
+from .paths import attach, retrace, trace
+from .search import forget, prefix_to_learn, search
+from .templates import LABEL, S0, S1, H, tracked_fields
 from .trees import LEFT, SHIFT
 
 TABLES = ("state_features", "arc_features")
@@ -37,24 +38,16 @@ FEW_LABELS = 16
 
 
 @inline
-def attach(path, m, stack, head):
-    """The heads that m actions give, 1-based; 0 for words without one."""
-    depth = k = 0
-    for i in range(m):
-        if path[i] == SHIFT:
-            head[k] = 0
-            k += 1
-            stack[depth] = k
-            depth += 1
-            continue
-        a, b = stack[depth - 2], stack[depth - 1]
-        depth -= 1
-        if path[i] == LEFT:
-            head[a - 1] = b
-            stack[depth - 1] = b
-        else:
-            head[b - 1] = a
-    return k
+def emit_reductions(path, label, begin, m, wrong, model, noise, work):
+    """Emit the features of the labels that actions from ``begin`` on choose, negated if they are wrong."""
+    for k in range(begin, m):
+        if path[k] != SHIFT:
+            up, down = (np.int64(-1), np.int64(label[k])) if wrong else (np.int64(label[k]), np.int64(-1))
+            describe_reduction(path[k], work.replay[wrong, k], work.arc)
+            emit_row(
+                model.arcs, model.arc_features, work.arc, work.value, noise, model.clock.step[0], up, down,
+                work.look_arc, work.label_difference,
+            )  # fmt: skip
 
 
 @inline
@@ -63,11 +56,16 @@ def emit_actions(gold, m, model, noise, work):
     path, step = work.path, model.clock.step[0]
     begin = 0
     while begin < m and gold[begin] == path[begin]:
+        if model.joint and gold[begin] != SHIFT and work.gold_label[begin] != work.path_label[begin]:
+            break
         begin += 1
     if begin == m:
         return
-    retrace(gold, m, model.tracked, work.stack, work.replay[0])
-    retrace(path, m, model.tracked, work.stack, work.replay[1])
+    retrace(gold, work.gold_label, m, model, work.stack, work.replay[0])
+    retrace(path, work.path_label, m, model, work.stack, work.replay[1])
+    if model.joint:
+        emit_reductions(gold, work.gold_label, begin, m, 0, model, noise, work)
+        emit_reductions(path, work.path_label, begin, m, 1, model, noise, work)
     for k in range(begin, m):
         down = np.int64(path[k]) if k == begin else np.int64(-1)
         emit_row(
@@ -79,6 +77,62 @@ def emit_actions(gold, m, model, noise, work):
                 model.templates, model.state_features, work.replay[1, k], work.value, noise, step,
                 np.int64(-1), np.int64(path[k]), work.look, work.difference,
             )  # fmt: skip
+
+
+@inline
+def know_labels(gold, heads, labels, n, model, rule, noise, plain, work):
+    """The labels of the right actions; one that is not known is the best one where it is needed."""
+    rows, out = work.replay[0], work.gold_label
+    start_state(rows[0])
+    depth = 0
+    for k in range(2 * n - 1):
+        below, symbol = k, np.int32(0)
+        if gold[k] == SHIFT:
+            work.stack[depth] = k
+            depth += 1
+        else:
+            depth -= 1
+            below = work.stack[depth]
+            m = S1 if gold[k] == LEFT else S0
+            out[k] = labels[rows[k, m + H] - FIRST_WORD]
+            if out[k] < 0:
+                describe_reduction(gold[k], rows[k], work.arc)
+                out[k] = best_label(model, rule, noise, plain, work, np.int64(-1))
+            symbol = model.symbol[out[k]]
+        successor(gold[k], symbol, rows[below], rows[k], model.tracked, rows[k + 1])
+
+
+@inline
+def emit_margin(gold, labels, n, model, rule, noise, plain, work):
+    """Emit what the arcs of the right tree teach: the right label has to win by a margin.
+
+    Returns how many labels are wrong.
+    """
+    retrace(gold, work.gold_label, 2 * n - 1, model, work.stack, work.replay[0])
+    wrong = 0
+    for k in range(2 * n):
+        if k < 2 * n - 1 and gold[k] == SHIFT:
+            continue
+        if k < 2 * n - 1:
+            m = S1 if gold[k] == LEFT else S0
+            right = labels[work.replay[0, k, m + H] - FIRST_WORD]
+            describe_reduction(gold[k], work.replay[0, k], work.arc)
+        else:
+            right = labels[work.replay[0, k, S0 + H] - FIRST_WORD]
+            describe_root(work.replay[0, k], work.arc)
+        if right >= 0:
+            wrong += learn_label(right, model, rule, noise, plain, work)
+    return wrong
+
+
+@inline
+def label_root(best, head, model, rule, noise, plain, work, out):
+    """Choose the label of the root."""
+    describe_root(work.states.row[best], work.arc)
+    y = best_label(model, rule, noise, plain, work, np.int64(-1))
+    for k in range(out.shape[0]):
+        if head[k] == 0:
+            out[k] = y
 
 
 @inline
@@ -99,27 +153,37 @@ def visit(i, model, task, rule, noise, plain, work):
     """
     first, n = task.token[i], task.token[i + 1] - task.token[i]
     K, K_arcs, L = model.templates.slot.shape[0], model.arcs.slot.shape[0], model.arc_features.weights.columns
-    load(task.atoms, first, n, model.clock.step[0], noise, work.value)
+    load(task.atoms, task.n_forms, first, n, model.clock.step[0], noise, work.value)
+    forget(work)
     gold = task.action[2 * first : 2 * first + 2 * n - 1]
     heads = task.head[first : first + n]
     if L > 0:
-        model.wanted[1] = n * K_arcs
+        model.wanted[1] = (3 if model.joint else 1) * n * K_arcs
         if lacks_room(model.arc_features, model.wanted[1]):
             model.wanted[0] = 0
             return TABLE_FULL
+    if model.joint:
+        know_labels(gold, heads, task.label[first : first + n], n, model, rule, noise, plain, work)
     m, best = prefix_to_learn(gold, n, model, rule, noise, plain, work)
     wrong = 0
     if m > 0:
-        trace(work.states, best, m, work.stack, work.path)
+        trace(work.states, best, m, work.stack, work.path, work.path_label)
         model.wanted[0] = 2 * m * K
         if lacks_room(model.state_features, model.wanted[0]):
             return TABLE_FULL
         emit_actions(gold, m, model, noise, work)
-        wrong = count_wrong(work.head, heads, attach(work.path, m, work.stack, work.head))
-    if L > 0:
+        wrong = count_wrong(
+            work.head,
+            heads,
+            attach(work.path, work.path_label, m, work.stack, work.head, work.path_label[:0]),
+        )
+    if model.joint:
+        wrong += emit_margin(gold, task.label[first : first + n], n, model, rule, noise, plain, work)
+    elif L > 0:
         wrong += emit_labels(
             heads, task.label[first : first + n], n, model, rule, noise, plain, work
         )  # fmt: skip
+    if L > 0:
         if not room_for(work.label_difference, model.arc_features.weights):
             clear(work.difference)
             clear(work.label_difference)
@@ -159,24 +223,32 @@ def epoch(task, order, begin, end, model, rule, noise, work):
 
 @kernel
 def predict(task, begin, end, model, rule, noise, work, head, label, score):
-    """Parse the sentences ``begin <= i < end``.
+    """Parse the sentences ``begin <= i < end``; k trees of each, the best ones that the beam ends with.
 
-    Writes ``head`` and ``label`` (N,) int32 and ``score`` (n,) float64, that of the tree without labels.
+    Writes ``head`` and ``label`` (k, N) int32 and ``score`` (k, n) float64, that of the actions; -inf where
+    there are fewer trees.
     """
     plain = is_plain(model, rule, noise)
     for i in range(begin, end):
         first, n = task.token[i], task.token[i + 1] - task.token[i]
-        score[i] = 0.0
+        score[:, i] = -np.inf
+        score[0, i] = 0.0
         if n > 0:
-            load(task.atoms, first, n, model.clock.step[0], noise, work.value)
+            load(task.atoms, task.n_forms, first, n, model.clock.step[0], noise, work.value)
+            forget(work)
             m, best, _ = search(
                 n, task.action[:0], np.int64(STANDARD), model, rule, noise, plain, work
             )  # fmt: skip
-            trace(work.states, best, m, work.stack, work.path)
-            attach(work.path, m, work.stack, head[first:])
-            score[i] = work.states.score[best]
-            if model.arc_features.weights.columns > 0:
-                label_tree(head[first:], n, model, rule, noise, plain, work, label[first:])
+            for k in range(min(score.shape[0], work.begin[m + 1] - best)):
+                x = best + k
+                trace(work.states, x, m, work.stack, work.path, work.path_label)
+                heads, out = head[k, first : first + n], label[k, first : first + n]
+                attach(work.path, work.path_label, m, work.stack, heads, out if model.joint else out[:0])
+                score[k, i] = work.states.score[x]
+                if model.joint:
+                    label_root(x, heads, model, rule, noise, plain, work, out)
+                elif model.arc_features.weights.columns > 0:
+                    label_tree(heads, n, model, rule, noise, plain, work, out)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -195,15 +267,18 @@ def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule):
         See :class:`.features.ParseModel`.
     rule : Rule
     """
+    joint = n_labels > 0 and bool((templates.attribute == LABEL).any())
     return ParseModel(
         beam=int(beam),
         merge=bool(merge),
+        joint=joint,
         update=int(update),
-        tracked=tracked_fields(templates),
+        tracked=tracked_fields(templates, joint),
         templates=templates,
         arcs=arcs,
         state_features=new_table(N_ACTIONS, rule, min_count, by_weight=False),
         arc_features=new_table(n_labels, rule, min_count, by_weight=False, sparse=n_labels > FEW_LABELS),
+        symbol=np.arange(1, n_labels + 1, dtype=np.int32),
         wanted=np.zeros(2, np.int64),
         clock=new_clock(),
     )

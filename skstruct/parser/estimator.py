@@ -6,6 +6,7 @@ What is searched and learned is in :mod:`.epoch` and :mod:`.search`.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -23,12 +24,13 @@ from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import new_key
 from . import saved
-from .atoms import AtomEncoder, check_words
-from .model import attributes_read, continued_state, fresh_state, make_task
+from .atoms import AtomEncoder, check_words, count_parts
+from .lines import attributes_read, check_columns, lines_of, without_labels
+from .model import continued_state, fresh_state, make_task
+from .pseudo import check_projectivize, marked_trees
 from .run import ParseRun, unlabeled_attachment
 from .template_sets import TEMPLATE_SETS
-from .templates import template_lines
-from .trees import check_trees, encode_trees, heads_alone, split_arcs
+from .trees import check_trees, encode_trees, heads_alone, split_arcs, trained_on
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -54,14 +56,16 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     Words are read from left to right; an action puts the next word on a stack or joins the two trees on
     its top. The beam keeps the best states at each step, equivalent ones merged into one, which lets it
-    see many more trees than it has places [1]_. Labels are chosen for the arcs of the tree that was found,
-    by weights learned alongside. Trained by the averaged structured perceptron [2]_ on the actions up to
-    where the search went wrong [3]_, [4]_.
+    see many more trees than it has places [1]_. The label of an arc is chosen with the arc, its score counts
+    in the search, and what follows looks at it; if no template reads labels (as in ``"hs28"``) they are
+    chosen for the arcs of the tree that was found. Trained by the averaged structured perceptron [2]_ on the
+    actions up to where the search went wrong [3]_, [4]_.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        The labels, sorted; with ``labeled`` only.
+        The labels, sorted; with ``labeled`` only. With ``projectivize="pseudo"`` those of lifted arcs, as
+        ``nmod↑obj``, are among them.
     n_iter_ : int
         Epochs completed.
     history_ : list of dict
@@ -84,6 +88,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
        word segmentation, POS tagging and parsing. EACL.
     .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron algorithm. ACL.
     .. [4] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact search. NAACL.
+    .. [5] J. Nivre, J. Nilsson (2005). Pseudo-projective dependency parsing. ACL.
 
     Examples
     --------
@@ -96,14 +101,14 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     """
 
     templates: str | list[str] | tuple[str, ...] = field(
-        default="rich",
+        default="auto",
         metadata=parameter(
             "str or list of str",
-            [StrOptions(set(TEMPLATE_SETS)), list, tuple],
+            [StrOptions({"auto", *TEMPLATE_SETS}), list, tuple],
             """Features of states: ``"hs28"`` (the 28 of [1]_), ``"hs29"`` (one more, as that parser was
             released), ``"zsz28"`` (those of [2]_), ``"rich"`` (ours: distances, numbers of children, affixes,
-            the word after the next), or lines such as ``"s0.w s1.t"``; ``skstruct.parser.templates`` names
-            the atoms.""",
+            the word after the next), ``"auto"`` (``"rich"``, and more for each column behind the tag), or
+            lines such as ``"s0.w s1.t"``; ``skstruct.parser.templates`` names the atoms.""",
         ),
     )
     _: KW_ONLY
@@ -133,13 +138,14 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             predicted.""",
         ),
     )
-    projectivize: Literal["lift", "skip"] = field(
+    projectivize: Literal["lift", "pseudo", "skip"] = field(
         default="lift",
         metadata=parameter(
-            '{"lift", "skip"}',
-            [StrOptions({"lift", "skip"})],
-            """Training trees that are not projective: move dependents up until they are (labels unchanged),
-            or leave the sentence out. The trees predicted are always projective.""",
+            '{"lift", "pseudo", "skip"}',
+            [StrOptions({"lift", "pseudo", "skip"})],
+            """Training trees that are not projective: move dependents up until they are (labels unchanged);
+            write into the labels, too, where from, so that predicted trees need not be projective [5]_; or
+            leave the sentence out.""",
         ),
     )
 
@@ -165,8 +171,9 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
         Parameters
         ----------
-        X : list of lists of (form, tag)
-            Sentences.
+        X : list of lists of (form, tag) or (form, tag, ...)
+            Sentences. Columns behind the tag are symbols of any kind; the parts of morphological features
+            such as ``Case=Nom|Number=Sing`` are features too. All words have equally many.
         y : list of lists of (head, label), or of heads if not ``labeled``
             Trees. A label of None is not known: nothing is learned from it.
         sample_weight : array-like of shape (n_sentences,), optional
@@ -216,30 +223,24 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     def _prepare(self, X, y, sample_weight, given=None, continued=False, stream=False):
         """Check and encode everything; what is left to do is to train."""
-        rule, lines = self._rule(), template_lines(self.templates)
+        check_projectivize(self.projectivize, self.labeled)
+        rule = self._rule()
         X, y, token = check_X_y(X, y)
         weight = sample_weights(sample_weight, X)
-        if continued:
-            self._check_same_features(lines)
-        forms, tags = check_words(X, token)
+        columns = check_words(X, token, self._model.encoder.width if continued else None)
+        lines = self._lines(columns, continued)
         heads, arcs = split_arcs(y) if self.labeled else (heads_alone(y), None)
         heads = check_trees(heads, token)
+        actions, lifted, skipped = encode_trees(heads, token, self.projectivize != "skip")
+        if self.projectivize == "pseudo":
+            arcs = marked_trees(arcs, heads, lifted, token)
         old_labels = labels = self._model.labels if continued else Labels()
         gold = np.zeros(0, np.int32)
         if self.labeled:
             gold, labels = encode_labels(arcs, token, labels, grow=True)
             if len(labels) == 0:
                 raise ValueError("y holds no label: all are None; for heads alone, labeled=False")
-        actions, heads, skipped = encode_trees(heads, token, self.projectivize == "lift")
-        used = np.diff(token) > 0
-        used[skipped] = False
-        if weight is not None:
-            used &= weight > 0.0
-        if not used.any():
-            raise ValueError(
-                "no sentence is left to train on: all are empty, of sample_weight 0, or not projective "
-                f"(projectivize={self.projectivize!r})"
-            )
+        used = trained_on(token, skipped, weight, self.projectivize)
         held_out = None
         if self.early_stopping and not stream and given is None:
             test = self._held_out(np.flatnonzero(used))
@@ -248,21 +249,19 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         # What is left out stays as an empty sentence, so that positions are those of X.
         words = np.flatnonzero(np.repeat(used, np.diff(token)))
         token = np.concatenate([[0], np.cumsum(np.where(used, np.diff(token), 0))])
-        forms, tags = [forms[k] for k in words], [tags[k] for k in words]
-        encoder = self._model.encoder if continued else AtomEncoder(attributes_read(lines, self.labeled))
-        atoms, encoder = encoder.grown(forms, tags)
+        columns = [[column[k] for k in words] for column in columns]
+        encoder = AtomEncoder(attributes_read(lines), len(columns))
+        atoms, encoder = (self._model.encoder if continued else encoder).grown(columns)
         task = make_task(
-            atoms,
-            token,
-            actions.reshape(-1, 2)[words].ravel(),
-            heads[words],
-            gold[words] if self.labeled else gold,
-            weight,
-        )
+            atoms, encoder.rows, token, actions.reshape(-1, 2)[words].ravel(), lifted[words],
+            gold[words] if self.labeled else gold, weight,
+        )  # fmt: skip
         if continued:
-            state = continued_state(self._training, old_labels, labels, self._settings(), rule, stream)
+            state = continued_state(
+                self._training, lines, encoder, old_labels, labels, self._settings(), rule, stream
+            )
         else:
-            state = self._fresh_state(encoder, labels, new_key(self.random_state))
+            state = self._fresh_state(lines, encoder, labels, new_key(self.random_state))
             state.stream = stream
         run = ParseRun(self, state, task, lines, encoder, labels, held_out)
         run.hold_out(given)
@@ -273,16 +272,28 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         merge, update = bool(self.merge_states), UPDATES[self.update]
         return {"beam": int(self.beam_size), "merge": merge, "update": update}
 
-    def _fresh_state(self, encoder, labels, key):
+    def _fresh_state(self, lines, encoder, labels, key):
         """No features, no weights."""
         settings = {**self._settings(), "min_count": int(self.min_count)}
-        return fresh_state(template_lines(self.templates), encoder, labels, settings, self._rule(), key)
+        return fresh_state(lines, encoder, labels, settings, self._rule(), key)
+
+    def _lines(self, columns, continued):
+        """The templates for words of these columns; those of the fit to go on from, which have to agree."""
+        parts = self._model.encoder.parts if continued else count_parts(columns)
+        lines = lines_of(self.templates, self.labeled, len(columns), parts)
+        check_columns(lines, len(columns))
+        if continued:
+            # What was trained by a version whose sets read no labels goes on without.
+            same = self._model.lines in (lines.states, without_labels(lines.states))
+            self._check_same_features(self._model.lines if same else lines.states)
+        return self._model.templates if continued else lines
 
     def _check_same_features(self, lines):
         """Raise if the weights to go on from belong to other features than the parameters say."""
         for name, given, before in (
             ("templates", lines, self._model.lines),
             ("labeled", bool(self.labeled), len(self._model.labels) > 0),
+            ("projectivize", self.projectivize == "pseudo", self._model.pseudo),
             ("min_count", int(self.min_count), self._training.model.state_features.min_count),
         ):
             if given != before:
@@ -302,34 +313,61 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
         Parameters
         ----------
-        X : list of lists of (form, tag)
+        X : list of lists of (form, tag) or (form, tag, ...)
             Sentences.
 
         Returns
         -------
         list of lists of (head, label), or of heads if not ``labeled``
-            One for each word of each sentence; projective, with one root.
+            One for each word of each sentence, with one root; projective unless ``projectivize="pseudo"``.
 
         Raises
         ------
         ValueError
-            If a word is not a pair of str, neither empty; the message names sequence and position.
+            If a word has not as many columns as in training, or one is no str or empty; the message names
+            sequence and position.
         """
         check_is_fitted(self)
         return Sequences(self._model.predict(as_sequences(X), self.n_jobs)[0])
+
+    def predict_kbest(self, X: Corpus, k: int = 5) -> list[list[tuple[list[Any], float]]]:
+        """The best trees of each sentence.
+
+        Parameters
+        ----------
+        X : list of lists of (form, tag) or (form, tag, ...)
+        k : int, default=5
+
+        Returns
+        -------
+        list of lists of (tree, score)
+            For each sentence up to k different trees with which the search ends, best first; fewer if there
+            are no more, and at most ``beam_size``. The first is that of :meth:`predict`, with the score of
+            :meth:`decision_function`.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`predict`, or if ``k`` is no int of at least 1.
+        """
+        check_is_fitted(self)
+        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+            raise ValueError(f"k must be an int of at least 1, got {k!r}")
+        return Sequences(self._model.predict_kbest(as_sequences(X), int(k), self.n_jobs))
 
     def decision_function(self, X: Corpus) -> NDArray[np.float64]:
         """Scores of the trees that :meth:`predict` returns.
 
         Parameters
         ----------
-        X : list of lists of (form, tag)
+        X : list of lists of (form, tag) or (form, tag, ...)
 
         Returns
         -------
         ndarray of shape (n_sentences,)
-            Of the actions that build the tree, without labels. Not normalised: comparable between trees of
-            one sentence only. 0 for an empty sentence.
+            Of the actions that build the tree, and of the labels if templates read labels, as those of
+            ``"auto"`` do. Not normalised: comparable between trees of one sentence only. 0 for an empty
+            sentence.
         """
         check_is_fitted(self)
         return self._model.predict(as_sequences(X), self.n_jobs)[1]
@@ -339,7 +377,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
         Parameters
         ----------
-        X : list of lists of (form, tag)
+        X : list of lists of (form, tag) or (form, tag, ...)
         y : list of lists of (head, label), or of heads
         sample_weight : array-like of shape (n_sentences,), optional
             Multiplies the counts of a sentence's words.

@@ -24,7 +24,28 @@ from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
 from ..core.penalties import is_lazy, read_weight
 from ..core.rules import Difference, emit
 from ..core.store import Clock
-from .templates import DISTANCE, LC, LC2, N_FIELDS, RC, RC2, S0, S1, S2, VL, VR, H, I, J, Templates
+from .templates import (
+    DISTANCE,
+    LC,
+    LC2,
+    LCL,
+    LCL2,
+    N_FIELDS,
+    N_TREE,
+    RC,
+    RC2,
+    RCL,
+    RCL2,
+    S0,
+    S1,
+    S2,
+    VL,
+    VR,
+    H,
+    I,
+    J,
+    Templates,
+)
 from .trees import LEFT, SHIFT
 
 STACK_END, NO_CHILD, FIRST_WORD = 0, 1, 2
@@ -42,7 +63,7 @@ MOST_CHILDREN = 7
 """Numbers of children count up to here."""
 
 _LOW = 0xFFFFFFFF
-_BLANK = np.array([0, 0] + 2 * [STACK_END, 1, 1, 1, 1, 0, 0] + [STACK_END], np.int32)
+_BLANK = np.array([0, 0] + 2 * [STACK_END, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0] + [STACK_END], np.int32)
 
 
 class ParseModel(NamedTuple):
@@ -50,12 +71,14 @@ class ParseModel(NamedTuple):
 
     beam: int
     merge: bool  # equivalent states are one
+    joint: bool  # labels are part of the search
     update: int  # EARLY, MAX_VIOLATION or STANDARD
     tracked: np.ndarray  # (N_FIELDS,) bool: fields that distinguish states
     templates: Templates  # of states
     arcs: Templates  # of arcs
     state_features: FeatureTable  # columns are actions
     arc_features: FeatureTable  # columns are labels; none without labels
+    symbol: np.ndarray  # (L,) int32: what labels are called in fields, from 1 on
     wanted: np.ndarray  # (2,) int64: entries that the two tables lacked when an example was put off
     clock: Clock
 
@@ -84,8 +107,8 @@ def is_plain(model, rule, noise):
 
 
 @inline
-def load(atoms, first, n, step, noise, value):
-    """The atoms of a sentence with what surrounds it; input dropout hides forms, never tags."""
+def load(atoms, n_forms, first, n, step, noise, value):
+    """The atoms of a sentence with what surrounds it; input dropout hides forms, never tags and the like."""
     for a in range(atoms.shape[0]):
         value[a, STACK_END], value[a, NO_CHILD] = 0, 1
         for k in range(n):
@@ -95,7 +118,7 @@ def load(atoms, first, n, step, noise, value):
     if noise.token_below > np.uint64(0):
         for k in range(n):
             if token_masked(noise, step, k, 0):
-                for a in range(1, atoms.shape[0]):
+                for a in range(1, n_forms + 1):
                     value[a, FIRST_WORD + k] = -1
 
 
@@ -120,8 +143,8 @@ def start_state(row):
 
 
 @inline
-def successor(action, p, q, tracked, row):
-    """The state that an action leads to.
+def successor(action, label, p, q, tracked, row):
+    """The state that an action leads to; ``label`` is the field's number of the label of a new arc.
 
     After SHIFT ``q`` is the state before, ``p`` is not read. After a reduction ``q`` is the state before, and
     what is below its first tree comes from ``p``, the state before the first word of that tree was read: q
@@ -131,7 +154,7 @@ def successor(action, p, q, tracked, row):
         row[I] = q[J]
         row[J] = q[J] + 1
         row[S2] = q[S1 + H]
-        for f in range(7):
+        for f in range(N_TREE):
             row[S1 + f] = q[S0 + f]
             row[S0 + f] = _BLANK[S0 + f]
         row[S0 + H] = q[J]
@@ -139,19 +162,23 @@ def successor(action, p, q, tracked, row):
         row[I] = p[I]
         row[J] = q[J]
         row[S2] = p[S2]
-        for f in range(7):
+        for f in range(N_TREE):
             row[S1 + f] = p[S1 + f]
         if action == LEFT:
-            for f in range(7):
+            for f in range(N_TREE):
                 row[S0 + f] = q[S0 + f]
             row[S0 + LC] = p[S0 + H]
             row[S0 + LC2] = q[S0 + LC]
+            row[S0 + LCL] = label
+            row[S0 + LCL2] = q[S0 + LCL]
             row[S0 + VL] = min(q[S0 + VL] + 1, MOST_CHILDREN)
         else:
-            for f in range(7):
+            for f in range(N_TREE):
                 row[S0 + f] = p[S0 + f]
             row[S0 + RC] = q[S0 + H]
             row[S0 + RC2] = p[S0 + RC]
+            row[S0 + RCL] = label
+            row[S0 + RCL2] = p[S0 + RCL]
             row[S0 + VR] = min(p[S0 + VR] + 1, MOST_CHILDREN)
     for f in range(N_FIELDS):
         if not tracked[f]:
@@ -163,8 +190,11 @@ def successor(action, p, q, tracked, row):
 # Features of a row
 # --------------------------------------------------------------------------------------------------
 @inline
-def list_keys(templates, row, value, look):
-    """The keys of a row's features; ``look.slot`` is -1 where there is none, else 0."""
+def list_keys(templates, begin, end, row, value, look):
+    """The keys of a row's features; ``look.slot`` is -1 where there is none, else 0.
+
+    Only of the templates ``begin <= k < end``.
+    """
     atom, slot = look.atom, templates.slot
     A = templates.field.shape[0]
     for a in range(A):
@@ -172,31 +202,30 @@ def list_keys(templates, row, value, look):
         attribute = templates.attribute[a]
         atom[a] = place if attribute < 0 else value[attribute, place]
     atom[A] = 0
-    for k in range(slot.shape[0]):
+    for k in range(begin, end):
         a, b = atom[slot[k, 0]], atom[slot[k, 1]]
         c, d = atom[slot[k, 2]], atom[slot[k, 3]]
         e, f = atom[slot[k, 4]], atom[slot[k, 5]]
         look.key[k] = (((a << 15) | b) << 32) | (c << 15) | d
-        look.compound[k] = k | (e << 7) | (f << 19)
+        look.compound[k] = templates.code[k] | (e << 7) | (f << 19)
         look.slot[k] = -1 if (a | b | c | d | e | f) < 0 else 0
 
 
 @inline
-def find_rows(table, look):
+def find_rows(table, begin, end, look):
     """Replace ``look.entry`` by the rows of the listed features, -1 for unknown ones.
 
     All first slots are read before any is compared: a table is far larger than the caches, and the reads
     then overlap.
     """
     mask = table.shape[0] - 1
-    K = look.slot.shape[0]
-    for k in range(K):
+    for k in range(begin, end):
         look.entry[k] = EMPTY
         if look.slot[k] >= 0:
             s = home_of(table, look.compound[k], look.key[k])
             look.slot[k] = s
             look.entry[k] = table[s, 1]
-    for k in range(K):
+    for k in range(begin, end):
         entry, s = look.entry[k], look.slot[k]
         while entry != EMPTY and (entry >> 32 != look.compound[k] or table[s, 0] != look.key[k]):
             s = (s + 1) & mask
@@ -217,20 +246,37 @@ def noise_of(edge, noise, step, compound, key):
 @inline
 def score_row(templates, features, row, value, rule, noise, step, plain, look, total):
     """``total[a] = Σ_k x_k w[k, a]`` over the features of a row, in units of stored values."""
+    for a in range(features.weights.columns):
+        total[a] = 0.0
+    K = templates.slot.shape[0]
+    add_scores(templates, 0, K, features, row, value, rule, noise, step, plain, look, total)
+
+
+@inline
+def add_scores(templates, first, last, features, row, value, rule, noise, step, plain, look, total):
+    """The same for the templates ``first <= k < last``, added to ``total``."""
     store, seen = features.weights, features.seen
     C = store.columns
-    for a in range(C):
-        total[a] = 0.0
-    list_keys(templates, row, value, look)
-    find_rows(features.table, look)
+    list_keys(templates, first, last, row, value, look)
+    find_rows(features.table, first, last, look)
     if plain and not store.sparse:
-        for k in range(look.entry.shape[0]):
+        for k in range(first, last):
             if look.entry[k] >= 0:
                 place = look.entry[k] * C
                 for a in range(C):
                     total[a] += store.value[place + a]
         return
-    for k in range(look.entry.shape[0]):
+    if plain:
+        # Rows are found for all features before one is read: the reads then overlap, as in find_rows.
+        for k in range(first, last):
+            r = look.entry[k]
+            look.key[k] = store.first[r] if r >= 0 else 0
+            look.compound[k] = store.count[r] if r >= 0 else 0
+        for k in range(first, last):
+            for place in range(look.key[k], look.key[k] + look.compound[k]):
+                total[store.column[place]] += store.value[place]
+        return
+    for k in range(first, last):
         r = look.entry[k]
         if r < 0 or (seen.shape[0] > 0 and seen[r] < features.min_count):
             continue
@@ -247,7 +293,7 @@ def score_row(templates, features, row, value, rule, noise, step, plain, look, t
 @inline
 def emit_row(templates, features, row, value, noise, step, up, down, look, difference: Difference):
     """Emit the features of a row for column ``up``, and against column ``down``; -1 for none."""
-    list_keys(templates, row, value, look)
+    list_keys(templates, 0, templates.slot.shape[0], row, value, look)
     for k in range(look.slot.shape[0]):
         if look.slot[k] < 0:
             continue

@@ -9,7 +9,14 @@ and of the sibling on the left as features, chosen from the root downwards, made
 import numpy as np
 
 from ..core.compile import inline
-from .features import FIRST_WORD, NO_CHILD, STACK_END, bucket, emit_row, score_row
+from .features import FIRST_WORD, NO_CHILD, STACK_END, add_scores, bucket, emit_row, score_row
+from .memory import recall
+from .templates import LC as LEFTMOST
+from .templates import LCL, RCL, S0, S1, S2, H, J
+from .templates import RC as RIGHTMOST
+from .templates import VL as N_LEFT
+from .templates import VR as N_RIGHT
+from .trees import LEFT
 
 LC, RC, VL, VR, SL, SR, LATEST = range(7)
 """Rows of ``work.around``: outermost children, numbers of children, nearest siblings, latest child so far."""
@@ -64,11 +71,54 @@ def describe_arc(k, head, around, arc):
     arc[7], arc[8] = around[LC, k], around[RC, k]
     arc[9], arc[10] = around[LC, h], around[RC, h]
     arc[11], arc[12] = around[SL, k], around[SR, k]
-    arc[13] = 0
+    arc[13] = STACK_END  # no queue: all words are read
+    arc[14] = 0
     if h > 0:
-        arc[13] = bucket(k - h) if k > h else LEFT_SIDE + bucket(h - k)
-    arc[14], arc[15] = around[VL, k], around[VR, k]
-    arc[16], arc[17] = around[VL, h], around[VR, h]
+        arc[14] = bucket(k - h) if k > h else LEFT_SIDE + bucket(h - k)
+    arc[15], arc[16] = around[VL, k], around[VR, k]
+    arc[17], arc[18] = around[VL, h], around[VR, h]
+    arc[19:24] = 0
+
+
+@inline
+def describe_reduction(action, row, arc):
+    """The fields of the arc that a reduction makes; what is read or attached later is not yet known."""
+    m, h = (S1, S0) if action == LEFT else (S0, S1)
+    here, there = row[m + H], row[h + H]
+    arc[0], arc[1], arc[2] = here, there, row[S2]
+    arc[3] = here - 1 if here > FIRST_WORD else STACK_END
+    arc[4] = here + 1
+    arc[5] = there - 1 if there > FIRST_WORD else STACK_END
+    arc[6] = there + 1
+    arc[7], arc[8] = row[m + LEFTMOST], row[m + RIGHTMOST]
+    arc[9], arc[10] = row[h + LEFTMOST], row[h + RIGHTMOST]
+    arc[11] = arc[9] if action == LEFT else arc[10]  # the sibling between both
+    arc[12] = NO_CHILD
+    arc[13] = row[J]
+    arc[14] = bucket(here - there) if here > there else LEFT_SIDE + bucket(there - here)
+    arc[15], arc[16] = row[m + N_LEFT], row[m + N_RIGHT]
+    arc[17], arc[18] = row[h + N_LEFT], row[h + N_RIGHT]
+    arc[19], arc[20] = row[m + LCL], row[m + RCL]
+    arc[21], arc[22] = row[h + LCL], row[h + RCL]
+    arc[23] = arc[21] if action == LEFT else arc[22]
+
+
+@inline
+def describe_root(row, arc):
+    """The fields of the arc to the root, in the last state."""
+    here = row[S0 + H]
+    arc[0], arc[1], arc[2] = here, STACK_END, STACK_END
+    arc[3] = here - 1 if here > FIRST_WORD else STACK_END
+    arc[4] = here + 1
+    arc[5] = arc[6] = STACK_END
+    arc[7], arc[8] = row[S0 + LEFTMOST], row[S0 + RIGHTMOST]
+    arc[9] = arc[10] = arc[11] = arc[12] = NO_CHILD
+    arc[13] = row[J]
+    arc[14] = 0
+    arc[15], arc[16] = row[S0 + N_LEFT], row[S0 + N_RIGHT]
+    arc[17] = arc[18] = 0
+    arc[19], arc[20] = row[S0 + LCL], row[S0 + RCL]
+    arc[21] = arc[22] = arc[23] = 0
 
 
 @inline
@@ -77,11 +127,27 @@ def best_label(model, rule, noise, plain, work, gold):
 
     ``gold`` >= 0 is the right one, which then has to win by a margin.
     """
-    total = work.total
-    score_row(
-        model.arcs, model.arc_features, work.arc, work.value, rule, noise, model.clock.step[0], plain,
-        work.look_arc, total,
-    )  # fmt: skip
+    total, step, K = work.total, model.clock.step[0], model.arcs.slot.shape[0]
+    if model.joint:
+        s, known = recall(work.pairs, work.arc[:2])
+        found = work.pairs.value[s]
+        if not known:
+            found[:] = 0.0
+            add_scores(
+                model.arcs, 0, model.arcs.core, model.arc_features, work.arc, work.value, rule, noise, step,
+                plain, work.look_arc, found,
+            )  # fmt: skip
+        for y in range(found.shape[0]):
+            total[y] = found[y]
+        add_scores(
+            model.arcs, model.arcs.core, K, model.arc_features, work.arc, work.value, rule, noise, step,
+            plain, work.look_arc, total,
+        )  # fmt: skip
+    else:
+        score_row(
+            model.arcs, model.arc_features, work.arc, work.value, rule, noise, step, plain, work.look_arc,
+            total,
+        )  # fmt: skip
     if gold >= 0:
         total[gold] -= MARGIN / model.clock.scale[0]
     best = 0
@@ -89,6 +155,20 @@ def best_label(model, rule, noise, plain, work, gold):
         if total[y] > total[best]:
             best = y
     return best
+
+
+@inline
+def learn_label(gold, model, rule, noise, plain, work):
+    """Emit what the arc in ``work.arc`` teaches; returns 1 if its label is wrong, else 0."""
+    y = best_label(model, rule, noise, plain, work, gold)
+    if y == gold:
+        return 0
+    wrong = 1 if work.total[y] > work.total[gold] + MARGIN / model.clock.scale[0] else 0
+    emit_row(
+        model.arcs, model.arc_features, work.arc, work.value, noise, model.clock.step[0], gold, y,
+        work.look_arc, work.label_difference,
+    )  # fmt: skip
+    return wrong
 
 
 @inline
@@ -110,12 +190,5 @@ def emit_labels(head, label, n, model, rule, noise, plain, work):
         if gold < 0:
             continue
         describe_arc(k, head, work.around, work.arc)
-        y = best_label(model, rule, noise, plain, work, gold)
-        if y != gold:
-            if work.total[y] > work.total[gold] + MARGIN / model.clock.scale[0]:
-                wrong += 1
-            emit_row(
-                model.arcs, model.arc_features, work.arc, work.value, noise, model.clock.step[0], gold, y,
-                work.look_arc, work.label_difference,
-            )  # fmt: skip
+        wrong += learn_label(gold, model, rule, noise, plain, work)
     return wrong

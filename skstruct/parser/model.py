@@ -8,6 +8,7 @@ from ..core.codes import STANDARD
 from ..core.feature_table import TableAverage, final, for_reading, restart_average
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
+from ..core.pruning import count_weights
 from ..core.store import READ_ONLY, Store, made_sparse, new_clock, remap_columns
 from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
@@ -15,17 +16,21 @@ from ..features.names import NamedWeights
 from ..training.chunks import lend, map_chunks
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
+from ..training.saved import SavableModel
 from . import epoch as structure
+from .arcs import arcs_of
 from .atoms import AtomEncoder, check_words
 from .epoch import FEW_LABELS
 from .features import ParseModel
+from .lines import Lines, check_labels, reads_labels
+from .pseudo import restored
 from .search import ParseTask, new_work
-from .template_sets import ARC_LINES
 from .templates import (
+    ARC_CORE,
     ARC_PLACES,
-    ATTRIBUTES,
+    CORE,
     STATE_PLACES,
-    attributes_of,
+    column_of,
     compile_templates,
     decode_keys,
     tracked_fields,
@@ -33,27 +38,19 @@ from .templates import (
 from .trees import ACTION_NAMES
 
 
-def attributes_read(lines, labeled):
-    """The attributes that a parser with these templates reads, in order."""
-    read = set(attributes_of(lines, STATE_PLACES))
-    if labeled:
-        read |= set(attributes_of(ARC_LINES, ARC_PLACES))
-    return [name for name in ATTRIBUTES if name in read]
+def compiled(lines, rows):
+    """The two sets of templates, of states and of arcs, for these rows of atoms."""
+    core, arc_core = (CORE, ARC_CORE) if reads_labels(lines.states) else ((), ())
+    states = compile_templates(lines.states, STATE_PLACES, rows, core)
+    return states, compile_templates(lines.arcs, ARC_PLACES, rows, arc_core)
 
 
-def compiled(lines, attributes, labeled):
-    """The two sets of templates: of states, and of arcs (none without labels)."""
-    return (
-        compile_templates(lines, STATE_PLACES, attributes),
-        compile_templates(ARC_LINES if labeled else [], ARC_PLACES, attributes),
-    )
-
-
-def make_task(atoms, token, actions=None, heads=None, labels=None, weight=None):
-    """The arrays that the kernels read; without trees, those of prediction."""
+def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=None):
+    """The arrays that the kernels read; without trees, those of prediction. ``rows``: see AtomEncoder."""
     return ParseTask(
         token=token,
         atoms=atoms,
+        n_forms=sum(column_of(name) == 0 for name in rows),
         action=np.zeros(0, np.int8) if actions is None else actions,
         head=np.zeros(0, np.int32) if heads is None else heads,
         label=np.zeros(0, np.int32) if labels is None else labels,
@@ -62,13 +59,12 @@ def make_task(atoms, token, actions=None, heads=None, labels=None, weight=None):
 
 
 @dataclass
-class ParserModel:
+class ParserModel(SavableModel):
     """What prediction needs.
 
     Attributes
     ----------
-    lines : list of str
-        Templates of states.
+    templates : Lines
     encoder : AtomEncoder
     labels : Labels
         Empty without labels.
@@ -81,9 +77,13 @@ class ParserModel:
     label_weights : Store
     label_table : ndarray of shape (capacity', 2), int64
     label_entries : int
+    symbol : ndarray of shape (L,), int32
+        The numbers of labels in features, from 1 on; later labels follow, while ``labels`` are sorted.
+    pseudo : bool
+        Labels say what was lifted, see :mod:`.pseudo`.
     """
 
-    lines: list
+    templates: Lines
     encoder: AtomEncoder
     labels: Labels
     beam: int
@@ -94,30 +94,45 @@ class ParserModel:
     label_weights: Store
     label_table: np.ndarray
     label_entries: int
+    symbol: np.ndarray
+    pseudo: bool = False
+
+    @property
+    def lines(self):
+        """Templates of states."""
+        return self.templates.states
 
     @property
     def n_features(self):
         """Number of features, of states and of arcs."""
         return self.entries + self.label_entries
 
+    def sizes(self):
+        """See ``training.saved.SavableModel``."""
+        n = sum(map(count_weights, (self.weights, self.label_weights)))
+        return len(self.labels) or None, self.n_features, n, None
+
     @property
     def inputs(self):
         """See ``data.inputs.Inputs``."""
-        return Inputs(TREES, tuple, 2)
+        return Inputs(TREES, tuple, self.encoder.width)
 
     def scorer(self):
         """The arrays that kernels search under."""
-        templates, arcs = compiled(self.lines, self.encoder.attributes, len(self.labels) > 0)
+        templates, arcs = compiled(self.templates, self.encoder.rows)
+        joint = reads_labels(self.lines)
         return lend(
             ParseModel(
                 beam=self.beam,
                 merge=self.merge,
+                joint=joint,
                 update=STANDARD,
-                tracked=tracked_fields(templates),
+                tracked=tracked_fields(templates, joint),
                 templates=templates,
                 arcs=arcs,
                 state_features=for_reading(self.weights, self.table, self.entries),
                 arc_features=for_reading(self.label_weights, self.label_table, self.label_entries),
+                symbol=self.symbol,
                 wanted=np.zeros(2, np.int64),
                 clock=new_clock(),
             )
@@ -128,7 +143,7 @@ class ParserModel:
 
         Parameters
         ----------
-        sentences : list of sequences of (form, tag)
+        sentences : list of sequences of (form, tag, ...)
         n_jobs : int, optional
             Threads.
 
@@ -138,30 +153,63 @@ class ParserModel:
             (head, label) pairs, or heads alone without labels.
         scores : ndarray of shape (n,)
         """
+        trees, scores = self._predict(sentences, 1, n_jobs)
+        return trees[0], scores[0]
+
+    def predict_kbest(self, sentences, k, n_jobs=None):
+        """Up to k trees of each sentence with their scores, best first, none twice."""
+        trees, scores = self._predict(sentences, min(k, self.beam), n_jobs)
+        out = []
+        for i in range(len(sentences)):
+            found = {}
+            for ranked, score in zip(trees, scores[:, i].tolist()):
+                if score > -np.inf:
+                    found.setdefault(tuple(ranked[i]), (ranked[i], score))
+            out.append(list(found.values()))
+        return out
+
+    def _predict(self, sentences, k, n_jobs):
+        """(by rank the tree of each sentence, scores (k, n)); -inf where there is no such tree."""
         token = offsets_of(lengths_of(sentences))
-        forms, tags = check_words(sentences, token)
+        columns = check_words(sentences, token, self.encoder.width)
         scorer = self.scorer()
 
         def work(bounds):
             first, last, begin, end = bounds
-            atoms = self.encoder.encode(forms[begin:end], tags[begin:end])
-            task = make_task(atoms, token[first : last + 1] - begin)
-            heads, labels = np.zeros((2, end - begin), np.int32)
-            scores = np.empty(last - first)
+            atoms = self.encoder.encode([column[begin:end] for column in columns])
+            task = make_task(atoms, self.encoder.rows, token[first : last + 1] - begin)
+            heads, labels = np.zeros((2, k, end - begin), np.int32)
+            scores = np.empty((k, last - first))
             scratch = new_work(task, scorer, training=False)
             structure.predict(
                 task, 0, last - first, scorer, READ_ONLY, QUIET, scratch, heads, labels, scores
             )  # fmt: skip
-            return self._trees(heads, labels, task.token.tolist()), scores
+            where = task.token.tolist()
+            return [self._trees(*arcs, where) for arcs in zip(heads, labels)], scores
 
         parts = list(map_chunks(work, sentences, n_jobs))
-        return [tree for trees, _ in parts for tree in trees], np.concatenate([s for _, s in parts])
+        trees = [[tree for ranked, _ in parts for tree in ranked[rank]] for rank in range(k)]
+        return trees, np.concatenate([scores for _, scores in parts], axis=1)
+
+    def arcs(self, sentence):
+        """(the tree of a sentence, its :class:`.arcs.Arc` before what was lifted is restored)."""
+        (tree,), _ = replace(self, pseudo=False).predict([sentence])
+        columns = check_words([sentence], np.array([0, len(sentence)]), self.encoder.width)
+        task = make_task(
+            self.encoder.encode(columns), self.encoder.rows, np.array([0, len(sentence)], np.int64)
+        )
+        labeled = len(self.labels) > 0
+        heads = [head for head, _ in tree] if labeled else list(tree)
+        labels = [self.labels.ids[label] for _, label in tree] if labeled else [-1] * len(tree)
+        found = arcs_of(self.scorer(), task, heads, labels) if tree else []
+        return restored(tree) if self.pseudo else tree, found
 
     def _trees(self, heads, labels, bounds):
         flat = heads.tolist()
         if len(self.labels):
             flat = list(zip(flat, map(self.labels.values.__getitem__, labels.tolist())))
-        return [flat[a:b] for a, b in zip(bounds, bounds[1:])]
+        trees = [flat[a:b] for a, b in zip(bounds, bounds[1:])]
+        return list(map(restored, trees)) if self.pseudo else trees
 
     def features(self, rows=(slice(None), slice(None))):
         """The features of rows, of states and of arcs, in words.
@@ -177,13 +225,17 @@ class ParserModel:
             The template's line, and the values of its atoms in the order of the line: strings (``<s>`` for
             what is below the stack, ``NONE`` for a missing child, ``</s>`` behind the sentence) or numbers.
         """
-        labeled = len(self.labels) > 0
+        labels = ["NONE", *(None for _ in self.symbol)]
+        for label, number in zip(self.labels.values, self.symbol.tolist()):
+            labels[number] = label
         strings = [["<s>", "NONE", "</s>", *alphabet.strings()] for alphabet in self.encoder.alphabets]
         return tuple(
-            decode_keys(keys_of(table, entries)[some], lines, places, self.encoder.attributes, strings)
+            decode_keys(
+                keys_of(table, entries)[some], lines, places, self.encoder.attributes, strings, labels
+            )
             for some, table, entries, lines, places in (
-                (rows[0], self.table, self.entries, self.lines, STATE_PLACES),
-                (rows[1], self.label_table, self.label_entries, ARC_LINES if labeled else [], ARC_PLACES),
+                (rows[0], self.table, self.entries, self.templates.states, STATE_PLACES),
+                (rows[1], self.label_table, self.label_entries, self.templates.arcs, ARC_PLACES),
             )
         )
 
@@ -238,12 +290,14 @@ def fresh_state(lines, encoder, labels, settings, rule, key):
     settings : dict
         ``beam``, ``merge``, ``update`` and ``min_count``.
     """
-    templates, arcs = compiled(lines, encoder.attributes, len(labels) > 0)
-    return TrainingState(structure.new_model(templates, arcs, len(labels), rule=rule, **settings), rule, key)
+    check_labels(lines, len(labels))
+    templates = compiled(lines, encoder.rows)
+    return TrainingState(structure.new_model(*templates, len(labels), rule=rule, **settings), rule, key)
 
 
-def continued_state(before, old_labels, labels, settings, rule, stream):
+def continued_state(before, lines, encoder, old_labels, labels, settings, rule, stream):
     """A copy of an earlier state; under another rule, or in a stream after a fit, with a new average."""
+    check_labels(lines, len(labels))
     # In a model mapped from a disk `wanted` is read-only too, and the templates are (which nobody writes).
     model = lend(snapshot(structure, before.model)._replace(wanted=np.zeros(2, np.int64), **settings))
     tables = {name: getattr(model, name) for name in structure.TABLES}
@@ -256,15 +310,22 @@ def continued_state(before, old_labels, labels, settings, rule, stream):
         store = tables["arc_features"].weights
         store = made_sparse(store) if len(labels) > FEW_LABELS else store
         store = remap_columns(store, new_of_old, len(labels))
+        symbol = np.zeros(len(labels), np.int32)
+        symbol[new_of_old] = model.symbol
+        new = symbol == 0
+        symbol[new] = np.arange(1, new.sum() + 1) + len(old_labels)
+        model = model._replace(symbol=symbol)
         tables["arc_features"] = tables["arc_features"]._replace(weights=store)
-    model = model._replace(**tables)
+    templates, arcs = compiled(lines, encoder.rows)  # words may have more parts than before
+    model = model._replace(templates=templates, arcs=arcs, **tables)
     return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])
 
 
-def final_model(model, rule, lines, encoder, labels, reuse=False):
+def final_model(model, rule, lines, encoder, labels, pseudo=False, reuse=False):
     """The :class:`ParserModel` that training so far amounts to, without bookkeeping.
 
     ``reuse``: training ends here, and the model may be made of its arrays.
     """
     parts = [final(getattr(model, name), model.clock, rule, reuse) for name in structure.TABLES]
-    return ParserModel(lines, encoder, labels, model.beam, model.merge, *parts[0], *parts[1])
+    found = (*parts[0], *parts[1], model.symbol, pseudo)
+    return ParserModel(lines, encoder, labels, model.beam, model.merge, *found)

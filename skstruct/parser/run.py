@@ -9,16 +9,15 @@ import numpy as np
 from ..cluster.vocabulary import Vocabulary, merged_labels
 from ..data.inputs import check_X_y
 from ..data.labels import UNLABELLED, Labels, encode_known
-from ..features.merging import merge_atoms
 from ..metrics.trees import split_heads
 from ..training.held_out import NAMES, HeldOut
 from ..training.run import Run
 from . import epoch as structure
-from .atoms import check_words
+from .atoms import AtomEncoder, check_words
 from .features import SPECIAL
+from .lines import attributes_read, lines_of
 from .model import ParserModel, final_model, fresh_state, make_task
 from .search import new_work
-from .templates import template_lines
 from .trees import check_trees, heads_alone, split_arcs
 
 
@@ -37,7 +36,8 @@ class ParseRun(Run):
 
     def finished(self, model, reuse=False):
         """See ``training.run.Run``."""
-        return final_model(model, self.state.rule, self.lines, self.encoder, self.labels, reuse)
+        pseudo = self.estimator.projectivize == "pseudo"
+        return final_model(model, self.state.rule, self.lines, self.encoder, self.labels, pseudo, reuse)
 
     def fitted(self):
         """See ``training.run.Run``."""
@@ -78,22 +78,51 @@ class ParseRun(Run):
         labels, label_maps = Labels(), [np.full(1, UNLABELLED, np.int32) for _ in vocabularies]
         if learner.labeled:
             labels, label_maps = merged_labels(vocabularies)
-        encoder, atom_maps = merge_atoms([vocabulary.encoder for vocabulary in vocabularies])
-        encoder.check_tags()
-        state = learner._fresh_state(encoder, labels, key)
-        task = make_task(np.zeros((len(encoder.attributes), 0), np.int32), np.zeros(1, np.int64))
-        run = cls(learner, state, task, template_lines(learner.templates), encoder, labels, None)
-        return run, [{"labels": labels, "ids": i, "atoms": a} for i, a in zip(label_maps, atom_maps)]
+        encoder, lines, atom_maps = _merged_encoder([v.encoder for v in vocabularies], learner)
+        state = learner._fresh_state(lines, encoder, labels, key)
+        task = make_task(np.zeros((len(encoder.rows), 0), np.int32), encoder.rows, np.zeros(1, np.int64))
+        run = cls(learner, state, task, lines, encoder, labels, None)
+        return run, [
+            {"lines": lines, "encoder": encoder, "labels": labels, "ids": i, "atoms": a}
+            for i, a in zip(label_maps, atom_maps)
+        ]
 
     def adopt(self, plan):
         """See ``training.run.Run``."""
-        atoms = self.task.atoms.copy()
-        for row, new in zip(atoms, plan["atoms"]):
-            known = row >= SPECIAL
-            row[known] = new[row[known] - SPECIAL] + SPECIAL
-        self.task = self.task._replace(atoms=atoms, label=plan["ids"][self.task.label])
-        self.labels = plan["labels"]
+        rows = plan["encoder"].rows
+        atoms, mine = np.full((len(rows), self.task.atoms.shape[1]), -1, np.int32), self.encoder.rows
+        for name in self.encoder.attributes:
+            new = np.append(plan["atoms"][name], -1)
+            begin, end = mine.index(name) if name in mine else 0, mine.count(name)
+            for k in range(end):
+                old = self.task.atoms[begin + k]
+                atoms[rows.index(name) + k] = np.where(old >= 0, new[old - SPECIAL] + SPECIAL, -1)
+        self.lines, self.encoder, self.labels = plan["lines"], plan["encoder"], plan["labels"]
+        task = make_task(atoms, rows, self.task.token)
+        self.task = self.task._replace(atoms=atoms, n_forms=task.n_forms, label=plan["ids"][self.task.label])
         self.state = self.fresh(self.state.key)
+
+
+def _merged_encoder(encoders, learner):
+    """The encoder that knows the words of all shards, its lines, and by shard and attribute the new ids."""
+    first, parts = encoders[0], {}
+    for s, encoder in enumerate(encoders):
+        if encoder.width != first.width:
+            raise ValueError(
+                f"shard {s}: its words have {encoder.width} columns, those of shard 0 have {first.width}"
+            )
+        for c, n in encoder.parts.items():
+            parts[c] = max(n, parts.get(c, 0))
+    lines = lines_of(learner.templates, learner.labeled, first.width, parts)
+    out = AtomEncoder(attributes_read(lines), first.width, parts)
+    maps = [{} for _ in encoders]
+    for k, name in enumerate(out.attributes):
+        for mine, encoder in zip(maps, encoders):
+            if name in encoder.attributes:
+                strings = encoder.alphabets[encoder.attributes.index(name)].strings()
+                mine[name], out.alphabets[k] = out.alphabets[k].interned(strings)
+    out.check_tags()
+    return out, lines, maps
 
 
 def unlabeled_attachment(y, predicted, weight=None):

@@ -4,25 +4,31 @@ Features are stored by their keys, in the order of rows; the tables are built an
 feature occurs twice, and each belongs to a template.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..core.codes import STANDARD
 from ..core.feature_table import for_training, in_use, seen_in_use, table_from_keys
 from ..core.hashing import keys_of
+from ..core.pruning import pruned, rows_in_use, with_rows
 from ..core.store import READ_ONLY
 from ..data.labels import Labels
 from ..features.alphabet import Alphabet
 from ..saving.labels import labels_from_state, labels_state
 from ..saving.stores import full, store_from_state, store_state
-from ..saving.values import require, within
+from ..saving.values import require
 from .atoms import AtomEncoder
 from .features import N_ACTIONS, SPECIAL
-from .model import ParserModel, attributes_read, compiled
+from .lines import Lines, attributes_read, check_columns
+from .model import ParserModel, compiled
 from .template_sets import ARC_LINES
-from .templates import MOST_SMALL
-
-_TEMPLATE = 2**7 - 1
-"""The bits of a compound that are the template's number."""
+from .templates import (
+    ARC_PLACES,
+    MOST_SMALL,
+    STATE_PLACES,
+    templates_of,
+)
 
 FACTS = ("stream", "min_count")
 
@@ -30,7 +36,10 @@ FACTS = ("stream", "min_count")
 def model_state(model, writer, name):
     """The JSON of a :class:`ParserModel`."""
     return {
-        "templates": list(model.lines),
+        "templates": list(model.templates.states),
+        "arc_templates": list(model.templates.arcs),
+        "columns": int(model.encoder.width),
+        "parts": [[int(c), int(n)] for c, n in sorted(model.encoder.parts.items())],
         "alphabets": [
             writer.strings(f"{name}.{attribute}", alphabet.strings())
             for attribute, alphabet in zip(model.encoder.attributes, model.encoder.alphabets)
@@ -44,6 +53,8 @@ def model_state(model, writer, name):
             f"{name}.label_keys", keys_of(model.label_table, model.label_entries).astype(np.int32)
         ),
         "label_weights": store_state(model.label_weights, writer, f"{name}.label_weights"),
+        "pseudo": bool(model.pseudo),
+        "label_numbers": writer.array(f"{name}.label_numbers", model.symbol),
     }
 
 
@@ -63,26 +74,22 @@ def model_from_state(node, fitted, reader, where):
     lines, alphabets, labels, beam, merge, keys, weights, label_keys, label_weights = reader.members(
         node, where, "templates alphabets labels beam merge keys weights label_keys label_weights"
     )
-    lines = reader.list(lines, f"{where}.templates")
-    require(lines and all(type(line) is str for line in lines), f"{where}.templates must be strings")
     # An empty list of labels is how a parser without labels is written.
     labels = labels_from_state(labels, reader, f"{where}.labels") if labels != [] else Labels()
     L = len(labels)
-    try:
-        attributes = attributes_read(lines, L > 0)
-        compiled(lines, attributes, L > 0)
-    except ValueError as error:
-        require(False, f"{where}.templates: {error}")
+    lines, width, parts = _features(node, lines, L > 0, reader, where)
+    encoder = AtomEncoder(attributes_read(lines), width, parts)
     alphabets = reader.list(alphabets, f"{where}.alphabets")
-    require(len(alphabets) == len(attributes), f"{where}: {len(attributes)} alphabets expected")
-    encoder = AtomEncoder(attributes)
+    require(
+        len(alphabets) == len(encoder.attributes), f"{where}: {len(encoder.attributes)} alphabets expected"
+    )
     for k, part in enumerate(alphabets):
         strings = reader.strings(part, f"{where}.alphabets")
         encoder.alphabets[k] = Alphabet(strings)
         require(len(encoder.alphabets[k]) == len(strings), f"{where}.alphabets: a string occurs twice")
     require(len(encoder.alphabets[0]) <= MOST_SMALL - SPECIAL, f"{where}: too many tags")
-    table, R = _table(keys, len(lines), reader, f"{where}.keys")
-    label_table, label_R = _table(label_keys, len(ARC_LINES) if L else 0, reader, f"{where}.label_keys")
+    table, R = _table(keys, lines.states, STATE_PLACES, reader, f"{where}.keys")
+    label_table, label_R = _table(label_keys, lines.arcs, ARC_PLACES, reader, f"{where}.label_keys")
     weights = store_from_state(weights, reader, f"{where}.weights", R, N_ACTIONS, READ_ONLY, 0, True)
     label_weights = store_from_state(
         label_weights, reader, f"{where}.label_weights", label_R, L, READ_ONLY, 0, True
@@ -100,17 +107,74 @@ def model_from_state(node, fitted, reader, where):
         label_weights,
         label_table,
         label_R,
+        _symbol(node, L, reader, where),
+        _pseudo(node, labels, reader, where),
     )
 
 
-def _table(keys, n_templates, reader, where):
+def _features(node, lines, labeled, reader, where):
+    """(:class:`Lines`, columns of a word, parts by column) of a file.
+
+    Files of earlier versions hold the templates of states alone, for words of two columns.
+    """
+    arcs = node.get("arc_templates", list(ARC_LINES) if labeled else [])
+    lines = Lines(reader.list(lines, f"{where}.templates"), reader.list(arcs, f"{where}.arc_templates"))
+    require(
+        lines.states and all(type(a) is str for a in sum(lines, [])), f"{where}.templates must be strings"
+    )
+    require(bool(lines.arcs) == labeled, f"{where}.arc_templates are for labels")
+    width = reader.integer(node.get("columns", 2), f"{where}.columns", 2, 10_000)
+    parts = {}
+    for pair in reader.list(node.get("parts", []), f"{where}.parts"):
+        require(isinstance(pair, list) and len(pair) == 2, f"{where}.parts must be pairs")
+        c = reader.integer(pair[0], f"{where}.parts", 2, width)
+        parts[c] = reader.integer(pair[1], f"{where}.parts", 1, 10_000)
+    try:
+        check_columns(lines, width)
+        compiled(lines, AtomEncoder(attributes_read(lines), width, parts).rows)
+    except ValueError as error:
+        require(False, f"{where}.templates: {error}")
+    return lines, width, parts
+
+
+def _symbol(node, n_labels, reader, where):
+    """The numbers of labels in features; files of earlier versions have none in them."""
+    numbers = np.arange(1, n_labels + 1, dtype=np.int32)
+    if "label_numbers" in node:
+        found = reader.array(node["label_numbers"], f"{where}.label_numbers", np.int32, (n_labels,))
+        require((np.sort(found) == numbers).all(), f"{where}.label_numbers must be 1 to {n_labels}")
+        numbers = found
+    return numbers
+
+
+def _pseudo(node, labels, reader, where):
+    """Whether labels say what was lifted."""
+    pseudo = reader.flag(node.get("pseudo", False), f"{where}.pseudo")
+    strings = all(type(label) is str for label in labels.values)
+    require(not pseudo or (len(labels) and strings), f"{where}.pseudo needs labels of type str")
+    return pseudo
+
+
+def _table(keys, lines, places, reader, where):
     """(table, entries) of stored keys."""
     keys = reader.array(keys, where, np.int32, (None, 3)).astype(np.int64)
-    ok = (keys >= 0).all() and within(keys[:, 0] & _TEMPLATE, 0, n_templates)
+    ok = (keys >= 0).all() and (templates_of(keys[:, 0], lines, places) >= 0).all()
     require(ok, f"{where} are no features of the templates")
     table, distinct = table_from_keys(keys)
     require(distinct, f"{where}: a feature occurs twice")
     return table, keys.shape[0]
+
+
+def compressed(model, dtype, keep):
+    """The :class:`ParserModel` without the features that have no weight."""
+    parts = {}
+    names = ("weights", "table", "entries"), ("label_weights", "label_table", "label_entries")
+    stores = pruned([model.weights, model.label_weights], dtype, keep)
+    for store, (weights, table, entries) in zip(stores, names):
+        rows = np.flatnonzero(rows_in_use(store))
+        keys = keys_of(getattr(model, table), getattr(model, entries))[rows]
+        parts |= {weights: with_rows(store, rows), table: table_from_keys(keys)[0], entries: len(rows)}
+    return replace(model, packed=dtype, **parts)
 
 
 def trained_from_state(node, model, min_count, rule, clock, reader, where):

@@ -26,9 +26,18 @@ from ..core.codes import EARLY, MAX_VIOLATION
 from ..core.compile import inline
 from ..core.hashing import mix64
 from ..core.rules import Difference, new_difference
-from .features import AHEAD, FIRST_WORD, N_ACTIONS, Lookup, new_lookup, score_row, start_state, successor
-from .templates import ARC_FIELDS, ARC_NUMBERS, N_FIELDS, J
+from .features import AHEAD, FIRST_WORD, N_ACTIONS, Lookup, new_lookup, start_state, successor
+from .labels import best_label, describe_reduction
+from .memory import Memory, new_memory
+from .paths import retrace
+from .scoring import label_reductions, score_state
+from .templates import ARC_FIELDS, ARC_LABELS, ARC_NUMBERS, N_FIELDS, J
 from .trees import LEFT, SHIFT
+
+REMEMBERED = 2**10
+"""Slots for what was computed before in the same sentence."""
+
+N_ARC = len(ARC_FIELDS) + len(ARC_NUMBERS) + len(ARC_LABELS)
 
 
 class ParseTask(NamedTuple):
@@ -36,6 +45,7 @@ class ParseTask(NamedTuple):
 
     token: np.ndarray  # (n + 1,) int64: first word of each sentence
     atoms: np.ndarray  # (A, N) int32: ids from SPECIAL on; -1: unknown
+    n_forms: int  # rows behind the first (tags) that say something about forms; dropout hides these
     action: np.ndarray  # (2 N,) int8: the right actions; those of a sentence start at twice its first word
     head: np.ndarray  # (N,) int32: the right heads, 1-based; empty in prediction, as are actions and labels
     label: np.ndarray  # (N,) int32: the right labels, -1 for not known
@@ -49,6 +59,9 @@ class States(NamedTuple):
     score: np.ndarray  # (M,) float64: c
     inside: np.ndarray  # (M,) float64: v
     gain: np.ndarray  # (M, N_ACTIONS) float64: λ_a
+    label: (
+        np.ndarray
+    )  # (M, N_ACTIONS) int32: if labels are part of the search, the best one of each reduction
     action: np.ndarray  # (M,) int8: what led here
     left: np.ndarray  # (M,) int32: p, of a shifted state the state before
     right: np.ndarray  # (M,) int32: q, -1 for a shifted state
@@ -84,7 +97,13 @@ class ParseWork(NamedTuple):
     stack: np.ndarray  # (2 n + 2,) int32: of states or steps
     replay: np.ndarray  # (2, 2 n + 1, N_FIELDS + 1) int32: states along the right and the predicted actions
     path: np.ndarray  # (2 n,) int8: predicted actions
+    path_label: np.ndarray  # (2 n,) int32: and their labels, if they are part of the search
+    gold_label: np.ndarray  # (2 n,) int32: the labels of the right actions
     head: np.ndarray  # (n,) int32: predicted heads
+    scores: Memory  # of states, as far as they depend on `core`: their gains
+    pairs: Memory  # of dependent and head: what labels score, as far as it depends on these
+    arcs: Memory  # of arcs during the search: the best label, and its score
+    core: np.ndarray  # (3,) int32: of a state, what `scores` goes by
     around: np.ndarray  # (7, n + 1) int32: children and siblings, see parse_labels.py
     arc: np.ndarray  # (F,) int32: fields of an arc
     total: np.ndarray  # (L,) float64: scores of labels
@@ -108,6 +127,7 @@ def new_work(task, model, training=True):
             np.zeros((most, N_FIELDS + 1), np.int32),
             *np.zeros((2, most)),
             np.zeros((most, N_ACTIONS)),
+            np.zeros((most if model.joint else 1, N_ACTIONS), np.int32),
             np.zeros(most, np.int8),
             *ints,
             np.zeros(most, np.int32),
@@ -121,12 +141,18 @@ def new_work(task, model, training=True):
         stack=np.zeros(2 * n + 2, np.int32),
         replay=np.zeros((2, 2 * n + 1, N_FIELDS + 1), np.int32),
         path=np.zeros(2 * n, np.int8),
+        path_label=np.full(2 * n, -1, np.int32),
+        gold_label=np.full(2 * n, -1, np.int32),
         head=np.zeros(n, np.int32),
+        scores=new_memory(REMEMBERED if model.joint else 1, 3, N_ACTIONS),
+        pairs=new_memory(REMEMBERED if model.joint else 1, 2, max(n_labels, 1)),
+        arcs=new_memory(REMEMBERED if model.joint else 1, N_ARC, 2),
+        core=np.zeros(3, np.int32),
         around=np.zeros((7, n + 1), np.int32),
-        arc=np.zeros(len(ARC_FIELDS) + len(ARC_NUMBERS), np.int32),
+        arc=np.zeros(N_ARC, np.int32),
         total=np.zeros(max(n_labels, 1)),
         difference=new_difference(4 * n * K if training else 0),
-        label_difference=new_difference(2 * n * arcs if training and n_labels else 0),
+        label_difference=new_difference((4 if model.joint else 2) * n * arcs if training and n_labels else 0),
         stats=np.zeros(3),
     )
 
@@ -226,7 +252,10 @@ def _keep(model, states, candidates, k, begin, n_links, kept):
         _sift(candidates, 0, k)
         action, p, q = candidates.action[best], candidates.left[best], candidates.right[best]
         source = p if action == SHIFT else q
-        successor(action, states.row[p], states.row[source], model.tracked, states.row[x])
+        label = np.int32(0)
+        if model.joint and action != SHIFT:
+            label = model.symbol[states.label[q, action]]
+        successor(action, label, states.row[p], states.row[source], model.tracked, states.row[x])
         if model.merge:
             s = _slot(kept, states, x)
             if kept[s] >= 0:
@@ -254,6 +283,14 @@ def _keep(model, states, candidates, k, begin, n_links, kept):
 
 
 @inline
+def forget(work):
+    """A new sentence, or other weights: what was found before is no longer right."""
+    work.scores.now[0] += 1
+    work.pairs.now[0] += 1
+    work.arcs.now[0] += 1
+
+
+@inline
 def search(n, gold, update, model, rule, noise, plain, work):
     """Search the sentence of n words in ``work.value``.
 
@@ -274,7 +311,6 @@ def search(n, gold, update, model, rule, noise, plain, work):
         Whether it is not the right one.
     """
     states, candidates = work.states, work.candidates
-    clock_step = model.clock.step[0]
     start_state(states.row[0])
     states.score[0] = states.inside[0] = 0.0
     states.left[0] = states.right[0] = states.first[0] = states.last[0] = -1
@@ -286,10 +322,9 @@ def search(n, gold, update, model, rule, noise, plain, work):
     work.alive[0] = 0
     for step in range(2 * n - 1):
         for x in range(begin, end):
-            score_row(
-                model.templates, model.state_features, states.row[x], work.value, rule, noise, clock_step,
-                plain, work.look, states.gain[x],
-            )  # fmt: skip
+            score_state(states.row[x], model, rule, noise, plain, work, states.gain[x])
+            if model.joint and 2 * (states.row[x, J] - FIRST_WORD) - step >= 2:
+                label_reductions(states, x, model, rule, noise, plain, work)
         k = _expand(states, begin, end, step, n, candidates)
         begin = end
         end, n_links = _keep(model, states, candidates, k, begin, n_links, work.kept)
@@ -306,46 +341,14 @@ def search(n, gold, update, model, rule, noise, plain, work):
                 for x in range(begin, end):
                     if states.action[x] == gold[step] and states.left[x] == p and states.right[x] == q:
                         found = x
+                if found >= 0 and model.joint and gold[step] != SHIFT:
+                    if states.label[q, gold[step]] != work.gold_label[step]:
+                        found = -1
             right = found
             work.alive[step + 1] = right
             if right < 0 and update == EARLY:
                 return step + 1, begin, True
     return 2 * n - 1, begin, right != begin
-
-
-@inline
-def trace(states, x, m, stack, path):
-    """The actions that led to a state after m of them, last to first."""
-    k = m
-    while k > 0:
-        depth = 1
-        stack[0] = x
-        while depth > 0:
-            depth -= 1
-            y = stack[depth]
-            k -= 1
-            path[k] = states.action[y]
-            if states.right[y] >= 0:
-                stack[depth] = states.left[y]
-                stack[depth + 1] = states.right[y]
-                depth += 2
-        x = states.linked[states.first[states.owner[x]]]
-
-
-@inline
-def retrace(path, m, tracked, stack, rows):
-    """The states along m actions: ``rows[k]`` is the one before action k."""
-    start_state(rows[0])
-    depth = 0
-    for k in range(m):
-        below = k
-        if path[k] == SHIFT:
-            stack[depth] = k
-            depth += 1
-        else:
-            depth -= 1
-            below = stack[depth]
-        successor(path[k], rows[below], rows[k], tracked, rows[k + 1])
 
 
 @inline
@@ -355,14 +358,15 @@ def worst_step(gold, n, model, rule, noise, plain, work):
     Returns (m, the best state then); m is 0 if the best state is the right one throughout.
     """
     states, rows, total = work.states, work.replay[0], work.states.gain[work.states.gain.shape[0] - 1]
-    retrace(gold, 2 * n - 1, model.tracked, work.stack, rows)
+    retrace(gold, work.gold_label, 2 * n - 1, model, work.stack, rows)
     right, worst, m, best = 0.0, -np.inf, 0, 0
     for step in range(2 * n - 1):
-        score_row(
-            model.templates, model.state_features, rows[step], work.value, rule, noise,
-            model.clock.step[0], plain, work.look, total,
-        )  # fmt: skip
+        score_state(rows[step], model, rule, noise, plain, work, total)
         right += total[gold[step]]
+        if model.joint and gold[step] != SHIFT:
+            describe_reduction(gold[step], rows[step], work.arc)
+            best_label(model, rule, noise, plain, work, np.int64(-1))
+            right += work.total[work.gold_label[step]]
         x = work.begin[step + 1]
         if x != work.alive[step + 1] and states.score[x] - right >= worst:
             worst, m, best = states.score[x] - right, step + 1, x

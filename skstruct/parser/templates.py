@@ -11,40 +11,63 @@ the outermost children ``lc`` ``rc`` and those next to them, ``lc2`` ``rc2``. Wo
 children ``m.lc`` ``m.rc`` ``h.lc`` ``h.rc``, and the nearest siblings ``sl`` ``sr``.
 
 Attributes: ``w`` form, ``t`` tag, ``l`` form in lower case, ``x2`` ``x3`` its last two or three characters,
-``f`` the form's shape. Numbers: ``vl`` ``vr`` (children on the left, on the right), ``d`` (distance; of
-arcs with the side).
+``f`` the form's shape; ``c2`` ``c3`` and so on further columns, counted from 0 as the form's; ``p2`` ``p3``
+and so on the parts of such a column (``Number=Sing`` of ``Case=Nom|Number=Sing``), a feature for each.
+Numbers: ``vl`` ``vr`` (children on the left, on the right), ``d`` (distance; of arcs with the side).
 
-A feature's key is (compound, left, right), see ``core.hashing``. Forms and what is made of them take a half
-of 31 bits; two small atoms share a half, 15 bits each; two more go into the compound, 12 bits each above
-the 7 of the template's number. So keys are exact, and nothing but the atoms themselves has to be numbered.
+A feature's key is (compound, left, right), see ``core.hashing``. Forms, what is made of them and further
+columns take a half of 31 bits; two small atoms share a half, 15 bits each; two more go into the compound, 12
+bits each above the 7 of the template's number. So keys are exact, and nothing but the atoms themselves has to
+be numbered. Of more than 128 templates those that leave room in the compound have their number there.
 """
 
+import re
 from typing import NamedTuple
 
 import numpy as np
 
-from ..data.inputs import describe
-from .template_sets import TEMPLATE_SETS
-
 MOST_SMALL = 2**12
 """Tags and numbers are below this; the four special symbols included."""
 
-MOST_TEMPLATES = 2**7
+MOST_TEMPLATES = 2**12
+
+_NUMBER = 2**7 - 1
+"""The bits of a compound that are the template's number."""
+
+_FREE, _HALF_FREE = 127, 126
+"""Numbers that many templates share, told apart by the bits of the compound that their atoms leave free."""
 
 # Fields of a state; those of s0, s1 and their children in one order, S1 - S0 apart.
-I, J, S0, S1, S2, DISTANCE = 0, 1, 2, 9, 16, 17
-H, LC, RC, LC2, RC2, VL, VR = range(7)
-N_FIELDS = 17
+I, J, S0, S1, S2, DISTANCE = 0, 1, 2, 13, 24, 25
+H, LC, RC, LC2, RC2, VL, VR, LCL, RCL, LCL2, RCL2 = range(11)
+N_TREE = 11
+N_FIELDS = 25
 """Fields that say whether two states are equivalent; the distance is a function of them."""
 
+CORE = (J, S0, S1, DISTANCE)
+"""Fields without children, which many states of a sentence share."""
+
+ARC_CORE = (0, 1, 3, 4, 5, 6, 14)
+"""The same of arcs: dependent, head, their neighbours, and distance."""
+
 # Fields of an arc.
-ARC_FIELDS = ("m", "h", "g", "m-1", "m+1", "h-1", "h+1", "m.lc", "m.rc", "h.lc", "h.rc", "sl", "sr")
+ARC_FIELDS = ("m", "h", "g", "m-1", "m+1", "h-1", "h+1", "m.lc", "m.rc", "h.lc", "h.rc", "sl", "sr", "q0")
 ARC_NUMBERS = ("d", "m.vl", "m.vr", "h.vl", "h.vr")
+ARC_LABELS = ("m.lc", "m.rc", "h.lc", "h.rc", "sl")
+"""Words whose labels are fields too, behind the numbers."""
+
+_SMALL = (None, "t", "r")
+
+LABEL = -2
+"""Stands for the attribute of a field that is a label: 0 for none, else the number of its symbol."""
 
 ATTRIBUTES = ("t", "w", "l", "x2", "x3", "f")
-"""Rows of the array of atoms; the tag comes first."""
+"""Rows of the array of atoms, those of further columns behind them; the tag comes first."""
+
+_FURTHER = re.compile(r"[cp](?:[2-9]|[1-9][0-9]+)", re.ASCII)
 
 _CHILDREN = {"lc": LC, "rc": RC, "lc2": LC2, "rc2": RC2}
+_LABELS = {"lc.r": LCL, "rc.r": RCL, "lc2.r": LCL2, "rc2.r": RCL2}
 
 
 def _state_places():
@@ -56,12 +79,14 @@ def _state_places():
         out[name] = (first, 0, False, False)
         out.update((f"{name}.{c}", (first + k, 0, False, True)) for c, k in _CHILDREN.items())
         out.update((f"{name}.{v}", (first + k, 0, True, True)) for v, k in (("vl", VL), ("vr", VR)))
+        out.update((f"{name}.{r}", (first + k, 0, True, True)) for r, k in _LABELS.items())
     return out
 
 
 def _arc_places():
     out = {name: (k, 0, False, False) for k, name in enumerate(ARC_FIELDS)}
-    out.update((name, (len(ARC_FIELDS) + k, 0, True, False)) for k, name in enumerate(ARC_NUMBERS))
+    numbers = [*ARC_NUMBERS, *(f"{name}.r" for name in ARC_LABELS)]
+    out.update((name, (len(ARC_FIELDS) + k, 0, True, name[-2:] == ".r")) for k, name in enumerate(numbers))
     return out
 
 
@@ -73,48 +98,100 @@ class Templates(NamedTuple):
     """Compiled templates; K of them over A atoms."""
 
     slot: np.ndarray  # (K, 6) int32: atoms, A for none; two of each half and of the compound
+    code: np.ndarray  # (K,) int32: the template's part of the compound; parts of a column share it
     edge: np.ndarray  # (K,) bool: whether it looks at decisions before
     field: np.ndarray  # (A,) int32: of the state or arc
     offset: np.ndarray  # (A,) int32: added to the place in that field
-    attribute: np.ndarray  # (A,) int32: row of the sentence's array of atoms; -1: the field is the number
+    core: int  # of the first so many templates fields are those of `CORE` alone
+    attribute: np.ndarray  # (A,) int32: row of the sentence's array of atoms; -1, LABEL: the field's number
 
 
-def template_lines(templates):
-    """The lines that a ``templates`` parameter means.
+def is_attribute(name):
+    """Whether templates know an attribute."""
+    return name in ATTRIBUTES or _FURTHER.fullmatch(name) is not None
 
-    Parameters
-    ----------
-    templates : str or list of str
-        The name of a set, or lines.
-    """
-    if isinstance(templates, str):
-        if templates not in TEMPLATE_SETS:
-            raise ValueError(
-                f"templates={templates!r} is not one of {', '.join(sorted(TEMPLATE_SETS))}; a list of lines "
-                "would do as well"
-            )
-        return list(TEMPLATE_SETS[templates])
-    if not templates or not all(isinstance(line, str) and line.strip() for line in templates):
-        raise ValueError(f"templates must hold lines such as 's0.w s1.t', got {describe(templates)}")
-    return list(templates)
+
+def is_part(name):
+    """Whether an attribute is that of the parts of a column."""
+    return name[0] == "p"
+
+
+def column_of(name):
+    """The column of a word that an attribute is read from."""
+    return int(name[1:]) if _FURTHER.fullmatch(name) else int(name == "t")
+
+
+def rank(name):
+    """The order of attributes."""
+    if name in ATTRIBUTES:
+        return ATTRIBUTES.index(name), 0
+    return len(ATTRIBUTES) + column_of(name), is_part(name)
 
 
 def _atom(name, places, line):
-    """(place, attribute) of an atom; the attribute of a number is None."""
+    """(place, attribute) of an atom; the attribute of a number is None, that of a label "r"."""
     if name in places and places[name][2]:
-        return places[name], None
+        return places[name], "r" if name.endswith(".r") else None
     word, _, attribute = name.rpartition(".")
-    if word in places and not places[word][2] and attribute in ATTRIBUTES:
+    if word in places and not places[word][2] and is_attribute(attribute):
         return places[word], attribute
     numbers = [n for n, place in places.items() if place[2]]
     words = [n for n, place in places.items() if not place[2]]
     raise ValueError(
         f"template {line!r}: {name!r} is no atom; atoms are {', '.join(numbers)}, and one of "
-        f"{', '.join(words)} followed by one of .{', .'.join(ATTRIBUTES)}"
+        f"{', '.join(words)} followed by one of .{', .'.join(ATTRIBUTES)}, .c2, .p2"
     )
 
 
-def compile_templates(lines, places, attributes):
+def _slots(line, places, atoms):
+    """(its six atoms by number, whether it looks at decisions before); ``atoms`` numbers them."""
+    small, large, edge = [], [], False
+    for name in line.split():
+        place, attribute = _atom(name, places, line)
+        number = atoms.setdefault((place, attribute), len(atoms))
+        (small if attribute in _SMALL else large).append(number)
+        edge = edge or place[3]
+    if len(large) > 2 or len(small) > 6 - 2 * len(large):
+        raise ValueError(
+            f"template {line!r}: there is room for two forms and two tags or numbers, one form and four, "
+            "or six tags or numbers (further columns count as forms)"
+        )
+    halves = [[None, number] for number in large]
+    while len(halves) < 3:
+        halves.append((small[:2] + [None, None])[:2])
+        small = small[2:]
+    return [number for half in halves for number in half], edge
+
+
+def _codes(slots):
+    """What each template adds to its compound; of many, all but those that fill it share a number."""
+    if len(slots) <= _NUMBER + 1:
+        return list(range(len(slots)))
+    out, found = [], [0, 0, 0]
+    for row in slots:
+        free = row[4:].count(None)
+        n, found[free] = found[free], found[free] + 1
+        out.append((n, _HALF_FREE | n << 19, _FREE | n << 7)[free])
+    if found[0] > _HALF_FREE:
+        raise ValueError(
+            f"of {len(slots)} templates at most {_HALF_FREE} may read six tags or numbers, where forms count "
+            f"as two; {found[0]} do"
+        )
+    return out
+
+
+def _repeated(lines, places, attributes):
+    """(template, part) of each row of compiled templates: one that reads parts has a row for each."""
+    out = []
+    for k, line in enumerate(lines):
+        parts = [a for _, a in (_atom(name, places, line) for name in line.split()) if a and is_part(a)]
+        if len(parts) > 1:
+            raise ValueError(f"template {line!r}: at most one atom of parts is possible")
+        out += [(k, i) for i in range(attributes.count(parts[0]) if parts else 1)]
+    return out
+
+
+def compile_templates(lines, places, attributes, core_fields=()):
     """Templates as integers.
 
     Parameters
@@ -123,7 +200,9 @@ def compile_templates(lines, places, attributes):
     places : dict
         ``STATE_PLACES`` or ``ARC_PLACES``.
     attributes : list of str
-        The rows of the array of atoms.
+        The rows of the array of atoms. That of parts may be there several times.
+    core_fields : tuple of int
+        Templates that read no other fields come first; ``CORE``, ``ARC_CORE`` or none.
 
     Returns
     -------
@@ -131,38 +210,57 @@ def compile_templates(lines, places, attributes):
     """
     if len(lines) > MOST_TEMPLATES:
         raise ValueError(f"at most {MOST_TEMPLATES} templates are possible, got {len(lines)}")
-    atoms, slots, edges = {}, [], []
-    for line in lines:
-        small, large, edge = [], [], False
-        for name in line.split():
-            place, attribute = _atom(name, places, line)
-            number = atoms.setdefault((place, attribute), len(atoms))
-            (small if attribute in (None, "t") else large).append(number)
-            edge = edge or place[3]
-        if len(large) > 2 or len(small) > 6 - 2 * len(large):
-            raise ValueError(
-                f"template {line!r}: there is room for two forms and two tags or numbers, one form and four, "
-                "or six tags or numbers"
-            )
-        halves = [[None, number] for number in large]
-        while len(halves) < 3:
-            halves.append((small[:2] + [None, None])[:2])
-            small = small[2:]
-        slots.append([number for half in halves for number in half])
-        edges.append(edge)
-    A = len(atoms)
-    slot = [[A if number is None else number for number in row] for row in slots]
-    keys = list(atoms)
+    atoms = {}
+    slots = [_slots(line, places, atoms) for line in lines]
+    codes = _codes([slot for slot, _ in slots])
+    row_of = {name: row for row, name in reversed(list(enumerate(attributes)))}
+    row_of.update({None: -1, "r": LABEL})
+    fields = [(*place[:2], row_of.get(a, 0)) for place, a in atoms]
+    rows = []
+    for k, part in _repeated(lines, places, attributes):
+        slot, edge = slots[k]
+        if part:  # the same atom, but for the row where its part stands
+            at = next(n for n, number in enumerate(slot) if number is not None and _reads_part(atoms, number))
+            field, offset, row = fields[slot[at]]
+            slot = [*slot[:at], len(fields), *slot[at + 1 :]]
+            fields.append((field, offset, row + part))
+        rows.append((slot, codes[k], edge))
+    A, core = len(fields), 0
+    if core_fields:
+        inner = [all(a is None or fields[a][0] in core_fields for a in row[0]) for row in rows]
+        core = sum(inner)
+        rows = [rows[k] for k in sorted(range(len(rows)), key=lambda k: not inner[k])]
+    slot = [[A if number is None else number for number in row] for row, _, _ in rows]
+    columns = np.array(fields, np.int32).reshape(-1, 3).T.copy()
     return Templates(
         slot=np.array(slot, np.int32).reshape(-1, 6),
-        edge=np.array(edges, np.bool_),
-        field=np.array([place[0] for place, _ in keys], np.int32),
-        offset=np.array([place[1] for place, _ in keys], np.int32),
-        attribute=np.array([-1 if a is None else attributes.index(a) for _, a in keys], np.int32),
+        code=np.array([code for _, code, _ in rows], np.int32),
+        edge=np.array([edge for _, _, edge in rows], np.bool_),
+        core=core,
+        field=columns[0],
+        offset=columns[1],
+        attribute=columns[2],
     )
 
 
-def decode_keys(keys, lines, places, attributes, strings):
+def _reads_part(atoms, number):
+    _, attribute = list(atoms)[number]
+    return attribute is not None and is_part(attribute)
+
+
+def templates_of(compounds, lines, places):
+    """The numbers of the templates that compounds belong to, -1 for none."""
+    codes = _codes([slot for slot, _ in (_slots(line, places, {}) for line in lines)])
+    line_of = {code: k for k, code in enumerate(codes)}
+    number = compounds & _NUMBER
+    if len(codes) > _NUMBER + 1:
+        of_half = _HALF_FREE | compounds >> 19 << 19
+        number = np.where(number == _FREE, compounds, np.where(number == _HALF_FREE, of_half, number))
+    found, where = np.unique(number, return_inverse=True)
+    return np.array([line_of.get(n, -1) for n in found.tolist()], np.int64)[where]
+
+
+def decode_keys(keys, lines, places, attributes, strings, labels=()):
     """What keys say.
 
     Parameters
@@ -173,6 +271,8 @@ def decode_keys(keys, lines, places, attributes, strings):
         As for :func:`compile_templates`.
     strings : list of lists of str
         By attribute, what the ids stand for.
+    labels : list of str
+        The same of labels.
 
     Returns
     -------
@@ -187,12 +287,13 @@ def decode_keys(keys, lines, places, attributes, strings):
         found = []
         for name in line.split():
             (field, offset, _, _), attribute = _atom(name, places, line)
-            number = -1 if attribute is None else attributes.index(attribute)
+            special = {None: -1, "r": LABEL}
+            number = special[attribute] if attribute in special else attributes.index(attribute)
             found.append((slot.index(of_atom[field, offset, number]), number))
         slots.append(found)
     out = []
-    for compound, left, right in keys.tolist():
-        k = compound & (MOST_TEMPLATES - 1)
+    numbers = templates_of(keys[:, 0], lines, places).tolist()
+    for k, (compound, left, right) in zip(numbers, keys.tolist()):
         values = []
         for slot, attribute in slots[k]:
             half = (left, right)[slot // 2] if slot < 4 else 0
@@ -203,7 +304,10 @@ def decode_keys(keys, lines, places, attributes, strings):
             else:  # alone in its half, or the second of two
                 large = attribute >= 0 and attributes[attribute] != "t"
                 value = half if large else half & (2**15 - 1)
-            values.append(value if attribute < 0 else strings[attribute][value])
+            if attribute == LABEL:
+                values.append(labels[value])
+            else:
+                values.append(value if attribute < 0 else strings[attribute][value])
         out.append((lines[k], tuple(values)))
     return out
 
@@ -211,20 +315,26 @@ def decode_keys(keys, lines, places, attributes, strings):
 def attributes_of(lines, places):
     """The attributes that templates read, in the order of ``ATTRIBUTES``; the tag is always among them."""
     read = {_atom(name, places, line)[1] for line in lines for name in line.split()} | {"t"}
-    return [name for name in ATTRIBUTES if name in read]
+    return sorted(read - {None, "r"}, key=rank)
 
 
-def tracked_fields(templates):
-    """(N_FIELDS,) bool: the fields of a state that its features, or those of later states, depend on."""
+def tracked_fields(templates, joint=False):
+    """(N_FIELDS,) bool: the fields of a state that its features, or those of later states, depend on.
+
+    ``joint``: labels, which look at trees on the stack too, are part of the search.
+    """
     read = np.zeros(N_FIELDS + 1, np.bool_)
     read[templates.field] = True
     if read[DISTANCE]:
         read[[S0, S1]] = True
     out = read[:N_FIELDS].copy()
     out[[I, J, S0]] = True
-    for first, second in ((LC, LC2), (RC, RC2)):  # a second child was the first one once
-        for s in (S0, S1):
+    if joint:
+        read_by_arcs = np.array([H, LC, RC, VL, VR, LCL, RCL])
+        out[S0 + read_by_arcs] = out[S1 + read_by_arcs] = out[S2] = True
+    for first, second in ((LC, LC2), (RC, RC2), (LCL, LCL2), (RCL, RCL2)):
+        for s in (S0, S1):  # a second child was the first one once
             out[s + first] |= out[s + second]
     out[S1] |= out[S2]
-    out[S0 : S0 + 7] |= out[S1 : S1 + 7]  # what is s0 now becomes s1
+    out[S0 : S0 + N_TREE] |= out[S1 : S1 + N_TREE]  # what is s0 now becomes s1
     return out

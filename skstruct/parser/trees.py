@@ -276,3 +276,17 @@ def encode_trees(heads, token, lifting):
         else:
             actions[2 * a : 2 * a + len(found)] = found
     return actions, heads, skipped
+
+
+def trained_on(token, skipped, weight, projectivize):
+    """(n,) bool: the sentences to train on; ``token`` (n + 1,) first words, ``skipped`` their numbers."""
+    used = np.diff(token) > 0
+    used[skipped] = False
+    if weight is not None:
+        used &= weight > 0.0
+    if not used.any():
+        raise ValueError(
+            "no sentence is left to train on: all are empty, of sample_weight 0, or not projective "
+            f"(projectivize={projectivize!r})"
+        )
+    return used

@@ -153,7 +153,7 @@ def view_of(base):
     ValueError
         If the base is nothing that has k best analyses.
     """
-    if hasattr(base, "predict_kbest"):
+    if hasattr(base, "predict_kbest") and getattr(base, "accepts_allowed", False):  # not a parser
         return TokenView()
     if hasattr(base, "tagger") and hasattr(base, "scheme"):
         tagger = base._new_tagger()

@@ -6,17 +6,19 @@ import numpy as np
 
 from ..core.feature_table import final, for_reading, restart_average
 from ..core.noise import QUIET
+from ..core.pruning import count_weights
 from ..core.store import new_clock
 from ..features.names import NamedWeights
 from ..training.chunks import lend
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
+from ..training.saved import SavableModel
 from . import epoch as structure
 from .parts import feature_names
 
 
 @dataclass
-class RerankModel:
+class RerankModel(SavableModel):
     """What prediction needs besides the base.
 
     Attributes
@@ -44,6 +46,10 @@ class RerankModel:
     def named_weights(self):
         """The weights with the names of their features, as a list of NamedWeights."""
         return [NamedWeights(self.weights, ["path"], lambda rows: feature_names(self, rows))]
+
+    def sizes(self):
+        """See ``training.saved.SavableModel``."""
+        return None, self.n_features, count_weights(self.weights), None
 
     def reranker(self):
         """The arrays that kernels search under."""

@@ -4,10 +4,13 @@ Features are stored by their keys, in the order of rows; the table is built anew
 attribute, an estimator of its own.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..core.feature_table import for_training, in_use, seen_in_use, table_from_keys
 from ..core.hashing import keys_of
+from ..core.pruning import pruned, rows_in_use, with_rows
 from ..core.store import READ_ONLY
 from ..saving.stores import store_from_state, store_state
 from ..saving.values import require
@@ -70,6 +73,14 @@ def _ids(node, reader, where):
         ids = {}
     require(len(ids) == len(values), f"{where} must be distinct")
     return ids
+
+
+def compressed(model, dtype, keep):
+    """The :class:`RerankModel` without the features that have no weight."""
+    (store,) = pruned([model.weights], dtype, keep)
+    rows = np.flatnonzero(rows_in_use(store))
+    table, _ = table_from_keys(keys_of(model.table, model.entries)[rows])
+    return replace(model, weights=with_rows(store, rows), table=table, entries=len(rows), packed=dtype)
 
 
 def trained_from_state(node, model, min_count, rule, clock, reader, where):

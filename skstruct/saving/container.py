@@ -4,13 +4,12 @@ A fitted model is settings and flat arrays, so its file is a JSON header and raw
 Nothing in it is executed, unpickled or decompressed. A SHA-256 of all the rest ends the file, so that
 every flipped bit and every cut is refused (it finds accidents; it does not prove who wrote the file).
 No size that a file declares is believed before it is compared with the size that the file has.
-Models and checkpoints decide what goes in; nothing here knows of learners.
 
-Format, version 1 (all integers little-endian)::
+Format, versions 1 and 2 (all integers little-endian)::
 
     offset   bytes  content
     0        8      magic: 89 53 4B 53 0D 0A 1A 0A ("\x89SKS\r\n\x1a\n"; text-mode transfers break it)
-    8        4      uint32 format version: 1
+    8        4      uint32 format version: 1 or 2
     12       8      uint64 header length H, at most 2**24; 20 + H is a multiple of 64
     20       H      header: one JSON object (RFC 8259, UTF-8), padded with spaces
     20 + H   A      data: the arrays in the header's order, C order, each at a multiple of 64, the gaps
@@ -20,13 +19,12 @@ Format, version 1 (all integers little-endian)::
 The header object holds ``"kind"`` (a non-empty string such as ``"model"`` or ``"checkpoint"``),
 ``"arrays"`` and whatever else the writer put there. ``"arrays"`` is a list of objects with exactly
 these members: ``"name"`` (unique string), ``"dtype"`` (``bool``, ``int8`` to ``int64``, ``uint8`` to
-``uint64``, ``float32`` or ``float64``; a bool is one byte, 0 or 1), ``"shape"`` (at most 32 integers;
-``[]`` is one scalar) and ``"offset"`` (bytes from 20 + H). Offsets are fully determined: the first is
-0, each next one is the end of its predecessor rounded up to a multiple of 64.
+``uint64``, ``float32``, ``float64``, in version 2 ``float16``; a bool is one byte, 0 or 1), ``"shape"`` (at
+most 32 integers; ``[]`` is one scalar) and ``"offset"`` (bytes from 20 + H). Offsets are fully determined:
+the first is 0, each next one is the end of its predecessor rounded up to a multiple of 64.
 
-Lists of strings are two arrays: the concatenated UTF-8 bytes (uint8) and n + 1 offsets (int64), string
-i being ``bytes[offsets[i]:offsets[i + 1]]``. Lone surrogates are encoded as three bytes each, as
-Python's ``surrogatepass`` does.
+Lists of strings are two arrays: the concatenated UTF-8 bytes (uint8; ``surrogatepass``) and n + 1 offsets
+(int64), string i being ``bytes[offsets[i]:offsets[i + 1]]``.
 """
 
 import hashlib
@@ -43,7 +41,9 @@ from .atomic import atomic_write
 __all__ = ["ModelFileError", "pack_strings", "read_container", "unpack_strings", "write_container"]
 
 MAGIC = b"\x89SKS\r\n\x1a\n"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""The newest that is read; version 2 is for compressed models."""
+
 MAX_HEADER_BYTES = 1 << 24
 MAX_DIMENSIONS = 32
 _ALIGNMENT = 64
@@ -52,8 +52,9 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 _CHUNK_BYTES = 1 << 20
 _DAMAGED = "checksum mismatch: the file is damaged"
 
-_NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
-_DTYPES = {name: np.dtype(name).newbyteorder("<") for name in _NAMES.split()}
+_NAMES = {1: "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"}
+_NAMES[2] = f"{_NAMES[1]} float16"
+_DTYPES = {name: np.dtype(name).newbyteorder("<") for name in _NAMES[2].split()}
 
 # What a file that does not start with MAGIC starts with, and what it then is.
 _FOREIGN = (
@@ -75,10 +76,8 @@ def _require(condition, reason):
         raise ModelFileError(reason)
 
 
-def write_container(path, header, arrays, temporary=None, proceed=None):
-    """Write a header and named arrays to one file, whole or not at all.
-
-    See :func:`atomic_write`.
+def write_container(path, header, arrays, temporary=None, proceed=None, version=1):
+    """Write a header and named arrays to one file, whole or not at all (:func:`atomic_write`).
 
     Parameters
     ----------
@@ -88,11 +87,13 @@ def write_container(path, header, arrays, temporary=None, proceed=None):
         What JSON gives back unchanged: string keys, no tuples, no NaN or infinity, no numpy integers.
         ``header["kind"]`` must be a non-empty string; ``header["arrays"]`` is reserved.
     arrays : dict of str to numpy.ndarray
-        Arrays of any shape and memory layout; dtype bool, a fixed-width integer, float32 or float64.
+        Arrays of any shape and memory layout; dtype bool, a fixed-width integer or a float of 16 to 64 bits.
     temporary : str, optional
         Name of the temporary file, on the same file system; drawn at random if not given.
     proceed : callable, optional
         Called now and then; what it raises ends the writing, as if it had failed.
+    version : int
+        Of the format.
 
     Raises
     ------
@@ -103,15 +104,13 @@ def write_container(path, header, arrays, temporary=None, proceed=None):
 
     Examples
     --------
-    >>> import os, tempfile, numpy as np
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = os.path.join(folder.name, "weights.skstruct")
-    >>> write_container(path, {"kind": "model", "alpha": 1e-6}, {"coef": np.arange(3.0)})
-    >>> read_container(path, kind="model")
+    >>> import tempfile, numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_container(f"{folder}/weights", {"kind": "model", "alpha": 1e-6}, {"coef": np.arange(3.0)})
+    ...     read_container(f"{folder}/weights", kind="model")
     ({'kind': 'model', 'alpha': 1e-06}, {'coef': array([0., 1., 2.])})
-    >>> folder.cleanup()
     """
-    encoded, specs = _encode_header(header, arrays)
+    encoded, specs = _encode_header(header, arrays, version)
     path = os.path.realpath(path)
     try:
         with atomic_write(path, temporary=temporary) as file:
@@ -122,7 +121,14 @@ def write_container(path, header, arrays, temporary=None, proceed=None):
         raise
 
 
-def _encode_header(header, arrays):
+def container_size(header, arrays, version):
+    """Bytes of the file that :func:`write_container` would write."""
+    encoded, specs = _encode_header(header, arrays, version)
+    end = specs[-1]["offset"] + arrays[specs[-1]["name"]].nbytes if specs else 0
+    return len(encoded) + end + _DIGEST_BYTES
+
+
+def _encode_header(header, arrays, version):
     """Check what is to be written; return (prefix and padded JSON as bytes, array specs)."""
     if not isinstance(header, dict):
         raise TypeError(f"header must be a dict, got {type(header).__name__}")
@@ -136,11 +142,11 @@ def _encode_header(header, arrays):
             raise TypeError(f"names of arrays must be str, got {name!r}")
         if not isinstance(array, np.ndarray):
             raise TypeError(f"array {name!r} must be a numpy.ndarray, got {type(array).__name__}")
-        if array.dtype.name not in _DTYPES:
-            raise ValueError(f"array {name!r} has dtype {array.dtype}; allowed: {_NAMES}")
+        if array.dtype.name not in _NAMES[version].split():
+            raise ValueError(f"array {name!r} has dtype {array.dtype}; allowed: {_NAMES[version]}")
         if array.ndim > MAX_DIMENSIONS:
             raise ValueError(f"array {name!r} has {array.ndim} dimensions; allowed: {MAX_DIMENSIONS}")
-        offset = _aligned(end)
+        offset = end + -end % _ALIGNMENT
         end = offset + array.nbytes
         dtype, shape = array.dtype.name, list(array.shape)
         specs.append({"name": name, "dtype": dtype, "shape": shape, "offset": offset})
@@ -156,7 +162,7 @@ def _encode_header(header, arrays):
     encoded += b" " * (-(_PREFIX.size + len(encoded)) % _ALIGNMENT)
     if len(encoded) > MAX_HEADER_BYTES:
         raise ValueError(f"header takes {len(encoded)} bytes; allowed: {MAX_HEADER_BYTES}; use arrays")
-    return _PREFIX.pack(MAGIC, FORMAT_VERSION, len(encoded)) + encoded, specs
+    return _PREFIX.pack(MAGIC, version, len(encoded)) + encoded, specs
 
 
 def _write_bytes(file, encoded, specs, arrays, proceed=None):
@@ -216,10 +222,10 @@ def read_container(path, *, kind):
 
 def _read(file, size, kind):
     """Read header and arrays from an open file of `size` bytes."""
-    encoded = _read_header_bytes(file, size)
+    version, encoded = _read_header_bytes(file, size)
     intact = _digest_matches(file, size)
     try:
-        header, n_bytes = _parse_header(encoded)
+        header, n_bytes = _parse_header(encoded, version)
     except ModelFileError:
         _require(intact, _DAMAGED)
         raise
@@ -235,7 +241,7 @@ def _read(file, size, kind):
 
 
 def _read_header_bytes(file, size):
-    """Check the fixed prefix against the file's size; return the header's bytes."""
+    """Check the fixed prefix against the file's size; return the version and the header's bytes."""
     prefix = file.read(_PREFIX.size)
     _require(prefix, "not a skstruct file: it is empty")
     if not prefix.startswith(MAGIC[: len(prefix)]):
@@ -251,7 +257,7 @@ def _read_header_bytes(file, size):
     _require(aligned, f"malformed: header of {length} bytes leaves the data unaligned")
     smallest += length
     _require(size >= smallest, f"truncated: expected at least {smallest} bytes, found {size}")
-    return file.read(length)
+    return version, file.read(length)
 
 
 def _describe_foreign(file):
@@ -276,7 +282,7 @@ def _digest_matches(file, size):
     return file.read(_DIGEST_BYTES) == digest.digest()
 
 
-def _parse_header(encoded):
+def _parse_header(encoded, version):
     """Return the checked header, with its array specs, and the number of data bytes they declare."""
     try:
         header = json.loads(encoded.decode("utf-8"))
@@ -288,21 +294,23 @@ def _parse_header(encoded):
     _require(isinstance(specs, list), "malformed header: 'arrays' is missing or no list")
     names, end = set(), 0
     for i, spec in enumerate(specs):
-        end = _check_spec(spec, f"malformed header: arrays[{i}]", end)
+        end = _check_spec(spec, f"malformed header: arrays[{i}]", end, _NAMES[version])
         _require(spec["name"] not in names, f"malformed header: two arrays named {spec['name']!r}")
         names.add(spec["name"])
     return header, end
 
 
-def _check_spec(spec, where, end):
+def _check_spec(spec, where, end, known):
     """Check one array's description, given where the array before ends; return where this one ends."""
     members = ("name", "dtype", "shape", "offset")
-    ok = isinstance(spec, dict) and set(spec) == set(members)
-    _require(ok, f"{where} must have just {', '.join(members)}")
+    _require(
+        isinstance(spec, dict) and set(spec) == set(members), f"{where} must have just {', '.join(members)}"
+    )
     name, dtype, shape, offset = (spec[member] for member in members)
     _require(isinstance(name, str), f"{where}: the name must be a string")
-    ok = isinstance(dtype, str) and dtype in _DTYPES
-    _require(ok, f"{where}: the dtype must be one of {_NAMES}, got {str(dtype)[:40]!r}")
+    _require(
+        str(dtype) in known.split(), f"{where}: the dtype must be one of {known}, got {str(dtype)[:40]!r}"
+    )
     # type, not isinstance: JSON's true is an int in Python, but no length.
     ok = isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape)
     _require(ok, f"{where}: the shape must be a list of non-negative integers")
@@ -311,7 +319,7 @@ def _check_spec(spec, where, end):
     ok = len(shape) <= MAX_DIMENSIONS and math.prod(n or 1 for n in shape) * itemsize < 2**63
     _require(ok, f"{where}: the shape has over {MAX_DIMENSIONS} dimensions or 2**63 bytes")
     # Demanding the one possible layout rules out overlaps, by which a small file could fill the memory.
-    start = _aligned(end)
+    start = end + -end % _ALIGNMENT
     _require(type(offset) is int and offset == start, f"{where}: the offset must be {start}")
     return start + math.prod(shape) * itemsize
 
@@ -326,10 +334,6 @@ def _read_array(file, base, spec):
     if spec["dtype"] == "bool":
         _require(data.max(initial=0) <= 1, f"array {spec['name']!r}: a bool must be 0 or 1")
     return array.astype(dtype.newbyteorder("="), copy=False)
-
-
-def _aligned(position):
-    return position + -position % _ALIGNMENT
 
 
 def _as_bytes(array):
@@ -356,8 +360,6 @@ def pack_strings(strings):
     >>> data, offsets = pack_strings(["ab", "", "\u00e9"])
     >>> bytes(data), offsets.tolist()
     (b'ab\xc3\xa9', [0, 2, 2, 4])
-    >>> unpack_strings(data, offsets)
-    ['ab', '', '\u00e9']
     """
     if isinstance(strings, (str, bytes)):
         raise TypeError(f"strings must be a list of str, got {type(strings).__name__}")

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, TypeVar
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -21,8 +22,13 @@ from sklearn.utils.validation import check_is_fitted
 from .._version import __version__
 from ..data.types import Path
 from .absent import SaysWhy
-from .container import ModelFileError, read_container, write_container
+from .container import ModelFileError, container_size, read_container, write_container
+from .memory import memory_of
+from .packing import COMPRESSED
 from .values import Reader, Writer, require, savable_value
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["ModelFileError", "Savable", "load", "savable"]
 
@@ -95,15 +101,134 @@ class Savable(SaysWhy):
         With ``min_count`` above 1, a word segmenter, parser or re-ranker saved without ``training`` forgets
         how often it has seen the features that are still too rare to count.
         """
+        self._check_savable()
+        writer = Writer(bool(training), _estimator_state)
+        state = _estimator_state(self, writer, "")
+        header = {"kind": "model", "skstruct": __version__, "estimator": state}
+        write_container(path, header, writer.arrays, version=writer.version)
+
+    def compress(
+        self, *, dtype: Literal["float64", "float32", "float16"] = "float32", keep: float = 1.0
+    ) -> Self:
+        """A smaller model, which predicts the same or nearly the same.
+
+        Features whose weights are all zero are left out, which makes it smaller in memory, and in a file no
+        zero is stored. All models within are compressed, those of members and bases too.
+
+        Parameters
+        ----------
+        dtype : {"float64", "float32", "float16"}, default="float32"
+            What weights are rounded to, and what they take in a file: 8, 4 or 2 bytes. They are computed with
+            as before.
+        keep : float in (0, 1], default=1.0
+            Share of the weights that are not zero which stay, the largest magnitudes first, counted over each
+            model (state features and transitions together).
+
+        Returns
+        -------
+        estimator
+            A new one; this one stays as it is. It can do all that this one can. There is no state of
+            training: ``partial_fit`` and ``warm_start`` start from its weights, with a new average, as after
+            loading a file saved with ``training=False``. A model that was trained further is compressed no
+            more.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If there is nothing to compress.
+        ValueError
+            If a parameter is out of range, or a weight is beyond the range of ``dtype``.
+        TypeError
+            If the estimator could not be saved.
+
+        See Also
+        --------
+        skstruct.inspection.size_curve : Score by size of the file.
+
+        Examples
+        --------
+        >>> from skstruct import StructuredPerceptron
+        >>> X, y = [["the", "dog", "barks"], ["a", "cat", "sleeps"]], [["D", "N", "V"], ["D", "N", "V"]]
+        >>> tagger = StructuredPerceptron(max_iter=5, random_state=0).fit(X, y)
+        >>> tagger.compress().predict([["a", "dog", "sleeps"]])
+        [['D', 'N', 'V']]
+        """
+        if dtype not in COMPRESSED:
+            raise ValueError(f"dtype must be one of {', '.join(COMPRESSED)}, got {dtype!r}")
+        if isinstance(keep, bool) or not isinstance(keep, Real) or not 0.0 < keep <= 1.0:
+            raise ValueError(f"keep must be a number above 0, up to 1, got {keep!r}")
+        self._check_savable()
+        writer = Writer(False, _estimator_state, (dtype, float(keep)))
+        state = _estimator_state(self, writer, "")
+        arrays = {name: array.copy() for name, array in writer.arrays.items()}  # the two share nothing
+        return _estimator_from_state(state, Reader(arrays, _estimator_from_state), "")
+
+    def info(self) -> dict[str, Any]:
+        """What a fitted model is, how large it is, and what made it.
+
+        Returns
+        -------
+        dict
+            - ``estimator``: the class; of one around others, of all, from the outside in;
+            - ``made_by``: the constructor's call;
+            - ``version``: of the package that trained it, or wrote the first file that says one;
+            - ``n_iter``: epochs or passes of the training, None if that is unknown;
+            - ``labels``, ``features``, ``state_weights`` and ``transition_weights``: numbers, of weights of
+              those that are not zero; None where the structure has no such thing;
+            - ``compressed``: None, or the type of the weights of a compressed model;
+            - ``file_bytes``: what ``save(path, training=False)`` writes;
+            - ``training_bytes``: what ``save(path)`` writes besides;
+            - ``memory_bytes``: arrays, strings and dictionaries, the state of training included.
+
+            For an estimator around others, numbers of labels, features and weights are those of the innermost
+            model; bytes are those of all.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If there is nothing to describe.
+        TypeError
+            If the estimator could not be saved.
+
+        Examples
+        --------
+        >>> from skstruct import StructuredPerceptron
+        >>> X, y = [["the", "dog", "barks"], ["a", "cat", "sleeps"]], [["D", "N", "V"], ["D", "N", "V"]]
+        >>> info = StructuredPerceptron(max_iter=5, random_state=0).fit(X, y).info()
+        >>> info["labels"], info["made_by"]
+        (3, 'StructuredPerceptron(max_iter=5, random_state=0)')
+        """
+        self._check_savable()
+        sizes = []
+        for training in (False, True):
+            writer = Writer(training, _estimator_state)
+            header = {"kind": "model", "skstruct": __version__}
+            header["estimator"] = _estimator_state(self, writer, "")
+            sizes.append(container_size(header, writer.arrays, writer.version))
+        layers = [self]
+        while "_model" not in vars(layers[-1]):
+            held = vars(layers[-1])
+            layers.append(next(held[name] for name in ("tagger_", "estimator_") if name in held))
+        model = layers[-1]._model
+        names = "labels features state_weights transition_weights".split()
+        return {
+            "estimator": " of ".join(type(layer).__name__ for layer in layers),
+            "made_by": " ".join(repr(self).split()),
+            "version": model.version,
+            "n_iter": getattr(self, "n_iter_", getattr(layers[-1], "n_iter_", None)),
+            **dict(zip(names, model.sizes())),
+            "compressed": model.packed,
+            "file_bytes": sizes[0],
+            "training_bytes": sizes[1] - sizes[0],
+            "memory_bytes": memory_of(vars(self)),
+        }
+
+    def _check_savable(self):
         if not _is_savable(self):
             raise TypeError(
                 f"a {type(self).__name__} cannot be saved; can be: {', '.join(sorted(_REGISTRY))}"
             )
         check_is_fitted(self)
-        writer = Writer(bool(training), _estimator_state)
-        state = _estimator_state(self, writer, "")
-        header = {"kind": "model", "skstruct": __version__, "estimator": state}
-        write_container(path, header, writer.arrays)
 
     def _to_state(self, writer, name):
         """The JSON of what the estimator has learned beyond attributes like ``classes_``.
@@ -160,7 +285,9 @@ def load(path: Path) -> Any:
     try:
         require("estimator" in header, "the header lacks the estimator")
         try:
-            return _estimator_from_state(header["estimator"], Reader(arrays, _estimator_from_state), "")
+            version = header.get("skstruct")
+            reader = Reader(arrays, _estimator_from_state, version if isinstance(version, str) else None)
+            return _estimator_from_state(header["estimator"], reader, "")
         except RecursionError:
             raise ModelFileError("malformed: nested too deeply") from None
     except ModelFileError as error:

@@ -4,6 +4,7 @@ import numpy as np
 
 from ..core.codes import EACH_EPOCH, EACH_STEP, NO_AVERAGE, PENALTIES, PERCEPTRON, VARIANTS
 from ..core.store import Clock, Rule, Store, in_use, sizes
+from .packing import packed_state, unpacked_state
 from .values import name_of, require, within
 
 _UPDATES = {"perceptron": PERCEPTRON, **VARIANTS}
@@ -14,6 +15,8 @@ def store_state(store, writer, name):
     """The JSON of a store."""
     store = in_use(store)
     state = {"sparse": bool(store.sparse), "columns": int(store.columns)}
+    if writer.packed is not None:
+        return {**state, **packed_state(store, writer, name)}
     for field in ("value", "moment", "received", "column"):
         array = getattr(store, field)
         if array.dtype == np.float64 and not np.isfinite(array).all():
@@ -45,8 +48,16 @@ def store_from_state(node, reader, where, rows, columns, rule, step, final=False
     sparse = reader.flag(sparse, f"{where}.sparse")
     require(type(n_columns) is int and n_columns == columns, f"{where}: {columns} columns expected")
 
+    unpacked = (
+        unpacked_state(node, reader, where, rows, columns, sparse) if final and "packed" in node else {}
+    )
+
     def array(field, dtype, n):
         at = f"{where}.{field}"
+        if field in unpacked:
+            require(unpacked[field].dtype == dtype, f"{at} must be {np.dtype(dtype)}")
+            require(n in (None, unpacked[field].shape[0]), f"{at} must have {n} elements")
+            return unpacked[field]
         if field in node:
             return reader.array(node[field], at, dtype, (n,))
         require(not n, f"{where} lacks {field}")

@@ -6,6 +6,7 @@ becomes an object with one member whose name starts with ``$`` and says how to r
 function that is then looked up. Modules higher up add kinds of values by :func:`savable_value`.
 """
 
+import contextlib
 import json
 import math
 import os
@@ -14,24 +15,16 @@ import pathlib
 import numpy as np
 
 from ..data.inputs import describe
+from .checks import require as require
+from .checks import within as within
 from .container import ModelFileError, pack_strings, unpack_strings
+from .packing import NARROWED, narrowed, widened
 
 LONG = 1000
 """Collections longer than this become an array of their JSON text: the header of a file is limited."""
 
 _ARRAYS = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
 _SCALARS = {name: np.dtype(name).type for name in (*_ARRAYS, "float16")} | {"str": np.str_}
-
-
-def require(condition, reason):
-    """Raise a ModelFileError with the reason unless the condition holds."""
-    if not condition:
-        raise ModelFileError(f"malformed: {reason}")
-
-
-def within(array, low, high):
-    """Whether all elements are in [low, high)."""
-    return not array.size or (int(array.min()) >= low and int(array.max()) < high)
 
 
 def name_of(value, names):
@@ -48,20 +41,46 @@ class Writer:
         Whether estimators store what only further training needs.
     encode_estimator : callable
         ``(value, writer, name) -> dict``, or None for what is no estimator of this package.
+    smaller : tuple of (dtype, keep), optional
+        Compress all models on the way; see :meth:`.registry.Savable.compress`.
 
     Attributes
     ----------
     arrays : dict of str to ndarray
+    packed : str or None
+        Type of the weights of the model that is being written, if it is a compressed one.
+    version : int
+        Of the format that the file needs.
     """
 
-    def __init__(self, training, encode_estimator):
+    def __init__(self, training, encode_estimator, smaller=None):
         self.arrays = {}
         self.training = training
+        self.smaller = smaller
+        self.packed = None
+        self.version = 1
         self._encode_estimator = encode_estimator
         self._numbers = {}  # of the estimators within, by id; they stay alive as long as this
 
+    @contextlib.contextmanager
+    def packing(self, dtype):
+        """A context in which weights are stored as that type and integers in few bytes; None: as they are."""
+        before, self.packed = self.packed, dtype
+        if dtype is not None:
+            self.version = 2
+        try:
+            yield
+        finally:
+            self.packed = before
+
     def array(self, name, array):
         """Store an array; returns the reference to it."""
+        if self.packed is None or array.dtype.name not in NARROWED:
+            return self._whole(name, array)
+        array, node = narrowed(array)
+        return {**self._whole(name, array), **node}
+
+    def _whole(self, name, array):
         unique, number = name, 2
         while unique in self.arrays:
             unique, number = f"{name}~{number}", number + 1
@@ -131,7 +150,7 @@ class Writer:
 
     def _any_array(self, array, name):
         if array.dtype.name in _ARRAYS and array.dtype.isnative:
-            return self.array(name, array)
+            return self._whole(name, array)
         tag = {"U": "$text", "O": "$objects"}.get(array.dtype.kind)
         if tag is None:
             raise TypeError(f"an array of dtype {array.dtype} cannot be saved")
@@ -162,9 +181,12 @@ class Reader:
         Each is handed out once, so that nothing shares memory.
     decode_estimator : callable
         ``(node, reader, where) -> estimator``
+    version : str, optional
+        Of the package that wrote the file.
     """
 
-    def __init__(self, arrays, decode_estimator):
+    def __init__(self, arrays, decode_estimator, version=None):
+        self.version = version
         self._arrays = dict(arrays)
         self._decode_estimator = decode_estimator
         self._estimators = []  # within, in the order in which they were complete
@@ -214,6 +236,8 @@ class Reader:
         require(isinstance(node, dict) and isinstance(node.get("$array"), str), f"{where}: no array")
         array = self._arrays.pop(node["$array"], None)
         require(array is not None, f"{where}: array {node['$array']!r} is absent or used twice")
+        if "dtype" in node:
+            array = widened(array, node, where)
         require(dtype is None or array.dtype == dtype, f"{where} must be {np.dtype(dtype)}")
         if shape is not None:
             fits = len(shape) == array.ndim and all(n is None or n == m for n, m in zip(shape, array.shape))

@@ -1,15 +1,38 @@
 """Saving what estimators have learned: a model and, for further training, a training state."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._version import __version__
 from ..core.feature_table import FeatureTable
 from ..core.store import READ_ONLY, new_clock
 from ..data.inputs import Inputs
+from ..saving.packing import COMPRESSED
 from ..saving.registry import Savable
 from ..saving.stores import clock_from_state, rule_from_state, steps_state
 from ..saving.values import require
 from .run import TrainingState
+
+
+@dataclass(kw_only=True)
+class SavableModel:
+    """Base of what prediction needs; of every structure the same.
+
+    Attributes
+    ----------
+    packed : str or None
+        Of a compressed model, the type of its weights in a file.
+    version : str
+        Of the package, by which it was trained or written.
+
+    A model has ``sizes()``: its labels, features, state weights that are not zero, and transition weights
+    that are not, each None where there is no such thing.
+    """
+
+    packed: str | None = None
+    version: str = __version__
 
 
 class SavableLearner(Savable):
@@ -20,6 +43,7 @@ class SavableLearner(Savable):
     - ``model_state(model, writer, name)``: the members that describe the model;
     - ``model_from_state(node, fitted, reader, where)``: the model, of all members and what is fitted besides;
     - ``FACTS``: which of ``closed``, ``stream`` and ``min_count`` a training state has;
+    - ``compressed(model, dtype, keep)``: a smaller model; see :meth:`.Savable.compress`;
     - ``trained_state(trained, writer, name)``: the members that describe ``TrainingState.model``;
     - ``trained_from_state(node, model, min_count, rule, clock, reader, where)``: that model; ``node`` is None
       if the file has only the ``model`` to go on from.
@@ -41,10 +65,21 @@ class SavableLearner(Savable):
         attributes = vars(self)
         if "_model" not in attributes:
             return {}
-        state = self._saved.model_state(attributes["_model"], writer, f"{name}model")
+        model = attributes["_model"]
+        if writer.smaller is not None:
+            model = self._saved.compressed(model, *writer.smaller)
+        with writer.packing(model.packed):
+            state = self._saved.model_state(model, writer, f"{name}model")
+        state["version"] = model.version
+        if model.packed is not None:
+            state["packed"] = model.packed
         if "_training" in attributes:
             training, history = attributes["_training"], attributes.get("history_")
-            state["training"] = _training_state(training, history, writer, f"{name}training", self._saved)
+            # Training would have put a whole model in the place of a compressed one.
+            kept = writer.training and model.packed is None
+            state["training"] = _training_state(
+                training, history, writer, f"{name}training", self._saved, kept
+            )
         return state
 
     @classmethod
@@ -54,6 +89,11 @@ class SavableLearner(Savable):
         if not node:
             return {}
         model = cls._saved.model_from_state(node, fitted, reader, where)
+        packed = node.get("packed")
+        require(packed in (None, *COMPRESSED), f"{where}: unknown packed {packed!r:.40}")
+        version = node.get("version", reader.version)
+        require(isinstance(version, str) or version is None, f"{where}: the version must be a string")
+        model.packed, model.version = packed, version
         labels, classes = getattr(model, "labels", None), fitted.get("classes_")
         if labels:
             ok = isinstance(classes, np.ndarray) and classes.dtype == labels.array.dtype
@@ -71,15 +111,15 @@ class SavableLearner(Savable):
         return attributes
 
 
-def _training_state(state, history, writer, name, saved):
-    """The JSON of a :class:`TrainingState`; without weights unless ``writer.training``.
+def _training_state(state, history, writer, name, saved, kept):
+    """The JSON of a :class:`TrainingState`; without weights unless they are ``kept``.
 
     ``history`` is the estimator's: usually the very list that the state holds.
     """
     out = {"key": int(state.key), "epoch": int(state.epoch)}
     for fact in saved.FACTS:
         out[fact] = _min_count(state.model) if fact == "min_count" else bool(getattr(state, fact))
-    if not writer.training:
+    if not kept:
         return out
     if state.history is not history:
         out["history"] = writer.value(state.history, f"{name}.history")

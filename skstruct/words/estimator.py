@@ -123,13 +123,13 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
             its memory with the second.""",
         ),
     )
-    update: Literal["early", "max-violation", "standard"] = field(
-        default="early",
+    update: Literal["max-violation", "early", "standard"] = field(
+        default="max-violation",
         metadata=parameter(
-            '{"early", "max-violation", "standard"}',
+            '{"max-violation", "early", "standard"}',
             [StrOptions(set(UPDATES))],
-            """What is learned from: the text up to where the right segmentation left the beam [3]_, up to
-            where its score falls back most [5]_, or the whole text (which may do harm unless the search is
+            """What is learned from: the text up to where the score of the right segmentation falls back most
+            [5]_, up to where it left the beam [3]_, or the whole text (which may do harm unless the search is
             exact). With ``"max-violation"`` only texts whose best segmentation in the end is wrong are
             learned from; of a text that was wrong for a while nothing is learned (:class:`ShiftReduceParser`
             differs).""",

@@ -35,6 +35,35 @@ def in_order(templates, keys):
     return True
 
 
+def in_use(templates, keys, used):
+    """The rows that are in use, and the words that these hold.
+
+    Parameters
+    ----------
+    templates : int
+    keys : ndarray of shape (R, 3), int64
+    used : ndarray of shape (R,), bool
+
+    Returns
+    -------
+    rows : ndarray of shape (r,), int64
+    keys : ndarray of shape (r, 3), int64
+        Their keys in the new numbers.
+    """
+    used, number, before = used.copy(), keys[:, 0] >> 2, -1
+    while before != np.count_nonzero(used):  # a word is a row, and holds its prefix
+        before = np.count_nonzero(used)
+        for half in (0, 1):
+            node = keys[used & IS_NODE[templates, number, half], 1 + half]
+            used[node[node > 0] - 1] = True
+    rows, node_of = np.flatnonzero(used), np.append(0, np.cumsum(used))
+    keys = keys[rows]
+    for half in (0, 1):
+        held = IS_NODE[templates, keys[:, 0] >> 2, half]
+        keys[held, 1 + half] = node_of[keys[held, 1 + half]]
+    return rows, keys
+
+
 def features(templates, keys):
     """The features of all rows as tuples that mean the same in every model.
 

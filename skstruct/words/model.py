@@ -12,6 +12,7 @@ from ..core.codes import STANDARD, START
 from ..core.feature_table import TableAverage, final, for_reading, restart_average
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
+from ..core.pruning import count_weights
 from ..core.store import READ_ONLY, new_clock
 from ..data.inputs import WORDS, Inputs, lengths_of, offsets_of
 from ..data.segmented import words_at
@@ -19,6 +20,7 @@ from ..features.names import NamedWeights
 from ..training.chunks import lend, map_chunks
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
+from ..training.saved import SavableModel
 from . import epoch as structure
 from .boundaries import white_space_limits
 from .features import Scorer
@@ -49,7 +51,7 @@ def make_task(texts, limit, gold=None, weight=None):
 
 
 @dataclass
-class WordModel:
+class WordModel(SavableModel):
     """What prediction needs.
 
     Attributes
@@ -88,6 +90,10 @@ class WordModel:
     def n_features(self):
         """Number of features."""
         return self.entries
+
+    def sizes(self):
+        """See ``training.saved.SavableModel``."""
+        return None, self.n_features, count_weights(self.weights), None
 
     @property
     def inputs(self):

@@ -4,15 +4,19 @@ Features are stored by their keys, in the order of rows; the table is built anew
 stand before what holds them, none occurs twice.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..core.codes import STANDARD, WORD_TEMPLATES, ZC14
-from ..core.feature_table import for_training, in_use, seen_in_use, table_from_keys
+from ..core.feature_table import for_training, seen_in_use, table_from_keys
+from ..core.feature_table import in_use as features_in_use
+from ..core.pruning import pruned, rows_in_use, with_rows
 from ..core.store import READ_ONLY
 from ..saving.stores import store_from_state, store_state
 from ..saving.values import name_of, require
 from .features import Scorer
-from .keys import in_order
+from .keys import in_order, in_use
 from .model import WordModel
 
 FACTS = ("stream", "min_count")
@@ -31,7 +35,7 @@ def model_state(model, writer, name):
 def trained_state(scorer, writer, name):
     """The JSON of a :class:`Scorer`; its features are those of the model."""
     features = scorer.features
-    out = {"weights": store_state(in_use(features), writer, f"{name}.weights")}
+    out = {"weights": store_state(features_in_use(features), writer, f"{name}.weights")}
     if features.min_count > 1:
         out["seen"] = writer.array(f"{name}.seen", seen_in_use(features))
     return out
@@ -49,6 +53,15 @@ def model_from_state(node, fitted, reader, where):
     store = store_from_state(weights, reader, f"{where}.weights", R, C, READ_ONLY, 0, True)
     require(not store.sparse, f"{where}.weights must not be sparse")
     return WordModel(templates, reader.integer(beam, f"{where}.beam", 0), store, table, R)
+
+
+def compressed(model, dtype, keep):
+    """The :class:`WordModel` without the features that have no weight and no other that holds their word."""
+    (store,), keys = pruned([model.weights], dtype, keep), model.keys()
+    rows, keys = in_use(model.templates, keys, rows_in_use(store))
+    return replace(
+        model, weights=with_rows(store, rows), table=table_from_keys(keys)[0], entries=len(rows), packed=dtype
+    )
 
 
 def trained_from_state(node, model, min_count, rule, clock, reader, where):

@@ -593,7 +593,7 @@ def test_features_parameter(tmp_path):
     [
         (list("字典"), "char"),
         (["words", "here"], "word"),
-        ([("a", "DT"), ("b", "NN")], "chunk"),
+        ([("a", "DT"), ("b", "NN")], "word-tag"),
     ],
 )
 def test_auto_looks_at_the_tokens(tokens, preset):

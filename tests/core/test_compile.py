@@ -309,6 +309,20 @@ def test_numba_cache_dir_that_cannot_be_written_to(place, read_only):
     assert Path(done["folders"][0]).is_relative_to(place / "code")
 
 
+def test_portable_kernels_serve_another_processor(place, read_only):
+    generic = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+    assert _run(place, "add", **generic)["compiled"] == ["add"]
+    read_only()
+    done = _run(place, "add")  # this processor has a name and features
+    assert done["values"] == [41] and done["compiled"] == [] and done["warnings"] == []
+
+
+def test_kernels_of_a_processor_do_not_serve_another(place):
+    _run(place, "add")
+    assert _run(place, "add", NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")["compiled"] == ["add"]
+    assert _run(place, "add")["compiled"] == []
+
+
 def test_other_packages_keep_their_settings(place):
     (place / "code/other.py").write_text("import numba\n\n@numba.njit(cache=True)\ndef f(x):\n    return x\n")
     script = """

@@ -103,9 +103,7 @@ def test_histories(tagger, corpus):
 
 def test_the_spread_of_members(corpus):
     X, y, *_ = corpus
-    members = BaggingShuffleAverager(
-        StructuredPerceptron("word", max_iter=3), 3, random_state=0
-    ).fit(X, y)
+    members = BaggingShuffleAverager(StructuredPerceptron("word", max_iter=3), 3, random_state=0).fit(X, y)
     display = HistoryDisplay.from_estimator(members)
     errors = np.array([record["token_error"] for record in members.history_]).reshape(3, 3)
     np.testing.assert_allclose(display.lines_[0].get_ydata(), errors.mean(axis=0))

@@ -16,6 +16,7 @@ from skstruct.datasets import read_conllu
 from skstruct.metrics import attachment_scores
 from skstruct.parser import epoch as structure
 from skstruct.parser import model as parser_model
+from skstruct.parser.lines import template_lines, without_labels
 from skstruct.saving.container import ModelFileError, read_container, write_container
 
 X = [
@@ -356,3 +357,100 @@ def test_a_treebank_is_learned(corpus_path):
     model = ShiftReduceParser(max_iter=3, random_state=0).fit(sentences[:300], trees[:300])
     found = attachment_scores(trees[300:400], model.predict(sentences[300:400]))
     assert found.uas > 0.68 and found.las > 0.6
+
+
+# -- trees that are not projective -------------------------------------------------------------------
+CROSSING = [
+    ("a", "D"),
+    ("hearing", "N"),
+    ("is", "V"),
+    ("scheduled", "V"),
+    ("on", "P"),
+    ("it", "N"),
+    ("today", "R"),
+]
+CROSSING_TREE = [
+    (2, "det"), (4, "nsubj"), (4, "aux"), (0, "root"), (6, "case"), (2, "nmod"), (4, "advmod"),
+]  # fmt: skip
+
+
+def test_pseudo_projective_labels_bring_crossing_arcs_back(tmp_path):
+    data = [CROSSING, X[0]] * 3, [CROSSING_TREE, Y[0]] * 3
+    model = parser(templates="auto", projectivize="pseudo", max_iter=8).fit(*data)
+    assert model.predict(data[0]) == data[1] and model.score(*data) == 1.0
+    assert "nmod↑nsubj" in model.classes_
+    model.save(tmp_path / "model")
+    again = skstruct.load(tmp_path / "model")
+    assert again.predict(data[0]) == data[1] == again.partial_fit(*data).predict(data[0])
+    lifting = parser(templates="auto", max_iter=8).fit(*data)
+    assert lifting.predict(data[0])[0][5] == (4, "nmod")
+
+
+@pytest.mark.parametrize(
+    "y, parameters, message",
+    [
+        ([[(0, 1)]], {}, "sequence 0, position 0: projectivize='pseudo' needs labels of type str"),
+        (
+            [[(0, "a↑b")]],
+            {},
+            "sequence 0, position 0: projectivize='pseudo' needs labels of type str without",
+        ),
+        ([[0]], {"labeled": False}, "projectivize='pseudo' writes what was lifted into labels"),
+    ],
+)
+def test_pseudo_projective_labels_are_str(y, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        parser(projectivize="pseudo", **parameters).fit([[("run", "V")]], y)
+
+
+def test_new_labels_keep_those_of_features_apart():
+    """Labels are sorted, so that new ones move others; what features say of them stays."""
+    model = parser(templates="auto", max_iter=5).fit(X, Y)
+    before = {name for name, _, _ in skstruct.inspection.feature_weights(model)}
+    tree = [(2, "aaa"), (0, "root")]
+    model.partial_fit([[("zz", "Q"), ("yy", "Z")]], [tree])
+    after = {name for name, _, _ in skstruct.inspection.feature_weights(model)}
+    some = {name for name in before if ".r=" in name}
+    assert some and len(some & after) > 0.9 * len(some)
+    assert model.predict([X[1]]) == [Y[1]] and "aaa" in model.classes_
+
+
+def test_models_of_sets_that_read_no_labels_go_on():
+    """As those of earlier versions, whose "rich" read none."""
+    lines = without_labels(template_lines("rich"))
+    assert len(lines) == 105
+    model = parser(templates=lines, max_iter=2).fit(X, Y)
+    expected = parser(templates=lines, max_iter=2).fit(X, Y).partial_fit(X, Y).decision_function(X)
+    for name in ("rich", "auto"):
+        again = pickle.loads(pickle.dumps(model)).set_params(templates=name).partial_fit(X, Y)
+        np.testing.assert_array_equal(again.decision_function(X), expected)
+    with pytest.raises(ValueError, match="templates='hs28' differs"):
+        model.set_params(templates="hs28").partial_fit(X, Y)
+
+
+def test_the_number_of_labels_that_templates_read_is_limited():
+    n = 4096
+    words, tree = [("a", "D")] * n, [(min(k + 2, n) % n if k < n - 1 else 0, f"l{k}") for k in range(n)]
+    tree[n - 2] = (n, tree[n - 2][1])
+    with pytest.raises(
+        ValueError, match="at most 4095 labels are possible if templates read labels, got 4096"
+    ):
+        parser(templates="auto").fit([words], [tree])
+
+
+def test_the_best_trees_of_a_fitted_parser():
+    model = parser(templates="auto", max_iter=3).fit(X, Y)
+    for found, tree, score in zip(model.predict_kbest(X, 4), model.predict(X), model.decision_function(X)):
+        assert found[0] == (tree, score) and len(found) <= 4
+        assert [s for _, s in found] == sorted([s for _, s in found], reverse=True)
+    with pytest.raises(ValueError, match="k must be an int of at least 1, got 0"):
+        model.predict_kbest(X, 0)
+    assert model.predict_kbest([[]], 2) == [[([], 0.0)]]
+
+
+@pytest.mark.parametrize("n", [1, 3000])
+def test_sentences_of_any_length_and_words_that_nobody_knows(n):
+    model = parser(templates="auto", max_iter=3).fit(X, Y)
+    (tree,) = model.predict([[(f"w{k}", "Z") for k in range(n)]])
+    assert len(tree) == n and [head for head, _ in tree].count(0) == 1
+    assert {label for _, label in tree} <= set(model.classes_)

@@ -1,0 +1,145 @@
+"""Compiling kernels ahead of their first use: small models of every kind are trained and asked.
+
+What numba compiles depends on the types of arrays only, so that a corpus of a few words does what a large one
+would do. Which folder keeps the result, ``core.compile`` says.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from scipy import sparse
+
+from .chain.passive_aggressive import PassiveAggressiveTagger
+from .chain.perceptron import StructuredPerceptron
+from .chain.segmenter import Segmenter
+from .core.compile import cache_counts, cache_folder
+from .crf.estimator import L1CRF
+from .mixing.averager import BaggingShuffleAverager
+from .mixing.mixer import ParameterMixer
+from .parser.estimator import ShiftReduceParser
+from .reranker.estimator import KBestReranker
+from .saving.registry import load
+from .words.estimator import WordSegmenter
+
+_WORDS = [["the", "dog", "barks"], ["a", "cat", "sleeps", "here"], ["the", "cat", "barks"], ["dog"]]
+_TAGS = [["D", "N", "V"], ["D", "N", "V", "R"], ["D", "N", "V"], ["N"]]
+_TEXTS = ["thedogbarks", "acatsleepshere", "thecatbarks", "dog"]
+_TREES = [
+    [(2, "det"), (3, "subj"), (0, "root")],
+    [(2, "det"), (3, "subj"), (0, "root"), (3, "adv")],
+    [(2, "det"), (3, "subj"), (0, "root")],
+    [(0, "root")],
+]
+
+
+def _many_labels():
+    """Words with more labels than rows are full of."""
+    X = [[f"w{k}" for k in range(20)], ["w1", "w0"]]
+    return X, [[f"L{k:02}" for k in range(20)], ["L01", "L00"]]
+
+
+def _use(estimator, X, y, folder, *more):
+    """Train, save, load and ask a model, also for what the methods named ``more`` give."""
+    estimator.fit(X, y)
+    path = pathlib.Path(folder, "model")
+    estimator.save(path)
+    for model in (estimator, load(path)):
+        model.predict(X)
+        for name in more:
+            getattr(model, name)(*((X, y) if name in ("partial_fit", "sequence_log_proba") else (X,)))
+
+
+def _rows(kind):
+    columns = np.eye(8)[[len(w) + ord(w[0]) % 3 - 1 for x in _WORDS for w in x]]
+    ends = np.cumsum([len(x) for x in _WORDS])[:-1]
+    return [kind(part) for part in np.split(columns, ends)]
+
+
+def _jobs():
+    """What there is to do, by name: for each the estimators with their data and methods."""
+    online = {"max_iter": 2, "random_state": 0}
+    lists = "predict_kbest", "decision_function"
+    sums = "predict_marginals", "predict_posterior", "sequence_log_proba"
+    words = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%suffix2[0,0]", "B"]
+    pairs = [[(w, w[0]) for w in x] for x in _WORDS]
+    trees = [list(zip(x, t)) for x, t in zip(_WORDS, _TAGS)]
+    dicts = [[{"w": w, "n": len(w)} for w in x] for x in _WORDS]
+    plain = _WORDS, _TAGS
+    return {
+        "perceptron": [(StructuredPerceptron(words, **online), *plain)],
+        "perceptron, k best and further training": [
+            (StructuredPerceptron(words, **online), *plain, *lists, "partial_fit")
+        ],
+        "passive-aggressive": [(PassiveAggressiveTagger(words, **online), *plain)],
+        "conditional random field": [(L1CRF(words, random_state=0), *plain, *sums)],
+        "columns and ready-made features": [
+            (StructuredPerceptron("auto", **online), pairs, _TAGS),
+            (StructuredPerceptron("auto", **online), dicts, _TAGS),
+            (L1CRF("auto", random_state=0), dicts, _TAGS),
+        ],
+        "rows of numbers": [
+            (learner, _rows(kind), _TAGS)
+            for kind in (np.asarray, sparse.csr_array)
+            for learner in (StructuredPerceptron("auto", **online), L1CRF("auto", random_state=0))
+        ],
+        "penalties and noise": [
+            (StructuredPerceptron(words, penalty=penalty, alpha=1e-6, **online), *plain)
+            for penalty in ("l1", "l1-cumulative", "l2")
+        ]
+        + [(StructuredPerceptron(words, dropout=0.1, feature_noise="zipf", **online), *plain)],
+        "second order": [(StructuredPerceptron(words, order=2, **online), *plain, *lists)],
+        "many labels": [
+            (StructuredPerceptron(words, **online), *_many_labels()),
+            (L1CRF(words, random_state=0), *_many_labels(), *sums),
+        ],
+        "segmenter of characters": [(Segmenter(StructuredPerceptron("char", **online)), _TEXTS, _WORDS)],
+        "averages and shards": [
+            (BaggingShuffleAverager(StructuredPerceptron(words, **online), 2, random_state=0), *plain),
+            (ParameterMixer(StructuredPerceptron(words, **online), 2, random_state=0), *plain),
+        ],
+        "segmenter of words": [(WordSegmenter(beam_size=2, **online), _TEXTS, _WORDS)],
+        "parser": [(ShiftReduceParser(beam_size=2, **online), trees, _TREES)],
+        "re-ranker": [(KBestReranker(StructuredPerceptron(words, **online), k=2, cv=2, **online), *plain)],
+    }
+
+
+def warm_up(*, all: bool = False, progress: Callable[[str], object] | None = None) -> str | None:
+    """Compile what is compiled at first use, so that nobody has to wait for it later.
+
+    Parameters
+    ----------
+    all : bool, default=False
+        Every kind of model, which takes minutes; else the perceptron over templates only.
+    progress : callable, optional
+        Called with a line of text when something is done; by default nothing is said.
+
+    Returns
+    -------
+    str or None
+        The folder that keeps compiled kernels, for this process and later ones. None where no folder can be
+        written to, so that each process compiles again.
+
+    Notes
+    -----
+    What is in the cache is not compiled again. Methods and parameters that are rarely used may still compile
+    something at their first use.
+    """
+    jobs = _jobs()
+    for number, name in enumerate(list(jobs) if all else ["perceptron"], start=1):
+        began, before = time.perf_counter(), cache_counts()
+        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for job in jobs[name]:
+                _use(*job[:3], folder, *job[3:])
+        if progress is not None:
+            loaded, compiled = (now - then for now, then in zip(cache_counts(), before))
+            of = len(jobs) if all else 1
+            seconds = time.perf_counter() - began
+            progress(f"[{number}/{of}] {name}: {compiled} compiled, {loaded} from the cache, {seconds:.1f} s")
+    return cache_folder()

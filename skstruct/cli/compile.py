@@ -1,0 +1,55 @@
+"""``skstruct compile``: fill the cache of compiled kernels before anybody waits for it."""
+
+import os
+import subprocess
+import sys
+
+from .._warming import warm_up
+from ..core.compile import PORTABLE, cache_folder, clear_cache
+from .common import CommandError, tell
+
+
+def add_parser(commands):
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "compile",
+        help="compile ahead of the first use",
+        description="Compile what is compiled at first use otherwise: by default training and prediction of "
+        "the perceptron. What is in the cache already is not compiled again. The last line, on standard "
+        "output, is the folder of the cache.",
+    )
+    parser.add_argument("--all", action="store_true", help="every kind of model, which takes minutes")
+    parser.add_argument(
+        "--portable", action="store_true",
+        help="for any processor of this kind (x86-64, say), not for this one: what is run elsewhere may be "
+        "slower",
+    )  # fmt: skip
+    parser.add_argument("--clear", action="store_true", help="empty the cache; alone, or before compiling")
+    parser.set_defaults(run=run)
+
+
+def run(arguments):
+    """Run the command.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    if arguments.clear:
+        for folder in clear_cache():
+            tell(f"removed {folder}")
+        if not (arguments.all or arguments.portable):
+            return 0
+    if (
+        arguments.portable
+        and (os.environ.get("NUMBA_CPU_NAME"), os.environ.get("NUMBA_CPU_FEATURES")) != PORTABLE
+    ):
+        # Numba reads these when it starts, so that another process has to compile.
+        settings = {"NUMBA_CPU_NAME": PORTABLE[0], "NUMBA_CPU_FEATURES": PORTABLE[1]}
+        again = [sys.executable, "-m", "skstruct", "compile", "--portable", *(["--all"] * arguments.all)]
+        return subprocess.run(again, env={**os.environ, **settings}).returncode
+    if cache_folder() is None:
+        raise CommandError("there is no folder to save compiled kernels in; set NUMBA_CACHE_DIR to one")
+    print(warm_up(all=arguments.all, progress=tell))
+    return 0

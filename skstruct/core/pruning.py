@@ -1,0 +1,98 @@
+"""Smaller tables of final weights: fewer digits, fewer weights, fewer rows.
+
+Most weights of an online learner are zero, and whole rows are: their features were met, but never decided
+anything. Nothing is lost with them.
+"""
+
+import numpy as np
+
+from .store import n_rows
+
+
+def pruned(stores, dtype, keep):
+    """The stores of one model with their largest weights, rounded.
+
+    Parameters
+    ----------
+    stores : list of Store
+        For prediction only; not changed.
+    dtype : str
+        Floating-point type that the weights are rounded to. They stay in arrays of float64.
+    keep : float
+        Share of the nonzero weights that stay, over all stores, the largest magnitudes first; of equal ones
+        the first. The others become zero.
+
+    Returns
+    -------
+    list of Store
+
+    Raises
+    ------
+    ValueError
+        If a weight is beyond the range of ``dtype``.
+    """
+    values = []
+    for store in stores:
+        with np.errstate(over="ignore"):
+            value = store.value.astype(dtype).astype(np.float64)
+        if not np.isfinite(value).all():
+            largest = np.abs(store.value).max()
+            raise ValueError(f"dtype={dtype!r} holds no weight of {largest:.6g}; use a larger one")
+        values.append(value)
+    if keep < 1.0:
+        magnitude = np.abs(np.concatenate(values))
+        some = np.flatnonzero(magnitude)
+        n_lost = some.shape[0] - int(np.ceil(keep * some.shape[0]))
+        lost = some[np.argsort(-magnitude[some], kind="stable")[some.shape[0] - n_lost :]]
+        ends = np.cumsum([value.shape[0] for value in values])
+        for value, begin, end in zip(values, ends - [value.shape[0] for value in values], ends):
+            value[lost[(lost >= begin) & (lost < end)] - begin] = 0.0
+    return [_packed(store._replace(value=value)) for store, value in zip(stores, values)]
+
+
+def _packed(store):
+    """``store`` without places for zeros, if it is sparse."""
+    if not store.sparse:
+        return store
+    place, row = _places(store)
+    held = store.value[place] != 0.0
+    place, row = place[held], row[held]
+    count = np.bincount(row, minlength=store.count.shape[0])
+    return store._replace(
+        value=store.value[place],
+        column=store.column[place],
+        first=np.cumsum(count) - count,
+        count=count.astype(np.int32),
+        used=np.array([place.shape[0]], np.int64),
+    )
+
+
+def _places(store):
+    """(place, row) of all weights of a sparse store, row by row."""
+    count = store.count.astype(np.int64)
+    row = np.repeat(np.arange(count.shape[0]), count)
+    within = np.arange(row.shape[0]) - np.repeat(np.cumsum(count) - count, count)
+    return store.first[row] + within, row
+
+
+def rows_in_use(store):
+    """(R,) whether a row of a final store has a weight that is not zero."""
+    if not store.sparse:
+        return store.value.reshape(-1, store.columns).any(axis=1) if store.columns else np.zeros(0, np.bool_)
+    place, row = _places(store)
+    used = np.zeros(n_rows(store), np.bool_)
+    used[row[store.value[place] != 0.0]] = True
+    return used
+
+
+def with_rows(store, rows):
+    """A final store of some rows of another, in the order given."""
+    if not store.sparse:
+        value = store.value.reshape(-1, store.columns)[rows] if store.columns else store.value
+        return store._replace(value=value.ravel())
+    return _packed(store._replace(first=store.first[rows], count=store.count[rows]))
+
+
+def count_weights(store):
+    """How many weights of a final store are not zero."""
+    return int(np.count_nonzero(store.value))

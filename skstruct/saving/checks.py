@@ -1,0 +1,14 @@
+"""What readers ask of a file."""
+
+from .container import ModelFileError
+
+
+def require(condition, reason):
+    """Raise a ModelFileError with the reason unless the condition holds."""
+    if not condition:
+        raise ModelFileError(f"malformed: {reason}")
+
+
+def within(array, low, high):
+    """Whether all elements are in [low, high)."""
+    return not array.size or (int(array.min()) >= low and int(array.max()) < high)

@@ -1,0 +1,68 @@
+"""Models at work: shared by threads, behind a web server, and never changed by being asked."""
+
+import importlib.util
+import pathlib
+
+import joblib
+import pytest
+from model_cases import ALL_CASES, fitted
+
+from skstruct import StructuredPerceptron
+from skstruct.datasets import load_tagging
+
+SERVE = pathlib.Path(__file__).resolve().parent.parent / "examples" / "serve.py"
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def serve():
+    if not SERVE.is_file():
+        pytest.skip("the examples are not installed")
+    spec = importlib.util.spec_from_file_location("serve", SERVE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    X, y = load_tagging()
+    return StructuredPerceptron("word", max_iter=3, random_state=0).fit(X, y), X
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("threads", [True, False])
+def test_a_web_service(threads, compressed, serve, tagger):
+    model, X = tagger
+    model = model.compress() if compressed else model
+    assert serve.wrong_answers(model, X, 1000, 8, threads) == 0
+
+
+def test_a_request_that_is_wrong_is_answered(serve, tagger):
+    import threading
+
+    server = serve.service(tagger[0])
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        bad, good = serve.ask(server.server_address, [[["a"], [3]], [tagger[1][0]]])
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert "sequence 1, position 0" in bad["error"]
+    assert good == tagger[0].predict(tagger[1][:1])
+
+
+@pytest.mark.parametrize("name", ALL_CASES)
+def test_prediction_never_changes_a_model(name, tmp_path):
+    model, X, y = fitted(name, 4)
+    asked = {"predict": (X,), "predict_kbest": (X, 2), "decision_function": (X,), "predict_marginals": (X,)}
+    asked |= {"score": (X, y), "info": (), "n_features": (), "predict_posterior": (X,)}
+    model.save(tmp_path / "before")
+    before = joblib.hash(model)
+    for method, given in asked.items():
+        if hasattr(model, method):
+            getattr(model, method)(*given)
+    assert joblib.hash(model) == before
+    model.save(tmp_path / "after")
+    assert (tmp_path / "after").read_bytes() == (tmp_path / "before").read_bytes()
