@@ -2,8 +2,8 @@
 See what a model does
 =====================
 
-Why it labels as it does, what it confuses, what it has learned. Every picture here is what a notebook shows when the
-object stands at the end of a cell.
+Why it labels as it does, what it confuses, what it has learned. Every picture here is what a notebook shows
+when the object stands at the end of a cell.
 """
 
 # %%
