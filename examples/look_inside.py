@@ -90,7 +90,7 @@ HistoryDisplay.from_estimator(tagger, members, ax=axes[0, 1])
 FeatureWeightsDisplay.from_estimator(tagger, label="B-LOC", top=14, ax=axes[0, 2])
 LabelConfusionDisplay.from_predictions(y_test, predicted, errors_only=True, ax=axes[1, 0])
 RegularizationPathDisplay.from_estimator(
-    L1CRF("word", max_iter=30, random_state=0), X_train, y_train, [0.1, 0.3, 1, 3, 10],
+    L1CRF("word", random_state=0), X_train, y_train, [0.1, 0.3, 1, 3, 10],
     X_val=X_test, y_val=y_test, ax=axes[1, 1],
 )  # fmt: skip
 axes[1, 2].set_visible(False)

@@ -19,7 +19,7 @@ from .features.numeric import NumericFeatures
 from .features.templates import FeatureTemplates
 from .mixing.averager import BaggingShuffleAverager
 from .mixing.mixer import ParameterMixer
-from .parser import templates as _parser_templates
+from .parser import lines as _parser_templates
 from .parser.estimator import ShiftReduceParser
 from .reranker.estimator import KBestReranker
 from .saving.registry import load

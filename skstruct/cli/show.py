@@ -184,7 +184,16 @@ def _explain(model, arguments):
         explanation = explain(model, sequence)
     except TypeError as error:  # it is of a kind that cannot be explained
         raise CommandError(f"{arguments.model}: --{error}") from None
-    if arguments.json:
+    if arguments.json and inputs.task == TREES:
+        arcs = [
+            {
+                "word": arc.word, "head": arc.head, "label": None if arc.label is None else str(arc.label),
+                "score": arc.score, "features": arc.features, "label_features": arc.label_features,
+            }
+            for arc in explanation.arcs
+        ]  # fmt: skip
+        print(json.dumps({"arcs": arcs}, ensure_ascii=False))
+    elif arguments.json:
         print(json.dumps({
             "score": explanation.score,
             "tokens": [

@@ -238,6 +238,8 @@ class _Cache(FunctionCache):
                 found = self._load(sig, target_context)
             finally:
                 self._portable = False
+        if found is None:
+            _announce()
         _COUNTS["loaded"] += found is not None
         return found
 
@@ -248,9 +250,8 @@ class _Cache(FunctionCache):
                 found = super().load_overload(sig, target_context)
                 if found is None:
                     self._impl.locator.ensure_cache_path()
-                    _announce()
                 return found
-        _announce()
+        return None
 
     def save_overload(self, sig, data):
         _COUNTS["compiled"] += 1

@@ -216,7 +216,7 @@ def test_scores(folder, capsys, kind):
     "options, kinds",
     [
         (["--scores"], OF_WORDS),
-        (["--kbest", "2"], [*OF_WORDS, *OF_TREES, "reranker of tagger"]),
+        (["--kbest", "2"], [*OF_WORDS, "reranker of tagger"]),
         (["--dictionary", "d"], [*OF_LABELS, *OF_TREES, "reranker of segmenter"]),
         (["--adapt", "d"], ["word segmenter", "mixer of word segmenter", "reranker of segmenter", *OF_TREES]),
         (["--label", "xpos"], OF_TREES),
@@ -284,11 +284,12 @@ def test_show(folder, capsys, kind):
 def test_show_explain(folder, capsys, kind):
     sentence = "他 在" if kind in OF_WORDS else "the dog" if kind == "pa, of str" else "the/DT dog/NN"
     arguments = "show", "-m", folder / kind, "--explain", sentence
-    if kind in OF_TREES:
-        refused(capsys, "--explain needs a tagger", *arguments)
-        return
     code, out, err = run(capsys, *arguments, "--json")
     assert (code, err) == (0, "")
+    if kind in OF_TREES:
+        assert [arc["word"] for arc in json.loads(out)["arcs"]] == [["the", "DT"], ["dog", "NN"]]
+        assert run(capsys, *arguments)[0] == 0
+        return
     tokens = [token["token"] for token in json.loads(out)["tokens"]]
     assert tokens[1] in ("在", "dog", ["dog", "NN"])
     assert tokens[2:] == (["(end)"] if "word seg" in kind else [])

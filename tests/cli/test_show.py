@@ -113,14 +113,14 @@ def test_what_has_no_labels_has_no_transitions():
     for function in (lambda s: features_of(s, "他"), transition_weights):
         with pytest.raises(TypeError, match="a chain tagger is needed, got a WordSegmenter"):
             function(segmenter)
-    parser = ShiftReduceParser("hs28", max_iter=1, random_state=0).fit(SENTENCES, TREES)
-    with pytest.raises(TypeError, match="explain needs a tagger, .*, got a ShiftReduceParser"):
-        explain(parser, SENTENCES[0])
     around = Segmenter(StructuredPerceptron("char", max_iter=1)).fit(TEXTS, WORDS)
     assert feature_weights(around) == feature_weights(around.tagger_)
 
 
-def test_a_parser_is_not_explained(capsys, tmp_path):
+def test_a_parser_is_explained_by_arcs(capsys, tmp_path):
     parser = ShiftReduceParser("hs28", max_iter=1, random_state=0).fit(SENTENCES, TREES)
-    code, _, err = show(capsys, tmp_path, parser, "--explain", "the/DT dog/NN")
-    assert code == 1 and "--explain needs a tagger" in err and "ShiftReduceParser" in err
+    code, out, _ = show(capsys, tmp_path, parser, "--explain", "the/DT dog/NN")
+    tree = explain(parser, [("the", "DT"), ("dog", "NN")])
+    assert code == 0 and "1 ('the', 'DT') <- " in out and len(tree.arcs) == 2
+    with pytest.raises(ValueError, match="takes no labels of a parser"):
+        explain(parser, SENTENCES[0], TREES[0])
