@@ -15,8 +15,11 @@ from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 
+import matplotlib.pyplot as plt
+
 from skstruct import StructuredPerceptron
 from skstruct.datasets import load_tagging
+from skstruct.inspection import size_curve
 
 
 def service(model, address=("127.0.0.1", 0), threads=True):
@@ -79,3 +82,7 @@ if __name__ == "__main__":
     for name, threads in (("threads", True), ("one worker", False)):
         differ = wrong_answers(model, X, 200, 8, threads)
         print(f"{name}: 200 requests of 8 clients, {differ} differ")
+
+    # How small can it be?
+    size_curve(model, X, y).plot()
+    plt.show()
