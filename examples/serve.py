@@ -27,6 +27,8 @@ def service(model, address=("127.0.0.1", 0), threads=True):
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"  # clients keep their connections
+        wbufsize = -1  # an answer leaves in one piece: small ones wait for each other otherwise
+        disable_nagle_algorithm = True
 
         def do_POST(self):
             try:
