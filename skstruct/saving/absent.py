@@ -31,7 +31,7 @@ REASONS = {
         "": _INSIDE,
     },
     "predict_kbest": {
-        **_NOT_A_TAGGER,
+        "WordSegmenter": _NOT_A_TAGGER["WordSegmenter"],
         "Segmenter": "joins pieces of text; its tagger_ has predict_kbest, for lists of characters",
         "KBestReranker": "searches the one best path; its base_ has predict_kbest",
         "": _INSIDE,
