@@ -19,7 +19,6 @@ Letters: n characters, i the place of a decision, m decisions of a prefix, ℓ a
 
 import numpy as np
 
-from ..core import feature_table
 from ..core.codes import DONE, FREE, INSIDE, MAX_VIOLATION, RESCALE, STANDARD, START, TABLE_FULL, ZC14
 from ..core.compile import inline, kernel
 from ..core.feature_table import count_updates, lacks_room, new_table
@@ -187,11 +186,6 @@ def new_model(templates, beam, update, min_count, rule):
     """A model without features."""
     features = new_table(1 if templates == ZC14 else 2, rule, min_count)
     return Scorer(templates, beam, update, features, new_clock())
-
-
-def grow(model, rule):
-    """The model with room for twice as many features."""
-    return model._replace(features=feature_table.grow(model.features, rule))
 
 
 def node_halves(model):

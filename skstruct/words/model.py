@@ -81,7 +81,7 @@ class WordModel(SavableModel):
             if first is None:
                 first = replace(model, weights=None, table=None)
                 total = TableAverage(nonzero, IS_NODE[model.templates])
-            total.add(model.weights, model.table, model.entries)
+            total.add(model.weights, keys_of(model.table, model.entries))
             del model  # the next one is trained when it is asked for
         weights, table, entries = total.result()
         return replace(first, weights=weights, table=table, entries=entries)
