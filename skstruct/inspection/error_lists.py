@@ -142,7 +142,7 @@ def _html(confusions):
             (bar(-c.count, largest), CELL),
             (escaped(c.gold), CELL),
             (escaped(c.predicted), CELL),
-            ("<br>".join(escaped(each.text, 90) for each in c.examples), f"{CELL};opacity:.85"),
+            ("<br>".join(escaped(each.text, 90) for each in c.examples), f"{CELL};opacity:.85;min-width:16em"),
         )
         for c in confusions[:SHOWN]
     ]
