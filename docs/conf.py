@@ -14,6 +14,7 @@ import skstruct
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "examples")]  # gallery.py, and what the studies share
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.setdefault("SKSTRUCT_DATA", str(HERE / "no-corpora"))  # the gallery is the same everywhere
 
 project = "skstruct"
 author = "the skstruct developers"

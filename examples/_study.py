@@ -13,6 +13,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import textwrap
 
 HERE = pathlib.Path(__file__).parent
 DATA = pathlib.Path(os.environ.get("SKSTRUCT_DATA") or HERE.parents[1] / "shared" / "data")
@@ -42,14 +43,15 @@ def study(name, description, needs, run, report, seeds=3, **extra):
     if arguments.stored:
         record = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
         about = ", ".join(f"{key} {value}" for key, value in record.items() if key != "results")
-        print(f"Stored results: {about}")
+        print(textwrap.fill(f"Stored results: {about}", 100))
         results = record["results"]
     else:
         missing = [folder for folder in needs if not (DATA / folder).exists()]
         if missing and not arguments.quick:
-            print(f"{', '.join(missing)} not found in {DATA}: the embedded samples instead, and no verdicts")
+            print(f"{', '.join(missing)} not found in {DATA}.")
             arguments.quick = True
         if arguments.quick:
+            print("On the embedded samples: this shows that the study runs; its figures say nothing.")
             arguments.seeds = 1
             for option, (_, quick, _) in extra.items():
                 setattr(arguments, option, quick)
@@ -116,11 +118,13 @@ def progress(text):
 
 
 def table(header, rows):
-    """Print a Markdown table."""
-    print("\n| " + " | ".join(header) + " |")
-    print("|" + "---|" * len(header))
-    for row in rows:
-        print("| " + " | ".join(str(cell) for cell in row) + " |")
+    """Print a Markdown table, its columns aligned."""
+    lines = [[str(cell) for cell in row] for row in [header, *rows]]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(header))]
+    lines.insert(1, ["-" * width for width in widths])
+    print()
+    for line in lines:
+        print("| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |")
 
 
 def mean_and_spread(values):

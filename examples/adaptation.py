@@ -9,9 +9,11 @@ distinct neighbours of a string, and count them anew on the text to be segmented
 This study trains on SXU (newswire) and segments UD Chinese GSD (encyclopedia, other conventions of what a
 word is), with and without counting anew; SXU's own test part stands beside it.
 
+Run it with::
+
     python examples/adaptation.py --plot figure.png
 
-Corpora are looked for in the folder SKSTRUCT_DATA (default: ../shared/data).
+Corpora are looked for in the folder ``SKSTRUCT_DATA``.
 """
 
 from statistics import mean

@@ -4,7 +4,7 @@ Any classifier of letters, and a chain over what it says
 
 A classifier reads letters one at a time. Its scores are rows of numbers, and a tagger over these rows learns
 what letter follows what, and how much to believe the classifier. The scores that the tagger learns from are
-those of classifiers which have not seen the word: `TokenPredictions` trains one for each part of the words.
+those of classifiers which have not seen the word: ``TokenPredictions`` trains one for each part of the words.
 
 The pictures are those of R. Kassel's hand-written words (``ocr/ocr_letters.npz`` in the folder
 ``SKSTRUCT_DATA``): one of ten parts to learn from, the others to read. Only 55 different words occur, so

@@ -9,9 +9,11 @@ segmentation and tagging, and a dependency parser: averaging over shuffled order
 tokens; and a word-based reranker to the joint model. This script repeats the comparison on UD Chinese GSD,
 and for the parser on UD English EWT too, with means and spread over seeds.
 
+Run it with::
+
     python examples/beyond_the_chain.py --tasks words,joint,parse-zh,parse-en --seeds 3 --plot tables.png
 
-Corpora are looked for in the folder SKSTRUCT_DATA (default: ../shared/data). Without them, or with --quick,
+Corpora are looked for in the folder ``SKSTRUCT_DATA``. Without them, or with ``--quick``,
 it runs on the embedded samples in seconds, and then only shows that it runs.
 """
 

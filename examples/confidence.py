@@ -4,7 +4,7 @@ How sure is a tagger?
 
 How sure is a tagger, and where should a person look?
 
-A perceptron's scores become probabilities at a temperature (`CalibratedTagger`). Three questions about them:
+``CalibratedTagger`` makes probabilities of a perceptron's scores. Three questions about them:
 
 1. Do they hold? Confidence against accuracy on text that neither the weights nor the temperature have seen:
    English tags and Spanish entities.
@@ -13,9 +13,11 @@ A perceptron's scores become probabilities at a temperature (`CalibratedTagger`)
    least sure of (D. Lewis and W. Gale 1994, A sequential algorithm for training text classifiers, SIGIR; for
    sequences A. Culotta and A. McCallum 2005, Reducing labeling effort for structured prediction tasks, AAAI).
 
+Run it with::
+
     python examples/confidence.py --plot figure.png
 
-Corpora are looked for in the folder SKSTRUCT_DATA (default: ../shared/data).
+Corpora are looked for in the folder ``SKSTRUCT_DATA``.
 """
 
 from statistics import mean

@@ -9,9 +9,11 @@ Zipf-distributed numbers, so that a tagger relies less on features that other do
 his table 1: train on newswire, tune the noise on e-mail, test on the other genres of the web treebank, which
 nothing was tuned on. Differences are tested over sentences with a paired bootstrap.
 
+Run it with::
+
     python examples/domain_shift.py --plot figure.png
 
-Corpora are looked for in the folder SKSTRUCT_DATA (default: ../shared/data).
+Corpora are looked for in the folder ``SKSTRUCT_DATA``.
 """
 
 from statistics import mean

@@ -6,9 +6,11 @@ Three ways to learn the weights of the same chain from the same features: mistak
 (Crammer et al. 2006; Gao, Qiu and Huang 2010), and the likelihood with an L2 or an L1 penalty. Which is the
 most accurate, after how many epochs does an online learner stop gaining, and at what price in processor time?
 
+Run it with::
+
     python examples/learners.py --plot figure.png
 
-Corpora are looked for in the folder SKSTRUCT_DATA (default: ../shared/data).
+Corpora are looked for in the folder ``SKSTRUCT_DATA``.
 """
 
 import time

@@ -7,9 +7,11 @@ the mixed weights, mixes what comes back, and goes on. How much accuracy do more
 number of rounds, with the uniform mixture and with that of the non-zero weights (equation 8 of Zhang, Su and
 Zhou 2014)?
 
+Run it with::
+
     python examples/parameter_mixing.py --plot figure.png
 
-Corpora are looked for in the folder SKSTRUCT_DATA (default: ../shared/data).
+Corpora are looked for in the folder ``SKSTRUCT_DATA``.
 """
 
 from statistics import mean

@@ -9,10 +9,12 @@ other orders (shuffle-and-average, equations 6 to 8), by L2, L1 and cumulative L
 input tokens and of features; alone and combined (their figures 2 to 5 and table 2). This study repeats that
 on the SXU corpus with their seven templates.
 
+Run it with::
+
     python examples/regularized_perceptron.py --plot figures.png       # minutes
     python examples/regularized_perceptron.py --crf                    # and an L2 CRF by CRFsuite: longer
 
-Corpora are looked for in the folder SKSTRUCT_DATA (default: ../shared/data).
+Corpora are looked for in the folder ``SKSTRUCT_DATA``.
 """
 
 import sys
@@ -21,6 +23,7 @@ from statistics import mean
 from _study import DATA, claim, mean_and_spread, progress, study, table
 
 from skstruct import BaggingShuffleAverager, Segmenter, StructuredPerceptron
+from skstruct.data.schemes import labels_to_words, words_to_labels
 from skstruct.datasets import load_segmentation, read_segmented
 from skstruct.metrics import word_f1_score
 
@@ -47,7 +50,7 @@ def corpora(quick):
 
 
 class Trainer:
-    """Trains and scores; every model is trained once."""
+    """Trains and scores."""
 
     def __init__(self, data, epochs, n_jobs):
         self.X, self.y, self.X_test, self.y_test = data
@@ -66,24 +69,28 @@ class Trainer:
         return self.score(Segmenter(self.tagger(seed, **parameters)).fit(self.X, self.y))
 
     def ensemble(self, seed, n, **parameters):
-        """Word F1 of the first 1 ... n members: alone, averaged over all, over the non-zero."""
-        averager = BaggingShuffleAverager(
-            self.tagger(seed, **parameters), n, keep_members=True, n_jobs=self.n_jobs, random_state=seed
-        )
-        segmenter = Segmenter(averager).fit(self.X, self.y)
-        fitted = segmenter.tagger_
-        models = [member._model for member in fitted.estimators_]
-        kind, scores = type(models[0]), {"alone": [], "all": [], "nonzero": []}
+        """Word F1 of the first 1 ... n members: alone, averaged over all, over the non-zero.
 
-        def score(model):
-            fitted.estimator_._model = model
-            return self.score(segmenter)
-
-        for k in range(1, n + 1):
-            scores["alone"].append(score(models[k - 1]))
-            for how in ("all", "nonzero"):
-                scores[how].append(score(kind.average(models[:k], how == "nonzero")))
+        The members that an averager trains first do not depend on how many it trains.
+        """
+        scores = {}
+        for how in ("all", "nonzero"):
+            scores[how] = []
+            for k in range(1, n + 1):
+                averager = BaggingShuffleAverager(
+                    self.tagger(seed, **parameters), k, average=how, keep_members=k == n, n_jobs=self.n_jobs,
+                    random_state=seed,
+                )  # fmt: skip
+                segmenter = Segmenter(averager).fit(self.X, self.y)
+                scores[how].append(self.score(segmenter))
+        scores["alone"] = [self.word_f1(member) for member in segmenter.tagger_.estimators_]
         return scores
+
+    def word_f1(self, tagger):
+        """Word F1 of a fitted tagger of characters; the texts hold no white space."""
+        labels = tagger.predict([list(text) for text in self.X_test])
+        words = [labels_to_words(x, z, "BMES") for x, z in zip(self.X_test, labels)]
+        return word_f1_score(self.y_test, words)
 
 
 def crf_score(data, iterations):
@@ -92,7 +99,6 @@ def crf_score(data, iterations):
         import sklearn_crfsuite
     except ImportError:
         sys.exit("--crf needs sklearn-crfsuite: pip install sklearn-crfsuite")
-    from skstruct.data.schemes import labels_to_words, words_to_labels
 
     def features(text):
         p = ["_B-2", "_B-1", *text, "_B+1", "_B+2"]

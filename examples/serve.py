@@ -4,7 +4,7 @@ A tagger as a web service
 
 A model that many threads share, behind the web server of the standard library. Prediction never changes a
 fitted model, and compiled code lets other threads run: so one process answers several clients at a time.
-`service` is all there is to it; the rest asks it questions and compares the answers.
+``service`` is all there is to it; the rest asks it questions and compares the answers.
 """
 
 # %%

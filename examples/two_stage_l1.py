@@ -12,9 +12,11 @@ time on word segmentation and on named entities; and how SGD depends on its lear
 the line search that tries several rates for each sequence. OWL-QN and SGD are as published; two stages as
 they are by default here, with fewer, gentler passes of SGD, and a batch method on the active weights only.
 
+Run it with::
+
     python examples/two_stage_l1.py --plot figures.png
 
-Corpora are looked for in the folder SKSTRUCT_DATA (default: ../shared/data).
+Corpora are looked for in the folder ``SKSTRUCT_DATA``.
 """
 
 import time

@@ -7,7 +7,8 @@ those of the labels given; see :mod:`skstruct.chain.expected_score`.
 
 Labels that the scores never miss would ask for the temperature 0. So one token more is counted, whose label
 is drawn at random: of N tokens the labels given have the weight (N + 1) / (N + 2), which is the correction of
-J. Platt (1999), "Probabilistic outputs for support vector machines".
+J. Platt (1999), "Probabilistic outputs for support vector machines and comparisons to regularized likelihood
+methods".
 """
 
 import warnings

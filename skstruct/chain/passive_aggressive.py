@@ -42,7 +42,8 @@ class PassiveAggressiveTagger(OnlineTagger):
     ----------
     .. [1] W. Gao, X. Qiu, X. Huang (2010). Adaptive Chinese word segmentation with online
        passive-aggressive algorithm. CIPS-SIGHAN.
-    .. [2] K. Crammer et al. (2006). Online passive-aggressive algorithms. JMLR 7.
+    .. [2] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006). Online passive-aggressive
+       algorithms. JMLR 7.
     .. [3] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
        word segmentation, POS tagging and parsing. EACL.
     .. [4] M. Collins (2002). Discriminative training methods for hidden Markov models: theory and

@@ -62,10 +62,10 @@ def _tagger_has(name: str) -> Callable[[Any], bool]:
 @documented()
 @dataclass(eq=False, repr=False)
 class Segmenter(TaggerTraining, WordProbabilities, Parameters, CallbackSupportMixin, Savable, BaseEstimator):
-    """Raw text in, words out: segmentation with any sequence tagger over characters [1]_.
+    """Raw text in, words out: segmentation with any sequence tagger over characters.
 
-    Trained on (word, tag) pairs instead of words it segments and tags jointly [2]_: labels are then
-    such as ``B-NN``, and predictions are pairs too.
+    The tagger labels each character with its place in a word [1]_. Trained on (word, tag) pairs instead of
+    words it segments and tags jointly [2]_: labels are then such as ``B-NN``, and predictions are pairs too.
 
     Attributes
     ----------

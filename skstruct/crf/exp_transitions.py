@@ -1,6 +1,8 @@
 """exp(transition) as a sparse matrix.
 
-Most transition weights are zero under L1, so exp(w) - 1 is a sparse matrix (Sokolovska, Cappé and Yvon 2010):
+Most transition weights are zero under L1, so exp(w) - 1 is a sparse matrix (N. Sokolovska, T. Lavergne,
+O. Cappé and F. Yvon 2010, "Efficient learning of sparse conditional random fields for supervised sequence
+labeling", IEEE Journal of Selected Topics in Signal Processing 4):
 ``Σ_p a(p) exp w(p, y) = Σ_p a(p) + Σ_{p: w(p, y) ≠ 0} a(p) (exp w(p, y) - 1)``.
 """
 

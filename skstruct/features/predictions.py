@@ -81,6 +81,7 @@ class TokenPredictions(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
     References
     ----------
     D. H. Wolpert (1992). Stacked generalization. Neural Networks 5(2).
+    W. W. Cohen, V. R. Carvalho (2005). Stacked sequential learning. IJCAI.
 
     Examples
     --------

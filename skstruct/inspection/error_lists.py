@@ -132,6 +132,9 @@ def _counted(found, with_unseen):
     return sorted(confusions, key=lambda c: (-c.count, c.gold, c.predicted))
 
 
+_EXAMPLES = f"{CELL};opacity:.85;min-width:16em"
+
+
 def _html(confusions):
     if not confusions:
         return ""
@@ -142,7 +145,7 @@ def _html(confusions):
             (bar(-c.count, largest), CELL),
             (escaped(c.gold), CELL),
             (escaped(c.predicted), CELL),
-            ("<br>".join(escaped(each.text, 90) for each in c.examples), f"{CELL};opacity:.85"),
+            ("<br>".join(escaped(each.text, 90) for each in c.examples), _EXAMPLES),
         )
         for c in confusions[:SHOWN]
     ]

@@ -86,7 +86,8 @@ _PIECE = "display:inline-block;vertical-align:top;margin:1px 2px;padding:1px 5px
 
 
 def _plain(content):
-    return f'<span style="{_PIECE}">{content}</span>'
+    # not a block, so that long text fills the lines; 2px are a piece's margin and padding
+    return f'<span style="position:relative;top:2px;padding:0 5px">{content}</span>'
 
 
 def _marked(content, mark, number):
