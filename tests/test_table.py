@@ -619,7 +619,7 @@ LACKS = {
     "mix": {f"l1crf l1crf-* segmenter-l1crf segmenter-averager* segmenter-calibrated segmenter-mixer"
             f" {CALIBRATED} {MEMBERS} {SHARDS}": NOT_ONE_MODEL},
     "rerank": {
-        f"{PARSERS} {OF_WORDS} {RERANKERS} mixer-segmenter mixer-reranker segmenter-reranker":
+        f"{PARSERS} {RERANKERS} mixer-segmenter mixer-reranker segmenter-reranker":
             (ValueError, "base must be .* with predict_kbest|has no predict_kbest"),
     },
     "segment": {
@@ -629,7 +629,7 @@ LACKS = {
             (ValueError, "the templates read column 1, but the tokens are plain strings"),
     },
     "constraints": {f"{PARSERS} {OF_WORDS}": ABSENT},
-    "predict_kbest": {f"{SEGMENTERS} {RERANKERS} {OF_WORDS} {MIXED}": ABSENT},
+    "predict_kbest": {f"{SEGMENTERS} {RERANKERS} {MIXED}": ABSENT},
     "predict_marginals": {WITHOUT_MARGINALS: ABSENT},
     "predict_posterior": {WITHOUT_MARGINALS: ABSENT},
     "sequence_log_proba": {WITHOUT_MARGINALS: ABSENT},
