@@ -623,12 +623,13 @@ LACKS = {
             (ValueError, "base must be .* with predict_kbest|has no predict_kbest"),
     },
     "segment": {
-        f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter": (ValueError, "takes text, not a list"),
+        f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter reranker-word-segmenter":
+            (ValueError, "takes text, not a list"),
         PARSERS: (ValueError, r"expected a pair \(form, tag\)"),
         "perceptron-pairs perceptron-frames l1crf-patterns":
             (ValueError, "the templates read column 1, but the tokens are plain strings"),
     },
-    "constraints": {f"{PARSERS} {OF_WORDS}": ABSENT},
+    "constraints": {f"{PARSERS} {OF_WORDS} reranker-word-segmenter": ABSENT},
     "predict_kbest": {f"{SEGMENTERS} {RERANKERS} {MIXED}": ABSENT},
     "predict_marginals": {WITHOUT_MARGINALS: ABSENT},
     "predict_posterior": {WITHOUT_MARGINALS: ABSENT},
