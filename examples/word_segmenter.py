@@ -75,6 +75,14 @@ exact = WordSegmenter(beam_size=None, random_state=0).fit(X, y)
 print(f"Score of the best segmentation: {exact.decision_function([text])[0]:.2f}")
 
 # %%
+# The k best
+# ----------
+# What else a text could be, with scores; dictionary and boundaries count as in ``predict``.
+
+for words, score in exact.predict_kbest([text], k=3)[0]:
+    print(f"{score:6.2f}  ", " | ".join(words))
+
+# %%
 # Saving and loading
 
 with tempfile.TemporaryDirectory() as folder:

@@ -180,8 +180,8 @@ class WordModel(SavableModel):
             repeated = "".join([text * n for text, n in zip(some, found.tolist())])
             words = iter(words_at(repeated, out[: offsets[-1]] == START, offsets) if repeated else ())
             ranked = [
-                [(next(words), value) for value in scores[:n]]
-                for scores, n in zip(score.tolist(), found.tolist())
+                [(next(words), value) for value in scores[:n].tolist()]
+                for scores, n in zip(score, found.tolist())
             ]
             return [items or [([], 0.0)] for items in ranked]
 

@@ -324,6 +324,8 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match="cv=3 parts need at least as many sequences .* got 2"):
         reranker().fit(X[:2], y[:2])
     with pytest.raises(ValueError, match="has no predict_kbest"):
+        KBestReranker(Segmenter(KBestReranker(TAGGER))).fit(X, y)
+    with pytest.raises(ValueError, match="sequence 0 must be a text"):  # as of Segmenter(WordSegmenter())
         KBestReranker(Segmenter(WordSegmenter())).fit(X, y)
     with pytest.raises(ValueError, match="base must be a Segmenter, a WordSegmenter or a tagger"):
         KBestReranker(ShiftReduceParser()).fit(X, y)
