@@ -166,7 +166,7 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
 
     @property
     def history_(self) -> History:
-        """What the tagger noted of its epochs."""
+        """The ``history_`` of the fitted tagger."""
         check_is_fitted(self)
         return self.estimator_.history_
 

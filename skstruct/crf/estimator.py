@@ -75,7 +75,7 @@ class L1CRF(
     CallbackSupportMixin,
     ProbabilityTagger,
 ):
-    """Conditional random field with an L1 penalty, trained to the optimum.
+    """Conditional random field with L1 and L2 penalties, trained to the optimum.
 
     Minimises ``Σ -log p(y|x) + c1 ‖λ‖₁ + c2 ‖λ‖²``. The default solver has two stages ([1]_, section 3.4):
     stochastic gradient descent with cumulative L1 penalty [2]_, then a quasi-Newton method. The second stage
@@ -259,8 +259,8 @@ class L1CRF(
 
         Minimises the same objective as :meth:`fit` does with all sequences together. Shards are loaded and
         encoded at the same time, and stay where they are; in a pass they add up objective and gradient, of
-        the weights in use alone. The result depends on the shards, and neither on the workers, nor on
-        how many of them are lost on the way.
+        the weights in use alone. The result depends on the shards, and not on the
+        workers, even if some of them fail.
 
         Parameters
         ----------

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     early_stopping="""Stop when the score of held-out texts no longer improves, and keep the best epoch. They
     are ``X_val`` and ``y_val`` of ``fit``; without these a part of ``X``, which is not trained on. Texts that
     are segmented in part are not held out.""",
-    warm_start="Let ``fit`` go on from the weights of the last one.",
+    warm_start="Start ``fit`` from the weights of the last one.",
 )
 @dataclass(eq=False, repr=False)
 class WordSegmenter(OnlineLearner, BaseEstimator):
