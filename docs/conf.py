@@ -62,6 +62,7 @@ def foreign_methods():
 
 
 autosummary_context = {"foreign_methods": foreign_methods()}
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # docstrings say more
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

@@ -37,7 +37,8 @@ class StructuredPerceptron(OnlineTagger):
        experiments with perceptron algorithms. EMNLP.
     .. [2] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
        word segmentation, POS tagging and parsing. EACL.
-    .. [3] A. Søgaard (2013). Zipfian corruptions for robust POS tagging. NAACL.
+    .. [3] A. Søgaard (2013). Zipfian corruptions for robust POS tagging.
+       NAACL.
 
     Examples
     --------

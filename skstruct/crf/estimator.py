@@ -109,7 +109,8 @@ class L1CRF(
        L1-regularized CRFs with heuristic line search strategy. IJCNLP.
     .. [2] Y. Tsuruoka, J. Tsujii, S. Ananiadou (2009). Stochastic gradient descent training for
        L1-regularized log-linear models with cumulative penalty. ACL.
-    .. [3] G. Andrew, J. Gao (2007). Scalable training of L1-regularized log-linear models. ICML.
+    .. [3] G. Andrew, J. Gao (2007). Scalable training of L1-regularized log-linear models.
+       ICML.
     .. [4] K. Gimpel, N. Smith (2010). Softmax-margin CRFs: training log-linear models with cost functions.
        NAACL.
 

@@ -80,12 +80,16 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     References
     ----------
-    .. [1] L. Huang, K. Sagae (2010). Dynamic programming for linear-time incremental parsing. ACL.
+    .. [1] L. Huang, K. Sagae (2010). Dynamic programming for linear-time incremental parsing.
+       ACL.
     .. [2] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
        word segmentation, POS tagging and parsing. EACL.
-    .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron algorithm. ACL.
-    .. [4] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact search. NAACL.
-    .. [5] J. Nivre, J. Nilsson (2005). Pseudo-projective dependency parsing. ACL.
+    .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron algorithm.
+       ACL.
+    .. [4] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact search.
+       NAACL.
+    .. [5] J. Nivre, J. Nilsson (2005). Pseudo-projective dependency parsing.
+       ACL.
 
     Examples
     --------

@@ -84,9 +84,12 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
        incremental model. CIPS-SIGHAN.
     .. [2] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
        word segmentation, POS tagging and parsing. EACL.
-    .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron algorithm. ACL.
-    .. [4] Y. Zhang, S. Clark (2007). Chinese segmentation with a word-based perceptron algorithm. ACL.
-    .. [5] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact search. NAACL.
+    .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron algorithm.
+       ACL.
+    .. [4] Y. Zhang, S. Clark (2007). Chinese segmentation with a word-based perceptron algorithm.
+       ACL.
+    .. [5] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact search.
+       NAACL.
 
     Examples
     --------
