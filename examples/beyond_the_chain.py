@@ -111,7 +111,9 @@ def parse(arguments, shuffle, dropout, seed):
 
 def averaged(model, arguments, seed):
     """Several members, non-zero average (equation 8)."""
-    return BaggingShuffleAverager(model, arguments.members, n_jobs=arguments.n_jobs, random_state=seed)
+    return BaggingShuffleAverager(
+        model, arguments.members, keep_members=True, n_jobs=arguments.n_jobs, random_state=seed
+    )
 
 
 def word_scores(y, predicted):
@@ -140,16 +142,20 @@ TASKS = {
 
 
 def run_task(name, arguments):
-    """{condition: {score: [value by seed]}} of one task."""
+    """{condition: {score: [value by seed]}} of one task; alone means the mean of members, if kept."""
     make, scores, view, folder, *parts = TASKS[name]
     corpora = sample() if arguments.quick else [read(folder, part) for part in parts]
     (X, y), (X_test, y_test) = map(view, corpora)
-    results = {}
-    for condition, (shuffle, dropout) in CONDITIONS.items():
+    results = {condition: {} for condition in CONDITIONS}
+    for alone, shuffled in (("base", "+ shuffle"), ("+ dropout", "+ both")):
+        dropout = CONDITIONS[alone][1]
         for seed in range(arguments.seeds):
             began = time.perf_counter()
-            model = make(arguments, shuffle, dropout, seed).fit(X, y)
-            note(name, condition, results, scores(y_test, model.predict(X_test)), began)
+            model = make(arguments, True, dropout, seed).fit(X, y)
+            note(name, shuffled, results, scores(y_test, model.predict(X_test)), began)
+            members = getattr(model, "estimators_", None) or [make(arguments, False, dropout, seed).fit(X, y)]
+            each = [scores(y_test, member.predict(X_test)) for member in members]
+            note(name, alone, results, {key: mean(found[key] for found in each) for key in each[0]}, began)
     if name == "joint":
         for seed in range(arguments.seeds):
             began = time.perf_counter()

@@ -103,7 +103,7 @@ def _jobs():
             (BaggingShuffleAverager(StructuredPerceptron(words, **online), 2, random_state=0), *plain),
             (ParameterMixer(StructuredPerceptron(words, **online), 2, random_state=0), *plain),
         ],
-        "segmenter of words": [(WordSegmenter(beam_size=2, **online), _TEXTS, _WORDS)],
+        "segmenter of words": [(WordSegmenter(beam_size=2, **online), _TEXTS, _WORDS, "predict_kbest")],
         "parser": [(ShiftReduceParser(beam_size=2, **online), trees, _TREES)],
         "re-ranker": [(KBestReranker(StructuredPerceptron(words, **online), k=2, cv=2, **online), *plain)],
     }

@@ -224,6 +224,7 @@ NESTED = {
     "reranker-passive-aggressive": (tokens, lambda: _reranker(_passive_aggressive())),
     "reranker-averager": (tokens, lambda: _reranker(_averager(_perceptron()))),
     "reranker-mixer": (tokens, lambda: _reranker(_mixer(_perceptron()))),
+    "reranker-word-segmenter": (words, lambda: _reranker(_word_segmenter())),
 }
 
 ALL_CASES = {**CASES, **WITHOUT_LABELS, **KINDS_OF_TOKENS, **NESTED}

@@ -619,17 +619,18 @@ LACKS = {
     "mix": {f"l1crf l1crf-* segmenter-l1crf segmenter-averager* segmenter-calibrated segmenter-mixer"
             f" {CALIBRATED} {MEMBERS} {SHARDS}": NOT_ONE_MODEL},
     "rerank": {
-        f"{PARSERS} {OF_WORDS} {RERANKERS} mixer-segmenter mixer-reranker segmenter-reranker":
+        f"{PARSERS} {RERANKERS} mixer-segmenter mixer-reranker segmenter-reranker":
             (ValueError, "base must be .* with predict_kbest|has no predict_kbest"),
     },
     "segment": {
-        f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter": (ValueError, "takes text, not a list"),
+        f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter reranker-word-segmenter":
+            (ValueError, "takes text, not a list"),
         PARSERS: (ValueError, r"expected a pair \(form, tag\)"),
         "perceptron-pairs perceptron-frames l1crf-patterns":
             (ValueError, "the templates read column 1, but the tokens are plain strings"),
     },
-    "constraints": {f"{PARSERS} {OF_WORDS}": ABSENT},
-    "predict_kbest": {f"{SEGMENTERS} {RERANKERS} {OF_WORDS} {MIXED}": ABSENT},
+    "constraints": {f"{PARSERS} {OF_WORDS} reranker-word-segmenter": ABSENT},
+    "predict_kbest": {f"{SEGMENTERS} {RERANKERS} {MIXED}": ABSENT},
     "predict_marginals": {WITHOUT_MARGINALS: ABSENT},
     "predict_posterior": {WITHOUT_MARGINALS: ABSENT},
     "sequence_log_proba": {WITHOUT_MARGINALS: ABSENT},

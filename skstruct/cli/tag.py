@@ -45,11 +45,12 @@ def add_parser(commands):
     either = parser.add_mutually_exclusive_group()
     either.add_argument(
         "--scores", action="store_true",
-        help="the score of each labelling, in a line before it: # 0 SCORE",
+        help="the score of each labelling, in a line before it: # 0 SCORE; for text, of each line of words",
     )  # fmt: skip
     either.add_argument(
         "--kbest", type=positive, metavar="K",
-        help="the K best labellings of each sentence, best first, each after a line: # RANK SCORE",
+        help="the K best labellings of each sentence, or segmentations of each line of text, best first, "
+        "each after a line: # RANK SCORE",
     )  # fmt: skip
     parser.add_argument(
         "--proba", action="store_true",
@@ -120,10 +121,12 @@ def run(arguments):
 def _check_usage(model, inputs, arguments):
     """Refuse options for what a model cannot do."""
     kind = type(model).__name__
-    if inputs.task == WORDS and (arguments.scores or arguments.kbest):
-        arguments.usage_error(f"--scores and --kbest are for taggers; this {kind} predicts words")
+    if arguments.scores and not hasattr(model, "decision_function"):
+        arguments.usage_error(f"--scores: this {kind} gives no scores")
     if arguments.kbest and not hasattr(model, "predict_kbest"):
         arguments.usage_error(f"--kbest: this {kind} has no k best predictions")
+    if arguments.scores and arguments.dictionary is not None:
+        arguments.usage_error("--scores and --dictionary do not go together; --kbest 1 writes the score, too")
     _check_proba(model, inputs, kind, arguments)
     if arguments.dictionary is not None and not getattr(model, "accepts_dictionary", False):
         arguments.usage_error(f"--dictionary: this {kind} takes none; segmenters do")
@@ -168,35 +171,50 @@ def _adapt(model, inputs, arguments):
 
 
 def _segmented(model, batch, layout, name, arguments):
-    """Yield a line for each line."""
+    """Yield a line for each line, or for each of its segmentations a line with its score and one of words."""
     lines = [line for sentence in batch for line in sentence.lines]
     options = {} if arguments.dictionary is None else {"dictionary": arguments.dictionary}
     texts = [text for _, text, _ in lines]
     try:
-        found = model.predict(texts, **options)
+        found = _ranked(model, texts, arguments, **options)
         if arguments.proba:
             found = [
-                [(*([word] if isinstance(word, str) else word), f"{p:.6f}") for word, (_, p) in zip(*both)]
-                for both in zip(found, model.predict_segment_proba(texts))
+                [(_beside(words, proba), score) for words, score in ranked]
+                for ranked, proba in zip(found, model.predict_segment_proba(texts))
             ]
     except ValueError as error:
         raise located(error, name, [[number] for number, _, _ in lines]) from error
-    for words in found:
-        yield (
-            " ".join(word if isinstance(word, str) else arguments.tag_separator.join(word) for word in words)
-            + "\n"
-        )
+    join = arguments.tag_separator.join
+    for ranked in found:
+        for rank, (words, score) in enumerate(ranked):
+            yield from _header(rank, score)
+            yield " ".join(word if isinstance(word, str) else join(word) for word in words) + "\n"
+
+
+def _beside(words, proba):
+    """Words, or pairs with tags, with how probable they are."""
+    pairs = ([word] if isinstance(word, str) else word for word in words)
+    return [(*pair, f"{p:.6f}") for pair, (_, p) in zip(pairs, proba)]
+
+
+def _ranked(model, X, arguments, **options):
+    """For each sequence what is to be written of it, best first, with scores, or None without."""
+    if arguments.kbest:
+        return model.predict_kbest(X, arguments.kbest, **options)
+    scores = model.decision_function(X).tolist() if arguments.scores else [None] * len(X)
+    return [[pair] for pair in zip(model.predict(X, **options), scores)]
+
+
+def _header(rank, score):
+    """The line before what has a score, if there is one."""
+    return [] if score is None else [f"# {rank} {score:.6f}\n"]
 
 
 def _labelled(model, batch, layout, name, arguments):
     """Yield the lines of a batch with their labels."""
     X = [sentence.tokens for sentence in batch]
     try:
-        if arguments.kbest:
-            results = model.predict_kbest(X, arguments.kbest)
-        else:
-            scores = model.decision_function(X).tolist() if arguments.scores else [None] * len(X)
-            results = [[pair] for pair in zip(model.predict(X), scores)]
+        results = _ranked(model, X, arguments)
         if arguments.proba:
             results = _with_probabilities(model, X, results, arguments.scheme)
     except ValueError as error:
@@ -237,10 +255,9 @@ def _with_probabilities(model, X, results, scheme):
 def _marked(sentence, labels, rank, score, mark, layout):
     """Yield the lines of a sentence with one labelling."""
     lines, labels = sentence.lines, iter(labels)
-    header = [] if score is None else [f"# {rank} {score:.6f}\n"]
     blank = next(k for k, (_, line, _) in enumerate(lines) if line.strip(" \t"))
     yield from ("\n" for _ in lines[:blank])
-    yield from header
+    yield from _header(rank, score)
     for _, line, is_token in lines[blank:]:
         if is_token:
             label, proba = next(labels), []

@@ -100,7 +100,7 @@ class Shard:
         self.trained = True
         totals = np.zeros(3)
         for e in range(epoch, epoch + n_epochs):
-            self.model, stats, _ = run_epoch(
+            self.model, stats = run_epoch(
                 run.structure, run.task, run.order(e), self.lengths, self.model, rule, self.noise, self.work
             )
             totals += stats[:3]

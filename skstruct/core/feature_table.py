@@ -9,6 +9,7 @@ Models that saw the examples in other orders number their features differently. 
 vocabulary share the keys, so :func:`extended` says the rows of one in the numbers of another.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from . import store as stores
 from .averaging import Average, sparse_store
 from .averaging import entries as entries_of
 from .compile import inline, kernel
-from .hashing import MAX_LOAD, empty_table, grown, intern, keys_of, room
+from .hashing import EMPTY, LOW, MAX_LOAD, empty_table, grown, intern, keys_of, rehash, room
 from .store import READ_ONLY, Store, copy_store, grow_rows, n_rows, new_store
 
 FIRST_CAPACITY = 2**14
@@ -123,9 +124,26 @@ def _with_rows(features, table, rule):
     return features._replace(table=table, weights=grow_rows(store, rows, rule), seen=seen)
 
 
-def grow(features, rule, wanted=0):
-    """``features`` with room for ``wanted`` more, and for twice as many if that is more."""
-    return _with_rows(features, _longer_table(features, wanted), rule)
+def growth(rule, wanted=0):
+    """Steps that give features room for ``wanted`` more, and for twice as many if that is more.
+
+    Each is a function of a :class:`FeatureTable` that returns one with another array in it: who lets go of
+    what was before, after each step, never has more than one array twice.
+    """
+    yield lambda features: features._replace(table=_longer_table(features, wanted))
+    yield lambda features: features._replace(seen=_longer_seen(features))
+    for name in stores.ROW_FIELDS:
+        yield partial(_longer_rows, rule, name)
+
+
+def _longer_seen(features):
+    rows = _capacity(features.table) if features.min_count > 1 else 0
+    return stores.longer(features.seen, rows * counters(features))
+
+
+def _longer_rows(rule, name, features):
+    store = stores.longer_field(features.weights, name, _capacity(features.table), rule)
+    return features._replace(weights=store)
 
 
 def _longer_table(features, wanted):
@@ -142,6 +160,17 @@ def is_short(features, wanted):
 def counters(features):
     """Counts of updates that a row has, if there is a cut-off."""
     return features.weights.columns if features.by_weight else 1
+
+
+def forget_after(features, entries):
+    """Take out, in place, the features that were numbered after the first ``entries``."""
+    if features.entries[0] == entries:
+        return
+    table = features.table
+    known = table[(table[:, 1] != EMPTY) & (table[:, 1] & LOW < entries)]
+    table[:, 0], table[:, 1] = 0, EMPTY
+    rehash(known, table)
+    features.entries[0] = entries
 
 
 def copy_table(features):
@@ -182,7 +211,7 @@ def seen_in_use(features):
 # --------------------------------------------------------------------------------------------------
 # Out of training and back
 # --------------------------------------------------------------------------------------------------
-def final(features, clock, rule, reuse=False):
+def final(features, clock, rule, reuse=False, ended=False):
     """What the training so far amounts to, for prediction.
 
     Parameters
@@ -191,7 +220,9 @@ def final(features, clock, rule, reuse=False):
     clock : Clock
     rule : Rule
     reuse : bool
-        Whether training ends here, so that the result may be made of its arrays.
+        Whether training ends here for good, so that the result may be made of its arrays.
+    ended : bool
+        Whether training ends here, and goes on, if ever, with copies: the table may be shared.
 
     Returns
     -------
@@ -200,26 +231,24 @@ def final(features, clock, rule, reuse=False):
     table : ndarray of shape (capacity, 2), int64
     R : int
     """
-    store, R = features.weights, int(features.entries[0])
+    store, R = stores.in_use(in_use(features)), int(features.entries[0])
     C, table = store.columns, features.table
     value = stores.weights(store, clock, rule, reuse)
+    table = table if reuse or ended else table.copy()
     like = new_store(0, C, READ_ONLY, store.sparse)
     rare = np.zeros((0, 1), np.bool_)
     if features.min_count > 1:
         rare = seen_in_use(features).reshape(R, -1) < features.min_count if R else rare
     if not store.sparse:
-        value = value[: R * C]
-        if not reuse:  # training goes on to write into these
-            value, table = value.copy(), table.copy()
         if rare.shape[0]:
             value.reshape(R, C)[np.broadcast_to(rare, (R, C))] = 0.0
         return like._replace(value=value), table, R
-    places, values = entries_of(store._replace(value=value, first=store.first[:R], count=store.count[:R]))
+    places, values = entries_of(store._replace(value=value))
     if rare.shape[0]:
         common = ~np.broadcast_to(rare, (R, C))[places // C, places % C]
         places, values = places[common], values[common]
     store = sparse_store(like._replace(first=np.zeros(R, np.int64)), places, values)
-    return store, table if reuse else table.copy(), R
+    return store, table, R
 
 
 def for_reading(weights, table, entries):
@@ -345,9 +374,9 @@ class TableAverage:
         self.average, self.is_node = Average(nonzero), is_node
         self.table, self.entries = empty_table(), np.zeros(1, np.int64)
 
-    def add(self, store, table, entries):
-        """Add the final weights of a model with that many rows in its table."""
-        self.table, row_of = extended(self.table, self.entries, keys_of(table, entries), 0, self.is_node)
+    def add(self, store, keys):
+        """Add the final weights of a model, with the keys of its rows."""
+        self.table, row_of = extended(self.table, self.entries, keys, 0, self.is_node)
         self.average.add(store, row_of, int(self.entries[0]))
 
     def result(self):

@@ -17,7 +17,7 @@ from .compile import inline, kernel
 
 EMPTY = -1
 MAX_LOAD = 0.6
-_LOW = 0xFFFFFFFF
+LOW = 0xFFFFFFFF
 
 
 @inline
@@ -61,7 +61,7 @@ def find(table, compound, left, right):
     entry = table[slot_of(table, compound, key), 1]
     if entry == EMPTY:
         return np.int64(-1)
-    return entry & _LOW
+    return entry & LOW
 
 
 @inline
@@ -76,7 +76,7 @@ def intern(table, entries, compound, left, right):
         table[slot, 0] = key
         table[slot, 1] = (np.int64(compound) << 32) | entries[0]
         entries[0] += 1
-    return table[slot, 1] & _LOW
+    return table[slot, 1] & LOW
 
 
 @inline
@@ -124,8 +124,13 @@ def keys_of(table, entries):
     """
     used = table[table[:, 1] != EMPTY]
     keys = np.empty((int(entries), 3), np.int64)
-    row = used[:, 1] & _LOW
+    row = used[:, 1] & LOW
     keys[row, 0] = used[:, 1] >> 32
     keys[row, 1] = used[:, 0] >> 32
-    keys[row, 2] = used[:, 0] & _LOW
+    keys[row, 2] = used[:, 0] & LOW
     return keys
+
+
+def key_order(keys):
+    """The rows of keys (R, 3) int64, none of whose parts has over 32 bits, in ascending order of the keys."""
+    return np.lexsort((keys[:, 1] << 32 | keys[:, 2], keys[:, 0]))

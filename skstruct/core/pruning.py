@@ -93,6 +93,17 @@ def with_rows(store, rows):
     return _packed(store._replace(first=store.first[rows], count=store.count[rows]))
 
 
+def in_order(store, order):
+    """A copy of ``store`` with its rows in another order; all of them, or some."""
+    parts = {name: getattr(store, name) for name in ("last", "first", "count", "room")}
+    parts = {name: part[order] for name, part in parts.items() if part.shape[0]}
+    if not store.sparse and store.columns:
+        for name in ("value", "moment", "received"):
+            part = getattr(store, name)
+            parts[name] = part.reshape(-1, store.columns)[order].ravel() if part.shape[0] else part
+    return store._replace(**parts)
+
+
 def count_weights(store):
     """How many weights of a final store are not zero."""
     return int(np.count_nonzero(store.value))

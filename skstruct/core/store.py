@@ -41,6 +41,10 @@ FEW_LABELS = 16
 """Up to here rows are always full: a row is then two cache lines at most."""
 
 
+ROW_FIELDS = ("value", "moment", "received", "last", "first", "count", "room")
+"""Arrays of a store that grow with its rows, if they are there."""
+
+
 class Clock(NamedTuple):
     """What the stores of one model have in common."""
 
@@ -216,7 +220,7 @@ def new_store(rows, columns, rule, sparse):
     )
 
 
-def _longer(array, size):
+def longer(array, size):
     """``array`` with zeros appended up to ``size``; the array itself if it is long enough."""
     if array.shape[0] >= size:
         return array
@@ -225,21 +229,31 @@ def _longer(array, size):
     return out
 
 
+def _row_sizes(store, rows, rule):
+    """The lengths of the arrays of ``ROW_FIELDS`` that go with so many rows."""
+    places = store.value.shape[0] if store.sparse else rows * store.columns
+    size = {"value": places, **sizes(rule, rows, places)}
+    return {**size, **(dict.fromkeys(("first", "count", "room"), rows) if store.sparse else {})}
+
+
+def longer_field(store, name, rows, rule):
+    """``store`` with one of its arrays, of ``ROW_FIELDS``, as :func:`grow_rows` makes it."""
+    size = _row_sizes(store, rows, rule).get(name, 0)
+    return store._replace(**{name: longer(getattr(store, name), size)})
+
+
 def grow_rows(store, rows, rule):
     """``store`` with room for ``rows`` rows; new weights are zero, as if they had always existed."""
-    places = store.value.shape[0] if store.sparse else rows * store.columns
-    grown = {name: _longer(getattr(store, name), n) for name, n in sizes(rule, rows, places).items()}
-    if store.sparse:
-        fields = ("first", "count", "room")
-        return store._replace(**grown, **{name: _longer(getattr(store, name), rows) for name in fields})
-    return store._replace(value=_longer(store.value, places), **grown)
+    for name in ROW_FIELDS:
+        store = longer_field(store, name, rows, rule)
+    return store
 
 
 def grow_pool(store, rule, places):
     """A sparse ``store`` whose pool has at least ``places`` free places, and is at least doubled."""
     size = max(2 * store.value.shape[0], int(store.used[0]) + int(places), 1024)
-    grown = {name: _longer(getattr(store, name), n) for name, n in sizes(rule, 0, size).items()}
-    return store._replace(value=_longer(store.value, size), column=_longer(store.column, size), **grown)
+    grown = {name: longer(getattr(store, name), n) for name, n in sizes(rule, 0, size).items()}
+    return store._replace(value=longer(store.value, size), column=longer(store.column, size), **grown)
 
 
 def is_sparse(rows, columns):

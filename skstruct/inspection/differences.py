@@ -94,9 +94,11 @@ def _labels(X, y, y_pred, known):
 
 def _segments(X, y, y_pred, known):
     found, n_items, n_unseen = [], 0, 0
-    for i, (tokens, gold, predicted) in enumerate(zip(X, y, y_pred)):
-        gold, predicted = segments_of(gold), segments_of(predicted)
+    for i, (tokens, labels, predicted) in enumerate(zip(X, y, y_pred)):
+        gold, predicted = segments_of(labels), segments_of(predicted)
         for a, b, kind in gold:
+            if not _is_known(labels, a, b):
+                continue
             unseen = _unseen(tokens[a:b], known)
             n_items, n_unseen = n_items + 1, n_unseen + unseen
             met = [span for span in predicted if span[0] < b and span[1] > a]
@@ -104,9 +106,14 @@ def _segments(X, y, y_pred, known):
                 other = met[0][2] if len(met) == 1 and met[0][:2] == (a, b) else _elsewhere(met)
                 found.append(Difference(kind, other, unseen, i, a, b, tokens))
         for a, b, kind in predicted:
-            if not any(span[0] < b and span[1] > a for span in gold):
+            if _is_known(labels, a, b) and not any(span[0] < b and span[1] > a for span in gold):
                 found.append(Difference(NONE, kind, _unseen(tokens[a:b], known), i, a, b, tokens))
     return "segments", n_items, None if known is None else n_unseen, found
+
+
+def _is_known(labels, a, b):
+    """Whether the tokens a ... b - 1 of a segment, and those beside it, have labels: else it might go on."""
+    return None not in labels[max(a - 1, 0) : b + 1]
 
 
 def _elsewhere(met):

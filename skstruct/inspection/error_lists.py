@@ -162,7 +162,8 @@ def errors(model: Any, X: Any, y: Corpus, *, vocabulary: Iterable[str] | None = 
     model : fitted estimator
         Of any kind; its ``predict`` is called.
     X, y
-        As of its ``score``. Labels of a scheme such as BIO are compared as segments.
+        As of its ``score``. Labels of a scheme such as BIO are compared as segments. Tokens whose label is
+        None do not count, nor do segments that hold or touch one.
     vocabulary : iterable of str, optional
         The words that are known, as a rule those of the training corpus; what holds another word is counted
         apart. By default what the model remembers of the words of its training; models of templates do.

@@ -35,10 +35,10 @@ def explain_reranker(reranker, X, labels=None):
         path = _given(view, X, nodes, labels)
     rows = search.rows(nodes, path)
     score = fsum(rows.value.tolist())
-    words = tokens_of(X) if hasattr(base, "predict_kbest") else [nodes[c][2] for c in path.tolist()]
+    words = [nodes[c][2] for c in path.tolist()] if view.finds_words else tokens_of(X)
     tokens = [_token(search, nodes, path, rows, c, word, score) for c, word in zip(path.tolist(), words)]
     labels = [token.label for token in tokens]
-    return Explanation(labels, score, tokens, _segments(base, tokens, labels))
+    return Explanation(labels, score, tokens, _segments(view, base, tokens, labels))
 
 
 class _Search:
@@ -127,7 +127,7 @@ def _shown(word, tag):
     return f"{word}/{tag}" if tag else word
 
 
-def _segments(base, tokens, labels):
-    if hasattr(base, "predict_kbest"):
-        return segments_of(labels) if are_chunks(np.asarray(base.classes_).tolist()) else None
-    return [(t, t + 1, token.label or "") for t, token in enumerate(tokens)]
+def _segments(view, base, tokens, labels):
+    if view.finds_words:
+        return [(t, t + 1, token.label or "") for t, token in enumerate(tokens)]
+    return segments_of(labels) if are_chunks(np.asarray(base.classes_).tolist()) else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..data.inputs import check_same_lengths
+from ..data.inputs import PlaceError, check_same_lengths
 from ..data.scheme_rules import LabelTable, read_spans
 from ..data.types import Corpus
 from ..metrics.confidence import Strategy, final_step, reliability
@@ -193,10 +193,19 @@ def _segments(model, X, y, scheme):
         gold = [set(_words(text, words)) for text, words in zip(X, y)]
     else:
         found, table = model.predict_segment_proba(X, scheme=scheme), LabelTable()
-        gold = [set(read_spans(labels, table)) for labels in y]
+        gold = [_spans(i, labels, table) for i, labels in enumerate(y)]
     check_same_lengths(*(np.zeros(len(each), np.int64) for each in (found, gold)))
     pairs = [(span in right, p) for spans, right in zip(found, gold) for span, p in spans]
     return [right for right, _ in pairs], [p for _, p in pairs]
+
+
+def _spans(i, labels, table):
+    """The segments of sequence number i."""
+    try:
+        return set(read_spans(labels, table))
+    except PlaceError as error:
+        error.move(i)
+        raise
 
 
 def _words(text, words):

@@ -41,6 +41,14 @@ def check_pairs(y_true, y_pred, same_length=True, names=("y_true", "y_pred")):
     return pairs
 
 
+def with_label(true, pred):
+    """Both sequences at the tokens whose true label is given (not None)."""
+    if None not in true:
+        return true, pred
+    given = [(a, b) for a, b in zip(true, pred) if a is not None]
+    return [a for a, _ in given], [b for _, b in given]
+
+
 def check_weight(sample_weight, n):
     """Check weights of `n` sequences and return them as float64, shape (n,)."""
     weight = np.asarray(sample_weight, dtype=np.float64)

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from ..data.inputs import PlaceError
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.types import Corpus
-from .checks import check_choice, check_pairs, check_weight, f1, ratio
+from .checks import check_choice, check_pairs, check_weight, f1, ratio, with_label
 
 AVERAGES = ("micro", "macro", "weighted", None)
 MODES = ("conlleval", "strict")
@@ -42,6 +42,7 @@ def token_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: ArrayLik
     Parameters
     ----------
     y_true, y_pred : sequences of label sequences
+        Tokens whose true label is None do not count, as in ``score`` of taggers.
     sample_weight : array-like of shape (n_sequences,), optional
         Weight of each sequence's tokens.
 
@@ -60,7 +61,7 @@ def token_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: ArrayLik
     >>> token_accuracy_score([["A", "B"], ["A", "A"]], [["A", "A"], ["A", "A"]])
     0.75
     """
-    pairs = check_pairs(y_true, y_pred)
+    pairs = [with_label(*pair) for pair in check_pairs(y_true, y_pred)]
     correct = [sum(map(eq, true, pred)) for true, pred in pairs]
     return _accuracy(pairs, correct, [len(true) for true, _ in pairs], sample_weight)
 
@@ -71,6 +72,7 @@ def sequence_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: Array
     Parameters
     ----------
     y_true, y_pred : sequences of label sequences
+        Tokens whose true label is None do not count, nor do sequences that hold no others.
     sample_weight : array-like of shape (n_sequences,), optional
 
     Returns
@@ -89,8 +91,10 @@ def sequence_accuracy_score(y_true: Corpus, y_pred: Corpus, sample_weight: Array
     0.5
     """
     pairs = check_pairs(y_true, y_pred)
-    correct = [all(map(eq, true, pred)) for true, pred in pairs]
-    return _accuracy(pairs, correct, [1] * len(pairs), sample_weight)
+    given = [with_label(*pair) for pair in pairs]
+    total = [bool(kept) or not true for (kept, _), (true, _) in zip(given, pairs)]
+    correct = [counts and all(map(eq, *pair)) for counts, pair in zip(total, given)]
+    return _accuracy(pairs, correct, total, sample_weight)
 
 
 def _count_segments(y_true, y_pred, scheme, mode):

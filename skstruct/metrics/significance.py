@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 from ..data.inputs import PlaceError
 from ..data.scheme_rules import LabelTable, read_spans
 from ..data.types import Corpus
-from .checks import check_choice, check_pairs
+from .checks import check_choice, check_pairs, with_label
 from .words import word_spans
 
 _AT_ONCE = 2**22
@@ -116,7 +116,7 @@ def _quotients(sums):
 
 
 def _tokens(y_true, y_pred):
-    pairs = check_pairs(y_true, y_pred)
+    pairs = [with_label(*pair) for pair in check_pairs(y_true, y_pred)]
     rows = [(sum(map(eq, true, pred)), len(true)) for true, pred in pairs]
     return np.array(rows, np.int64).reshape(-1, 2)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
@@ -79,6 +80,11 @@ class MetaLearner(CheckpointParameters, RunParameters, CallbackSupportMixin, Sav
         template = self._template()
         if isinstance(template, type):
             raise ValueError(f"estimator must be an instance, got the class {template.__name__}")
+        if isinstance(template, FrozenEstimator):  # hands on every attribute, also those that train
+            raise ValueError(
+                f"FrozenEstimator cannot be used by {type(self).__name__}: what is frozen does not learn; "
+                f"give it the estimator that is inside, of which only the parameters count"
+            )
         return template
 
     def _trainable(self):

@@ -18,10 +18,9 @@ K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron. EACL, sectio
 
 import numpy as np
 
-from ..core import feature_table
 from ..core.codes import DONE, POOL_FULL, RESCALE, STANDARD, TABLE_FULL
 from ..core.compile import inline, kernel
-from ..core.feature_table import count_updates, is_short, lacks_room, new_table
+from ..core.feature_table import count_updates, lacks_room, new_table
 from ..core.rules import clear, finish_visit, room_for
 from ..core.store import SMALLEST_SCALE, new_clock
 from .features import FIRST_WORD, N_ACTIONS, ParseModel, emit_row, is_plain, load, start_state, successor
@@ -282,13 +281,3 @@ def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule):
         wanted=np.zeros(2, np.int64),
         clock=new_clock(),
     )
-
-
-def grow(model, rule):
-    """The model with room for the features that were wanted, and twice as many if it is more."""
-    changed = {}
-    for name, wanted in zip(TABLES, model.wanted.tolist()):
-        features = getattr(model, name)
-        if is_short(features, wanted):
-            changed[name] = feature_table.grow(features, rule, wanted)
-    return model._replace(**changed)

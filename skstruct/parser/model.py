@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.codes import STANDARD
+from ..core.codes import NO_AVERAGE, STANDARD
 from ..core.feature_table import TableAverage, final, for_reading, restart_average
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
@@ -23,6 +23,7 @@ from .atoms import AtomEncoder, check_words
 from .epoch import FEW_LABELS
 from .features import ParseModel
 from .lines import Lines, check_labels, reads_labels
+from .packed import Waiting
 from .pseudo import restored
 from .search import ParseTask, new_work
 from .templates import (
@@ -81,6 +82,9 @@ class ParserModel(SavableModel):
         The numbers of labels in features, from 1 on; later labels follow, while ``labels`` are sorted.
     pseudo : bool
         Labels say what was lifted, see :mod:`.pseudo`.
+    divisor : int
+        What weights are integers over, as they are means of so many vectors of integers; 0 if that is not
+        known. What a file says of them, see ``saving.packing``.
     """
 
     templates: Lines
@@ -96,6 +100,7 @@ class ParserModel(SavableModel):
     label_entries: int
     symbol: np.ndarray
     pseudo: bool = False
+    divisor: int = 0
 
     @property
     def lines(self):
@@ -257,15 +262,22 @@ class ParserModel(SavableModel):
 
     @classmethod
     def average(cls, models, nonzero):
-        """The average of models that share a vocabulary, taken one at a time; see ``core.averaging``."""
-        first, totals = None, (TableAverage(nonzero), TableAverage(nonzero))
+        """The average of models that share a vocabulary, taken one at a time; see ``core.averaging``.
+
+        Until all are there they are kept as small as in files: the features of all are many.
+        """
+        first, waiting = None, []
         for model in models:
             if first is None:
                 nothing = dict.fromkeys(("weights", "table", "label_weights", "label_table"))
-                first = replace(model, **nothing)
-            totals[0].add(model.weights, model.table, model.entries)
-            totals[1].add(model.label_weights, model.label_table, model.label_entries)
+                first = replace(model, divisor=0, **nothing)
+            waiting.append(Waiting(model))
             del model  # the next one is trained when it is asked for
+        totals = TableAverage(nonzero), TableAverage(nonzero)
+        for model in waiting:
+            for total, (keys, weights) in zip(totals, model.parts()):
+                total.add(weights, keys)
+            del model
         weights, table, entries = totals[0].result()
         label_weights, label_table, label_entries = totals[1].result()
         return replace(
@@ -321,11 +333,13 @@ def continued_state(before, lines, encoder, old_labels, labels, settings, rule, 
     return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])
 
 
-def final_model(model, rule, lines, encoder, labels, pseudo=False, reuse=False):
+def final_model(model, rule, lines, encoder, labels, pseudo=False, reuse=False, ended=False):
     """The :class:`ParserModel` that training so far amounts to, without bookkeeping.
 
-    ``reuse``: training ends here, and the model may be made of its arrays.
+    ``reuse``: training ends here for good, and the model may be made of its arrays. ``ended``: it ends here,
+    and goes on, if ever, with copies.
     """
-    parts = [final(getattr(model, name), model.clock, rule, reuse) for name in structure.TABLES]
-    found = (*parts[0], *parts[1], model.symbol, pseudo)
+    parts = [final(getattr(model, name), model.clock, rule, reuse, ended) for name in structure.TABLES]
+    averaged = int(model.clock.step[1]) if rule.average != NO_AVERAGE else 0
+    found = (*parts[0], *parts[1], model.symbol, pseudo, averaged or 1)
     return ParserModel(lines, encoder, labels, model.beam, model.merge, *found)

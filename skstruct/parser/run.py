@@ -37,7 +37,8 @@ class ParseRun(Run):
     def finished(self, model, reuse=False):
         """See ``training.run.Run``."""
         pseudo = self.estimator.projectivize == "pseudo"
-        return final_model(model, self.state.rule, self.lines, self.encoder, self.labels, pseudo, reuse)
+        known = self.lines, self.encoder, self.labels, pseudo
+        return final_model(model, self.state.rule, *known, reuse, self.ended)
 
     def fitted(self):
         """See ``training.run.Run``."""

@@ -1,7 +1,8 @@
 """The state of dependency parsers.
 
-Features are stored by their keys, in the order of rows; the tables are built anew. Keys are checked: no
-feature occurs twice, and each belongs to a template.
+Features are stored by their keys, in ascending order, which makes keys small; rows of weights follow that
+order. The tables are built anew. Keys are checked: no feature occurs twice, and each belongs to a template.
+Files of earlier versions have keys in any order, as arrays of three columns.
 """
 
 from dataclasses import replace
@@ -9,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from ..core.codes import STANDARD
-from ..core.feature_table import for_training, in_use, seen_in_use, table_from_keys
-from ..core.hashing import keys_of
-from ..core.pruning import pruned, rows_in_use, with_rows
+from ..core.feature_table import for_training, in_use, keys, seen_in_use, table_from_keys
+from ..core.hashing import key_order, keys_of
+from ..core.pruning import in_order, pruned, rows_in_use, with_rows
 from ..core.store import READ_ONLY
 from ..data.labels import Labels
 from ..features.alphabet import Alphabet
@@ -22,6 +23,7 @@ from .atoms import AtomEncoder
 from .features import N_ACTIONS, SPECIAL
 from .lines import Lines, attributes_read, check_columns
 from .model import ParserModel, compiled
+from .packed import features_state, keys_from_state
 from .template_sets import ARC_LINES
 from .templates import (
     ARC_PLACES,
@@ -47,25 +49,21 @@ def model_state(model, writer, name):
         "labels": labels_state(model.labels, writer, f"{name}.labels"),
         "beam": int(model.beam),
         "merge": bool(model.merge),
-        "keys": writer.array(f"{name}.keys", keys_of(model.table, model.entries).astype(np.int32)),
-        "weights": store_state(model.weights, writer, f"{name}.weights"),
-        "label_keys": writer.array(
-            f"{name}.label_keys", keys_of(model.label_table, model.label_entries).astype(np.int32)
-        ),
-        "label_weights": store_state(model.label_weights, writer, f"{name}.label_weights"),
+        **features_state(model, writer, name),
         "pseudo": bool(model.pseudo),
         "label_numbers": writer.array(f"{name}.label_numbers", model.symbol),
     }
 
 
 def trained_state(model, writer, name):
-    """The JSON of a :class:`ParseModel`; its features are those of the model."""
+    """The JSON of a :class:`ParseModel`; its features are those of the model, in the same order."""
     out = {}
-    for field, features in (("weights", model.state_features), ("label_weights", model.arc_features)):
-        out[field] = store_state(in_use(features), writer, f"{name}.{field}")
-    if model.state_features.min_count > 1:
-        out["seen"] = writer.array(f"{name}.seen", seen_in_use(model.state_features))
-        out["label_seen"] = writer.array(f"{name}.label_seen", seen_in_use(model.arc_features))
+    for prefix, features in (("", model.state_features), ("label_", model.arc_features)):
+        order = key_order(keys(features))
+        store = in_order(in_use(features), order)
+        out[f"{prefix}weights"] = store_state(store, writer, f"{name}.{prefix}weights")
+        if features.min_count > 1:
+            out[f"{prefix}seen"] = writer.array(f"{name}.{prefix}seen", seen_in_use(features)[order])
     return out
 
 
@@ -90,6 +88,7 @@ def model_from_state(node, fitted, reader, where):
     require(len(encoder.alphabets[0]) <= MOST_SMALL - SPECIAL, f"{where}: too many tags")
     table, R = _table(keys, lines.states, STATE_PLACES, reader, f"{where}.keys")
     label_table, label_R = _table(label_keys, lines.arcs, ARC_PLACES, reader, f"{where}.label_keys")
+    nodes = weights, label_weights
     weights = store_from_state(weights, reader, f"{where}.weights", R, N_ACTIONS, READ_ONLY, 0, True)
     label_weights = store_from_state(
         label_weights, reader, f"{where}.label_weights", label_R, L, READ_ONLY, 0, True
@@ -109,6 +108,7 @@ def model_from_state(node, fitted, reader, where):
         label_R,
         _symbol(node, L, reader, where),
         _pseudo(node, labels, reader, where),
+        max(_divisor(part, reader, where) for part in nodes),
     )
 
 
@@ -155,9 +155,14 @@ def _pseudo(node, labels, reader, where):
     return pseudo
 
 
+def _divisor(node, reader, where):
+    """What the weights of a store are integers over, 0 if that is not known."""
+    return reader.integer(node.get("divisor", 0), f"{where}.divisor", 0)
+
+
 def _table(keys, lines, places, reader, where):
     """(table, entries) of stored keys."""
-    keys = reader.array(keys, where, np.int32, (None, 3)).astype(np.int64)
+    keys = keys_from_state(keys, reader, where)
     ok = (keys >= 0).all() and (templates_of(keys[:, 0], lines, places) >= 0).all()
     require(ok, f"{where} are no features of the templates")
     table, distinct = table_from_keys(keys)
@@ -174,7 +179,8 @@ def compressed(model, dtype, keep):
         rows = np.flatnonzero(rows_in_use(store))
         keys = keys_of(getattr(model, table), getattr(model, entries))[rows]
         parts |= {weights: with_rows(store, rows), table: table_from_keys(keys)[0], entries: len(rows)}
-    return replace(model, packed=dtype, **parts)
+    divisor = 0 if dtype == "float16" else model.divisor  # numerators take more than two bytes
+    return replace(model, packed=dtype, divisor=divisor, **parts)
 
 
 def trained_from_state(node, model, min_count, rule, clock, reader, where):

@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core import feature_table
 from ..core.codes import DONE, NO_NOISE, RESCALE, TABLE_FULL
 from ..core.compile import inline, kernel
 from ..core.feature_table import FeatureTable, count_updates, lacks_room, new_table
@@ -349,8 +348,3 @@ def find_targets(task, value, back):
 def new_model(min_count, rule):
     """A model without features."""
     return Reranker(new_table(1, rule, min_count), new_clock())
-
-
-def grow(model, rule):
-    """The model with room for twice as many features."""
-    return model._replace(features=feature_table.grow(model.features, rule))

@@ -1,9 +1,10 @@
 """From the k best analyses of a base model to lattices of nodes, and back to what the base predicts.
 
 A *view* says what the base's sequences are made of: a :class:`TextView` of words of a text (base:
-``Segmenter``), a :class:`TokenView` of tokens with labels (base: a tagger). Both turn sequences into
-*candidates*: for each sequence a list of (score, items), best first, where an item is (begin, end, word, tag)
-in characters, or tokens. :func:`make_task` makes lattices.
+``Segmenter``), a :class:`WordView` of the same (base: ``WordSegmenter``), a :class:`TokenView` of tokens with
+labels (base: a tagger). Each turns sequences into *candidates*: for each sequence a list of (score, items),
+best first, where an item is (begin, end, word, tag) in characters, or tokens. :func:`make_task` makes
+lattices.
 """
 
 from math import log
@@ -39,6 +40,9 @@ def bucket(margin):
 # --------------------------------------------------------------------------------------------------
 class TextView:
     """Texts of words, or of words with tags; the base is a ``Segmenter``."""
+
+    finds_words = True
+    """Whether items are words that the base finds, or tokens that are given."""
 
     def check(self, X, y):
         """(X, y) as lists, y as lists of words or of (word, tag)."""
@@ -83,8 +87,29 @@ class TextView:
         return word_f1_score(y, predicted, sample_weight=sample_weight)
 
 
+class WordView(TextView):
+    """Texts of words without tags; the base searches for words itself."""
+
+    def candidates(self, base, X, k):
+        """The k best segmentations of texts that are not empty."""
+        return [
+            [(score, _spelled(words, False)) for words, score in ranked]
+            for ranked in base.predict_kbest(X, k)
+        ]
+
+    def tags(self, base):
+        """There is none: the tag of all words is empty."""
+        return {""}
+
+    def decode(self, base, items):
+        """What the base predicts for a path."""
+        return [word for _, _, word, _ in items]
+
+
 class TokenView:
     """Sequences of tokens with a label each; the base is a tagger."""
+
+    finds_words = False
 
     def check(self, X, y):
         """(X, y) as lists."""
@@ -155,6 +180,8 @@ def view_of(base):
     """
     if hasattr(base, "predict_kbest") and getattr(base, "accepts_allowed", False):  # not a parser
         return TokenView()
+    if hasattr(base, "predict_kbest") and getattr(base, "accepts_dictionary", False):
+        return WordView()
     if hasattr(base, "tagger") and hasattr(base, "scheme"):
         tagger = base._new_tagger()
         if hasattr(tagger, "predict_kbest"):
@@ -162,7 +189,9 @@ def view_of(base):
         raise ValueError(
             f"base: the tagger of the {type(base).__name__}, a {type(tagger).__name__}, has no predict_kbest"
         )
-    raise ValueError(f"base must be a Segmenter or a tagger with predict_kbest, got {describe(base)}")
+    raise ValueError(
+        f"base must be a Segmenter, a WordSegmenter or a tagger with predict_kbest, got {describe(base)}"
+    )
 
 
 # --------------------------------------------------------------------------------------------------

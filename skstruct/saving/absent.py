@@ -31,7 +31,6 @@ REASONS = {
         "": _INSIDE,
     },
     "predict_kbest": {
-        "WordSegmenter": _NOT_A_TAGGER["WordSegmenter"],
         "Segmenter": "joins pieces of text; its tagger_ has predict_kbest, for lists of characters",
         "KBestReranker": "searches the one best path; its base_ has predict_kbest",
         "": _INSIDE,

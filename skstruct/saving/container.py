@@ -5,11 +5,11 @@ Nothing in it is executed, unpickled or decompressed. A SHA-256 of all the rest 
 every flipped bit and every cut is refused (it finds accidents; it does not prove who wrote the file).
 No size that a file declares is believed before it is compared with the size that the file has.
 
-Format, versions 1 and 2 (all integers little-endian)::
+Format, versions 1 to 3 (all integers little-endian)::
 
     offset   bytes  content
     0        8      magic: 89 53 4B 53 0D 0A 1A 0A ("\x89SKS\r\n\x1a\n"; text-mode transfers break it)
-    8        4      uint32 format version: 1 or 2
+    8        4      uint32 format version: 1, 2 or 3
     12       8      uint64 header length H, at most 2**24; 20 + H is a multiple of 64
     20       H      header: one JSON object (RFC 8259, UTF-8), padded with spaces
     20 + H   A      data: the arrays in the header's order, C order, each at a multiple of 64, the gaps
@@ -19,9 +19,9 @@ Format, versions 1 and 2 (all integers little-endian)::
 The header object holds ``"kind"`` (a non-empty string such as ``"model"`` or ``"checkpoint"``),
 ``"arrays"`` and whatever else the writer put there. ``"arrays"`` is a list of objects with exactly
 these members: ``"name"`` (unique string), ``"dtype"`` (``bool``, ``int8`` to ``int64``, ``uint8`` to
-``uint64``, ``float32``, ``float64``, in version 2 ``float16``; a bool is one byte, 0 or 1), ``"shape"`` (at
-most 32 integers; ``[]`` is one scalar) and ``"offset"`` (bytes from 20 + H). Offsets are fully determined:
-the first is 0, each next one is the end of its predecessor rounded up to a multiple of 64.
+``uint64``, ``float32``, ``float64``, from version 2 on ``float16``; a bool is one byte, 0 or 1),
+``"shape"`` (at most 32 integers; ``[]`` is one scalar) and ``"offset"`` (bytes from 20 + H). Offsets are
+fully determined: the first is 0, each next one is the end of its predecessor rounded up to a multiple of 64.
 
 Lists of strings are two arrays: the concatenated UTF-8 bytes (uint8; ``surrogatepass``) and n + 1 offsets
 (int64), string i being ``bytes[offsets[i]:offsets[i + 1]]``.
@@ -41,8 +41,8 @@ from .atomic import atomic_write
 __all__ = ["ModelFileError", "pack_strings", "read_container", "unpack_strings", "write_container"]
 
 MAGIC = b"\x89SKS\r\n\x1a\n"
-FORMAT_VERSION = 2
-"""The newest that is read; version 2 is for compressed models."""
+FORMAT_VERSION = 3
+"""The newest that is read; version 2 is for compressed models, 3 for parsers."""
 
 MAX_HEADER_BYTES = 1 << 24
 MAX_DIMENSIONS = 32
@@ -53,7 +53,7 @@ _CHUNK_BYTES = 1 << 20
 _DAMAGED = "checksum mismatch: the file is damaged"
 
 _NAMES = {1: "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"}
-_NAMES[2] = f"{_NAMES[1]} float16"
+_NAMES[2] = _NAMES[3] = f"{_NAMES[1]} float16"
 _DTYPES = {name: np.dtype(name).newbyteorder("<") for name in _NAMES[2].split()}
 
 # What a file that does not start with MAGIC starts with, and what it then is.

@@ -1,8 +1,16 @@
-"""What a compressed model takes in a file: integers in few bytes, weights without zeros.
+"""What compressed models, and parsers, take in a file: integers in few bytes, weights without zeros.
 
 Plain arrays, which a reader needs no decompressor for. An array grows to at most 64 times its bytes in the
 file, so that no small file fills the memory.
+
+A number of *groups* is written seven bits at a time, the lowest first, a byte for each; the highest bit of a
+byte says whether more follow. Signed numbers n >= 0 are written as 2 n, others as -2 n - 1.
+
+Weights that are means of integers, as those of an averaged perceptron, are their numerators in groups, and
+the divisor.
 """
+
+import math
 
 import numpy as np
 
@@ -13,6 +21,18 @@ COMPRESSED = ("float64", "float32", "float16")
 
 NARROWED = {"int32", "int64"}
 """Types of integers that a compressed model stores in fewer bytes."""
+
+MOST_GROUPS = 9
+"""Bytes of the longest number; 63 bits."""
+
+PIECE = 2**20
+"""Numbers, or bytes, that are turned into the other at a time: temporary arrays are many times as large."""
+
+MOST_KEYS = 2**62
+"""What :func:`packed_keys` makes of keys is below this."""
+
+EXACT = 2.0**53
+"""Integers below this are what a float64 says they are."""
 
 
 def _narrow(array):
@@ -36,6 +56,9 @@ def widened(array, node, where):
     """What :func:`narrowed` was given."""
     ok = array.dtype.kind in "iu" and array.dtype != np.uint64 and array.ndim > 0
     require(ok and node["dtype"] in NARROWED, f"{where}: integers expected")
+    if "groups" in node:
+        require(node["groups"] in ("signed", "unsigned"), f"{where}: unknown groups")
+        array = from_groups(array, node["groups"] == "signed", where)
     if "steps" in node:
         array = np.cumsum(array, axis=0, dtype=np.int64)
     limits = np.iinfo(node["dtype"])
@@ -43,8 +66,101 @@ def widened(array, node, where):
     return array.astype(node["dtype"])
 
 
-def packed_state(store, writer, name):
-    """The arrays of a compressed store, which holds no zero if it is sparse."""
+def groups(numbers, signed=False):
+    """Integers as uint8 groups; see the module. None is below 0 unless ``signed``, or beyond 62 bits."""
+    out = [np.zeros(0, np.uint8)]
+    for begin in range(0, numbers.shape[0], PIECE):
+        piece = numbers[begin : begin + PIECE].astype(np.int64)
+        if signed:
+            piece = np.where(piece >= 0, 2 * piece, -2 * piece - 1)
+        size = np.ones(piece.shape[0], np.int64)
+        for k in range(1, MOST_GROUPS):
+            size += piece >= 1 << 7 * k
+        first = np.cumsum(size) - size
+        data = np.empty(int(size.sum()), np.uint8)
+        for k in range(int(size.max())):
+            some = np.flatnonzero(size > k)
+            data[first[some] + k] = piece[some] >> 7 * k & 127 | (size[some] > k + 1) * 128
+        out.append(data)
+    return np.concatenate(out)
+
+
+def from_groups(data, signed, where):
+    """The int64 that :func:`groups` was given."""
+    require(data.dtype == np.uint8 and data.ndim == 1, f"{where}: groups are bytes")
+    out, begin = [np.zeros(0, np.int64)], 0
+    while begin < data.shape[0]:
+        last = np.flatnonzero(data[begin : begin + PIECE] < 128)
+        size = np.diff(last, prepend=-1)
+        require(last.size and int(size.max()) <= MOST_GROUPS, f"{where}: a number does not end")
+        first, piece = begin + last + 1 - size, np.zeros(last.shape[0], np.int64)
+        for k in range(int(size.max())):
+            some = np.flatnonzero(size > k)
+            piece[some] |= (data[first[some] + k] & np.int64(127)) << 7 * k
+        out.append(np.where(piece & 1, ~(piece >> 1), piece >> 1) if signed else piece)
+        begin += int(last[-1]) + 1
+    return np.concatenate(out)
+
+
+def numerators(value, divisor, dtype):
+    """The integers of which a divisor, and rounding to ``dtype``, make ``value``; None if none do."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        out = np.rint(value * divisor)
+        ok = bool((np.abs(out) < EXACT).all() and ((out / divisor).astype(dtype) == value).all())
+    return out.astype(np.int64) if ok else None
+
+
+def packed_keys(keys, writer, name):
+    """The JSON of distinct keys in ascending order; None if their numbers are too large.
+
+    Each part of a key is numbered by its distinct values, in ascending order, and the numbers are put
+    together to one: (that of the first part * n' + that of the second) * n'' + that of the third. What a
+    file holds are the differences of these, less 1.
+
+    Parameters
+    ----------
+    keys : ndarray of shape (R, 3), int64
+        None negative.
+    """
+    values = [np.unique(part) for part in keys.T]
+    if math.prod(part.shape[0] for part in values) >= MOST_KEYS:
+        return None
+    number = np.zeros(keys.shape[0], np.int64)
+    for part, column in zip(values, keys.T):
+        number *= part.shape[0]
+        number += np.searchsorted(part, column)
+    out = [writer.groups(f"{name}.values{k}", np.diff(part, prepend=-1) - 1) for k, part in enumerate(values)]
+    return {"values": out, "steps": writer.groups(f"{name}.steps", np.diff(number, prepend=-1) - 1)}
+
+
+def unpacked_keys(node, reader, where):
+    """The keys (R, 3) int64 that :func:`packed_keys` was given, in ascending order; all distinct."""
+    values, steps = reader.members(node, where, "values steps")
+
+    def summed(steps):
+        steps = reader.array(steps, where, np.int64, (None,))
+        # In floats, so that nothing overflows.
+        require(steps.sum(dtype=np.float64) + steps.shape[0] < MOST_KEYS, f"{where} are out of range")
+        return np.cumsum(steps + 1) - 1
+
+    values = [summed(part) for part in reader.list(values, where)]
+    require(len(values) == 3, f"{where}.values must be three")
+    number = summed(steps)
+    most = math.prod(part.shape[0] for part in values)
+    require(not number.size or number[-1] < min(most, MOST_KEYS), f"{where}.steps are out of range")
+    keys = np.empty((number.shape[0], 3), np.int64)
+    for k in (2, 1, 0):
+        number, index = np.divmod(number, max(values[k].shape[0], 1))
+        keys[:, k] = values[k][index]
+    require(within(keys, 0, 2**31), f"{where} must be int32")
+    return keys
+
+
+def packed_state(store, writer, name, divisor=0):
+    """The arrays of a final store without zeros: of a compressed model, or of one with a ``divisor``.
+
+    The latter, if it is not 0, is what numerators are divided by, if weights are such means.
+    """
     value, state = store.value, {}
     if store.sparse:
         for field in ("count", "column"):
@@ -52,14 +168,25 @@ def packed_state(store, writer, name):
     else:
         held = value != 0.0
         value, state["held"] = value[held], writer.array(f"{name}.held", np.packbits(held))
-    return {**state, "packed": writer.array(f"{name}.packed", value.astype(writer.packed))}
+    integers = numerators(value, divisor, writer.packed) if divisor else None
+    if integers is None:
+        return {**state, "packed": writer.array(f"{name}.packed", value.astype(writer.packed))}
+    packed = writer.groups(f"{name}.packed", integers, True)
+    return {**state, "divisor": int(divisor), "rounded": writer.packed, "packed": packed}
 
 
 def unpacked_state(node, reader, where, rows, columns, sparse):
     """The members of the store that :func:`packed_state` was given."""
     value = reader.array(node["packed"], f"{where}.packed", None, (None,))
-    require(value.dtype.kind == "f", f"{where}.packed must be floating-point numbers")
+    integers = value.dtype == np.int64 and "divisor" in node
+    require(integers or value.dtype.kind == "f", f"{where}.packed must be floating-point numbers")
     value = value.astype(np.float64)
+    if integers:
+        value /= reader.integer(node["divisor"], f"{where}.divisor", 1, int(EXACT))
+        rounded = node.get("rounded", "float64")
+        require(rounded in COMPRESSED, f"{where}: unknown rounded {rounded!r:.40}")
+        with np.errstate(over="ignore"):  # what is not finite is refused
+            value = value.astype(rounded).astype(np.float64)
     if sparse:
         count, column = reader.members(node, where, "count column")
         count = reader.array(count, f"{where}.count", np.int32, (rows,))

@@ -11,16 +11,17 @@ _UPDATES = {"perceptron": PERCEPTRON, **VARIANTS}
 _AVERAGES = {None: NO_AVERAGE, "step": EACH_STEP, "epoch": EACH_EPOCH}
 
 
-def store_state(store, writer, name):
-    """The JSON of a store."""
+def store_state(store, writer, name, divisor=0):
+    """The JSON of a store; for ``divisor`` see :func:`.packing.packed_state`."""
     store = in_use(store)
     state = {"sparse": bool(store.sparse), "columns": int(store.columns)}
+    for field in ("value", "moment", "received"):
+        if not np.isfinite(getattr(store, field)).all():
+            raise ValueError(f"the model cannot be saved: it has weights ({name}) that are not finite")
     if writer.packed is not None:
-        return {**state, **packed_state(store, writer, name)}
+        return {**state, **packed_state(store, writer, name, divisor)}
     for field in ("value", "moment", "received", "column"):
         array = getattr(store, field)
-        if array.dtype == np.float64 and not np.isfinite(array).all():
-            raise ValueError(f"the model cannot be saved: it has weights ({name}) that are not finite")
         if array.size:
             state[field] = writer.array(f"{name}.{field}", array)
     for field in ("last", "first", "count", "room"):

@@ -18,7 +18,7 @@ from ..data.inputs import describe
 from .checks import require as require
 from .checks import within as within
 from .container import ModelFileError, pack_strings, unpack_strings
-from .packing import NARROWED, narrowed, widened
+from .packing import NARROWED, groups, narrowed, widened
 
 LONG = 1000
 """Collections longer than this become an array of their JSON text: the header of a file is limited."""
@@ -67,7 +67,7 @@ class Writer:
         """A context in which weights are stored as that type and integers in few bytes; None: as they are."""
         before, self.packed = self.packed, dtype
         if dtype is not None:
-            self.version = 2
+            self.version = max(self.version, 2)
         try:
             yield
         finally:
@@ -79,6 +79,12 @@ class Writer:
             return self._whole(name, array)
         array, node = narrowed(array)
         return {**self._whole(name, array), **node}
+
+    def groups(self, name, array, signed=False):
+        """Store integers, int64 for a reader, seven bits at a time; see ``packing``."""
+        self.version = max(self.version, 3)
+        node = {"dtype": "int64", "groups": "signed" if signed else "unsigned"}
+        return {**self._whole(name, groups(array, signed)), **node}
 
     def _whole(self, name, array):
         unique, number = name, 2

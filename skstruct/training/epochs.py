@@ -6,9 +6,10 @@ stores and a ``clock``. Training updates the arrays of the model in place, and r
 something in it has to grow.
 
 A structure that meets features only while it searches exports ``TABLES`` instead, the names of the model's
-feature tables (``core.feature_table``), and ``grow(model, rule)``, the model with more room for features. If
-halves of its keys may be rows, as a word is half of a longer feature, it exports ``node_halves(model)`` as
-well: by number, whether the left and the right half are; (n, 2) bool.
+feature tables (``core.feature_table``). Its model may have ``wanted``, the features that each of them lacked
+room for when the kernel returned; without it each table grows. If halves of its keys may be rows, as a word
+is half of a longer feature, it exports ``node_halves(model)`` as well: by number, whether the left and the
+right half are; (n, 2) bool.
 """
 
 import time
@@ -17,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.codes import POOL_FULL, RESCALE, TABLE_FULL
-from ..core.feature_table import FeatureTable, copy_table
+from ..core.feature_table import FeatureTable, copy_table, growth, is_short
 from ..core.store import Clock, close_epoch, copy_store, grow_pool, rebase
+from .rewind import Rewind
 
 CHUNK_TOKENS = 50_000
 """Number of tokens processed between checks for Ctrl-C."""
@@ -72,29 +74,62 @@ def chunks(order, lengths):
     return np.unique(np.concatenate([[0], cuts, [order.shape[0]]])).tolist()
 
 
-def _with_room(structure, model, rule):
-    """The model with more room in the sparse store that has the least.
+class Held:
+    """Whoever has the model in training: ``current``.
+
+    What trains keeps no other reference to it, so that arrays which grow are let go of.
+    """
+
+    def __init__(self, current):
+        self.current = current
+
+
+def _grow_pool(structure, held, rule):
+    """Make room in the sparse store that has the least.
 
     It need not be the one that lacked room; then that one is the next to grow.
     """
-    stores = stores_of(structure, model)
+    stores = stores_of(structure, held.current)
     free = {name: s.value.shape[0] - int(s.used[0]) for name, s in stores.items() if s.sparse}
     name = min(free, key=free.get)
-    return with_store(model, name, grow_pool(stores[name], rule, 4096))
+    held.current = with_store(held.current, name, grow_pool(stores[name], rule, 4096))
 
 
-def run_epoch(structure, task, order, lengths, model, rule, noise, work, interrupt=None, whole=True):
+def grow_tables(structure, held, rule):
+    """Make room for more features in the tables that lack it."""
+    wanted = getattr(held.current, "wanted", None)
+    for k, name in enumerate(structure.TABLES):
+        if wanted is not None and not is_short(getattr(held.current, name), int(wanted[k])):
+            continue
+        for step in growth(rule, 0 if wanted is None else int(wanted[k])):
+            held.current = held.current._replace(**{name: step(getattr(held.current, name))})
+
+
+def run_epoch(structure, task, order, lengths, model, rule, noise, work):
     """One pass over the examples in the given order.
+
+    Returns
+    -------
+    model, stats : the model, which may be a new one, and an :class:`EpochStats`
+    """
+    held = Held(model)
+    stats, _ = _run_epoch(held, structure, task, order, lengths, rule, noise, work)
+    return held.current, stats
+
+
+def _run_epoch(held, structure, task, order, lengths, rule, noise, work, interrupt=None, whole=True):
+    """The same for a model that is held.
 
     Parameters
     ----------
+    held : Held
     interrupt : DeferredInterrupt, optional
     whole : bool
         After a first Ctrl-C, finish the epoch unless it turns out to be a long one.
 
     Returns
     -------
-    model, stats : the model, which may be a new one, and an :class:`EpochStats`
+    stats : EpochStats
     complete : bool
         False if Ctrl-C stopped it in the middle.
     """
@@ -104,29 +139,30 @@ def run_epoch(structure, task, order, lengths, model, rule, noise, work, interru
     bounds = chunks(order, lengths)
     for begin, end in zip(bounds, bounds[1:]):
         while begin < end:
-            code, begin = structure.epoch(task, order, begin, end, model, rule, noise, work)
+            code, begin = structure.epoch(task, order, begin, end, held.current, rule, noise, work)
             if code == POOL_FULL:
-                model = _with_room(structure, model, rule)
+                _grow_pool(structure, held, rule)
             elif code == RESCALE:
-                rebase(stores_of(structure, model).values(), model.clock)
+                rebase(stores_of(structure, held.current).values(), held.current.clock)
             elif code == TABLE_FULL:
-                model = structure.grow(model, rule)
+                grow_tables(structure, held, rule)
         if interrupt is not None and interrupt.count:
             patient = whole and interrupt.count == 1 and time.perf_counter() - began < LONG_EPOCH
             if not patient:
                 complete = end == bounds[-1]
                 break
-    close_epoch(stores_of(structure, model).values(), model.clock, rule)
+    close_epoch(stores_of(structure, held.current).values(), held.current.clock, rule)
     updates, wrong, loss = work.stats.tolist()
-    stats = EpochStats(int(updates), int(wrong), loss, time.perf_counter() - began)
-    return model, stats, complete
+    return EpochStats(int(updates), int(wrong), loss, time.perf_counter() - began), complete
 
 
-def epochs(structure, task, orders, lengths, model, rule, noise, work, interrupt):
+def epochs(held, structure, task, orders, lengths, rule, noise, work, interrupt):
     """Train, epoch by epoch; the caller stops by leaving the loop.
 
     Parameters
     ----------
+    held : Held
+        The model, before and after each epoch.
     orders : iterable of ndarray
         The order of examples, one for each epoch.
     lengths : ndarray of shape (n,)
@@ -135,7 +171,7 @@ def epochs(structure, task, orders, lengths, model, rule, noise, work, interrupt
 
     Yields
     ------
-    model, stats, complete : after each epoch
+    stats, complete : after each epoch
 
     Raises
     ------
@@ -145,22 +181,24 @@ def epochs(structure, task, orders, lengths, model, rule, noise, work, interrupt
     Notes
     -----
     An interrupt must lose at most the epoch it hits. A short epoch is simply finished. Before an
-    epoch that promises to be long, the model is copied, and an interrupt rolls back to the copy. A
-    first epoch that turns out to be long is yielded as far as it went, with ``complete=False``:
+    epoch that promises to be long, it is noted what it begins with (:mod:`.rewind`), and an interrupt returns
+    there. A first epoch that turns out to be long is yielded as far as it went, with ``complete=False``:
     a partial model is of more use than none. None of this where an interrupted run is worth nothing
     (``interrupt.at_once``).
     """
-    previous = None
+    previous, names = None, list(stores_of(structure, held.current))
     for order in orders:
         long = interrupt.at_once or (previous is not None and previous.seconds > LONG_EPOCH)
-        saved = snapshot(structure, model) if long and not interrupt.at_once else None
-        model, stats, complete = run_epoch(
-            structure, task, order, lengths, model, rule, noise, work, interrupt, whole=not long
+        before = Rewind(held.current, names) if long and not interrupt.at_once else None
+        stats, complete = _run_epoch(
+            held, structure, task, order, lengths, rule, noise, work, interrupt, whole=not long
         )
-        if complete or saved is None:
-            yield model, stats, complete
+        if complete or before is None:
+            before = None
+            yield stats, complete
         else:
-            yield saved, None, False
+            before.undo(held.current)
+            yield None, False
         if interrupt.count:
             raise KeyboardInterrupt
         previous = stats

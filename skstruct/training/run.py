@@ -88,6 +88,7 @@ class Run:
         self.visited = np.flatnonzero(np.diff(task.token) > 0)
         self.history = []
         self.n_iter = 0
+        self.ended = False
         self.title = ""  # of the lines that ``verbose`` prints
 
     # -- what a structure says ---------------------------------------------------------------------
@@ -228,16 +229,16 @@ class Run:
                 events.begin_fit()
                 if begin < n_epochs:
                     events.begin()
-                for model, stats, complete in epochs(
-                    self.structure, self.task, orders, np.diff(self.task.token), self.current,
-                    state.rule, estimator._noise(state.key), self.scratch(), interrupt,
+                for stats, complete in epochs(
+                    self, self.structure, self.task, orders, np.diff(self.task.token), state.rule,
+                    estimator._noise(state.key), self.scratch(), interrupt,
                 ):  # fmt: skip
-                    self.current, started = model, True
+                    started = True
                     if stats is not None:
                         self._record(stats, complete)
                     if not complete:
                         continue
-                    stop = self.watch is not None and self.watch.look(model, self.history[-1])
+                    stop = self.watch is not None and self.watch.look(self.current, self.history[-1])
                     self.unsaved = self.checkpoint is not None
                     self._report()
                     if keep_checkpoint or not (stop or self.done == n_epochs):
@@ -256,7 +257,7 @@ class Run:
                         self._keep(False)
                         self.checkpoint.close()
                 raise
-            model = self.task = None  # nobody else holds the arrays now; final weights take their place
+            self.task = None  # nobody else holds the arrays now; final weights take their place
             self._commit(for_good)
         if self.checkpoint is not None:
             if keep_checkpoint:
@@ -373,6 +374,7 @@ class Run:
         }
 
     def _commit(self, for_good=False):
+        self.ended = True
         fitted, state = self.attributes(reuse=for_good), self.state
         if for_good:
             self.state = self.current = self.watch = None

@@ -19,7 +19,6 @@ Letters: n characters, i the place of a decision, m decisions of a prefix, ℓ a
 
 import numpy as np
 
-from ..core import feature_table
 from ..core.codes import DONE, FREE, INSIDE, MAX_VIOLATION, RESCALE, STANDARD, START, TABLE_FULL, ZC14
 from ..core.compile import inline, kernel
 from ..core.feature_table import count_updates, lacks_room, new_table
@@ -42,6 +41,7 @@ from .features import (
     load,
     previous,
 )
+from .kbest import trace_rank
 from .keys import IS_NODE
 from .search import search
 
@@ -138,6 +138,7 @@ def epoch(task, order, begin, end, model, rule, noise, work):
                 shadow and final == 1,
                 model.update, model, rule, noise, plain, work,
                 path[: n + 1] if final else target[: n + 1],
+                None,
             )  # fmt: skip
         mistakes = 0
         for t in range(min(m, n)):
@@ -174,10 +175,39 @@ def predict(task, begin, end, model, rule, noise, work, out, score):
             nothing = task.gold[:0]
             _, score[i], _ = search(
                 task.limit[first:stop], nothing, nothing.shape[0] > 0, model.update, model, rule, noise,
-                plain, work, work.path[: n + 1],
+                plain, work, work.path[: n + 1], None,
             )  # fmt: skip
             for t in range(n):
                 out[first + t] = work.path[t]
+
+
+@kernel
+def predict_kbest(task, begin, end, model, rule, noise, work, lists, out, score, found):
+    """The k best segmentations of the texts ``begin <= i < end``, under the states that the beam keeps.
+
+    Writes how many text i has to ``found[i]``, 0 if it is empty, and their scores to ``score[i]``, (n, k)
+    float64; to ``out``, (k * N,) int8, the decisions of all of them, one behind the other.
+    """
+    plain = is_plain(model, rule, noise)
+    place = 0
+    for i in range(begin, end):
+        first, stop = task.token[i], task.token[i + 1]
+        n = stop - first
+        found[i] = 0
+        if n > 0:
+            load(task.char[first:stop], n, model.clock.step[0], noise, work.char, work.hidden)
+            nothing = task.gold[:0]
+            search(
+                task.limit[first:stop], nothing, nothing.shape[0] > 0, model.update, model, rule, noise,
+                plain, work, work.path[: n + 1], lists,
+            )  # fmt: skip
+            found[i] = lists.new_found[0]
+            for r in range(found[i]):
+                score[i, r] = lists.new_score[0, r]
+                trace_rank(lists, work.record_length, r, work.path, n)
+                for t in range(n):
+                    out[place + t] = work.path[t]
+                place += n
 
 
 # --------------------------------------------------------------------------------------------------
@@ -187,11 +217,6 @@ def new_model(templates, beam, update, min_count, rule):
     """A model without features."""
     features = new_table(1 if templates == ZC14 else 2, rule, min_count)
     return Scorer(templates, beam, update, features, new_clock())
-
-
-def grow(model, rule):
-    """The model with room for twice as many features."""
-    return model._replace(features=feature_table.grow(model.features, rule))
 
 
 def node_halves(model):

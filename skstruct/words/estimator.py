@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass, field
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -90,6 +91,8 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
        ACL.
     .. [5] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact search.
        NAACL.
+    .. [6] L. Huang, D. Chiang (2005). Better k-best parsing.
+       IWPT.
 
     Examples
     --------
@@ -266,11 +269,15 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         return self._model.n_features
 
     # -- prediction --------------------------------------------------------------------------------
-    def _best(self, X, dictionary=None, boundaries=None):
+    def _limited(self, X, dictionary, boundaries):
+        """(the texts cut at white space, the decisions that must be taken)."""
         check_is_fitted(self)
         pieces = as_pieces(X)
         known = None if dictionary is None else as_dictionary(dictionary)
-        limit = as_limits(X, pieces, boundaries, known)
+        return pieces, as_limits(X, pieces, boundaries, known)
+
+    def _best(self, X, dictionary=None, boundaries=None):
+        pieces, limit = self._limited(X, dictionary, boundaries)
         return self._model.predict(pieces, limit, self.n_jobs, self.beam_size or 0)
 
     def predict(
@@ -306,6 +313,46 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
             or the dictionary holds what is no word, or white space.
         """
         return Sequences(self._best(X, dictionary, boundaries)[0])
+
+    def predict_kbest(
+        self,
+        X: Texts,
+        k: int = 5,
+        dictionary: Collection[str] | None = None,
+        boundaries: Collection[Collection[bool | None] | None] | None = None,
+    ) -> list[list[tuple[list[str], float]]]:
+        """The k best segmentations of each text.
+
+        Parameters
+        ----------
+        X : list of str
+        k : int, default=5
+        dictionary, boundaries : optional
+            As in :meth:`predict`; all of the k obey them.
+
+        Returns
+        -------
+        list of lists of (words, score)
+            For each text up to k different segmentations, best first; ties are broken deterministically.
+            The first is that of :meth:`predict`, with the score of :meth:`decision_function`. They are the k
+            best of those whose states the beam kept: the k best of all if ``beam_size`` is None, fewer than
+            k if the beam leaves no more. A text that is empty or white space has one, [], with score 0.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`predict`, or if ``k`` is no int of at least 1.
+
+        Notes
+        -----
+        Features look at the word in progress and the one before it, so that prefixes that agree in both
+        have the same future. The search keeps the k best of them where it keeps one for :meth:`predict`,
+        and scores no feature twice [6]_. Its memory grows with k.
+        """
+        pieces, limit = self._limited(X, dictionary, boundaries)
+        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+            raise ValueError(f"k must be an int of at least 1, got {k!r}")
+        return Sequences(self._model.predict_kbest(pieces, int(k), limit, self.n_jobs, self.beam_size or 0))
 
     def decision_function(self, X: Texts) -> NDArray[np.float64]:
         """Scores of the best segmentations.

@@ -17,13 +17,14 @@ from ..core.store import READ_ONLY, new_clock
 from ..data.inputs import WORDS, Inputs, lengths_of, offsets_of
 from ..data.segmented import words_at
 from ..features.names import NamedWeights
-from ..training.chunks import lend, map_chunks
+from ..training.chunks import PIECE_TOKENS, lend, map_chunks, no_collection
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
 from ..training.saved import SavableModel
 from . import epoch as structure
 from .boundaries import white_space_limits
 from .features import Scorer
+from .kbest import new_lists
 from .keys import IS_NODE, feature_labels, feature_names, features
 from .search import SegmentTask, new_work
 
@@ -81,7 +82,7 @@ class WordModel(SavableModel):
             if first is None:
                 first = replace(model, weights=None, table=None)
                 total = TableAverage(nonzero, IS_NODE[model.templates])
-            total.add(model.weights, model.table, model.entries)
+            total.add(model.weights, keys_of(model.table, model.entries))
             del model  # the next one is trained when it is asked for
         weights, table, entries = total.result()
         return replace(first, weights=weights, table=table, entries=entries)
@@ -153,6 +154,40 @@ class WordModel(SavableModel):
 
         parts = list(map_chunks(work, texts, n_jobs))
         return [w for words, _ in parts for w in words], np.concatenate([s for _, s in parts])
+
+    def predict_kbest(self, pieces, k, limit=None, n_jobs=None, beam=None):
+        """The k best segmentations of each text, as lists of (words, score), best first.
+
+        Other parameters are those of :meth:`predict`.
+        """
+        texts = ["".join(parts) for parts in pieces]
+        limit = white_space_limits(pieces) if limit is None else limit
+        beam = self.beam if beam is None else beam
+        scorer = self.scorer(beam)
+
+        def work(bounds):
+            first, last, begin, end = bounds
+            task, some = make_task(texts[first:last], limit[begin:end]), texts[first:last]
+            scratch = new_work(task, beam, training=False)
+            lists = new_lists(scratch, k)
+            most = lists.loss.shape[1]
+            out, score = np.empty(most * (end - begin), np.int8), np.empty((last - first, most))
+            found = np.empty(last - first, np.int64)
+            structure.predict_kbest(
+                task, 0, last - first, scorer, READ_ONLY, QUIET, scratch, lists, out, score, found
+            )
+            offsets = offsets_of(np.repeat(np.diff(task.token), found))
+            repeated = "".join([text * n for text, n in zip(some, found.tolist())])
+            words = iter(words_at(repeated, out[: offsets[-1]] == START, offsets) if repeated else ())
+            ranked = [
+                [(next(words), value) for value in scores[:n]]
+                for scores, n in zip(score.tolist(), found.tolist())
+            ]
+            return [items or [([], 0.0)] for items in ranked]
+
+        with no_collection():
+            parts = map_chunks(work, texts, n_jobs, max(1, PIECE_TOKENS // k))
+        return [ranked for part in parts for ranked in part]
 
     def keys(self):
         """The key of each row, (R, 3) int64; see ``words.keys``."""

@@ -30,6 +30,7 @@ from .features import (
     sum_keys,
     sum_state,
 )
+from .kbest import keep, offer
 
 
 class SegmentTask(NamedTuple):
@@ -192,7 +193,7 @@ def trace(work, begin, record, path, n):
 
 
 @inline
-def search(limit, given, shadow, update, model, rule, noise, plain, work, path):
+def search(limit, given, shadow, update, model, rule, noise, plain, work, path, lists):
     """Search the text in ``work.char``; writes the best decisions to ``path``.
 
     Parameters
@@ -204,6 +205,9 @@ def search(limit, given, shadow, update, model, rule, noise, plain, work, path):
         contradict them. Empty in prediction.
     shadow : bool
         Whether to score ``work.target`` alongside.
+    lists : Lists or None
+        Where to keep the k best prefixes, in prediction; the list of the whole text is then that of the
+        words after one of no characters. With None the code for it is not there: it is compiled apart.
 
     Returns
     -------
@@ -263,6 +267,10 @@ def search(limit, given, shadow, update, model, rule, noise, plain, work, path):
                     slot[length] = k
                     k += 1
                     new.score[at, DONE] = -np.inf
+                    if lists is not None:
+                        lists.new_found[length] = 0
+                if lists is not None:
+                    offer(lists, length, v_start, fact[RECORD])
                 if target or v_start > new.score[at, DONE]:
                     _set(
                         new, at, v_start, 0.0, 1, length, 0, node, fact[RECORD],
@@ -301,6 +309,8 @@ def search(limit, given, shadow, update, model, rule, noise, plain, work, path):
                 work.record_length[n_records] = fact[BEFORE]
                 work.record_parent[n_records] = fact[RECORD]
                 fact[RECORD] = n_records
+                if lists is not None:
+                    keep(lists, fact[BEFORE], n_records)
                 n_records += 1
         top, fact = now.score[best, SCORE], now.fact[best]
         gap = top - now.score[size, SCORE] if shadow else 0.0
@@ -314,5 +324,9 @@ def search(limit, given, shadow, update, model, rule, noise, plain, work, path):
             worst, m, score = gap, i + 1, top
             begin, record = i + 1 - fact[LENGTH], fact[RECORD]
             break
+    if lists is not None:  # what ends the text
+        lists.new_found[0] = 0
+        for z in range(size):
+            offer(lists, zero, now.score[z, SCORE], now.fact[z, RECORD])
     trace(work, begin, record, path, n)
     return m, score, worst if shadow else 0.0

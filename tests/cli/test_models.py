@@ -63,6 +63,7 @@ KINDS = {
     "word segmenter": (WordSegmenter(max_iter=2, random_state=0), TEXTS, WORDS),
     "averager of word segmenter": (averager(WordSegmenter(max_iter=2)), TEXTS, WORDS),
     "mixer of word segmenter": (mixer(WordSegmenter(max_iter=2)), TEXTS, WORDS),
+    "reranker of word segmenter": (reranker(WordSegmenter(max_iter=2, random_state=0)), TEXTS, WORDS),
     "parser": (ShiftReduceParser("hs28", max_iter=2, random_state=0), SENTENCES, TREES),
     "parser of heads": (
         ShiftReduceParser("hs28", labeled=False, max_iter=2, random_state=0), SENTENCES, HEADS
@@ -71,6 +72,7 @@ KINDS = {
     "mixer of parser": (mixer(ShiftReduceParser("hs28", max_iter=2)), SENTENCES, TREES),
 }  # fmt: skip
 OF_WORDS = [kind for kind, (_, X, _) in KINDS.items() if X is TEXTS]
+WITH_KBEST = ["word segmenter", "averager of word segmenter", "mixer of word segmenter"]
 OF_TREES = [kind for kind, (_, X, _) in KINDS.items() if X is SENTENCES]
 OF_LABELS = [kind for kind in KINDS if kind not in OF_WORDS + OF_TREES]
 
@@ -212,11 +214,51 @@ def test_scores(folder, capsys, kind):
     assert code == 0 and scores == pytest.approx(model.decision_function(KINDS[kind][1]), abs=1e-6)
 
 
+def written(out):
+    """(rank, score, words) of each line of words."""
+    lines = out.splitlines()
+    heads = [head.split() for head in lines[::2]]
+    assert all(head[0] == "#" and len(head) == 3 for head in heads)
+    return [(int(head[1]), float(head[2]), words.split()) for head, words in zip(heads, lines[1::2])]
+
+
+@pytest.mark.parametrize("kind", WITH_KBEST)
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_kbest_of_text(folder, capsys, tmp_path, kind, dictionary):
+    (tmp_path / "d").write_text("京大\n", encoding="utf-8")
+    options = ["--dictionary", tmp_path / "d"] if dictionary else []
+    texts = ["", "他在北京大学 图书馆看书。", "#  0 1"]
+    (tmp_path / "texts").write_text("".join(text + "\n" for text in texts), encoding="utf-8")
+    code, out, err = run(capsys, "tag", tmp_path / "texts", "-m", folder / kind, "--kbest", 3, *options)
+    found = skstruct.load(folder / kind).predict_kbest(
+        texts, 3, **({"dictionary": ["京大"]} if options else {})
+    )
+    expected = [
+        (rank, pytest.approx(score, abs=1e-6), words)
+        for ranked in found
+        for rank, (words, score) in enumerate(ranked)
+    ]
+    assert (code, err) == (0, "") and written(out) == expected and len(found[1]) == 3
+
+
+@pytest.mark.parametrize("kind", [*WITH_KBEST, "reranker of segmenter", "reranker of word segmenter"])
+def test_scores_of_text(folder, capsys, kind):
+    code, out, _ = run(
+        capsys, "tag", folder / "texts", "-m", folder / kind, "--scores", "--tag-separator", " "
+    )
+    texts = (folder / "texts").read_text(encoding="utf-8").split("\n")[:-1]
+    model = skstruct.load(folder / kind)
+    expected = zip(model.decision_function(texts), model.predict(texts))
+    assert code == 0
+    assert written(out) == [(0, pytest.approx(score, abs=1e-6), words) for score, words in expected]
+
+
 @pytest.mark.parametrize(
     "options, kinds",
     [
-        (["--scores"], OF_WORDS),
-        (["--kbest", "2"], [*OF_WORDS, "reranker of tagger"]),
+        (["--scores"], [k for k in OF_WORDS if k not in WITH_KBEST and "reranker of" not in k]),
+        (["--scores", "--dictionary", "texts"], WITH_KBEST),
+        (["--kbest", "2"], [*(k for k in OF_WORDS if k not in WITH_KBEST), "reranker of tagger"]),
         (["--dictionary", "d"], [*OF_LABELS, *OF_TREES, "reranker of segmenter"]),
         (["--adapt", "d"], ["word segmenter", "mixer of word segmenter", "reranker of segmenter", *OF_TREES]),
         (["--label", "xpos"], OF_TREES),
@@ -292,7 +334,7 @@ def test_show_explain(folder, capsys, kind):
         return
     tokens = [token["token"] for token in json.loads(out)["tokens"]]
     assert tokens[1] in ("在", "dog", ["dog", "NN"])
-    assert tokens[2:] == (["(end)"] if "word seg" in kind else [])
+    assert tokens[2:] == (["(end)"] if kind in WITH_KBEST else [])
     assert run(capsys, *arguments)[0] == 0
 
 

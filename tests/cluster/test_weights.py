@@ -42,7 +42,7 @@ def naive(estimator, X, y, n_shards, mixing):
             sums, changed = {name: 0.0 for name in names}, 0
             moved = {name: np.zeros(value.shape[0], bool) for name, value in now.items()}
             for k in range(order.shape[0]):
-                model, stats, _ = run_epoch(
+                model, stats = run_epoch(
                     structure, run.task, order[k : k + 1], lengths, model, plain, QUIET, work
                 )
                 changed += stats.updates

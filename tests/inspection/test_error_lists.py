@@ -51,6 +51,15 @@ def test_segments():
     assert segment_f1_score(y, said, scheme="BIO") == 0.0
 
 
+def test_segments_beside_tokens_without_label_do_not_count():
+    X = [list("abcdefgh"), list("ab")]
+    y = [["B-A", "O", "B-B", None, None, "O", "B-A", "I-A"], ["O", "O"]]
+    said = [["B-B", "O", "B-B", "I-B", "B-A", "O", "B-A", "O"], ["O", "B-A"]]
+    found = errors(Says(said), X, y)
+    assert found.kind == "segments" and found.n_items == 2
+    assert pairs(found) == {("A", "B"): 1, ("A", "A (other boundaries)"): 1, ("(none)", "A"): 1}
+
+
 def test_words_and_tags():
     X, y = ["abcdef", "ab"], [[("ab", "N"), ("c", "V"), ("def", "N")], [("ab", "N")]]
     said = [[("ab", "V"), ("cd", "V"), ("ef", "N")], [("ab", "V")]]

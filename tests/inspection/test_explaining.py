@@ -188,9 +188,15 @@ def test_word_segmenters_are_explained_decision_by_decision(templates):
         explain(segmenter, "ab", [("a", "X"), ("b", "Y")])
 
 
-def test_rerankers_are_explained_node_by_node():
+@pytest.mark.parametrize(
+    "base",
+    [
+        Segmenter(StructuredPerceptron("char", max_iter=2, random_state=0)),
+        WordSegmenter(max_iter=2, random_state=0),
+    ],
+)
+def test_rerankers_are_explained_node_by_node(base):
     X, y = load_segmentation()
-    base = Segmenter(StructuredPerceptron("char", max_iter=2, random_state=0))
     reranker = KBestReranker(base, k=8, cv=3, max_iter=3, random_state=0).fit(X[:60], y[:60])
     weights = {f: w for f, _, w in feature_weights(reranker)}
     assert weights and any(name.startswith("w=") for name in weights)

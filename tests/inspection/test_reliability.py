@@ -60,6 +60,13 @@ def test_segments(pyplot, tagged):
     assert display.accuracy @ display.count == pytest.approx(sum(right))
 
 
+def test_a_label_that_is_no_segment_is_named_by_its_place(pyplot, tagged):
+    crf, X, y = tagged
+    bad = [*y[:3], [None, *y[3][1:]]]
+    with pytest.raises(ValueError, match="sequence 3, position 0: label None does not belong"):
+        ReliabilityDisplay.from_estimator(crf, X[:4], bad, scheme="BIO")
+
+
 def test_words(pyplot):
     X, y = load_segmentation()
     segmenter = Segmenter(L1CRF("char", random_state=0)).fit(X[:60], y[:60])

@@ -14,12 +14,13 @@ from inside import score_of
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import cross_val_score
 
-from skstruct import metrics
+from skstruct import StructuredPerceptron, metrics
 from skstruct.data.schemes import labels_to_spans, spans_to_labels
 from skstruct.metrics import (
     attachment_scorer_for,
     attachment_scores,
     labeled_attachment_score,
+    paired_bootstrap,
     segment_f1_score,
     segment_f1_scorer_for,
     segment_report,
@@ -63,6 +64,22 @@ def test_sequence_accuracy():
     assert sequence_accuracy_score([[], ["A"]], [[], ["B"]]) == 0.5
     assert sequence_accuracy_score((("A",),), [["A"]]) == 1.0
     assert sequence_accuracy_score([], []) == 0.0
+
+
+def test_tokens_without_true_label_do_not_count():
+    y, said = [["A", None, "B"], (None, None), []], [["A", "A", "A"], ["B", "B"], []]
+    assert token_accuracy_score(y, said) == 0.5
+    assert token_accuracy_score(y, said, sample_weight=[1, 3, 1]) == 0.5
+    assert sequence_accuracy_score(y, said) == 0.5  # the empty one is right; the second holds no label
+    assert sequence_accuracy_score([["A", None]], [["A", "B"]]) == 1.0
+    result = paired_bootstrap(y, said, [["A", "A", "B"], ["B", "B"], []], n_resamples=10, random_state=0)
+    assert (result.score_a, result.score_b) == (0.5, 1.0)
+
+
+def test_token_accuracy_is_what_taggers_say_of_partly_labelled_data():
+    X, y = [["a", "b", "c"], ["b", "a"]], [["A", None, "C"], [None, "A"]]
+    tagger = StructuredPerceptron(["U:%x[0,0]"], max_iter=2, random_state=0).fit(X, y)
+    assert tagger.score(X, y) == token_accuracy_score(y, tagger.predict(X)) == 1.0
 
 
 @pytest.mark.parametrize("metric", LABELED[:2])

@@ -11,6 +11,7 @@ import sklearn
 from inside import model_of
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
@@ -329,6 +330,7 @@ class Unaware(BaseEstimator):
         (averager(), "BaggingShuffleAverager cannot be .*; give it the estimator that is inside"),
         (ParameterMixer(), "ParameterMixer cannot be .*; give it the estimator that is inside"),
         (Pipeline([("tag", perceptron())]), "Pipeline cannot be used by"),
+        (FrozenEstimator(perceptron()), "FrozenEstimator cannot be used by BaggingShuffleAverager: what is"),
         (KBestReranker(), "KBestReranker cannot be used by .* inside of its base$"),
         (StructuredPerceptron, "estimator must be an instance, got the class StructuredPerceptron"),
     ],

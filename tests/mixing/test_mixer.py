@@ -11,6 +11,7 @@ import pytest
 import sklearn
 from inside import before_each_round, model_of
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from training_cases import corpus
 
 import skstruct
@@ -231,6 +232,16 @@ def test_estimators_that_cannot_be_mixed(estimator, message):
         ParameterMixer(estimator).fit(X, Y)
     with pytest.raises(ValueError, match=message):
         ParameterMixer(estimator).fit_shards([lambda: (X, Y)])
+
+
+def test_a_frozen_estimator_is_refused_and_stays_as_it_was():
+    tagger = StructuredPerceptron(max_iter=1, random_state=0).fit(X[:5], Y[:5])
+    before = pickle.dumps(tagger)
+    with pytest.raises(ValueError, match="FrozenEstimator cannot be used by ParameterMixer: what is frozen"):
+        ParameterMixer(FrozenEstimator(tagger)).fit(X, Y)
+    with pytest.raises(ValueError, match="FrozenEstimator cannot be used by ParameterMixer: what is frozen"):
+        ParameterMixer(FrozenEstimator(tagger)).fit_shards([lambda: (X, Y)])
+    assert pickle.dumps(tagger) == before
 
 
 def test_an_interrupt_keeps_the_rounds_completed(monkeypatch):

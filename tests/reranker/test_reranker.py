@@ -13,6 +13,7 @@ from skstruct import (
     KBestReranker,
     PassiveAggressiveTagger,
     Segmenter,
+    ShiftReduceParser,
     StructuredPerceptron,
     WordSegmenter,
     load,
@@ -324,8 +325,10 @@ def test_bad_input_is_named():
         reranker().fit(X[:2], y[:2])
     with pytest.raises(ValueError, match="has no predict_kbest"):
         KBestReranker(Segmenter(WordSegmenter())).fit(X, y)
-    with pytest.raises(ValueError, match="base must be a Segmenter or a tagger"):
-        KBestReranker(WordSegmenter()).fit(X, y)
+    with pytest.raises(ValueError, match="base must be a Segmenter, a WordSegmenter or a tagger"):
+        KBestReranker(ShiftReduceParser()).fit(X, y)
+    with pytest.raises(ValueError, match=r"sequence 0, position 0: .* WordSegmenter learns no tags"):
+        KBestReranker(WordSegmenter(), cv=2).fit(X, y)
     for wrong in ({"k": 0}, {"cv": 1}, {"base": 3}):
         with pytest.raises(ValueError, match=f"The '{next(iter(wrong))}' parameter"):
             reranker().set_params(**wrong).fit(X, y)

@@ -125,7 +125,7 @@ def test_missing_file_and_folder_are_os_errors(path, tmp_path):
 
 def test_newer_format_version(path):
     path.write_bytes(build({"kind": "model", "arrays": []}, version=7))
-    message = r"written by a newer skstruct \(format 7, this version reads up to 2\)"
+    message = r"written by a newer skstruct \(format 7, this version reads up to 3\)"
     with pytest.raises(ModelFileError, match=message):
         read_container(path, kind="model")
 

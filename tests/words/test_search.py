@@ -31,9 +31,10 @@ from skstruct.core.feature_table import extended, keys, table_from_keys
 from skstruct.core.hashing import empty_table, keys_of
 from skstruct.core.noise import QUIET, make_noise
 from skstruct.core.store import Rule, weights
-from skstruct.training.epochs import snapshot
+from skstruct.training.epochs import Held, grow_tables, snapshot
 from skstruct.words import epoch as segment
 from skstruct.words.features import PAD, load, previous
+from skstruct.words.kbest import new_lists
 from skstruct.words.keys import IS_NODE, features, in_order
 from skstruct.words.search import SegmentTask, new_work
 
@@ -88,7 +89,9 @@ def train(model, task, rule=PLAIN, noise=QUIET, epochs=1, order=None):
             code, k = segment.epoch(task, order, k, n, model, rule, noise, work)
             assert code in (DONE, TABLE_FULL)
             if code == TABLE_FULL:
-                model = segment.grow(model, rule)
+                held = Held(model)
+                grow_tables(segment, held, rule)
+                model = held.current
         if work.stats[0] == 0:
             break
     return model, work
@@ -208,6 +211,76 @@ def test_state_determines_the_decisions_before():
             length = i - starts[-1]
             before = starts[-1] - starts[-2] if len(starts) > 1 else 0
             assert decisions_before(length, before) == (b[i - 1], b[i - 2] if i > 1 else 2)
+
+
+def ranked(model, text, k, limit=None):
+    """The k best segmentations of a text, as (words, score)."""
+    task = make_task([text], limit=limit)
+    work = new_work(task, model.beam, training=False)
+    lists = new_lists(work, k)
+    most = lists.loss.shape[1]
+    out, score, found = np.empty(most * len(text), np.int8), np.empty((1, most)), np.empty(1, np.int64)
+    segment.predict_kbest(task, 0, 1, model, PLAIN, QUIET, work, lists, out, score, found)
+    decisions = out.reshape(most, len(text))[: found[0]].tolist()
+    return [(segmented_text(text, d), s) for d, s in zip(decisions, score[0].tolist())]
+
+
+@pytest.mark.parametrize("templates", BOTH)
+def test_kbest_is_enumeration(templates):
+    generator = np.random.default_rng(14)
+    model = random_model(templates, 0, generator)
+    known = as_dict(model)
+    for n in [1, 2, 3, 5, 8, 10]:
+        text = "".join(generator.choice(list("abcd"), n))
+        scores = {tuple(w): score_of(known, ORACLE[templates](w)) for w in segmentations(text)}
+        best = sorted(scores.values(), reverse=True)
+        for k in (1, 2, 7, 1000):
+            found = ranked(model, text, k)
+            assert len({tuple(words) for words, _ in found}) == len(found) == min(k, 2 ** (n - 1))
+            values = [score for _, score in found]
+            assert values == sorted(values, reverse=True)
+            assert values == pytest.approx(best[:k], abs=1e-9)
+            assert values == pytest.approx([scores[tuple(words)] for words, _ in found], abs=1e-9)
+            # A beam that no state is lost to.
+            assert ranked(model._replace(beam=n * (n - 1) // 2 + 1), text, k) == found
+
+
+@pytest.mark.parametrize("templates", BOTH)
+@pytest.mark.parametrize("beam", [1, 2, 8])
+def test_kbest_under_a_beam(templates, beam):
+    generator = np.random.default_rng(15)
+    model = random_model(templates, beam, generator)
+    known = as_dict(model)
+    for n in (1, 6, 30, 12):
+        text = "".join(generator.choice(list("abc"), n))
+        limit = generator.choice([FREE, START, INSIDE], n, p=[0.8, 0.1, 0.1]).astype(np.int8)
+        limit[0] = START
+        for limits in (None, [limit]):
+            (decisions,), (best,) = segmented(model, [text], limits)
+            found = ranked(model, text, 50, limits)
+            assert found[0] == (segmented_text(text, decisions), best)
+            assert len({tuple(words) for words, _ in found}) == len(found)
+            assert [s for _, s in found] == sorted((s for _, s in found), reverse=True)
+            for words, score in found:
+                assert score == pytest.approx(score_of(known, ORACLE[templates](words)), abs=1e-9)
+                taken = decisions_of(words)
+                assert limits is None or all(d == f for d, f in zip(limit, taken) if d != FREE)
+            assert ranked(model, text, 4, limits) == found[:4]
+            assert beam > 1 or len(found) == 1
+
+
+@pytest.mark.parametrize("templates", BOTH)
+def test_ties_leave_the_first_in_place(templates):
+    """Weights of one size: many segmentations score the same."""
+    model = random_model(templates, 8, np.random.default_rng(16))
+    value = model.features.weights.value
+    value[:] = np.sign(value)
+    for text in ("abcabcabc", "aaaaaaaa", "bacbacbacbac"):
+        (decisions,), (best,) = segmented(model, [text])
+        found = ranked(model, text, 20)
+        assert found[0] == (segmented_text(text, decisions), best)
+        assert sum(score == best for _, score in found) > 1 or text != "aaaaaaaa"
+        assert len({tuple(words) for words, _ in found}) == len(found)
 
 
 @pytest.mark.parametrize("templates", BOTH)

@@ -1,18 +1,27 @@
 """The word-based segmenter as an estimator."""
 
 import pickle
+from copy import copy
 
 import numpy as np
 import pandas as pd
 import pytest
 from inside import after_each_report, has_model, model_of, training_of
+from segment_oracle import segmentations
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.utils import get_tags
 
 import skstruct
-from skstruct import Segmenter, StructuredPerceptron, WordSegmenter
+from skstruct import (
+    BaggingShuffleAverager,
+    KBestReranker,
+    ParameterMixer,
+    Segmenter,
+    StructuredPerceptron,
+    WordSegmenter,
+)
 from skstruct.data.inputs import Sequences
 from skstruct.datasets import load_segmentation
 from skstruct.metrics import word_f1_score
@@ -131,6 +140,116 @@ def test_partial_annotation():
     # White space needs a flag, which says nothing.
     segmenter = new().fit(["我 喜欢", " 他来"], [[None, False, True, False], [False, True, None]])
     assert segmenter.predict(["我 喜欢"]) == [["我", "喜欢"]]
+
+
+# -- the k best -----------------------------------------------------------------------------------
+def flags_of(words):
+    return [flag for word in words for flag in [True] + [False] * (len(word) - 1)]
+
+
+@pytest.mark.parametrize("templates", ["zsz18", "zc14"])
+def test_kbest_of_a_wide_beam_is_enumeration(templates):
+    segmenter = new(templates=templates, max_iter=2).fit(X[:40], Y[:40])
+    segmenter.set_params(beam_size=None)
+    for text in (X[120][:1], X[121][:2], X[122][:9]):
+        (ranked,) = segmenter.predict_kbest([text], 1000)
+        everything = [tuple(words) for words in segmentations(text)]
+        assert sorted(tuple(words) for words, _ in ranked) == sorted(everything)
+        # The score of one segmentation: that of the best, where no other is allowed.
+        alone = [segmenter.predict_kbest([text], 1, boundaries=[flags_of(words)]) for words, _ in ranked]
+        assert [best[0][0] for (best,) in alone] == [words for words, _ in ranked]
+        assert [best[0][1] for (best,) in alone] == pytest.approx([score for _, score in ranked], abs=1e-9)
+        assert segmenter.predict_kbest([text], 3)[0] == ranked[:3]
+        (wide,) = copy(segmenter).set_params(beam_size=100).predict_kbest([text], 1000)
+        assert {tuple(words): score for words, score in wide} == {tuple(w): score for w, score in ranked}
+
+
+@pytest.mark.parametrize("templates", ["zsz18", "zc14"])
+def test_kbest(templates, tmp_path):
+    segmenter = new(templates=templates, max_iter=3).fit(X[:60], Y[:60])
+    found = segmenter.predict_kbest(X, 6)
+    assert type(found) is Sequences and type(found[0]) is list and type(found[0][0]) is tuple
+    assert type(found[0][0][0]) is list and type(found[0][0][1]) is float
+    assert [ranked[0][0] for ranked in found] == segmenter.predict(X)
+    assert [ranked[0][1] for ranked in found] == segmenter.decision_function(X).tolist()
+    for text, ranked in zip(X, found):
+        assert all("".join(words) == text for words, _ in ranked)
+        assert len({tuple(words) for words, _ in ranked}) == len(ranked) <= 6
+        assert [score for _, score in ranked] == sorted((score for _, score in ranked), reverse=True)
+    assert np.mean([len(ranked) for ranked in found]) > 5
+    assert segmenter.set_params(n_jobs=2).predict_kbest(X, 6) == found
+    segmenter.save(tmp_path / "model")
+    assert skstruct.load(tmp_path / "model").predict_kbest(X, 6) == found
+    assert [ranked[:2] for ranked in found] == segmenter.predict_kbest(X, 2)
+    # A beam of one state has one segmentation to offer.
+    assert {len(ranked) for ranked in segmenter.set_params(beam_size=1).predict_kbest(X)} == {1}
+
+
+def test_kbest_has_more_right_words_than_the_best(fitted):
+    def right(words, true):
+        return len(set(np.cumsum([len(w) for w in words])) & set(np.cumsum([len(w) for w in true])))
+
+    gain = 0
+    for ranked, true in zip(fitted.predict_kbest(X[120:], 5), Y[120:]):
+        gain += max(right(words, true) for words, _ in ranked) - right(ranked[0][0], true)
+    assert gain > 0
+
+
+def test_kbest_obeys_white_space_dictionary_and_boundaries(fitted):
+    text = "他在北京大学图书馆看书。"
+    for options, inside in [
+        ({"dictionary": ["北京大学图书馆"]}, "北京大学图书馆"),
+        ({"boundaries": [[None] * 4 + [True, False, False, True] + [None] * 4]}, "大学图"),
+    ]:
+        (ranked,) = fitted.predict_kbest([text], 8, **options)
+        assert len(ranked) > 1 and all(inside in words for words, _ in ranked)
+        assert ranked[0][0] == fitted.predict([text], **options)[0]
+    (ranked,) = fitted.predict_kbest([" 他在 北京大 学\n"], 8)
+    assert all({2, 5} <= set(np.cumsum([len(w) for w in words])) for words, _ in ranked)
+    assert fitted.predict_kbest(["好", "", " \t", "ab"], 5)[:3] == [
+        [(["好"], fitted.decision_function(["好"])[0])], [([], 0.0)], [([], 0.0)]
+    ]  # fmt: skip
+    assert fitted.predict_kbest([]) == []
+    (everything,) = fitted.predict_kbest(["你好"], 10**9, boundaries=[[True, None]])
+    assert sorted(words for words, _ in everything) == [["你", "好"], ["你好"]]
+
+
+def test_kbest_of_bad_input(fitted):
+    for k in (0, -1, 2.0, True, "two", None):
+        with pytest.raises(ValueError, match=f"k must be an int of at least 1, got {k!r}"):
+            fitted.predict_kbest(["你好"], k)
+    with pytest.raises(ValueError, match="X: sequence 1 must be a text"):
+        fitted.predict_kbest(["你好", 3])
+    with pytest.raises(ValueError, match="sequence 0, position 0: a flag must be"):
+        fitted.predict_kbest(["你好"], boundaries=[[1, None]])
+    with pytest.raises(ValueError, match="dictionary"):
+        fitted.predict_kbest(["你好"], dictionary=["a b"])
+    with pytest.raises(NotFittedError):
+        WordSegmenter().predict_kbest(["你好"])
+
+
+@pytest.mark.parametrize("meta", [BaggingShuffleAverager, ParameterMixer])
+def test_kbest_of_averages_and_mixtures(meta):
+    combined = meta(new(max_iter=2), 2, random_state=0).fit(X[:40], Y[:40])
+    found = combined.predict_kbest(X[120:], 4, dictionary=["我们"])
+    assert found == combined.estimator_.predict_kbest(X[120:], 4, dictionary=["我们"])
+    assert [ranked[0][0] for ranked in found] == combined.predict(X[120:], dictionary=["我们"])
+    assert combined.set_params(n_jobs=2).predict_kbest(X[120:], 4, dictionary=["我们"]) == found
+
+
+@pytest.mark.parametrize("meta", [None, BaggingShuffleAverager])
+def test_kbest_can_be_reranked(meta, tmp_path):
+    base = new(max_iter=2) if meta is None else meta(new(max_iter=2), 2, random_state=0)
+    reranker = KBestReranker(base, k=5, cv=3, max_iter=3, random_state=0)
+    reranker.fit([*X[:60], ""], [*Y[:60], []], X_val=X[60:80], y_val=Y[60:80])
+    predicted = reranker.predict([*X[120:], "", "北京 大学"])
+    assert ["".join(words) for words in predicted] == [*X[120:], "", "北京大学"]
+    assert reranker.score(X[120:], Y[120:]) == pytest.approx(word_f1_score(Y[120:], predicted[:-2]))
+    assert reranker.score(X[:60], Y[:60]) > 0.9 and reranker.oracle_ > 0.7
+    assert len(reranker.history_) == 3 and all("validation_score" in h for h in reranker.history_)
+    reranker.save(tmp_path / "model")
+    same(reranker, skstruct.load(tmp_path / "model"))
+    same(reranker, clone(reranker).set_params(n_jobs=2).fit(X[:60], Y[:60]))
 
 
 # -- bad input -------------------------------------------------------------------------------------

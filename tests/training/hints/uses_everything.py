@@ -67,6 +67,7 @@ word_score: float = segmenter.score(texts, words)
 
 by_words = WordSegmenter("zc14", beam_size=None, update="max-violation", max_iter=1).fit(texts, words)
 found: list[list[str]] = by_words.predict(texts, boundaries=[None] * len(texts))
+cuts: list[tuple[list[str], float]] = by_words.predict_kbest(texts, k=2, dictionary=["北京大学"])[0]
 
 parser = ShiftReduceParser("hs28", beam_size=4, labeled=False, max_iter=1).fit(sentences, trees)
 arcs: list[list[Any]] = parser.partial_fit(sentences, trees).predict(sentences)

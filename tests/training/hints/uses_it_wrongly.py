@@ -31,7 +31,7 @@ L1CRF().partial_fit(X, y)  # attr-defined
 Segmenter(schema="BI")  # call-arg
 Segmenter().fit(["ab"], [["a", "b"]]).predict(["ab"], words=["ab"])  # call-arg
 WordSegmenter(beam_size="wide")  # arg-type
-WordSegmenter().predict_kbest(["ab"])  # attr-defined
+WordSegmenter().predict_kbest(["ab"], "two")  # arg-type
 ShiftReduceParser(beamsize=8)  # call-arg
 ShiftReduceParser(update="late")  # arg-type
 KBestReranker(k=2.5)  # arg-type
