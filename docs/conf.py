@@ -4,6 +4,8 @@ Build with ``pip install ".[docs]"`` and ``sphinx-build -W docs build/docs``. Wh
 names of other packages are links into their documentation.
 """
 
+import importlib
+import inspect
 import os
 import pathlib
 import sys
@@ -44,6 +46,23 @@ myst_heading_anchors = 3
 # Class pages list methods in a table of their own (see _templates); numpydoc would list them again.
 autosummary_generate = True
 numpydoc_show_class_members = False
+
+
+def foreign_methods():
+    """For each public class the names of the methods that it has from other packages."""
+    found = {}
+    for part in ("features", "features.patterns", "data.inputs", "inspection", "metrics", "datasets"):
+        module = importlib.import_module(f"skstruct.{part}")
+        for name, value in {**vars(skstruct), **vars(module)}.items():
+            if inspect.isclass(value):
+                maker = {m: next(c for c in value.__mro__ if m in vars(c)) for m in dir(value)}
+                found[name] = [m for m in maker if not maker[m].__module__.startswith("skstruct")]
+                found[name] += [m for m in maker if m.endswith("_request")]
+    return found
+
+
+autosummary_context = {"foreign_methods": foreign_methods()}
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # docstrings say more
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

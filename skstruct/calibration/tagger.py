@@ -81,7 +81,8 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
 
     References
     ----------
-    .. [1] C. Guo, G. Pleiss, Y. Sun, K. Weinberger (2017). On calibration of modern neural networks. ICML.
+    .. [1] C. Guo, G. Pleiss, Y. Sun, K. Weinberger (2017). On calibration of modern neural networks.
+       ICML.
 
     Examples
     --------
@@ -166,7 +167,7 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
 
     @property
     def history_(self) -> History:
-        """What the tagger noted of its epochs."""
+        """The ``history_`` of the fitted tagger."""
         check_is_fitted(self)
         return self.estimator_.history_
 

@@ -66,11 +66,11 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
         Parameters
         ----------
         X : list of sequences of tokens
-            A token is a str, a tuple of str, a dict of features or a list of str; all tokens of one
-            kind.
+            A token is a str, a tuple of str, a dict of features, a list of str, or a row of numbers; all
+            tokens are of one kind.
         y : list of sequences of labels
-            Labels of one type that sorts (str, int, bool); None marks an unlabelled token, for which
-            the best completion under the current weights counts as gold.
+            Labels of one type that sorts (str, int, bool, float, or tuples of these); None marks an
+            unlabelled token, for which the best completion under the current weights counts as gold.
         sample_weight : array-like of shape (n_sequences,), optional
             Multiplies a sequence's update. Sequences of weight 0 are left out altogether.
         X_val, y_val : lists of sequences, optional

@@ -26,8 +26,8 @@ class StructuredPerceptron(OnlineTagger):
     history_ : list of dict
         For each epoch: ``epoch`` (counted from 1, and on over continued fits), ``updates`` (sequences
         predicted wrongly), ``sequence_error``, ``token_error``, ``loss`` (here the same as ``updates``),
-        ``seconds``, ``complete`` (False if Ctrl-C cut the epoch short), and ``validation_score`` with early
-        stopping.
+        ``seconds``, ``complete`` (False if Ctrl-C cut the epoch short), and ``validation_score`` if sequences
+        are held out.
     resumed_from_ : int
         Epochs that came from the checkpoint; there only if ``checkpoint`` is given.
 
@@ -37,7 +37,8 @@ class StructuredPerceptron(OnlineTagger):
        experiments with perceptron algorithms. EMNLP.
     .. [2] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
        word segmentation, POS tagging and parsing. EACL.
-    .. [3] A. Søgaard (2013). Zipfian corruptions for robust POS tagging. NAACL.
+    .. [3] A. Søgaard (2013). Zipfian corruptions for robust POS tagging.
+       NAACL.
 
     Examples
     --------

@@ -104,7 +104,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
-        """Names of these columns, if they had any."""
+        """Names of the columns of the rows of numbers that it was trained on, if they had any."""
         names = self._rows_encoder("feature_names_in_").names
         if names is None:
             raise AttributeError(f"{type(self).__name__} has no attribute 'feature_names_in_'")

@@ -26,7 +26,7 @@ def add_parser(commands):
     parser = commands.add_parser(
         "show",
         help="describe a model",
-        description="Print the parameters, labels, sizes and weightiest features of a model; or, with "
+        description="Print the parameters, labels, sizes and largest weights of a model; or, with "
         "--explain, what made it label a sentence as it does.",
     )
     parser.add_argument("file", nargs="?", metavar="MODEL", help="a model file")

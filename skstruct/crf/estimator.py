@@ -75,7 +75,7 @@ class L1CRF(
     CallbackSupportMixin,
     ProbabilityTagger,
 ):
-    """Conditional random field with an L1 penalty, trained to the optimum.
+    """Conditional random field with L1 and L2 penalties, trained to the optimum.
 
     Minimises ``Σ -log p(y|x) + c1 ‖λ‖₁ + c2 ‖λ‖²``. The default solver has two stages ([1]_, section 3.4):
     stochastic gradient descent with cumulative L1 penalty [2]_, then a quasi-Newton method. The second stage
@@ -109,7 +109,8 @@ class L1CRF(
        L1-regularized CRFs with heuristic line search strategy. IJCNLP.
     .. [2] Y. Tsuruoka, J. Tsujii, S. Ananiadou (2009). Stochastic gradient descent training for
        L1-regularized log-linear models with cumulative penalty. ACL.
-    .. [3] G. Andrew, J. Gao (2007). Scalable training of L1-regularized log-linear models. ICML.
+    .. [3] G. Andrew, J. Gao (2007). Scalable training of L1-regularized log-linear models.
+       ICML.
     .. [4] K. Gimpel, N. Smith (2010). Softmax-margin CRFs: training log-linear models with cost functions.
        NAACL.
 
@@ -259,8 +260,8 @@ class L1CRF(
 
         Minimises the same objective as :meth:`fit` does with all sequences together. Shards are loaded and
         encoded at the same time, and stay where they are; in a pass they add up objective and gradient, of
-        the weights in use alone. The result depends on the shards, and neither on the workers, nor on
-        how many of them are lost on the way.
+        the weights in use alone. The result depends on the shards, and not on the
+        workers, even if some of them fail.
 
         Parameters
         ----------

@@ -167,7 +167,8 @@ def fetch_conll2000(
 
     References
     ----------
-    E. F. Tjong Kim Sang and S. Buchholz, "Introduction to the CoNLL-2000 shared task: chunking", 2000.
+    E. F. Tjong Kim Sang and S. Buchholz (2000), "Introduction to the CoNLL-2000 shared task: chunking",
+    CoNLL.
     """
     _choose("subset", subset, CHUNKING_FILES)
     part = CHUNKING_FILES[subset]
@@ -223,8 +224,8 @@ def fetch_conll2002(
 
     References
     ----------
-    E. F. Tjong Kim Sang, "Introduction to the CoNLL-2002 shared task: language-independent named entity
-    recognition", 2002.
+    E. F. Tjong Kim Sang (2002), "Introduction to the CoNLL-2002 shared task: language-independent named
+    entity recognition", CoNLL.
     """
     _choose("language", language, ENTITY_FILES)
     _choose("subset", subset, ENTITY_FILES[language])
@@ -292,7 +293,8 @@ def fetch_ud(
 
     References
     ----------
-    J. Nivre et al., "Universal Dependencies v2: an evergrowing multilingual treebank collection", 2020.
+    J. Nivre et al. (2020), "Universal Dependencies v2: an evergrowing multilingual treebank collection",
+    LREC.
     """
     _choose("treebank", treebank, _TREEBANKS)
     _choose("subset", subset, ("train", "dev", "test"))

@@ -154,7 +154,7 @@ class TokenVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
 
         Returns
         -------
-        ndarray of shape (n_features_out_,), object
+        ndarray of shape (n_columns,), object
         """
         check_is_fitted(self)
         return np.array(self._names.all(), dtype=object)

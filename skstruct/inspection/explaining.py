@@ -49,7 +49,7 @@ def explain(
     ValueError
         If the labels are not as many as the tokens, or not labels of the model.
     TypeError
-        If the estimator is of another kind, such as a parser.
+        If the estimator is of another kind.
 
     Examples
     --------

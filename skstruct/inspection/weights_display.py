@@ -111,7 +111,7 @@ class FeatureWeightsDisplay:
     def from_estimator(
         cls, estimator: Any, *, label: Any = None, top: int = 10, ax: Any = None, **kwargs: Any
     ) -> Self:
-        """Draw the weightiest features of a fitted model.
+        """Draw the features with the largest weights of a fitted model.
 
         Parameters
         ----------

@@ -231,8 +231,8 @@ class BaggingShuffleAverager(MetaLearner):
         Returns
         -------
         ndarray of shape (n_estimators,)
-            What each member's ``score`` gives, of taggers token accuracy; their spread is how much of a
-            result is luck.
+            What each member's ``score`` gives, of taggers token accuracy. Their spread shows how much a
+            result depends on the order of the examples.
 
         Raises
         ------

@@ -93,7 +93,7 @@ class ParameterMixer(MetaLearner):
     >>> mixer.predict([["a", "dog", "sleeps"]])
     [['D', 'N', 'V']]
 
-    Data that nobody holds as a whole: each callable runs where its shard is trained.
+    Data that is nowhere held as a whole: each callable runs where its shard is trained.
 
     >>> shards = [lambda: (X[:2], y[:2]), lambda: (X[2:], y[2:])]
     >>> mixer.fit_shards(shards).predict([["a", "dog", "sleeps"]])
@@ -145,8 +145,8 @@ class ParameterMixer(MetaLearner):
             "str or None",
             [str, None],
             """Address of a Dask scheduler, or "auto" for the client that this process has; needs
-            ``skstruct[dask]``. Results do not depend on the workers, nor on how many of them are lost on the
-            way.""",
+            ``skstruct[dask]``. Results do not depend on the workers, even if some of them
+            fail.""",
         ),
     )
 

@@ -45,21 +45,18 @@ if TYPE_CHECKING:
     ``"same"`` follows ``feature_noise``.""",
     min_count="""Features whose weights fewer updates changed do not count. (Features are met while searching:
     there is nothing to count before.)""",
-    early_stopping="""Hold out a part of the sentences, stop when their UAS no longer improves, and keep the
-    best epoch.""",
-    tol="What counts as improvement, in UAS.",
-    warm_start="Let ``fit`` go on from the weights of the last one; words, tags and labels may be new.",
+    warm_start="Start ``fit`` from the weights of the last one; words, tags and labels may be new.",
 )
 @dataclass(eq=False, repr=False)
 class ShiftReduceParser(OnlineLearner, BaseEstimator):
     """Dependency parser in linear time: shift-reduce actions, beam search with state merging.
 
     Words are read from left to right; an action puts the next word on a stack or joins the two trees on
-    its top. The beam keeps the best states at each step, equivalent ones merged into one, which lets it
-    see many more trees than it has places [1]_. The label of an arc is chosen with the arc, its score counts
-    in the search, and what follows looks at it; if no template reads labels (as in ``"hs28"``) they are
-    chosen for the arcs of the tree that was found. Trained by the averaged structured perceptron [2]_ on the
-    actions up to where the search went wrong [3]_, [4]_.
+    its top. The beam keeps the best states at each step, with equivalent states merged, so that it covers
+    many more trees than it has states [1]_. The label of an arc is chosen with the arc, its score counts
+    in the search, and later steps can read it; if no template reads labels (as in ``"hs28"``) they are
+    chosen after the search, for the arcs of the tree that was found. Trained by the averaged structured
+    perceptron [2]_ on the actions up to where the search went wrong [3]_, [4]_.
 
     Attributes
     ----------
@@ -71,7 +68,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     history_ : list of dict
         For each epoch: ``updates`` (sentences learned from), ``sequence_error``, ``token_error`` (wrong heads
         in what was learned from and wrong labels of right trees, by word), ``seconds``, and
-        ``validation_score`` with early stopping.
+        ``validation_score`` if sentences are held out.
 
     Notes
     -----
@@ -83,12 +80,16 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     References
     ----------
-    .. [1] L. Huang, K. Sagae (2010). Dynamic programming for linear-time incremental parsing. ACL.
+    .. [1] L. Huang, K. Sagae (2010). Dynamic programming for linear-time incremental parsing.
+       ACL.
     .. [2] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
        word segmentation, POS tagging and parsing. EACL.
-    .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron algorithm. ACL.
-    .. [4] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact search. NAACL.
-    .. [5] J. Nivre, J. Nilsson (2005). Pseudo-projective dependency parsing. ACL.
+    .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron algorithm.
+       ACL.
+    .. [4] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact search.
+       NAACL.
+    .. [5] J. Nivre, J. Nilsson (2005). Pseudo-projective dependency parsing.
+       ACL.
 
     Examples
     --------

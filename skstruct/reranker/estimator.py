@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     early_stopping="""Stop when the score of held-out sequences no longer improves, and keep the best epoch.
     They are ``X_val`` and ``y_val`` of ``fit``; without these the lattices of a part of ``X``, which are not
     learned from and are scored by the F1 of their nodes. (The base is trained on all sequences of ``X``.)""",
-    warm_start="Let ``fit`` go on from the weights of the last one; the base is trained anew.",
+    warm_start="Start ``fit`` from the weights of the last one; the base is trained anew.",
     checkpoint="""Folder where ``fit`` keeps the state of re-ranking after each epoch; see
     :class:`StructuredPerceptron`. The bases are trained again by a fit that is resumed, unless they have
     checkpoints of their own.""",
@@ -65,13 +65,13 @@ if TYPE_CHECKING:
 )
 @dataclass(eq=False, repr=False)
 class KBestReranker(OnlineLearner, BaseEstimator):
-    """Judge the k best analyses of a base model again, with features of words and of their neighbours.
+    """Re-rank the k best analyses of a base model, with features of words and of their neighbours.
 
     A tagger of characters sees words only label by label. Here the k best segmentations of the base, with
     tags or without, are cut into words; these make a lattice, in which the best path is searched, exactly,
-    under a linear model of words, tags, lengths, their pairs and triples ([1]_, section 6). Of the base's
-    score a word keeps its margin, by how much the best analysis that holds it falls short of the best. Since
-    paths may combine words of several of the k analyses, the result need not be one of these.
+    under a linear model of words, tags, lengths, their pairs and triples ([1]_, section 6). Of the
+    base's score a word keeps its margin: how much lower than the best analysis the best one with this word
+    scores. Since paths may combine words of several of the k analyses, the result need not be one of these.
 
     Training needs analyses as the base makes them for text it has not seen. So the corpus is divided into
     ``cv`` parts; the lattices of each come from a clone of the base that was trained on the others

@@ -266,7 +266,7 @@ class WarmStartParameters(Parameters):
         metadata=parameter(
             "bool",
             ["boolean"],
-            "Let ``fit`` go on from the weights of the last one; features and labels may be new.",
+            "Start ``fit`` from the weights of the last one; features and labels may be new.",
         ),
     )
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     early_stopping="""Stop when the score of held-out texts no longer improves, and keep the best epoch. They
     are ``X_val`` and ``y_val`` of ``fit``; without these a part of ``X``, which is not trained on. Texts that
     are segmented in part are not held out.""",
-    warm_start="Let ``fit`` go on from the weights of the last one.",
+    warm_start="Start ``fit`` from the weights of the last one.",
 )
 @dataclass(eq=False, repr=False)
 class WordSegmenter(OnlineLearner, BaseEstimator):
@@ -85,10 +85,14 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
        incremental model. CIPS-SIGHAN.
     .. [2] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
        word segmentation, POS tagging and parsing. EACL.
-    .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron algorithm. ACL.
-    .. [4] Y. Zhang, S. Clark (2007). Chinese segmentation with a word-based perceptron algorithm. ACL.
-    .. [5] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact search. NAACL.
-    .. [6] L. Huang, D. Chiang (2005). Better k-best parsing. IWPT.
+    .. [3] M. Collins, B. Roark (2004). Incremental parsing with the perceptron algorithm.
+       ACL.
+    .. [4] Y. Zhang, S. Clark (2007). Chinese segmentation with a word-based perceptron algorithm.
+       ACL.
+    .. [5] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact search.
+       NAACL.
+    .. [6] L. Huang, D. Chiang (2005). Better k-best parsing.
+       IWPT.
 
     Examples
     --------
