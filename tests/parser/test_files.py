@@ -104,6 +104,10 @@ def forge(path, change):
     return path
 
 
+def joined(*bytes_):
+    return np.concatenate([np.array(part, np.uint8) for part in bytes_])
+
+
 def _set(name, change):
     def act(state, arrays):
         arrays[name] = change(arrays[name])
@@ -119,12 +123,12 @@ def _say(change):
     ("change", "message"),
     [
         (_set("model.keys.steps", lambda a: a | 128), "keys: a number does not end"),
-        (_set("model.keys.steps", lambda a: np.append(a, [255] * 8 + [127])), "keys are out of range"),
-        (_set("model.keys.steps", lambda a: np.append(a, [127] * 4)), "keys"),
+        (_set("model.keys.steps", lambda a: joined(a, [255] * 8 + [127])), "keys are out of range"),
+        (_set("model.keys.steps", lambda a: joined(a, [255, 255, 255, 127])), "keys.steps are out of range"),
         (_set("model.keys.steps", lambda a: a.astype(np.int64)), "keys: groups are bytes"),
         (_set("model.keys.values1", lambda a: a[:2]), "keys.steps are out of range"),
-        (_set("model.keys.values2", lambda a: np.append(a, [255] * 4 + [127])), "keys must be int32"),
-        (_set("model.weights.packed", lambda a: a[a < 128]), "weights"),
+        (_set("model.keys.values2", lambda a: joined([255] * 4 + [7], a)), "keys must be int32"),
+        (_set("model.weights.packed", lambda a: joined(a, [2])), "weights.held must mark"),
         (_say(lambda s: s["keys"].pop("steps")), "keys: no array"),
         (_say(lambda s: s["keys"]["values"].pop()), "keys.values must be three"),
         (_say(lambda s: s["keys"]["steps"].update(groups="some")), "unknown groups"),
