@@ -9,8 +9,7 @@ and of the sibling on the left as features, chosen from the root downwards, made
 import numpy as np
 
 from ..core.compile import inline
-from .features import FIRST_WORD, NO_CHILD, STACK_END, add_scores, bucket, emit_row, score_row
-from .memory import recall
+from .features import FIRST_WORD, NO_CHILD, STACK_END, bucket, emit_row, score
 from .templates import LC as LEFTMOST
 from .templates import LCL, RCL, S0, S1, S2, H, J
 from .templates import RC as RIGHTMOST
@@ -127,27 +126,11 @@ def best_label(model, rule, noise, plain, work, gold):
 
     ``gold`` >= 0 is the right one, which then has to win by a margin.
     """
-    total, step, K = work.total, model.clock.step[0], model.arcs.slot.shape[0]
-    if model.joint:
-        s, known = recall(work.pairs, work.arc[:2])
-        found = work.pairs.value[s]
-        if not known:
-            found[:] = 0.0
-            add_scores(
-                model.arcs, 0, model.arcs.core, model.arc_features, work.arc, work.value, rule, noise, step,
-                plain, work.look_arc, found,
-            )  # fmt: skip
-        for y in range(found.shape[0]):
-            total[y] = found[y]
-        add_scores(
-            model.arcs, model.arcs.core, K, model.arc_features, work.arc, work.value, rule, noise, step,
-            plain, work.look_arc, total,
-        )  # fmt: skip
-    else:
-        score_row(
-            model.arcs, model.arc_features, work.arc, work.value, rule, noise, step, plain, work.look_arc,
-            total,
-        )  # fmt: skip
+    total = work.total
+    score(
+        model.arcs, model.arc_features, work.pairs, work.arc, work.value, rule, noise, model.clock.step[0],
+        plain, work.look_arc, total,
+    )  # fmt: skip
     if gold >= 0:
         total[gold] -= MARGIN / model.clock.scale[0]
     best = 0

@@ -22,13 +22,12 @@ from .arcs import arcs_of
 from .atoms import AtomEncoder, check_words
 from .epoch import FEW_LABELS
 from .features import ParseModel
+from .groups import ARC_DERIVED, ARC_GROUPS, STATE_DERIVED, STATE_GROUPS, grouped
 from .lines import Lines, check_labels, reads_labels
 from .pseudo import restored
 from .search import ParseTask, new_work
 from .templates import (
-    ARC_CORE,
     ARC_PLACES,
-    CORE,
     STATE_PLACES,
     column_of,
     compile_templates,
@@ -40,9 +39,11 @@ from .trees import ACTION_NAMES
 
 def compiled(lines, rows):
     """The two sets of templates, of states and of arcs, for these rows of atoms."""
-    core, arc_core = (CORE, ARC_CORE) if reads_labels(lines.states) else ((), ())
-    states = compile_templates(lines.states, STATE_PLACES, rows, core)
-    return states, compile_templates(lines.arcs, ARC_PLACES, rows, arc_core)
+    states = compile_templates(lines.states, STATE_PLACES, rows)
+    arcs = compile_templates(lines.arcs, ARC_PLACES, rows)
+    if reads_labels(lines.states):
+        return grouped(states, STATE_GROUPS, STATE_DERIVED), grouped(arcs, ARC_GROUPS, ARC_DERIVED)
+    return states, arcs
 
 
 def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=None):

@@ -23,18 +23,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.codes import EARLY, MAX_VIOLATION
-from ..core.compile import inline
+from ..core.compile import inline, spliced
 from ..core.hashing import mix64
 from ..core.rules import Difference, new_difference
 from .features import AHEAD, FIRST_WORD, N_ACTIONS, Lookup, new_lookup, start_state, successor
 from .labels import best_label, describe_reduction
-from .memory import Memory, new_memory
+from .memory import KINDS, Memory, new_memory
 from .paths import retrace
 from .scoring import label_reductions, score_state
 from .templates import ARC_FIELDS, ARC_LABELS, ARC_NUMBERS, N_FIELDS, J
 from .trees import LEFT, SHIFT
 
-REMEMBERED = 2**10
+REMEMBERED = 2**11
 """Slots for what was computed before in the same sentence."""
 
 N_ARC = len(ARC_FIELDS) + len(ARC_NUMBERS) + len(ARC_LABELS)
@@ -100,10 +100,10 @@ class ParseWork(NamedTuple):
     path_label: np.ndarray  # (2 n,) int32: and their labels, if they are part of the search
     gold_label: np.ndarray  # (2 n,) int32: the labels of the right actions
     head: np.ndarray  # (n,) int32: predicted heads
-    scores: Memory  # of states, as far as they depend on `core`: their gains
-    pairs: Memory  # of dependent and head: what labels score, as far as it depends on these
+    scores: Memory  # of states: by group of templates what actions score
+    pairs: Memory  # of arcs: by group of templates what labels score
     arcs: Memory  # of arcs during the search: the best label, and its score
-    core: np.ndarray  # (3,) int32: of a state, what `scores` goes by
+    whole: np.ndarray  # (1, fields) int32: what `arcs` goes by: all fields
     around: np.ndarray  # (7, n + 1) int32: children and siblings, see parse_labels.py
     arc: np.ndarray  # (F,) int32: fields of an arc
     total: np.ndarray  # (L,) float64: scores of labels
@@ -144,10 +144,10 @@ def new_work(task, model, training=True):
         path_label=np.full(2 * n, -1, np.int32),
         gold_label=np.full(2 * n, -1, np.int32),
         head=np.zeros(n, np.int32),
-        scores=new_memory(REMEMBERED if model.joint else 1, 3, N_ACTIONS),
-        pairs=new_memory(REMEMBERED if model.joint else 1, 2, max(n_labels, 1)),
+        scores=new_memory(REMEMBERED if model.joint else 1, model.templates.by.shape[1], N_ACTIONS),
+        pairs=new_memory(REMEMBERED if model.joint else 1, model.arcs.by.shape[1], max(n_labels, 1)),
         arcs=new_memory(REMEMBERED if model.joint else 1, N_ARC, 2),
-        core=np.zeros(3, np.int32),
+        whole=np.arange(N_ARC, dtype=np.int32)[None],
         around=np.zeros((7, n + 1), np.int32),
         arc=np.zeros(N_ARC, np.int32),
         total=np.zeros(max(n_labels, 1)),
@@ -282,12 +282,11 @@ def _keep(model, states, candidates, k, begin, n_links, kept):
     return x, n_links
 
 
-@inline
+@spliced
 def forget(work):
     """A new sentence, or other weights: what was found before is no longer right."""
-    work.scores.now[0] += 1
-    work.pairs.now[0] += 1
-    work.arcs.now[0] += 1
+    for memory in (work.scores, work.pairs, work.arcs):
+        memory.now[0] += KINDS
 
 
 @inline
