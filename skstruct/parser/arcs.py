@@ -38,7 +38,7 @@ def look_up(task, path, chosen, word, head, model, noise, work, rows, label_rows
     """
     n = head.shape[0]
     load(task.atoms, task.n_forms, np.int64(0), n, model.clock.step[0], noise, work.value)
-    retrace(path, chosen, 2 * n - 1, model, work.stack, work.replay[0])
+    retrace(path, chosen, 2 * n - 1, model.joint, model.symbol, model.tracked, work.stack, work.replay[0])
     look_around(head, n, work.around)
     for k in range(2 * n):
         w = np.int64(word[k])
@@ -56,8 +56,8 @@ def look_up(task, path, chosen, word, head, model, noise, work, rows, label_rows
             elif path[k] == SHIFT:
                 describe_root(row, work.arc)
             else:
-                describe_reduction(path[k], row, work.arc)
-            K, look = label_rows.shape[1], work.look_arc
+                describe_reduction(np.int64(path[k]), row, work.arc)
+            K, look = label_rows.shape[1], work.look
             find_features(model.arcs, model.arc_features.table, work.arc, work.value, look)
             for j in range(K):
                 label_rows[w - 1, j] = look.entry[j]

@@ -97,9 +97,11 @@ class Lookup(NamedTuple):
     known: np.ndarray  # (G,) bool: whether it holds what the group scores
 
 
-def new_lookup(templates):
-    """Scratch for these templates."""
-    K, A, G = templates.slot.shape[0], templates.field.shape[0], templates.by.shape[0]
+def new_lookup(*templates):
+    """Scratch for these templates, those of states or those of arcs at a time."""
+    K, A, G = (
+        max(sizes) for sizes in zip(*(t.slot.shape[:1] + t.field.shape + t.by.shape[:1] for t in templates))
+    )
     ints = np.zeros((4, K), np.int64)
     return Lookup(np.zeros(A + 1, np.int64), *ints, np.zeros(G, np.int64), np.zeros(G, np.bool_))
 
@@ -205,7 +207,7 @@ def list_keys(templates, group, row, value, look):
         place = row[templates.field[a]] + templates.offset[a]
         attribute = templates.attribute[a]
         atom[a] = place if attribute < 0 else value[attribute, place]
-    atom[atom.shape[0] - 1] = 0
+    atom[templates.field.shape[0]] = 0
     for k in range(begin[0], end[0]):
         a, b = atom[slot[k, 0]], atom[slot[k, 1]]
         c, d = atom[slot[k, 2]], atom[slot[k, 3]]
@@ -267,8 +269,8 @@ def look_up(templates, table, row, value, look):
     """``look.entry``: the rows of all features of a row, -1 for unknown ones."""
     for g in range(templates.group.shape[0] - 1):
         list_keys(templates, g, row, value, look)
-    ask_for_slots(table, np.int64(0), look.slot.shape[0], look)
-    find_rows(table, np.int64(0), look.slot.shape[0], look)
+    ask_for_slots(table, np.int64(0), templates.slot.shape[0], look)
+    find_rows(table, np.int64(0), templates.slot.shape[0], look)
 
 
 @inline
@@ -287,29 +289,34 @@ def score(templates, features, memory, row, value, rule, noise, step, plain, loo
 
     What a group of templates adds is taken from ``memory`` if it is known there.
     """
-    G, C = templates.group.shape[0] - 1, features.weights.columns
+    group, table, store, known, place = (
+        templates.group,
+        features.table,
+        features.weights,
+        look.known,
+        look.place,
+    )
+    G, C = group.shape[0] - 1, store.columns
     for g in range(G):
-        s, known = recall(memory, templates.by, g, row)
-        look.place[g], look.known[g] = s, known
-        if not known:
+        place[g], known[g] = recall(memory, templates.by, g, row)
+        if not known[g]:
             list_keys(templates, g, row, value, look)
-            ask_for_slots(features.table, templates.group[g, 0], templates.group[g + 1, 0], look)
+            ask_for_slots(table, group[g, 0], group[g + 1, 0], look)
     for g in range(G):
-        if not look.known[g]:
-            find_rows(features.table, templates.group[g, 0], templates.group[g + 1, 0], look)
-            ask_for_rows(features.weights, templates.group[g, 0], templates.group[g + 1, 0], look)
-    if features.weights.sparse:
+        if not known[g]:
+            find_rows(table, group[g, 0], group[g + 1, 0], look)
+            ask_for_rows(store, group[g, 0], group[g + 1, 0], look)
+    if store.sparse:
         for g in range(G):
-            if not look.known[g]:
-                ask_for_weights(features.weights, templates.group[g, 0], templates.group[g + 1, 0], look)
+            if not known[g]:
+                ask_for_weights(store, group[g, 0], group[g + 1, 0], look)
     total[:C] = 0.0
     for g in range(G):
-        found = memory.value[look.place[g]]
-        if not look.known[g]:
+        found = memory.value[place[g]]
+        if not known[g]:
             found[:C] = 0.0
             add_rows(
-                templates, features, templates.group[g, 0], templates.group[g + 1, 0], rule, noise, step,
-                plain, look, found,
+                templates, features, group[g, 0], group[g + 1, 0], rule, noise, step, plain, look, found
             )  # fmt: skip
         for a in range(C):
             total[a] += found[a]
@@ -351,7 +358,7 @@ def emit_row(templates, features, row, value, noise, step, up, down, look, diffe
     """Emit the features of a row for column ``up``, and against column ``down``; -1 for none."""
     for g in range(templates.group.shape[0] - 1):
         list_keys(templates, g, row, value, look)
-    for k in range(look.slot.shape[0]):
+    for k in range(templates.slot.shape[0]):
         if look.slot[k] < 0:
             continue
         key, compound = look.key[k], look.compound[k]

@@ -2,27 +2,27 @@
 
 import numpy as np
 
-from ..core.compile import inline
+from ..core.compile import spliced
 from .features import N_ACTIONS, score
-from .labels import best_label, describe_reduction
+from .labels import describe_reduction, label_of
 from .memory import recall
 from .trees import LEFT
 
 
-@inline
+@spliced
 def label_reductions(states, x, model, rule, noise, plain, work):
     """Choose the labels of the arcs that a state's reductions make, and add their scores."""
     for action in range(LEFT, N_ACTIONS):
-        describe_reduction(action, states.row[x], work.arc)
+        describe_reduction(np.int64(action), states.row[x], work.arc)
         s, known = recall(work.arcs, work.whole, np.int64(0), work.arc)
         if not known:
-            y = best_label(model, rule, noise, plain, work, np.int64(-1))
+            y = label_of(model, rule, noise, plain, work)
             work.arcs.value[s, 0], work.arcs.value[s, 1] = y, work.total[y]
         states.label[x, action] = np.int32(work.arcs.value[s, 0])
         states.gain[x, action] += work.arcs.value[s, 1]
 
 
-@inline
+@spliced
 def score_state(row, model, rule, noise, plain, work, total):
     """``total``: the scores of the actions in a state, without labels."""
     score(

@@ -27,7 +27,7 @@ from ..core.compile import inline, spliced
 from ..core.hashing import mix64
 from ..core.rules import Difference, new_difference
 from .features import AHEAD, FIRST_WORD, N_ACTIONS, Lookup, new_lookup, start_state, successor
-from .labels import best_label, describe_reduction
+from .labels import describe_reduction, label_of
 from .memory import KINDS, Memory, new_memory
 from .paths import retrace
 from .scoring import label_reductions, score_state
@@ -87,8 +87,7 @@ class ParseWork(NamedTuple):
     """Scratch for sentences of up to n words; belongs to one thread."""
 
     value: np.ndarray  # (A, n + 2 + AHEAD) int32: atoms of the sentence
-    look: Lookup  # for states
-    look_arc: Lookup  # for arcs
+    look: Lookup  # for states and for arcs
     states: States
     candidates: Candidates
     kept: np.ndarray  # (S,) int32: states of the step by hash, -1 where empty
@@ -121,8 +120,7 @@ def new_work(task, model, training=True):
     n_labels = model.arc_features.weights.columns
     return ParseWork(
         value=np.zeros((task.atoms.shape[0], n + 2 + AHEAD), np.int32),
-        look=new_lookup(model.templates),
-        look_arc=new_lookup(model.arcs),
+        look=new_lookup(model.templates, model.arcs),
         states=States(
             np.zeros((most, N_FIELDS + 1), np.int32),
             *np.zeros((2, most)),
@@ -185,7 +183,7 @@ def _sift(candidates, at, size):
     heap[at] = item
 
 
-@inline
+@spliced
 def _add(candidates, k, score, inside, action, left, right):
     candidates.score[k] = score
     candidates.inside[k] = inside
@@ -195,10 +193,10 @@ def _add(candidates, k, score, inside, action, left, right):
     candidates.heap[k] = k
 
 
-@inline
+@spliced
 def _expand(states, begin, end, step, n, candidates):
     """All successors of the states of a step; returns their number."""
-    k = 0
+    k = np.int64(0)  # as in search
     for q in range(begin, end):
         read = states.row[q, J] - FIRST_WORD
         if read < n:
@@ -216,7 +214,7 @@ def _expand(states, begin, end, step, n, candidates):
     return k
 
 
-@inline
+@spliced
 def _slot(kept, states, x):
     """The slot of the kept state that is equivalent to x, or the empty one where x belongs."""
     mask = kept.shape[0] - 1
@@ -249,7 +247,7 @@ def _keep(model, states, candidates, k, begin, n_links, kept):
         best = candidates.heap[0]
         k -= 1
         candidates.heap[0] = candidates.heap[k]
-        _sift(candidates, 0, k)
+        _sift(candidates, np.int64(0), k)
         action, p, q = candidates.action[best], candidates.left[best], candidates.right[best]
         source = p if action == SHIFT else q
         label = np.int32(0)
@@ -357,14 +355,14 @@ def worst_step(gold, n, model, rule, noise, plain, work):
     Returns (m, the best state then); m is 0 if the best state is the right one throughout.
     """
     states, rows, total = work.states, work.replay[0], work.states.gain[work.states.gain.shape[0] - 1]
-    retrace(gold, work.gold_label, 2 * n - 1, model, work.stack, rows)
+    retrace(gold, work.gold_label, 2 * n - 1, model.joint, model.symbol, model.tracked, work.stack, rows)
     right, worst, m, best = 0.0, -np.inf, 0, 0
     for step in range(2 * n - 1):
         score_state(rows[step], model, rule, noise, plain, work, total)
         right += total[gold[step]]
         if model.joint and gold[step] != SHIFT:
-            describe_reduction(gold[step], rows[step], work.arc)
-            best_label(model, rule, noise, plain, work, np.int64(-1))
+            describe_reduction(np.int64(gold[step]), rows[step], work.arc)
+            label_of(model, rule, noise, plain, work)
             right += work.total[work.gold_label[step]]
         x = work.begin[step + 1]
         if x != work.alive[step + 1] and states.score[x] - right >= worst:
@@ -372,7 +370,7 @@ def worst_step(gold, n, model, rule, noise, plain, work):
     return m, best
 
 
-@inline
+@spliced
 def prefix_to_learn(gold, n, model, rule, noise, plain, work):
     """Search, and decide how much of it to learn from: (m, best state), m = 0 for nothing."""
     m, best, lost = search(n, gold, model.update, model, rule, noise, plain, work)
