@@ -1,6 +1,7 @@
 """A dependency parser without scikit-learn around it: vocabulary, weights, prediction, states of training."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -38,10 +39,15 @@ from .trees import ACTION_NAMES
 
 
 def compiled(lines, rows):
-    """The two sets of templates, of states and of arcs, for these rows of atoms."""
-    states = compile_templates(lines.states, STATE_PLACES, rows)
-    arcs = compile_templates(lines.arcs, ARC_PLACES, rows)
-    if reads_labels(lines.states):
+    """The two sets of templates, of states and of arcs, for these rows of atoms; not to be written to."""
+    return _compiled(tuple(lines.states), tuple(lines.arcs), tuple(rows))
+
+
+@lru_cache(maxsize=16)  # each prediction asks for it: a third of the time of one sentence
+def _compiled(state_lines, arc_lines, rows):
+    states = compile_templates(state_lines, STATE_PLACES, rows)
+    arcs = compile_templates(arc_lines, ARC_PLACES, rows)
+    if reads_labels(state_lines):
         return grouped(states, STATE_GROUPS, STATE_DERIVED), grouped(arcs, ARC_GROUPS, ARC_DERIVED)
     return states, arcs
 
