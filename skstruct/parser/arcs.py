@@ -11,7 +11,8 @@ import numpy as np
 
 from ..core.compile import kernel
 from ..core.noise import QUIET
-from .features import find_rows, list_keys, load
+from .features import load
+from .features import look_up as find_features
 from .labels import describe_arc, describe_reduction, describe_root, look_around
 from .paths import retrace
 from .search import new_work
@@ -37,7 +38,7 @@ def look_up(task, path, chosen, word, head, model, noise, work, rows, label_rows
     """
     n = head.shape[0]
     load(task.atoms, task.n_forms, np.int64(0), n, model.clock.step[0], noise, work.value)
-    retrace(path, chosen, 2 * n - 1, model, work.stack, work.replay[0])
+    retrace(path, chosen, 2 * n - 1, model.joint, model.symbol, model.tracked, work.stack, work.replay[0])
     look_around(head, n, work.around)
     for k in range(2 * n):
         w = np.int64(word[k])
@@ -46,8 +47,7 @@ def look_up(task, path, chosen, word, head, model, noise, work, rows, label_rows
         row = work.replay[0, k]
         if path[k] != SHIFT:
             K, look = rows.shape[1], work.look
-            list_keys(model.templates, 0, K, row, work.value, look)
-            find_rows(model.state_features.table, 0, K, look)
+            find_features(model.templates, model.state_features.table, row, work.value, look)
             for j in range(K):
                 rows[w - 1, j] = look.entry[j]
         if model.arc_features.weights.columns > 0:
@@ -56,10 +56,9 @@ def look_up(task, path, chosen, word, head, model, noise, work, rows, label_rows
             elif path[k] == SHIFT:
                 describe_root(row, work.arc)
             else:
-                describe_reduction(path[k], row, work.arc)
-            K, look = label_rows.shape[1], work.look_arc
-            list_keys(model.arcs, 0, K, work.arc, work.value, look)
-            find_rows(model.arc_features.table, 0, K, look)
+                describe_reduction(np.int64(path[k]), row, work.arc)
+            K, look = label_rows.shape[1], work.look
+            find_features(model.arcs, model.arc_features.table, work.arc, work.value, look)
             for j in range(K):
                 label_rows[w - 1, j] = look.entry[j]
 

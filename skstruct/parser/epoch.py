@@ -19,12 +19,12 @@ K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron. EACL, sectio
 import numpy as np
 
 from ..core.codes import DONE, POOL_FULL, RESCALE, STANDARD, TABLE_FULL
-from ..core.compile import inline, kernel
+from ..core.compile import inline, kernel, spliced
 from ..core.feature_table import count_updates, lacks_room, new_table
 from ..core.rules import clear, finish_visit, room_for
 from ..core.store import SMALLEST_SCALE, new_clock
 from .features import FIRST_WORD, N_ACTIONS, ParseModel, emit_row, is_plain, load, start_state, successor
-from .labels import best_label, describe_reduction, describe_root, emit_labels, label_tree, learn_label
+from .labels import describe_reduction, describe_root, emit_labels, label_of, label_tree, learn_label
 from .paths import attach, retrace, trace
 from .search import forget, prefix_to_learn, search
 from .templates import LABEL, S0, S1, H, tracked_fields
@@ -42,14 +42,14 @@ def emit_reductions(path, label, begin, m, wrong, model, noise, work):
     for k in range(begin, m):
         if path[k] != SHIFT:
             up, down = (np.int64(-1), np.int64(label[k])) if wrong else (np.int64(label[k]), np.int64(-1))
-            describe_reduction(path[k], work.replay[wrong, k], work.arc)
+            describe_reduction(np.int64(path[k]), work.replay[wrong, k], work.arc)
             emit_row(
                 model.arcs, model.arc_features, work.arc, work.value, noise, model.clock.step[0], up, down,
-                work.look_arc, work.label_difference,
+                work.look, work.label_difference,
             )  # fmt: skip
 
 
-@inline
+@spliced
 def emit_actions(gold, m, model, noise, work):
     """Emit the features of m right actions, against those of the predicted ones."""
     path, step = work.path, model.clock.step[0]
@@ -60,11 +60,11 @@ def emit_actions(gold, m, model, noise, work):
         begin += 1
     if begin == m:
         return
-    retrace(gold, work.gold_label, m, model, work.stack, work.replay[0])
-    retrace(path, work.path_label, m, model, work.stack, work.replay[1])
+    retrace(gold, work.gold_label, m, model.joint, model.symbol, model.tracked, work.stack, work.replay[0])
+    retrace(path, work.path_label, m, model.joint, model.symbol, model.tracked, work.stack, work.replay[1])
     if model.joint:
-        emit_reductions(gold, work.gold_label, begin, m, 0, model, noise, work)
-        emit_reductions(path, work.path_label, begin, m, 1, model, noise, work)
+        emit_reductions(gold, work.gold_label, begin, m, np.int64(0), model, noise, work)
+        emit_reductions(path, work.path_label, begin, m, np.int64(1), model, noise, work)
     for k in range(begin, m):
         down = np.int64(path[k]) if k == begin else np.int64(-1)
         emit_row(
@@ -95,8 +95,8 @@ def know_labels(gold, heads, labels, n, model, rule, noise, plain, work):
             m = S1 if gold[k] == LEFT else S0
             out[k] = labels[rows[k, m + H] - FIRST_WORD]
             if out[k] < 0:
-                describe_reduction(gold[k], rows[k], work.arc)
-                out[k] = best_label(model, rule, noise, plain, work, np.int64(-1))
+                describe_reduction(np.int64(gold[k]), rows[k], work.arc)
+                out[k] = label_of(model, rule, noise, plain, work)
             symbol = model.symbol[out[k]]
         successor(gold[k], symbol, rows[below], rows[k], model.tracked, rows[k + 1])
 
@@ -107,7 +107,9 @@ def emit_margin(gold, labels, n, model, rule, noise, plain, work):
 
     Returns how many labels are wrong.
     """
-    retrace(gold, work.gold_label, 2 * n - 1, model, work.stack, work.replay[0])
+    retrace(
+        gold, work.gold_label, 2 * n - 1, model.joint, model.symbol, model.tracked, work.stack, work.replay[0]
+    )
     wrong = 0
     for k in range(2 * n):
         if k < 2 * n - 1 and gold[k] == SHIFT:
@@ -115,7 +117,7 @@ def emit_margin(gold, labels, n, model, rule, noise, plain, work):
         if k < 2 * n - 1:
             m = S1 if gold[k] == LEFT else S0
             right = labels[work.replay[0, k, m + H] - FIRST_WORD]
-            describe_reduction(gold[k], work.replay[0, k], work.arc)
+            describe_reduction(np.int64(gold[k]), work.replay[0, k], work.arc)
         else:
             right = labels[work.replay[0, k, S0 + H] - FIRST_WORD]
             describe_root(work.replay[0, k], work.arc)
@@ -124,17 +126,17 @@ def emit_margin(gold, labels, n, model, rule, noise, plain, work):
     return wrong
 
 
-@inline
+@spliced
 def label_root(best, head, model, rule, noise, plain, work, out):
     """Choose the label of the root."""
     describe_root(work.states.row[best], work.arc)
-    y = best_label(model, rule, noise, plain, work, np.int64(-1))
+    y = label_of(model, rule, noise, plain, work)
     for k in range(out.shape[0]):
         if head[k] == 0:
             out[k] = y
 
 
-@inline
+@spliced
 def count_wrong(head, gold, n):
     """Words that were given a head which is not theirs."""
     wrong = 0
@@ -144,7 +146,7 @@ def count_wrong(head, gold, n):
     return wrong
 
 
-@inline
+@spliced
 def visit(i, model, task, rule, noise, plain, work):
     """Search example i and list what it teaches in the two differences.
 

@@ -17,13 +17,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.codes import NO_NOISE
-from ..core.compile import inline
+from ..core.compile import inline, spliced
 from ..core.feature_table import FeatureTable
 from ..core.hashing import EMPTY, home_of, intern, mix64
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
 from ..core.penalties import is_lazy, read_weight
+from ..core.prefetch import prefetch
 from ..core.rules import Difference, emit
 from ..core.store import Clock
+from .memory import recall
 from .templates import (
     DISTANCE,
     LC,
@@ -84,19 +86,24 @@ class ParseModel(NamedTuple):
 
 
 class Lookup(NamedTuple):
-    """Scratch for the features of one row; K templates, A atoms."""
+    """Scratch for the features of one row; K templates in G groups, A atoms."""
 
     atom: np.ndarray  # (A + 1,) int64
     key: np.ndarray  # (K,) int64
     compound: np.ndarray  # (K,) int64
     slot: np.ndarray  # (K,) int64: of the table; -1: no such feature
     entry: np.ndarray  # (K,) int64: what the table holds there
+    place: np.ndarray  # (G,) int64: by group the slot of the memory
+    known: np.ndarray  # (G,) bool: whether it holds what the group scores
 
 
-def new_lookup(templates):
-    """Scratch for these templates."""
-    K, A = templates.slot.shape[0], templates.field.shape[0]
-    return Lookup(np.zeros(A + 1, np.int64), *np.zeros((4, K), np.int64))
+def new_lookup(*templates):
+    """Scratch for these templates, those of states or those of arcs at a time."""
+    K, A, G = (
+        max(sizes) for sizes in zip(*(t.slot.shape[:1] + t.field.shape + t.by.shape[:1] for t in templates))
+    )
+    ints = np.zeros((4, K), np.int64)
+    return Lookup(np.zeros(A + 1, np.int64), *ints, np.zeros(G, np.int64), np.zeros(G, np.bool_))
 
 
 @inline
@@ -189,20 +196,19 @@ def successor(action, label, p, q, tracked, row):
 # --------------------------------------------------------------------------------------------------
 # Features of a row
 # --------------------------------------------------------------------------------------------------
-@inline
-def list_keys(templates, begin, end, row, value, look):
+@spliced
+def list_keys(templates, group, row, value, look):
     """The keys of a row's features; ``look.slot`` is -1 where there is none, else 0.
 
-    Only of the templates ``begin <= k < end``.
+    Only of the templates of one group.
     """
-    atom, slot = look.atom, templates.slot
-    A = templates.field.shape[0]
-    for a in range(A):
+    atom, slot, begin, end = look.atom, templates.slot, templates.group[group], templates.group[group + 1]
+    for a in range(begin[1], end[1]):
         place = row[templates.field[a]] + templates.offset[a]
         attribute = templates.attribute[a]
         atom[a] = place if attribute < 0 else value[attribute, place]
-    atom[A] = 0
-    for k in range(begin, end):
+    atom[templates.field.shape[0]] = 0
+    for k in range(begin[0], end[0]):
         a, b = atom[slot[k, 0]], atom[slot[k, 1]]
         c, d = atom[slot[k, 2]], atom[slot[k, 3]]
         e, f = atom[slot[k, 4]], atom[slot[k, 5]]
@@ -211,26 +217,60 @@ def list_keys(templates, begin, end, row, value, look):
         look.slot[k] = -1 if (a | b | c | d | e | f) < 0 else 0
 
 
-@inline
-def find_rows(table, begin, end, look):
-    """Replace ``look.entry`` by the rows of the listed features, -1 for unknown ones.
-
-    All first slots are read before any is compared: a table is far larger than the caches, and the reads
-    then overlap.
-    """
-    mask = table.shape[0] - 1
+@spliced
+def ask_for_slots(table, begin, end, look):
+    """Where the search for each listed feature begins, to be read by :func:`find_rows`."""
     for k in range(begin, end):
-        look.entry[k] = EMPTY
         if look.slot[k] >= 0:
             s = home_of(table, look.compound[k], look.key[k])
             look.slot[k] = s
-            look.entry[k] = table[s, 1]
+            prefetch(table, 2 * s)
+
+
+@spliced
+def find_rows(table, begin, end, look):
+    """``look.entry``: the rows of the listed features, -1 for unknown ones."""
+    mask = table.shape[0] - 1
     for k in range(begin, end):
-        entry, s = look.entry[k], look.slot[k]
-        while entry != EMPTY and (entry >> 32 != look.compound[k] or table[s, 0] != look.key[k]):
-            s = (s + 1) & mask
+        entry, s = EMPTY, look.slot[k]
+        if s >= 0:
             entry = table[s, 1]
+            while entry != EMPTY and (entry >> 32 != look.compound[k] or table[s, 0] != look.key[k]):
+                s = (s + 1) & mask
+                entry = table[s, 1]
         look.entry[k] = entry if entry == EMPTY else entry & _LOW
+
+
+@spliced
+def ask_for_rows(store, begin, end, look):
+    """Ask for what :func:`add_rows` reads of rows."""
+    for k in range(begin, end):
+        r = look.entry[k]
+        if r >= 0 and store.sparse:
+            prefetch(store.first, r)
+            prefetch(store.count, r)
+        elif r >= 0:
+            prefetch(store.value, r * store.columns)
+
+
+@spliced
+def ask_for_weights(store, begin, end, look):
+    """The same of the pool in which sparse rows stand; ``look.slot`` is where they begin."""
+    for k in range(begin, end):
+        r = look.entry[k]
+        if r >= 0:
+            look.slot[k] = store.first[r]
+            prefetch(store.column, look.slot[k])
+            prefetch(store.value, look.slot[k])
+
+
+@inline
+def look_up(templates, table, row, value, look):
+    """``look.entry``: the rows of all features of a row, -1 for unknown ones."""
+    for g in range(templates.group.shape[0] - 1):
+        list_keys(templates, g, row, value, look)
+    ask_for_slots(table, np.int64(0), templates.slot.shape[0], look)
+    find_rows(table, np.int64(0), templates.slot.shape[0], look)
 
 
 @inline
@@ -244,57 +284,81 @@ def noise_of(edge, noise, step, compound, key):
 
 
 @inline
-def score_row(templates, features, row, value, rule, noise, step, plain, look, total):
-    """``total[a] = Σ_k x_k w[k, a]`` over the features of a row, in units of stored values."""
-    for a in range(features.weights.columns):
-        total[a] = 0.0
-    K = templates.slot.shape[0]
-    add_scores(templates, 0, K, features, row, value, rule, noise, step, plain, look, total)
+def score(templates, features, memory, row, value, rule, noise, step, plain, look, total):
+    """``total[a] = Σ_k x_k w[k, a]`` over the features of a row, in units of stored values.
+
+    What a group of templates adds is taken from ``memory`` if it is known there.
+    """
+    group, table, store, known, place = (
+        templates.group,
+        features.table,
+        features.weights,
+        look.known,
+        look.place,
+    )
+    G, C = group.shape[0] - 1, store.columns
+    for g in range(G):
+        place[g], known[g] = recall(memory, templates.by, g, row)
+        if not known[g]:
+            list_keys(templates, g, row, value, look)
+            ask_for_slots(table, group[g, 0], group[g + 1, 0], look)
+    for g in range(G):
+        if not known[g]:
+            find_rows(table, group[g, 0], group[g + 1, 0], look)
+            ask_for_rows(store, group[g, 0], group[g + 1, 0], look)
+    if store.sparse:
+        for g in range(G):
+            if not known[g]:
+                ask_for_weights(store, group[g, 0], group[g + 1, 0], look)
+    total[:C] = 0.0
+    for g in range(G):
+        found = memory.value[place[g]]
+        if not known[g]:
+            found[:C] = 0.0
+            add_rows(
+                templates, features, group[g, 0], group[g + 1, 0], rule, noise, step, plain, look, found
+            )  # fmt: skip
+        for a in range(C):
+            total[a] += found[a]
 
 
-@inline
-def add_scores(templates, first, last, features, row, value, rule, noise, step, plain, look, total):
-    """The same for the templates ``first <= k < last``, added to ``total``."""
+@spliced
+def add_rows(templates, features, begin, end, rule, noise, step, plain, look, total):
+    """Add the weights of the features ``begin <= k < end``, whose rows are found."""
     store, seen = features.weights, features.seen
     C = store.columns
-    list_keys(templates, first, last, row, value, look)
-    find_rows(features.table, first, last, look)
     if plain and not store.sparse:
-        for k in range(first, last):
+        for k in range(begin, end):
             if look.entry[k] >= 0:
                 place = look.entry[k] * C
                 for a in range(C):
                     total[a] += store.value[place + a]
         return
     if plain:
-        # Rows are found for all features before one is read: the reads then overlap, as in find_rows.
-        for k in range(first, last):
+        for k in range(begin, end):
             r = look.entry[k]
-            look.key[k] = store.first[r] if r >= 0 else 0
-            look.compound[k] = store.count[r] if r >= 0 else 0
-        for k in range(first, last):
-            for place in range(look.key[k], look.key[k] + look.compound[k]):
-                total[store.column[place]] += store.value[place]
+            if r >= 0:
+                for place in range(look.slot[k], look.slot[k] + store.count[r]):
+                    total[store.column[place]] += store.value[place]
         return
-    for k in range(first, last):
+    for k in range(begin, end):
         r = look.entry[k]
         if r < 0 or (seen.shape[0] > 0 and seen[r] < features.min_count):
             continue
-        x = 1.0
-        if not plain:
-            x = noise_of(templates.edge[k], noise, step, look.compound[k], look.key[k])
-        begin = store.first[r] if store.sparse else r * C
-        end = begin + (store.count[r] if store.sparse else C)
-        for place in range(begin, end):
-            column = store.column[place] if store.sparse else place - begin
+        x = noise_of(templates.edge[k], noise, step, look.compound[k], look.key[k])
+        first = store.first[r] if store.sparse else r * C
+        last = first + (store.count[r] if store.sparse else C)
+        for place in range(first, last):
+            column = store.column[place] if store.sparse else place - first
             total[column] += x * read_weight(store, rule, r, place, step)
 
 
 @inline
 def emit_row(templates, features, row, value, noise, step, up, down, look, difference: Difference):
     """Emit the features of a row for column ``up``, and against column ``down``; -1 for none."""
-    list_keys(templates, 0, templates.slot.shape[0], row, value, look)
-    for k in range(look.slot.shape[0]):
+    for g in range(templates.group.shape[0] - 1):
+        list_keys(templates, g, row, value, look)
+    for k in range(templates.slot.shape[0]):
         if look.slot[k] < 0:
             continue
         key, compound = look.key[k], look.compound[k]

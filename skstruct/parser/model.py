@@ -1,6 +1,7 @@
 """A dependency parser without scikit-learn around it: vocabulary, weights, prediction, states of training."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -22,14 +23,13 @@ from .arcs import arcs_of
 from .atoms import AtomEncoder, check_words
 from .epoch import FEW_LABELS
 from .features import ParseModel
+from .groups import ARC_DERIVED, ARC_GROUPS, STATE_DERIVED, STATE_GROUPS, grouped
 from .lines import Lines, check_labels, reads_labels
 from .packed import PARTS, Waiting
 from .pseudo import restored
 from .search import ParseTask, new_work
 from .templates import (
-    ARC_CORE,
     ARC_PLACES,
-    CORE,
     STATE_PLACES,
     column_of,
     compile_templates,
@@ -40,10 +40,17 @@ from .trees import ACTION_NAMES
 
 
 def compiled(lines, rows):
-    """The two sets of templates, of states and of arcs, for these rows of atoms."""
-    core, arc_core = (CORE, ARC_CORE) if reads_labels(lines.states) else ((), ())
-    states = compile_templates(lines.states, STATE_PLACES, rows, core)
-    return states, compile_templates(lines.arcs, ARC_PLACES, rows, arc_core)
+    """The two sets of templates, of states and of arcs, for these rows of atoms; not to be written to."""
+    return _compiled(tuple(lines.states), tuple(lines.arcs), tuple(rows))
+
+
+@lru_cache(maxsize=16)  # each prediction asks for it: a third of the time of one sentence
+def _compiled(state_lines, arc_lines, rows):
+    states = compile_templates(state_lines, STATE_PLACES, rows)
+    arcs = compile_templates(arc_lines, ARC_PLACES, rows)
+    if reads_labels(state_lines):
+        return grouped(states, STATE_GROUPS, STATE_DERIVED), grouped(arcs, ARC_GROUPS, ARC_DERIVED)
+    return states, arcs
 
 
 def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=None):

@@ -29,7 +29,7 @@ def trace(states, x, m, stack, path, label):
 
 
 @inline
-def retrace(path, label, m, model, stack, rows):
+def retrace(path, label, m, joint, symbols, tracked, stack, rows):
     """The states along m actions: ``rows[k]`` is the one before action k."""
     start_state(rows[0])
     depth = 0
@@ -41,9 +41,9 @@ def retrace(path, label, m, model, stack, rows):
         else:
             depth -= 1
             below = stack[depth]
-            if model.joint:
-                symbol = model.symbol[label[k]]
-        successor(path[k], symbol, rows[below], rows[k], model.tracked, rows[k + 1])
+            if joint:
+                symbol = symbols[label[k]]
+        successor(path[k], symbol, rows[below], rows[k], tracked, rows[k + 1])
 
 
 @inline

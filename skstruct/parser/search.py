@@ -23,18 +23,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.codes import EARLY, MAX_VIOLATION
-from ..core.compile import inline
+from ..core.compile import inline, spliced
 from ..core.hashing import mix64
 from ..core.rules import Difference, new_difference
 from .features import AHEAD, FIRST_WORD, N_ACTIONS, Lookup, new_lookup, start_state, successor
-from .labels import best_label, describe_reduction
-from .memory import Memory, new_memory
+from .labels import describe_reduction, label_of
+from .memory import KINDS, Memory, new_memory
 from .paths import retrace
 from .scoring import label_reductions, score_state
 from .templates import ARC_FIELDS, ARC_LABELS, ARC_NUMBERS, N_FIELDS, J
 from .trees import LEFT, SHIFT
 
-REMEMBERED = 2**10
+REMEMBERED = 2**11
 """Slots for what was computed before in the same sentence."""
 
 N_ARC = len(ARC_FIELDS) + len(ARC_NUMBERS) + len(ARC_LABELS)
@@ -87,8 +87,7 @@ class ParseWork(NamedTuple):
     """Scratch for sentences of up to n words; belongs to one thread."""
 
     value: np.ndarray  # (A, n + 2 + AHEAD) int32: atoms of the sentence
-    look: Lookup  # for states
-    look_arc: Lookup  # for arcs
+    look: Lookup  # for states and for arcs
     states: States
     candidates: Candidates
     kept: np.ndarray  # (S,) int32: states of the step by hash, -1 where empty
@@ -100,10 +99,10 @@ class ParseWork(NamedTuple):
     path_label: np.ndarray  # (2 n,) int32: and their labels, if they are part of the search
     gold_label: np.ndarray  # (2 n,) int32: the labels of the right actions
     head: np.ndarray  # (n,) int32: predicted heads
-    scores: Memory  # of states, as far as they depend on `core`: their gains
-    pairs: Memory  # of dependent and head: what labels score, as far as it depends on these
+    scores: Memory  # of states: by group of templates what actions score
+    pairs: Memory  # of arcs: by group of templates what labels score
     arcs: Memory  # of arcs during the search: the best label, and its score
-    core: np.ndarray  # (3,) int32: of a state, what `scores` goes by
+    whole: np.ndarray  # (1, fields) int32: what `arcs` goes by: all fields
     around: np.ndarray  # (7, n + 1) int32: children and siblings, see parse_labels.py
     arc: np.ndarray  # (F,) int32: fields of an arc
     total: np.ndarray  # (L,) float64: scores of labels
@@ -121,8 +120,7 @@ def new_work(task, model, training=True):
     n_labels = model.arc_features.weights.columns
     return ParseWork(
         value=np.zeros((task.atoms.shape[0], n + 2 + AHEAD), np.int32),
-        look=new_lookup(model.templates),
-        look_arc=new_lookup(model.arcs),
+        look=new_lookup(model.templates, model.arcs),
         states=States(
             np.zeros((most, N_FIELDS + 1), np.int32),
             *np.zeros((2, most)),
@@ -144,10 +142,10 @@ def new_work(task, model, training=True):
         path_label=np.full(2 * n, -1, np.int32),
         gold_label=np.full(2 * n, -1, np.int32),
         head=np.zeros(n, np.int32),
-        scores=new_memory(REMEMBERED if model.joint else 1, 3, N_ACTIONS),
-        pairs=new_memory(REMEMBERED if model.joint else 1, 2, max(n_labels, 1)),
+        scores=new_memory(REMEMBERED if model.joint else 1, model.templates.by.shape[1], N_ACTIONS),
+        pairs=new_memory(REMEMBERED if model.joint else 1, model.arcs.by.shape[1], max(n_labels, 1)),
         arcs=new_memory(REMEMBERED if model.joint else 1, N_ARC, 2),
-        core=np.zeros(3, np.int32),
+        whole=np.arange(N_ARC, dtype=np.int32)[None],
         around=np.zeros((7, n + 1), np.int32),
         arc=np.zeros(N_ARC, np.int32),
         total=np.zeros(max(n_labels, 1)),
@@ -185,7 +183,7 @@ def _sift(candidates, at, size):
     heap[at] = item
 
 
-@inline
+@spliced
 def _add(candidates, k, score, inside, action, left, right):
     candidates.score[k] = score
     candidates.inside[k] = inside
@@ -195,10 +193,10 @@ def _add(candidates, k, score, inside, action, left, right):
     candidates.heap[k] = k
 
 
-@inline
+@spliced
 def _expand(states, begin, end, step, n, candidates):
     """All successors of the states of a step; returns their number."""
-    k = 0
+    k = np.int64(0)  # as in search
     for q in range(begin, end):
         read = states.row[q, J] - FIRST_WORD
         if read < n:
@@ -216,7 +214,7 @@ def _expand(states, begin, end, step, n, candidates):
     return k
 
 
-@inline
+@spliced
 def _slot(kept, states, x):
     """The slot of the kept state that is equivalent to x, or the empty one where x belongs."""
     mask = kept.shape[0] - 1
@@ -249,7 +247,7 @@ def _keep(model, states, candidates, k, begin, n_links, kept):
         best = candidates.heap[0]
         k -= 1
         candidates.heap[0] = candidates.heap[k]
-        _sift(candidates, 0, k)
+        _sift(candidates, np.int64(0), k)
         action, p, q = candidates.action[best], candidates.left[best], candidates.right[best]
         source = p if action == SHIFT else q
         label = np.int32(0)
@@ -282,12 +280,11 @@ def _keep(model, states, candidates, k, begin, n_links, kept):
     return x, n_links
 
 
-@inline
+@spliced
 def forget(work):
     """A new sentence, or other weights: what was found before is no longer right."""
-    work.scores.now[0] += 1
-    work.pairs.now[0] += 1
-    work.arcs.now[0] += 1
+    for memory in (work.scores, work.pairs, work.arcs):
+        memory.now[0] += KINDS
 
 
 @inline
@@ -358,14 +355,14 @@ def worst_step(gold, n, model, rule, noise, plain, work):
     Returns (m, the best state then); m is 0 if the best state is the right one throughout.
     """
     states, rows, total = work.states, work.replay[0], work.states.gain[work.states.gain.shape[0] - 1]
-    retrace(gold, work.gold_label, 2 * n - 1, model, work.stack, rows)
+    retrace(gold, work.gold_label, 2 * n - 1, model.joint, model.symbol, model.tracked, work.stack, rows)
     right, worst, m, best = 0.0, -np.inf, 0, 0
     for step in range(2 * n - 1):
         score_state(rows[step], model, rule, noise, plain, work, total)
         right += total[gold[step]]
         if model.joint and gold[step] != SHIFT:
-            describe_reduction(gold[step], rows[step], work.arc)
-            best_label(model, rule, noise, plain, work, np.int64(-1))
+            describe_reduction(np.int64(gold[step]), rows[step], work.arc)
+            label_of(model, rule, noise, plain, work)
             right += work.total[work.gold_label[step]]
         x = work.begin[step + 1]
         if x != work.alive[step + 1] and states.score[x] - right >= worst:
@@ -373,7 +370,7 @@ def worst_step(gold, n, model, rule, noise, plain, work):
     return m, best
 
 
-@inline
+@spliced
 def prefix_to_learn(gold, n, model, rule, noise, plain, work):
     """Search, and decide how much of it to learn from: (m, best state), m = 0 for nothing."""
     m, best, lost = search(n, gold, model.update, model, rule, noise, plain, work)

@@ -44,12 +44,6 @@ N_TREE = 11
 N_FIELDS = 25
 """Fields that say whether two states are equivalent; the distance is a function of them."""
 
-CORE = (J, S0, S1, DISTANCE)
-"""Fields without children, which many states of a sentence share."""
-
-ARC_CORE = (0, 1, 3, 4, 5, 6, 14)
-"""The same of arcs: dependent, head, their neighbours, and distance."""
-
 # Fields of an arc.
 ARC_FIELDS = ("m", "h", "g", "m-1", "m+1", "h-1", "h+1", "m.lc", "m.rc", "h.lc", "h.rc", "sl", "sr", "q0")
 ARC_NUMBERS = ("d", "m.vl", "m.vr", "h.vl", "h.vr")
@@ -102,8 +96,9 @@ class Templates(NamedTuple):
     edge: np.ndarray  # (K,) bool: whether it looks at decisions before
     field: np.ndarray  # (A,) int32: of the state or arc
     offset: np.ndarray  # (A,) int32: added to the place in that field
-    core: int  # of the first so many templates fields are those of `CORE` alone
     attribute: np.ndarray  # (A,) int32: row of the sentence's array of atoms; -1, LABEL: the field's number
+    group: np.ndarray  # (G + 1, 2) int32: where each group's templates and atoms begin, see `groups`
+    by: np.ndarray  # (G, F) int32: the fields that decide what a group scores, -1 behind them; all: -1
 
 
 def is_attribute(name):
@@ -191,7 +186,7 @@ def _repeated(lines, places, attributes):
     return out
 
 
-def compile_templates(lines, places, attributes, core_fields=()):
+def compile_templates(lines, places, attributes):
     """Templates as integers.
 
     Parameters
@@ -201,8 +196,6 @@ def compile_templates(lines, places, attributes, core_fields=()):
         ``STATE_PLACES`` or ``ARC_PLACES``.
     attributes : list of str
         The rows of the array of atoms. That of parts may be there several times.
-    core_fields : tuple of int
-        Templates that read no other fields come first; ``CORE``, ``ARC_CORE`` or none.
 
     Returns
     -------
@@ -225,21 +218,18 @@ def compile_templates(lines, places, attributes, core_fields=()):
             slot = [*slot[:at], len(fields), *slot[at + 1 :]]
             fields.append((field, offset, row + part))
         rows.append((slot, codes[k], edge))
-    A, core = len(fields), 0
-    if core_fields:
-        inner = [all(a is None or fields[a][0] in core_fields for a in row[0]) for row in rows]
-        core = sum(inner)
-        rows = [rows[k] for k in sorted(range(len(rows)), key=lambda k: not inner[k])]
+    A = len(fields)
     slot = [[A if number is None else number for number in row] for row, _, _ in rows]
     columns = np.array(fields, np.int32).reshape(-1, 3).T.copy()
     return Templates(
         slot=np.array(slot, np.int32).reshape(-1, 6),
         code=np.array([code for _, code, _ in rows], np.int32),
         edge=np.array([edge for _, _, edge in rows], np.bool_),
-        core=core,
         field=columns[0],
         offset=columns[1],
         attribute=columns[2],
+        group=np.array([[0, 0], [len(rows), A]], np.int32),
+        by=np.full((1, 1), -1, np.int32),
     )
 
 

@@ -1,0 +1,41 @@
+"""Asking for memory that is read a little later.
+
+A table of features is far larger than the caches of a processor, and most of the time of a search went into
+waiting for its slots, a few at a time. A processor that was asked for lines of memory goes on meanwhile.
+"""
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+
+@intrinsic
+def _prefetch(typingctx, array, index):
+    if not isinstance(array, types.Array) or not isinstance(index, types.Integer):
+        return None
+
+    def generate(context, builder, signature, arguments):
+        kind, _ = signature.args
+        data = context.make_array(kind)(context, builder, arguments[0]).data
+        index = context.cast(builder, arguments[1], signature.args[1], types.intp)
+        place = builder.bitcast(builder.gep(data, [index]), cgutils.voidptr_t)
+        word = ir.IntType(32)
+        signature = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, word, word, word])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", [cgutils.voidptr_t], signature)
+        builder.call(fetch, [place, word(0), word(3), word(1)])  # to read, soon again, not code
+        return context.get_dummy_value()
+
+    return types.none(array, index), generate
+
+
+def prefetch(array, index):
+    """Fetch the line of ``array.ravel()[index]`` of a contiguous array, which need not exist."""
+
+
+@overload(prefetch)
+def _(array, index):
+    def fetch(array, index):
+        _prefetch(array, index)
+
+    return fetch
