@@ -67,7 +67,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
             return None
         allowed = as_sequences(allowed, "allowed", "constraint")
         lengths = lengths_of(sequences)
-        check_same_lengths(lengths, lengths_of(allowed))
+        check_same_lengths(lengths, lengths_of(allowed), ("X", "allowed"))
         token, labels = offsets_of(lengths), self._model.labels
         options = np.ones((int(token[-1]), len(labels)), np.bool_)
         rows = {}  # what a choice means, for choices met before

@@ -36,7 +36,7 @@ class Average:
         Parameters
         ----------
         store : Store
-        row_of : ndarray of shape (R,), int64, optional
+        row_of : ndarray of shape (R,), int, optional
             The common number of each of its rows; by default they are numbered alike.
         rows : int, optional
             Rows that are numbered by now; needed with ``row_of``.
@@ -70,7 +70,7 @@ class Average:
         keys, value = entries(store)
         self.rows = store.first.shape[0] if row_of is None else rows
         if row_of is not None:
-            keys = row_of[keys // C] * C + keys % C
+            keys = row_of[keys // C].astype(np.int64) * C + keys % C
         merged = np.union1d(self.keys, keys)
         before, at = np.searchsorted(merged, self.keys), np.searchsorted(merged, keys)
         self.keys, self.total = merged, _spread(self.total, before, merged.shape[0])

@@ -376,7 +376,15 @@ class TableAverage:
 
     def add(self, store, keys):
         """Add the final weights of a model, with the keys of its rows."""
+        self.add_rows(store, self.number(keys))
+
+    def number(self, keys):
+        """The common numbers of the rows of a model, by their keys."""
         self.table, row_of = extended(self.table, self.entries, keys, 0, self.is_node)
+        return row_of if self.entries[0] > np.iinfo(np.int32).max else row_of.astype(np.int32)
+
+    def add_rows(self, store, row_of):
+        """Add the final weights of a model whose rows are numbered; best when those of all are."""
         self.average.add(store, row_of, int(self.entries[0]))
 
     def result(self):

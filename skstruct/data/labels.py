@@ -117,7 +117,7 @@ def distinct_labels(sequences, offsets):
                 plain = _plain(label)
                 if plain is None:
                     continue
-                if plain != plain:
+                if not _is_itself(plain):
                     _refuse(offsets, k, label, "a label must not be NaN")
                 if type(plain) is not first:
                     _refuse(offsets, k, label, f"expected a label of type {first.__name__}")
@@ -126,6 +126,12 @@ def distinct_labels(sequences, offsets):
         elif first in (list, dict, set):
             _refuse(offsets, 0, labels[0], "expected a label, such as a str or an int")
     return out, [_plain(v) for v in labels]
+
+
+def _is_itself(value):
+    """Whether a value equals itself: NaN does not, and missing values of pandas do not say so."""
+    same = value == value
+    return isinstance(same, (bool, np.bool_)) and bool(same)
 
 
 def _sortable(labels):

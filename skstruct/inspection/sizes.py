@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.types import Corpus
+from ..metrics.confidence import final_step
 from .plotting import new_axes
 
 if TYPE_CHECKING:
@@ -90,8 +91,9 @@ def size_curve(
     Parameters
     ----------
     model : estimator
+        Of a pipeline or a search the estimator inside is meant.
     X, y
-        As its ``score`` takes them; sequences that it was not trained on.
+        As ``score`` of the model takes them; sequences that it was not trained on.
     keep : sequence of float in (0, 1]
         Shares of the weights that are not zero; see ``model.compress``.
     dtype : {"float64", "float32", "float16"}, default="float32"
@@ -116,6 +118,7 @@ def size_curve(
     >>> size_curve(tagger, X, y, keep=[1.0, 0.5]).score[:2]
     array([1., 1.])
     """
+    model, X = final_step(model, X)
     sizes, scores = [], []
     for share in (None, *keep):
         smaller = model if share is None else model.compress(dtype=dtype, keep=share)

@@ -23,7 +23,7 @@ from .atoms import AtomEncoder, check_words
 from .epoch import FEW_LABELS
 from .features import ParseModel
 from .lines import Lines, check_labels, reads_labels
-from .packed import Waiting
+from .packed import PARTS, Waiting
 from .pseudo import restored
 from .search import ParseTask, new_work
 from .templates import (
@@ -273,22 +273,13 @@ class ParserModel(SavableModel):
                 first = replace(model, divisor=0, **nothing)
             waiting.append(Waiting(model))
             del model  # the next one is trained when it is asked for
-        totals = TableAverage(nonzero), TableAverage(nonzero)
-        for model in waiting:
-            for total, (keys, weights) in zip(totals, model.parts()):
-                total.add(weights, keys)
-            del model
-        weights, table, entries = totals[0].result()
-        label_weights, label_table, label_entries = totals[1].result()
-        return replace(
-            first,
-            weights=weights,
-            table=table,
-            entries=entries,
-            label_weights=label_weights,
-            label_table=label_table,
-            label_entries=label_entries,
-        )
+        for part, (_, weights, table, entries) in enumerate(PARTS):
+            total = TableAverage(nonzero)
+            rows = [total.number(member.keys(part)) for member in waiting]
+            for member, row_of in zip(waiting, rows):
+                total.add_rows(member.take_weights(part), row_of)
+            first = replace(first, **dict(zip((weights, table, entries), total.result())))
+        return first
 
 
 # --------------------------------------------------------------------------------------------------

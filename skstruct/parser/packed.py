@@ -7,7 +7,7 @@ order.
 import numpy as np
 
 from ..core.hashing import key_order, keys_of
-from ..core.pruning import with_rows
+from ..core.pruning import rows_in_use, with_rows
 from ..core.store import READ_ONLY
 from ..saving.packing import packed_keys, unpacked_keys
 from ..saving.stores import store_from_state, store_state
@@ -23,15 +23,20 @@ PARTS = (
 def features_state(model, writer, name):
     """The JSON of the features of a :class:`.model.ParserModel` and of their weights."""
     out = {}
-    with writer.packing(model.packed or "float64"):
-        for keys, weights, table, entries in PARTS:
-            found = keys_of(getattr(model, table), getattr(model, entries))
-            order = key_order(found)
-            found, place = found[order], f"{name}.{keys}"
-            out[keys] = packed_keys(found, writer, place) or writer.array(place, found.astype(np.int32))
-            store = with_rows(getattr(model, weights), order)
-            out[weights] = store_state(store, writer, f"{name}.{weights}", model.divisor)
+    for keys, weights, table, entries in PARTS:
+        found, store = keys_of(getattr(model, table), getattr(model, entries)), getattr(model, weights)
+        names = f"{name}.{keys}", f"{name}.{weights}"
+        out[keys], out[weights] = _part_state(found, store, model, writer, names)
     return out
+
+
+def _part_state(keys, store, model, writer, names):
+    """The JSON of keys and of the rows of weights that belong to them."""
+    with writer.packing(model.packed or "float64"):
+        order = key_order(keys)
+        keys = keys[order]
+        node = packed_keys(keys, writer, names[0]) or writer.array(names[0], keys.astype(np.int32))
+        return node, store_state(with_rows(store, order), writer, names[1], model.divisor)
 
 
 def keys_from_state(node, reader, where):
@@ -42,20 +47,24 @@ def keys_from_state(node, reader, where):
 
 
 class Waiting:
-    """The features and weights of a model, which may be let go of."""
+    """The features of a model that have weights, and these; the model may be let go of."""
 
     def __init__(self, model):
-        writer = Writer(False, None)
-        self.state, self.arrays = features_state(model, writer, ""), writer.arrays
-        self.columns = [getattr(model, weights).columns for _, weights, _, _ in PARTS]
+        self.parts = []
+        for keys, weights, table, entries in PARTS:
+            store, writer = getattr(model, weights), Writer(False, None)
+            rows = np.flatnonzero(rows_in_use(store))
+            found = keys_of(getattr(model, table), getattr(model, entries))[rows]
+            state = _part_state(found, with_rows(store, rows), model, writer, (keys, weights))
+            self.parts.append((state, writer.arrays, (rows.shape[0], store.columns)))
 
-    def parts(self):
-        """(keys, weights) of states and of arcs, one after the other."""
-        reader = Reader(self.arrays, None)
-        for (keys, weights, _, _), columns in zip(PARTS, self.columns):
-            found = keys_from_state(self.state[keys], reader, keys)
-            rows = found.shape[0]
-            yield (
-                found,
-                store_from_state(self.state[weights], reader, weights, rows, columns, READ_ONLY, 0, True),
-            )
+    def keys(self, part):
+        """The keys (R, 3) of states (part 0) or arcs (part 1)."""
+        (keys, _), arrays, _ = self.parts[part]
+        return keys_from_state(keys, Reader(arrays, None), "keys")
+
+    def take_weights(self, part):
+        """The rows of weights that belong to them, which are then forgotten."""
+        (_, weights), arrays, shape = self.parts[part]
+        self.parts[part] = None
+        return store_from_state(weights, Reader(arrays, None), "weights", *shape, READ_ONLY, 0, True)

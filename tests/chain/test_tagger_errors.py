@@ -6,6 +6,7 @@ import warnings
 from functools import partial
 
 import numpy as np
+import pandas
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_predict
@@ -97,6 +98,11 @@ BAD_INPUT = {
     "a label of another type": (STR[0], [["A", "B"], ["A", 3, "B"]], "sequence 1, position 1: .*int 3"),
     "an unhashable label": (STR[0], [["A", "B"], ["A", ["B"], "B"]], "sequence 1, position 1: .*list"),
     "a NaN label": (STR[0], [[1.0, 2.0], [1.0, NAN, 2.0]], "y: sequence 1, position 1: .*NaN"),
+    "a missing label of pandas": (
+        STR[0],
+        [["A", "B"], ["A", pandas.NA, "B"]],
+        "y: sequence 1, position 1: .*NaN, got .*<NA>",
+    ),
     "labels that do not sort": (STR[0], [[1j, 2j], [1j] * 3], "y: sequence 0.*sort"),
     "a number beyond float": (put(DICT, {"v": 10**400}), Y, "sequence 1, position 1: .*finite"),
     "a set of several types": (put(DICT, {"v": {"a", 3}}), Y, "sequence 1, position 1: .*int 3"),
@@ -360,6 +366,11 @@ def test_places_where_nothing_is_allowed(n_jobs):
             predict(X, allowed=allowed)
     allowed[29] = [None, "C"]
     with pytest.raises(ValueError, match="allowed: sequence 29, position 1: str 'C' is not a label"):
+        tagger.predict(X, allowed=allowed)
+    with pytest.raises(ValueError, match="^X and allowed must hold the same number of .*, got 30 and 2"):
+        tagger.predict(X, allowed=allowed[:2])
+    allowed[29] = [None]
+    with pytest.raises(ValueError, match="^X and allowed: sequence 29: as many labels as tokens"):
         tagger.predict(X, allowed=allowed)
 
 

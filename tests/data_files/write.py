@@ -24,6 +24,7 @@ FILES = {
     "mixer-4": True,
     "word-segmenter-4": True,
     "parser-4": True,
+    "parser-17": True,
     "reranker-l1crf-17": False,
     "calibrated-4": True,
 }

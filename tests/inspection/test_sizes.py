@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 from skstruct import StructuredPerceptron
 from skstruct.datasets import make_hmm_sequences
+from skstruct.features import TokenVectorizer
 from skstruct.inspection import size_curve
 
 
@@ -23,6 +26,19 @@ def test_points_are_those_of_the_smaller_models(tagged, tmp_path):
         assert curve.file_bytes[k] == (tmp_path / "model").stat().st_size
         assert curve.score[k] == model.score(X, y)
     assert (np.diff(curve.file_bytes) < 0).all()
+
+
+def test_the_model_inside_of_a_pipeline_or_search_is_meant(tagged):
+    _, X, y = tagged
+    pipeline = make_pipeline(TokenVectorizer("word"), StructuredPerceptron(max_iter=2, random_state=0))
+    pipeline.fit(X, y)
+    curve = size_curve(pipeline, X, y, keep=[0.5])
+    inside = pipeline[-1], pipeline[0].transform(X)
+    assert curve.score[0] == pipeline.score(X, y)
+    assert curve.score[1] == inside[0].compress(keep=0.5).score(inside[1], y)
+    assert curve.file_bytes[0] == inside[0].info()["file_bytes"]
+    search = GridSearchCV(StructuredPerceptron(random_state=0), {"max_iter": [2]}, cv=2).fit(X, y)
+    assert size_curve(search, X, y, keep=[0.5]).score[0] == search.score(X, y)
 
 
 def test_picture(tagged):

@@ -276,16 +276,6 @@ def test_files_that_say_what_cannot_be_are_refused(fitted, change, message, tmp_
         skstruct.load(tmp_path / "model")
 
 
-def test_a_file_with_a_feature_twice_is_refused(fitted, tmp_path):
-    fitted.save(tmp_path / "model")
-    header, arrays = read_container(tmp_path / "model", kind="model")
-    keys = arrays[header["estimator"]["state"]["keys"]["$array"]]
-    keys[1] = keys[0]
-    write_container(tmp_path / "model", header, arrays)
-    with pytest.raises(ModelFileError, match="a feature occurs twice"):
-        skstruct.load(tmp_path / "model")
-
-
 # -- scikit-learn ----------------------------------------------------------------------------------
 def test_it_is_an_estimator(fitted):
     with pytest.raises(NotFittedError):

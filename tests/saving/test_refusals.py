@@ -207,7 +207,7 @@ def test_foreign_files(path):
 def test_newer_format(path):
     templates_model().save(path)
     data = bytearray(path.read_bytes())
-    data[8:12] = struct.pack("<I", 3)
+    data[8:12] = struct.pack("<I", 7)
     path.write_bytes(data)
     refuse(path, "written by a newer skstruct")
 
