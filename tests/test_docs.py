@@ -17,7 +17,7 @@ from skstruct.interchange import save_crfsuite
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "skstruct"
-PAGES = ("README.md", "docs/user-guide.md", "docs/switching.md")
+PAGES = ("README.md", "docs/user-guide.md", "docs/recipes.md", "docs/switching.md")
 
 pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the documentation is not installed")
 

@@ -91,8 +91,6 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
        ACL.
     .. [5] L. Huang, S. Fayong, Y. Guo (2012). Structured perceptron with inexact search.
        NAACL.
-    .. [6] L. Huang, D. Chiang (2005). Better k-best parsing.
-       IWPT.
 
     Examples
     --------
@@ -347,7 +345,12 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         -----
         Features look at the word in progress and the one before it, so that prefixes that agree in both
         have the same future. The search keeps the k best of them where it keeps one for :meth:`predict`,
-        and scores no feature twice [6]_. Its memory grows with k.
+        and scores no feature twice [1]_. Its memory grows with k.
+
+        References
+        ----------
+        .. [1] L. Huang, D. Chiang (2005). Better k-best parsing.
+           IWPT.
         """
         pieces, limit = self._limited(X, dictionary, boundaries)
         if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
