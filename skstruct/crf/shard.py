@@ -169,10 +169,13 @@ class CRFShard:
         """Work with these pairs from now on, and all transitions."""
         self.view = None  # two at once would be the largest thing in memory
         n, K = self.objective.n_pairs, self.n_pairs
-        place = np.minimum(np.searchsorted(pairs, self.at[:n]), max(pairs.shape[0] - 1, 0))
-        mine = np.zeros(n, bool) if pairs.shape[0] == 0 else pairs[place] == self.at[:n]
-        self.view = View(self.objective, np.flatnonzero(mine))
-        self.into = np.concatenate([place[mine], self.at[n:] - K + pairs.shape[0]])
+        known = self.at[:n][self.by_place]
+        found = np.searchsorted(known, pairs)
+        place = np.flatnonzero(np.append(known, -1)[found] == pairs)
+        mine = self.by_place[found[place]]
+        order = np.argsort(mine, kind="stable")
+        self.view = View(self.objective, mine[order])
+        self.into = np.concatenate([place[order], self.at[n:] - K + pairs.shape[0]])
 
     # -- summands: which weights there are ----------------------------------------------------------
     def row_counts(self, _, shared):
