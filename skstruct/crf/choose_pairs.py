@@ -154,25 +154,21 @@ def _choose(total, unknown, seen, c1, signed, only_seen, keep):
 def select(start, feature, value, of_feature, new_start, new_feature, new_value):
     """Keep the features with ``of_feature >= 0``, under their new numbers; returns how many.
 
-    The new arrays may be the old ones. Counts only if ``new_start`` is empty.
+    The new arrays may be the old ones.
     """
     n, begin = 0, start[0]
-    write = new_start.shape[0] > 0
     for t in range(start.shape[0] - 1):
         end = start[t + 1]
-        if write:
-            new_start[t] = n
+        new_start[t] = n
         for e in range(begin, end):
             f = of_feature[feature[e]]
             if f >= 0:
-                if write:
-                    new_feature[n] = f
-                    if new_value.shape[0] > 0:
-                        new_value[n] = value[e]
+                new_feature[n] = f
+                if new_value.shape[0] > 0:
+                    new_value[n] = value[e]
                 n += 1
         begin = end
-    if write:
-        new_start[start.shape[0] - 1] = n
+    new_start[start.shape[0] - 1] = n
     return n
 
 

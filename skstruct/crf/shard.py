@@ -25,6 +25,7 @@ from .choose_pairs import (
 from .choose_transitions import shown_conditioned, shown_label_pairs
 from .objective import CRFObjective
 from .options import ObjectiveOptions
+from .sgd import choose_rate
 from .view import View
 
 
@@ -168,10 +169,13 @@ class CRFShard:
         """Work with these pairs from now on, and all transitions."""
         self.view = None  # two at once would be the largest thing in memory
         n, K = self.objective.n_pairs, self.n_pairs
-        place = np.minimum(np.searchsorted(pairs, self.at[:n]), max(pairs.shape[0] - 1, 0))
-        mine = np.zeros(n, bool) if pairs.shape[0] == 0 else pairs[place] == self.at[:n]
-        self.view = View(self.objective, np.flatnonzero(mine))
-        self.into = np.concatenate([place[mine], self.at[n:] - K + pairs.shape[0]])
+        known = self.at[:n][self.by_place]
+        found = np.searchsorted(known, pairs)
+        place = np.flatnonzero(np.append(known, -1)[found] == pairs)
+        mine = self.by_place[found[place]]
+        order = np.argsort(mine, kind="stable")
+        self.view = View(self.objective, mine[order])
+        self.into = np.concatenate([place[order], self.at[n:] - K + pairs.shape[0]])
 
     # -- summands: which weights there are ----------------------------------------------------------
     def row_counts(self, _, shared):
@@ -255,7 +259,9 @@ class CRFShard:
         share = np.count_nonzero(o.lengths) / d.n_sequences
         o.c1, o.c2 = d.c1 * share, d.c2 * share
         seed = np.random.SeedSequence([d.seed, self.number, d.number]).generate_state(1)[0]
-        weights = o.stochastic_passes(d.options, seed=int(seed), weights=d.weights.dense()[self.at])
+        eta0 = choose_rate(o) if d.options.eta0 == "auto" else d.options.eta0
+        options = d.options._replace(sgd_iter=1, eta0=eta0 * d.options.decay**d.number)
+        weights = o.stochastic_passes(options, seed=int(seed), weights=d.weights.dense()[self.at])
         o.c1 = o.c2 = 0.0
         occurrences = np.full(o.size, float(o.n_tokens))
         occurrences[: o.n_pairs] = o.occurrences[o.pair_feature]

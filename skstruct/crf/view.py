@@ -21,35 +21,24 @@ costs 1: measured with 4 to 49 labels."""
 
 @kernel
 def _list_weights(start, feature, value, first, listed, new_start, entry, new_value):
-    """List the weights ``first[f] <= k < first[f + 1]`` of each feature f that is ``listed``.
-
-    Returns how many there are, and only counts if ``new_start`` is empty.
-    """
+    """List the weights ``first[f] <= k < first[f + 1]`` of each feature f that is ``listed``."""
     n = 0
-    write = new_start.shape[0] > 0
     for t in range(start.shape[0] - 1):
-        if write:
-            new_start[t] = n
+        new_start[t] = n
         for e in range(start[t], start[t + 1]):
             f = feature[e]
             if not listed[f]:
                 continue
-            if write:
-                for k in range(first[f], first[f + 1]):
-                    entry[n] = k
-                    if new_value.shape[0] > 0:
-                        new_value[n] = value[e]
-                    n += 1
-            else:
-                n += first[f + 1] - first[f]
-    if write:
-        new_start[start.shape[0] - 1] = n
-    return n
+            for k in range(first[f], first[f + 1]):
+                entry[n] = k
+                if new_value.shape[0] > 0:
+                    new_value[n] = value[e]
+                n += 1
+    new_start[start.shape[0] - 1] = n
 
 
-def _made(kernel, start, feature, value, *how):
-    """New arrays (starts, items, values) by :func:`select` or :func:`_list_weights`."""
-    n = kernel(start, feature, value, *how, start[:0], feature, value)
+def _made(kernel, n, start, feature, value, *how):
+    """New arrays (starts, n items, values) by :func:`select` or :func:`_list_weights`."""
     if n == 0:
         return np.zeros_like(start), np.zeros(0, np.int32), np.zeros(0)
     found = np.empty_like(start), np.empty(n, np.int32), np.empty(n if value.shape[0] else 0)
@@ -79,26 +68,30 @@ class View:
         o = objective
         self.pairs, self.sums, self.parts = pairs, None, None
         label = o.pair_label[pairs]
-        first = np.searchsorted(o.pair_feature[pairs], np.arange(o.n_features + 1)).astype(np.int32)
+        n_weights = np.bincount(o.pair_feature[pairs], minlength=o.n_features)
+        first = np.append(0, np.cumsum(n_weights)).astype(np.int32)
         nothing = np.zeros_like(o.start), np.zeros(0, np.int32), np.zeros(0)
-        if o.products is not None and o.products.is_shorter(o.occurrences, np.diff(first)):
+        if o.products is not None and o.products.is_shorter(o.occurrences, n_weights):
             self.sums, self.parts = o.products, o.products.whole(first, label)
-        elif o.grouping is not None and _is_shorter_by_parts(o, np.diff(first)):
+        elif o.grouping is not None and _is_shorter_by_parts(o, n_weights):
             self.sums = sums = o.parts
-            in_use = np.where(np.diff(first) > 0, np.arange(o.n_features), -1).astype(np.int32)
-            self.parts = Occurrences(*_made(select, *sums.features, in_use), first, label)
+            in_use = np.where(n_weights > 0, np.arange(o.n_features), -1).astype(np.int32)
+            n = np.count_nonzero(in_use[sums.features[1]] >= 0)
+            self.parts = Occurrences(*_made(select, n, *sums.features, in_use), first, label)
         if self.sums is not None:
             table = *self.sums.tokens, self.sums.scores
             self.corpus = Corpus(*o.sequences_of_corpus(), *nothing, *nothing, label, label, *table)
         else:
-            many = np.diff(first) >= MANY
+            many, times = n_weights >= MANY, o.occurrences  # which say how much there will be
+            n_listed, n_runs = int(times @ np.where(many, 0, n_weights)), int(times[many].sum())
+            runs = np.where(many, first[:-1], -1).astype(np.int32)
             run_label = label.copy()
             run_label[first[1:][first[1:] > first[:-1]] - 1] += LAST
             # Runs take the numbers of their first weights for the numbers of the features.
             self.corpus = Corpus(
                 *o.sequences_of_corpus(),
-                *_made(_list_weights, o.start, o.feature, o.value, first, ~many),
-                *_made(select, o.start, o.feature, o.value, np.where(many, first[:-1], -1).astype(np.int32)),
+                *_made(_list_weights, n_listed, o.start, o.feature, o.value, first, ~many),
+                *_made(select, n_runs, o.start, o.feature, o.value, runs),
                 label, run_label, np.zeros(1, np.int64), *nothing[1:], np.zeros(0),
             )  # fmt: skip
         self.where = np.concatenate([pairs, np.arange(o.n_pairs, o.size)])

@@ -12,6 +12,7 @@ import pytest
 from inside import before_each_sum, kept_by_a_worker, model_of
 
 from skstruct import L1CRF
+from skstruct.cluster import tasks
 
 distributed = pytest.importorskip("distributed")
 OPTIONS = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
@@ -60,7 +61,9 @@ def worker_of(cluster, shard):
 
 
 @pytest.mark.parametrize("n_workers, threads", [(1, 1), (2, 1), (3, 1), (1, 2)])
-def test_workers_or_threads(here, n_workers, threads):
+def test_workers_or_threads(here, monkeypatch, n_workers, threads):
+    if n_workers == 3:  # what is not small is data of the cluster
+        monkeypatch.setattr(tasks, "SMALL", 0)
     options = {**OPTIONS, "n_workers": n_workers, "threads_per_worker": threads}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         given = {1: client, 2: "auto", 3: client.scheduler.address}[n_workers]
@@ -82,6 +85,8 @@ def test_a_worker_that_dies_changes_nothing(here, monkeypatch, when):
             os.kill(killed[-1], signal.SIGKILL)
 
     before_each_sum(monkeypatch, kill)
+    if when in ("descend", "evaluate"):
+        monkeypatch.setattr(tasks, "SMALL", 0)
     options = {**OPTIONS, "n_workers": 2}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         assert_same(here, new().fit_shards(shards(), client=client))
