@@ -20,11 +20,11 @@ from ..core.noise import EDGE_STREAM, factor
 from ..core.penalties import is_free
 from ..core.rules import Difference, begin_step, clear, emit, end_step, new_difference, room_for
 from ..core.store import SMALLEST_SCALE, Clock, Store
-from .bigram import add_costs, forbid, is_plain, score_sequence
+from .bigram import forbid, is_plain, score_sequence
 from .bigram import new_work as new_chain_work
 from .dense import DenseWork, apply_dense, clear_dense, dense_norm
 from .features import Runs, sum_rows
-from .visit import count_mistakes, emit_features, note_update, set_target
+from .visit import add_costs, count_mistakes, emit_features, note_update, set_target
 from .viterbi import path_score
 from .viterbi_second import Trigrams, trigram_score, viterbi, viterbi_wrong
 
@@ -56,6 +56,7 @@ class TrigramWork(NamedTuple):
     score: np.ndarray  # (2, T * L * L) float64 [t, previous, last]; for t = 0 [last]
     path: np.ndarray
     target: np.ndarray
+    labels: np.ndarray
     node_difference: Difference
     edge_difference: Difference
     dense: DenseWork | tuple[()]

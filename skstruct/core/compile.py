@@ -23,6 +23,7 @@ concerns the kernels of this package alone: numba's settings stay as they are.
 """
 
 import functools
+import gc
 import glob
 import hashlib
 import inspect
@@ -295,6 +296,26 @@ def clear_cache():
     return [folder for folder in found if not os.path.isdir(folder)]
 
 
+def _without_collector(function):
+    """``function`` with Python's cyclic collector off.
+
+    A compilation makes millions of objects, few of which are garbage: to walk over them again and again takes
+    a tenth of the time.
+    """
+
+    @functools.wraps(function)
+    def call(*arguments, **options):
+        enabled = gc.isenabled()
+        gc.disable()
+        try:
+            return function(*arguments, **options)
+        finally:
+            if enabled:
+                gc.enable()
+
+    return call
+
+
 def _compiler(**options):
     decorate = njit(**options, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)
 
@@ -305,6 +326,7 @@ def _compiler(**options):
                 compiled._cache = _Cache(function)
             else:
                 compiled.enable_caching()
+            compiled._compiler.compile = _without_collector(compiled._compiler.compile)
         return compiled
 
     return compile
