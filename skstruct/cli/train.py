@@ -87,7 +87,9 @@ def add_parser(commands):
         "otherwise; segments stay what conlleval takes them for",
     )  # fmt: skip
     group.add_argument("--verbose", "-v", action="store_true", help="a line for each epoch")
-    group.add_argument("--compact", action="store_true", help="smaller file, without the state of training")
+    group.add_argument(
+        "--compact", action="store_true", help="smaller file, without the state of training"
+    )
     parser.set_defaults(run=run, usage_error=parser.error)
 
 
