@@ -122,7 +122,7 @@ def new_work(task, n_labels, training=True, listed=True):
         path=labels[1],
         target=labels[0],
         labels=labels,
-        node_difference=new_difference(2 * (node_features + T) if training else 0),
+        node_difference=new_difference(2 * node_features + 4 * T if training else 0),
         edge_difference=new_difference(2 * (edge_features + T) if training else 0),
         dense=new_dense_work(task.dense, n_labels, training and not listed),
         stats=np.zeros(3),
@@ -274,7 +274,7 @@ def _find_rival(gold, T, chain, rule, stride, work):
 def epoch(task, order, begin, end, chain, rule, noise, work):
     """As :func:`epoch_of_all`; where they are equal, by a kernel that compiles faster."""
     if lean.serves(task, chain, rule, noise):
-        return lean.epoch(task, order, begin, end, chain, rule, noise, work)
+        return lean.epoch(task, order, begin, end, chain, rule, work)
     return epoch_of_all(task, order, begin, end, chain, rule, noise, work)
 
 

@@ -72,6 +72,27 @@ def serves(task, chain, rule, noise):
     return full and not (noisy or owes(rule) or task.dense or task.edges.row.shape[0])
 
 
+def corpus_of(task):
+    """The :class:`Corpus` of a task."""
+    return Corpus(
+        task.token, task.anchor, task.left, task.nodes.row, task.nodes.lo, task.nodes.width, task.bag,
+        task.gold, task.weight, task.node_alive,
+    )  # fmt: skip
+
+
+def weights_of(chain, rule):
+    """The :class:`Weights` of a chain."""
+    return Weights(
+        chain.nodes.value, chain.nodes.moment, chain.edges.value, chain.edges.moment, chain.clock,
+        chain.bigram, chain.start, chain.allowed, chain.end, chain.cost, rule,
+    )  # fmt: skip
+
+
+def work_of(work):
+    """The :class:`Work` of the scratch of either order."""
+    return Work(work.emission, work.transition, work.score, work.labels, work.node_difference, work.stats)
+
+
 # --------------------------------------------------------------------------------------------------
 # Scores
 # --------------------------------------------------------------------------------------------------
@@ -242,16 +263,7 @@ def _passive_aggressive(x, order, begin, end, weights, work):
     return DONE, end
 
 
-def epoch(task, order, begin, end, chain, rule, noise, work):
+def epoch(task, order, begin, end, chain, rule, work):
     """See :func:`.bigram.epoch`; for what :func:`serves` names."""
-    x = Corpus(
-        task.token, task.anchor, task.left, task.nodes.row, task.nodes.lo, task.nodes.width, task.bag,
-        task.gold, task.weight, task.node_alive,
-    )  # fmt: skip
-    weights = Weights(
-        chain.nodes.value, chain.nodes.moment, chain.edges.value, chain.edges.moment, chain.clock,
-        chain.bigram, chain.start, chain.allowed, chain.end, chain.cost, rule,
-    )  # fmt: skip
-    scratch = Work(work.emission, work.transition, work.score, work.labels, work.node_difference, work.stats)
     visit = _perceptron if rule.update == PERCEPTRON else _passive_aggressive
-    return visit(x, order, begin, end, weights, scratch)
+    return visit(corpus_of(task), order, begin, end, weights_of(chain, rule), work_of(work))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.chain import lean
+from skstruct.chain import lean, trigram
 from tests.inside import training_of
 
 LETTERS = [[c for c in word] for word in ("banana", "cab", "abacus", "d", "dada", "", "scuba", "bead")]
@@ -18,7 +18,8 @@ def learned(estimator, X, y, weight):
     """Everything that a fit and a pass over more data leave behind, as arrays."""
     estimator.fit(X, y, sample_weight=weight).partial_fit(X[::-1], y[::-1])
     state = training_of(estimator).model
-    found = [part for store in (state.nodes, state.edges) for part in (store.value, store.moment)]
+    stores = [state.nodes, state.edges, *([state.trigrams] if estimator.order == 2 else [])]
+    found = [part for store in stores for part in (store.value, store.moment)]
     return [
         *found,
         *state.clock,
@@ -36,6 +37,16 @@ CASES = {
     "rare features": (StructuredPerceptron, {"min_count": 2}, LETTERS, KINDS, None),
     "values": (StructuredPerceptron, {"features": "auto"}, DICTS, KINDS, None),
     "no bigram": (StructuredPerceptron, {"features": TEMPLATES[:3]}, LETTERS, KINDS, None),
+    "order 2": (StructuredPerceptron, {"order": 2}, LETTERS, KINDS, None),
+    "order 2, labels missing": (StructuredPerceptron, {"order": 2}, DICTS, PARTIAL, np.arange(8) / 3),
+    "order 2, decay and costs": (
+        StructuredPerceptron,
+        {"order": 2, "penalty": "l2", "alpha": 0.3, "class_weight": "balanced", "features": TEMPLATES[:3]},
+        LETTERS,
+        KINDS,
+        None,
+    ),
+    "order 2, last weights": (StructuredPerceptron, {"order": 2, "average": False}, LETTERS, KINDS, None),
     "PA": (PassiveAggressiveTagger, {"variant": "PA"}, LETTERS, KINDS, None),
     "PA-I": (PassiveAggressiveTagger, {"variant": "PA-I", "C": 0.01}, DICTS, KINDS, np.arange(8) / 3),
     "PA-II, labels missing": (PassiveAggressiveTagger, {"variant": "PA-II"}, LETTERS, PARTIAL, None),
@@ -49,6 +60,7 @@ def test_training_is_that_of_the_kernels_for_everything(case, monkeypatch):
     features = {"features": "auto" if X is DICTS else TEMPLATES}
     estimator = learner(**{"max_iter": 4, "random_state": 1, **features, **parameters})
     small = learned(estimator, X, y, weight)
-    monkeypatch.setattr(lean, "serves", lambda *arguments: False)
+    for module in (lean, trigram):
+        monkeypatch.setattr(module, "serves", lambda *arguments: False)
     for one, other in zip(small, learned(estimator, X, y, weight), strict=True):
         np.testing.assert_array_equal(one, other)
