@@ -21,6 +21,7 @@ from ..core.penalties import is_lazy, owes
 from ..core.rules import Difference, begin_step, clear, end_step, new_difference, room_for
 from ..core.store import SMALLEST_SCALE, Clock, Store
 from ..features.encoded import Bag, Dense, Grid
+from . import lean
 from .dense import (
     DenseWork,
     apply_dense,
@@ -39,7 +40,7 @@ from .features import (
     sum_grid,
     sum_rows,
 )
-from .visit import count_mistakes, emit_features, note_update, set_target
+from .visit import add_costs, count_mistakes, emit_features, note_update, set_target
 from .viterbi import path_score, viterbi, viterbi_wrong
 
 STORES = ("nodes", "edges")
@@ -87,6 +88,7 @@ class ChainWork(NamedTuple):
     score: np.ndarray  # (2, T * L) float64: best scores of prefixes by their last label
     path: np.ndarray  # (T,) int32: the predicted labels
     target: np.ndarray  # (T,) int32: the gold labels, completed where there are none
+    labels: np.ndarray  # (2, T) int32: both, the target first
     node_difference: Difference
     edge_difference: Difference
     dense: DenseWork | tuple[()]
@@ -109,6 +111,7 @@ def new_work(task, n_labels, training=True, listed=True):
         node_features += T * task.dense.n_rows
     edge_features = n_anchors * int(task.edges.width.sum())
     steps = T if edge_features else 1
+    labels = np.empty((2, T), np.int32)
     return ChainWork(
         node_runs=new_runs(node_features),
         edge_runs=new_runs(max(edge_features, 1)),
@@ -116,9 +119,10 @@ def new_work(task, n_labels, training=True, listed=True):
         emission=np.empty(T * n_labels),
         transition=np.empty(steps * n_labels * n_labels),
         score=np.empty((2 if training else 1, T * n_labels)),
-        path=np.empty(T, np.int32),
-        target=np.empty(T, np.int32),
-        node_difference=new_difference(2 * node_features if training else 0),
+        path=labels[1],
+        target=labels[0],
+        labels=labels,
+        node_difference=new_difference(2 * node_features + 4 * T if training else 0),
         edge_difference=new_difference(2 * (edge_features + T) if training else 0),
         dense=new_dense_work(task.dense, n_labels, training and not listed),
         stats=np.zeros(3),
@@ -235,17 +239,6 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
     return n_nodes, n_edges
 
 
-@spliced
-def add_costs(gold, cost, L, emission):
-    """Cost-augmented decoding: missing the gold label y at t gains ``cost[y]``."""
-    for t in range(gold.shape[0]):
-        g = gold[t]
-        if g >= 0 and cost[g] != 0.0:
-            for y in range(L):
-                if y != g:
-                    emission[t * L + y] += cost[g]
-
-
 @inline
 def forbid(option, first, T, L, emission):
     """Labels that a token must not get score -inf."""
@@ -278,8 +271,15 @@ def _find_rival(gold, T, chain, rule, stride, work):
     return wrong - right + (0.0 if rule.hamming else 1.0)
 
 
-@kernel
 def epoch(task, order, begin, end, chain, rule, noise, work):
+    """As :func:`epoch_of_all`; where they are equal, by a kernel that compiles faster."""
+    if lean.serves(task, chain, rule, noise):
+        return lean.epoch(task, order, begin, end, chain, rule, work)
+    return epoch_of_all(task, order, begin, end, chain, rule, noise, work)
+
+
+@kernel
+def epoch_of_all(task, order, begin, end, chain, rule, noise, work):
     """Visit the examples ``order[begin:end]`` in turn: decode, step, tick.
 
     Perceptron: if the best labelling (under costs) is not the target, step towards the target.
@@ -371,5 +371,5 @@ def predict_plain(
             if bag_start.shape[0] > 1:
                 sum_bag(bag, first, T, weight, L, emission)
             total[i] = viterbi(
-                emission, transition, 0, start, end, out[:0], score, out[first : first + T], T, L
+                emission, transition, np.int64(0), start, end, out[:0], score, out[first : first + T], T, L
             )

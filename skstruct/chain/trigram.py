@@ -20,11 +20,13 @@ from ..core.noise import EDGE_STREAM, factor
 from ..core.penalties import is_free
 from ..core.rules import Difference, begin_step, clear, emit, end_step, new_difference, room_for
 from ..core.store import SMALLEST_SCALE, Clock, Store
-from .bigram import add_costs, forbid, is_plain, score_sequence
+from . import lean_second
+from .bigram import forbid, is_plain, score_sequence
 from .bigram import new_work as new_chain_work
 from .dense import DenseWork, apply_dense, clear_dense, dense_norm
 from .features import Runs, sum_rows
-from .visit import count_mistakes, emit_features, note_update, set_target
+from .lean import serves
+from .visit import add_costs, count_mistakes, emit_features, note_update, set_target
 from .viterbi import path_score
 from .viterbi_second import Trigrams, trigram_score, viterbi, viterbi_wrong
 
@@ -56,6 +58,7 @@ class TrigramWork(NamedTuple):
     score: np.ndarray  # (2, T * L * L) float64 [t, previous, last]; for t = 0 [last]
     path: np.ndarray
     target: np.ndarray
+    labels: np.ndarray
     node_difference: Difference
     edge_difference: Difference
     dense: DenseWork | tuple[()]
@@ -186,8 +189,15 @@ def _has_room(task, chain, work):
     return False
 
 
-@kernel
 def epoch(task, order, begin, end, chain, rule, noise, work):
+    """As :func:`epoch_of_all`; where they are equal, by a kernel that compiles faster."""
+    if rule.update == PERCEPTRON and serves(task, chain, rule, noise):
+        return lean_second.epoch(task, order, begin, end, chain, rule, work)
+    return epoch_of_all(task, order, begin, end, chain, rule, noise, work)
+
+
+@kernel
+def epoch_of_all(task, order, begin, end, chain, rule, noise, work):
     """Visit the examples ``order[begin:end]`` in turn: decode, step, tick. See :func:`.bigram.epoch`."""
     L = chain.nodes.columns
     one = np.int64(1)
@@ -246,8 +256,15 @@ def decode(task, i, chain, rule, noise, plain, work, path):
     )  # fmt: skip
 
 
-@kernel
 def predict(task, begin, end, chain, rule, noise, work, out, score):
+    """As :func:`predict_all`; where they are equal, by a kernel that compiles faster."""
+    if task.option.shape[0] == 0 and serves(task, chain, rule, noise):
+        return lean_second.predict(task, begin, end, chain, rule, work, out, score)
+    return predict_all(task, begin, end, chain, rule, noise, work, out, score)
+
+
+@kernel
+def predict_all(task, begin, end, chain, rule, noise, work, out, score):
     """Label the sequences ``begin <= i < end``. See :func:`.bigram.predict`."""
     plain = is_plain(chain, rule, noise)
     read_trigrams(chain, rule, noise, work)

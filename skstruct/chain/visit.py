@@ -30,6 +30,17 @@ def count_mistakes(gold, path):
 
 
 @spliced
+def add_costs(gold, cost, L, emission):
+    """Cost-augmented decoding: missing the gold label y at t gains ``cost[y]``."""
+    for t in range(gold.shape[0]):
+        g = gold[t]
+        if g >= 0 and cost[g] != 0.0:
+            for y in range(L):
+                if y != g:
+                    emission[t * L + y] += cost[g]
+
+
+@spliced
 def note_update(stats, mistakes, loss):
     """Count an update."""
     stats[0] += 1.0

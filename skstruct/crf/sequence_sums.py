@@ -69,7 +69,7 @@ def _scaled_forward(s, potentials, T, L):
         for y in range(L):
             x[t * L + y] = emission[t * L + y] - top
         log_z += top
-    exp_all(x, T * L, s.scratch, s.bits)
+    exp_all(x, np.uint64(T * L), s.scratch, s.bits)
     for y in range(L):
         if potentials.start[y] != 0.0:
             x[y] = 0.0

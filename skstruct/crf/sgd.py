@@ -247,9 +247,10 @@ def descend(corpus, schedule, order, begin, end, s):
             s.clock[1] += rate * penalty
             continue
         labels = corpus.gold[at : at + T]
-        partial = False
+        missing = np.int64(0)
         for t in range(T):
-            partial = partial or labels[t] < 0
+            missing += np.int64(labels[t] < 0)
+        partial = missing > 0  # one type throughout: as False at first, what takes it is compiled twice
         m, n = _gather(corpus.features, corpus.pair, at, T, seen, s)
         loss = _differentiate(corpus, labels, at, partial, m, s)
         weight = corpus.weight[i]

@@ -127,28 +127,28 @@ def list_keys(atoms, a, p, c, begin, keys):
     w2, t2, l2, m2 = atoms[p + 1, 0], atoms[p + 1, 1], atoms[p + 1, 2], atoms[p + 1, 3]
     t1, l1 = atoms[a + 1, 1], atoms[a + 1, 2]
     if begin == 0:
-        _put(keys, 0, w3, zero)
-        _put(keys, 1, t3, zero)
-        _put(keys, 2, l3, zero)
-        _put(keys, 3, w3, t3)
-        _put(keys, 4, l3, t3)
-        _put(keys, 5, m3, zero)
+        _put(keys, begin, w3, zero)
+        _put(keys, begin + 1, t3, zero)
+        _put(keys, begin + 2, l3, zero)
+        _put(keys, begin + 3, w3, t3)
+        _put(keys, begin + 4, l3, t3)
+        _put(keys, begin + 5, m3, zero)
     elif begin == PAIR:
-        _put(keys, 6, w3, w2)
-        _put(keys, 7, w3, t2)
-        _put(keys, 8, t3, w2)
-        _put(keys, 9, t3, t2)
-        _put(keys, 10, l3, w2)
-        _put(keys, 11, w3, l2)
-        _put(keys, 12, l3, t2)
-        _put(keys, 13, t3, l2)
-        _put(keys, 14, l3, l2)
-        _put(keys, 15, m3, m2)
+        _put(keys, begin, w3, w2)
+        _put(keys, begin + 1, w3, t2)
+        _put(keys, begin + 2, t3, w2)
+        _put(keys, begin + 3, t3, t2)
+        _put(keys, begin + 4, l3, w2)
+        _put(keys, begin + 5, w3, l2)
+        _put(keys, begin + 6, l3, t2)
+        _put(keys, begin + 7, t3, l2)
+        _put(keys, begin + 8, l3, l2)
+        _put(keys, begin + 9, m3, m2)
     else:
-        _put(keys, 16, t3, t1)
-        _put(keys, 17, t3, t2 * HALF + t1 if min(t2, t1) >= 0 else np.int64(-1))
-        _put(keys, 18, l3, l1)
-        _put(keys, 19, l3, l2 * HALF + l1)
+        _put(keys, begin, t3, t1)
+        _put(keys, begin + 1, t3, t2 * HALF + t1 if min(t2, t1) >= 0 else np.int64(-1))
+        _put(keys, begin + 2, l3, l1)
+        _put(keys, begin + 3, l3, l2 * HALF + l1)
 
 
 @inline

@@ -115,7 +115,8 @@ def place():
         (place / name).mkdir(parents=True)
     for name, text in SOURCES.items():
         (place / "code/toy" / name).write_text(text)
-    shutil.copy(under_test.__file__, place / "code/toy/core/compile.py")
+    for name in ("compile.py", "linking.py"):
+        shutil.copy(Path(under_test.__file__).parent / name, place / "code/toy/core" / name)
     yield place
     _set_mode(place, 0o755)
     shutil.rmtree(place)
@@ -369,7 +370,7 @@ def test_the_hash_covers_kernels_and_what_they_import():
         if "\n@kernel" in path.read_text("utf-8") or "\n@inline" in path.read_text("utf-8")
     }
     assert with_kernels
-    assert with_kernels | {"core/codes.py", "core/compile.py"} <= covered
+    assert with_kernels | {"core/codes.py", "core/compile.py", "core/linking.py"} <= covered
     assert not any(path.startswith(("cli/", "datasets/", "metrics/")) for path in covered)
 
 

@@ -1,0 +1,269 @@
+"""Kernels for what most users train: small, so that the first fit of a machine waits for little compilation.
+
+They compute what the epoch of :mod:`.bigram` computes, bit for bit, where weights are full rows, no penalty
+is lazy, nothing is noisy, tokens are no dense rows of numbers, and transitions do not look at the input
+(:func:`serves`). They take few arrays, since each is code to compile, and each helper has few
+places that call it, since each may become a copy.
+
+Letters: as in :mod:`.bigram`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.codes import DONE, NO_AVERAGE, NO_NOISE, PERCEPTRON, RESCALE
+from ..core.compile import inline, kernel, spliced
+from ..core.penalties import decay, owes
+from ..core.rules import Difference, clear, emit, step_size
+from ..core.store import SMALLEST_SCALE, Clock, Rule, tick
+from ..features.encoded import Bag, Grid
+from .features import sum_bag, sum_grid
+from .visit import add_costs, count_mistakes, note_update, set_target
+from .viterbi import path_score, viterbi, viterbi_wrong
+
+
+class Corpus(NamedTuple):
+    """The arrays of a ``ChainTask`` that count here."""
+
+    token: np.ndarray
+    anchor: np.ndarray
+    left: int
+    row: np.ndarray  # this and the next two: of ``nodes``
+    lo: np.ndarray
+    width: np.ndarray
+    bag: Bag
+    gold: np.ndarray
+    weight: np.ndarray
+    alive: np.ndarray  # of node features
+
+
+class Weights(NamedTuple):
+    """The arrays of a ``Chain`` that count here; R rows of node features."""
+
+    nodes: np.ndarray  # (R * L,) float64: values
+    node_moment: np.ndarray  # (R * L,), or empty
+    edges: np.ndarray  # (L * L,) float64, or empty
+    edge_moment: np.ndarray
+    clock: Clock
+    bigram: bool
+    start: np.ndarray
+    allowed: np.ndarray
+    end: np.ndarray
+    cost: np.ndarray
+    rule: Rule
+
+
+class Work(NamedTuple):
+    """Scratch, as in a ``ChainWork``."""
+
+    emission: np.ndarray
+    transition: np.ndarray
+    score: np.ndarray
+    labels: np.ndarray  # (2, T) int32: the target, and the predicted labels
+    difference: Difference  # of node features, and then of label bigrams
+    stats: np.ndarray
+
+
+def serves(task, chain, rule, noise):
+    """Whether the kernels here are for this training."""
+    noisy = noise.feature != NO_NOISE or noise.edge != NO_NOISE or noise.token_below > 0
+    full = not (chain.nodes.sparse or chain.edges.sparse)
+    return full and not (noisy or owes(rule) or task.dense or task.edges.row.shape[0])
+
+
+def corpus_of(task):
+    """The :class:`Corpus` of a task."""
+    return Corpus(
+        task.token, task.anchor, task.left, task.nodes.row, task.nodes.lo, task.nodes.width, task.bag,
+        task.gold, task.weight, task.node_alive,
+    )  # fmt: skip
+
+
+def weights_of(chain, rule):
+    """The :class:`Weights` of a chain."""
+    return Weights(
+        chain.nodes.value, chain.nodes.moment, chain.edges.value, chain.edges.moment, chain.clock,
+        chain.bigram, chain.start, chain.allowed, chain.end, chain.cost, rule,
+    )  # fmt: skip
+
+
+def work_of(work):
+    """The :class:`Work` of the scratch of either order."""
+    return Work(work.emission, work.transition, work.score, work.labels, work.node_difference, work.stats)
+
+
+# --------------------------------------------------------------------------------------------------
+# Scores
+# --------------------------------------------------------------------------------------------------
+@inline
+def score(x, i, weights, work):
+    """Fill ``work.emission`` and ``work.transition``."""
+    L, scale = weights.start.shape[0], weights.clock.scale[0]
+    token, anchor, emission = x.token[i], x.anchor[i], work.emission
+    T = x.token[i + 1] - token
+    for k in range(T * L):
+        emission[k] = 0.0
+    grid = Grid(x.row, x.lo, x.width, x.lo, x.lo, x.lo)  # what makes up a combination does not matter here
+    sum_grid(grid, x.left, anchor, x.anchor[i + 1] - anchor, T, weights.nodes, L, emission)
+    if x.bag.start.shape[0] > 1:
+        sum_bag(x.bag, token, T, weights.nodes, L, emission)
+    if scale != 1.0:
+        for k in range(T * L):
+            emission[k] *= scale
+    for p in range(L):
+        for y in range(L):
+            w = scale * weights.edges[p * L + y] if weights.bigram else 0.0
+            work.transition[p * L + y] = w + weights.allowed[p, y]
+
+
+@inline
+def _emit_row(difference, row, labels, t, x):
+    """A node feature in ``Δφ``; its amounts are +x with the gold label and -x with the predicted one."""
+    for k in range(2):
+        emit(difference, row, labels[k, t], x)
+        x = -x
+
+
+@inline
+def emit_nodes(x, i, labels, difference):
+    """Node features in ``Δφ``, in the order in which :mod:`.visit` emits them."""
+    token, anchor = x.token[i], x.anchor[i]
+    T, n_anchors = x.token[i + 1] - token, x.anchor[i + 1] - anchor
+    some = x.alive.shape[0] == 0
+    for g in range(x.row.shape[0]):
+        for a in range(n_anchors):
+            row = np.int64(x.row[g, anchor + a])
+            if row < 0:
+                continue
+            t = a - x.left + x.lo[g]
+            for s in range(max(0, -t), min(x.width[g], T - t)):
+                if labels[0, t + s] != labels[1, t + s] and (some or x.alive[row + s]):
+                    _emit_row(difference, row + s, labels, t + s, 1.0)
+    if x.bag.start.shape[0] > 1:
+        for t in range(T):
+            if labels[0, t] == labels[1, t]:
+                continue
+            for k in range(x.bag.start[token + t], x.bag.start[token + t + 1]):
+                row = np.int64(x.bag.row[k])
+                if row >= 0 and (some or x.alive[row]):
+                    value = x.bag.value[k] if x.bag.value.shape[0] > 0 else 1.0
+                    if value != 0.0:
+                        _emit_row(difference, row, labels, t, value)
+
+
+@spliced
+def emit_bigrams(labels, T, first, difference):
+    """Label bigrams in ``Δφ``, as rows from ``first`` on."""
+    for t in range(1, T):
+        if labels[0, t] != labels[1, t] or labels[0, t - 1] != labels[1, t - 1]:
+            x = 1.0
+            for k in range(2):
+                emit(difference, first + labels[k, t - 1], labels[k, t], x)
+                x = -x
+
+
+@inline
+def norm2(difference, begin, end):
+    """The sum of the squares of some amounts."""
+    total = 0.0
+    for entry in range(begin, end):
+        total += difference.amount[entry] * difference.amount[entry]
+    return total
+
+
+@inline
+def apply(difference, begin, end, first, weights, value, moment, tau):
+    """``w += τ Δφ`` along some entries; ``first`` is subtracted from their rows."""
+    L = weights.start.shape[0]
+    factor, total = tau / weights.clock.scale[0], weights.clock.scale[1]
+    averaged = weights.rule.average != NO_AVERAGE
+    for entry in range(begin, end):
+        place = (difference.row[entry] - first) * L + difference.column[entry]
+        dv = factor * difference.amount[entry]
+        value[place] += dv
+        if averaged:
+            moment[place] += dv * total
+
+
+# --------------------------------------------------------------------------------------------------
+# Epochs
+# --------------------------------------------------------------------------------------------------
+@spliced
+def _learn(x, i, T, loss, weights, work):
+    """Learn from the labels that differ: emit, step, tick."""
+    difference, clock, rule = work.difference, weights.clock, weights.rule
+    R, mid = weights.nodes.shape[0], 0
+    mistakes = count_mistakes(x.gold[x.token[i] : x.token[i + 1]], work.labels[1])
+    if mistakes > 0 and loss > 0.0:
+        emit_nodes(x, i, work.labels, difference)
+        mid = difference.size[0]
+        if weights.bigram:
+            emit_bigrams(work.labels, T, R, difference)
+        note_update(work.stats, mistakes, loss)
+    decay(clock, rule)
+    end = difference.size[0]
+    if end > 0:
+        norm = norm2(difference, 0, mid) + norm2(difference, mid, end)
+        tau = step_size(rule, loss, norm) * x.weight[i]
+        apply(difference, 0, mid, 0, weights, weights.nodes, weights.node_moment, tau)
+        apply(difference, mid, end, R, weights, weights.edges, weights.edge_moment, tau)
+        clear(difference)
+    tick(clock, rule)
+
+
+@kernel
+def _perceptron(x, order, begin, end, weights, work):
+    L = weights.start.shape[0]
+    zero = np.int64(0)
+    for k in range(begin, end):
+        if weights.clock.scale[0] < SMALLEST_SCALE:
+            return RESCALE, k
+        i = order[k]
+        gold = x.gold[x.token[i] : x.token[i + 1]]
+        T = gold.shape[0]
+        score(x, i, weights, work)
+        for last in range(np.int64(set_target(gold, work.labels[0])), 2):
+            # If labels are missing, their best completion first.
+            if last:
+                add_costs(gold, weights.cost, L, work.emission)
+            viterbi(
+                work.emission, work.transition, zero, weights.start, weights.end,
+                gold[: T * (1 - last)], work.score[0], work.labels[last], T, L,
+            )  # fmt: skip
+        _learn(x, i, T, 1.0, weights, work)
+    return DONE, end
+
+
+@kernel
+def _passive_aggressive(x, order, begin, end, weights, work):
+    L = weights.start.shape[0]
+    zero = np.int64(0)
+    for k in range(begin, end):
+        if weights.clock.scale[0] < SMALLEST_SCALE:
+            return RESCALE, k
+        i = order[k]
+        gold = x.gold[x.token[i] : x.token[i + 1]]
+        T = gold.shape[0]
+        score(x, i, weights, work)
+        if not set_target(gold, work.labels[0]):
+            viterbi(
+                work.emission, work.transition, zero, weights.start, weights.end,
+                gold, work.score[0], work.labels[0], T, L,
+            )  # fmt: skip
+        right = path_score(
+            work.emission, work.transition, zero, weights.start, weights.end, work.labels[0], T, L
+        )
+        add_costs(gold, weights.cost, L, work.emission)
+        wrong = viterbi_wrong(
+            work.emission, work.transition, zero, weights.start, weights.end,
+            gold, work.score[0], work.score[1], work.labels[1], T, L,
+        )  # fmt: skip
+        _learn(x, i, T, wrong - right + (0.0 if weights.rule.hamming else 1.0), weights, work)
+    return DONE, end
+
+
+def epoch(task, order, begin, end, chain, rule, work):
+    """See :func:`.bigram.epoch`; for what :func:`serves` names."""
+    visit = _perceptron if rule.update == PERCEPTRON else _passive_aggressive
+    return visit(corpus_of(task), order, begin, end, weights_of(chain, rule), work_of(work))
