@@ -9,8 +9,7 @@ same in 0.60 and 0.68.
 import functools
 import gc
 
-from llvmlite.binding import parse_bitcode
-from numba.core.codegen import JITCodeLibrary
+from numba.core.codegen import JITCodeLibrary, ll
 from numba.core.compiler import Compiler
 
 
@@ -59,7 +58,7 @@ class HelperContext:
     def unserialize_library(self, saved):
         name, _, bitcode = saved
         library = _HelperLibrary(self._context.codegen(), name)
-        library._final_module = parse_bitcode(bitcode)
+        library._final_module = ll.parse_bitcode(bitcode)
         library._finalize_final_module()
         return library
 

@@ -4,9 +4,9 @@ A table of features is far larger than the caches of a processor, and most of th
 waiting for its slots, a few at a time. A processor that was asked for lines of memory goes on meanwhile.
 """
 
-from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.cgutils import ir
 from numba.extending import intrinsic, overload
 
 

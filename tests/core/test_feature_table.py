@@ -7,7 +7,7 @@ from skstruct.core.feature_table import (
     extended,
     final,
     for_training,
-    grow,
+    growth,
     in_use,
     keys,
     new_table,
@@ -55,7 +55,9 @@ def test_a_cut_off_is_by_weight_or_by_row():
 
 def test_growing_and_going_on_from_a_file_keep_what_is_there():
     features = filled(2, True)
-    larger = grow(features, RULE, 50_000)
+    larger = features
+    for step in growth(RULE, 50_000):
+        larger = step(larger)
     assert larger.table.shape[0] > features.table.shape[0] and keys(larger).tolist() == A.tolist()
     assert larger.seen.shape == larger.weights.value.shape
     again = for_training(in_use(larger), larger.table, 3, RULE, 2, larger.seen[:6])
