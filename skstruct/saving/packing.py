@@ -96,7 +96,7 @@ def from_groups(data, signed, where):
         first, piece = begin + last + 1 - size, np.zeros(last.shape[0], np.int64)
         for k in range(int(size.max())):
             some = np.flatnonzero(size > k)
-            piece[some] |= (data[first[some] + k] & np.int64(127)) << 7 * k
+            piece[some] |= (data[first[some] + k].astype(np.int64) & 127) << 7 * k
         out.append(np.where(piece & 1, ~(piece >> 1), piece >> 1) if signed else piece)
         begin += int(last[-1]) + 1
     return np.concatenate(out)
