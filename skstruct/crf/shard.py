@@ -62,6 +62,7 @@ class Descent(NamedTuple):
 
     options: NamedTuple  # SolverOptions
     number: int  # of the pass
+    rate: float  # of learning
     seed: int
     c1: float  # of the whole
     c2: float
@@ -253,14 +254,17 @@ class CRFShard:
         """(F,): how often features occur."""
         return Entries.of(self.n_features, self.feature, self.objective.occurrences.astype(float))
 
+    def rate(self, _, shared):
+        """The learning rate that ``"auto"`` stands for, times the sequences."""
+        return np.array([choose_rate(self.objective) * np.count_nonzero(self.objective.lengths)])
+
     def descend(self, _, descent):
         """A pass of stage one from common weights on: weights times occurrences of their features."""
         o, d = self.objective, descent
         share = np.count_nonzero(o.lengths) / d.n_sequences
         o.c1, o.c2 = d.c1 * share, d.c2 * share
         seed = np.random.SeedSequence([d.seed, self.number, d.number]).generate_state(1)[0]
-        eta0 = choose_rate(o) if d.options.eta0 == "auto" else d.options.eta0
-        options = d.options._replace(sgd_iter=1, eta0=eta0 * d.options.decay**d.number)
+        options = d.options._replace(sgd_iter=1, eta0=d.rate)
         weights = o.stochastic_passes(options, seed=int(seed), weights=d.weights.dense()[self.at])
         o.c1 = o.c2 = 0.0
         occurrences = np.full(o.size, float(o.n_tokens))

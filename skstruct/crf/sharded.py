@@ -7,7 +7,9 @@ term; only the order in which its terms are added up differs, and that depends o
 
 Stage one goes from sequence to sequence, which has no sum over shards. Each shard descends over its own
 sequences from common weights, with its share of the penalty; after each pass the common weights are the means
-of those of the shards, by how often these have the features. This is where stage two starts, no more.
+of those of the shards, by how often these have the features. A mean is zero only where all of them are, so
+that twice as many weights would be left as on one machine: in the end the means are moved towards zero by the
+penalty of a pass over the sequences that a shard has not seen. This is where stage two starts, no more.
 """
 
 from contextlib import contextmanager
@@ -71,6 +73,8 @@ class ShardedObjective:
         statistics = crew.step("choose", shared=self._choice())
         n_tokens, n_entries, n_sequences, values = zip(*statistics)
         self.n_tokens, self.n_entries, self.n_sequences = sum(n_tokens), sum(n_entries), sum(n_sequences)
+        # The share of the sequences that the shard of a sequence lacks, on average.
+        self.unseen = 1.0 - sum((n / max(self.n_sequences, 1)) ** 2 for n in n_sequences)
         values = [v for v in values if v is not None]
         self.largest = np.max(values, axis=0) if values else None
         if values and len(values) < len(statistics):  # the others' values are all 1
@@ -155,11 +159,17 @@ class ShardedObjective:
         occurrences = np.full(self.size, float(self.n_tokens))
         of_features = self.crew.total("occurrences", add_entries).dense()
         occurrences[: self.n_pairs] = of_features[self.pair_feature]
-        everywhere = np.arange(self.size)
+        everywhere, eta0 = np.arange(self.size), options.eta0
+        if eta0 == "auto":
+            eta0 = self.crew.total("rate", add_arrays)[0] / max(self.n_sequences, 1)
         for k in range(n_done, options.sgd_iter):
             mixed = Entries.of(self.size, everywhere, weights)
-            descent = Descent(options, k, seed, self.c1, self.c2, self.n_sequences, mixed)
+            rate = eta0 * options.decay**k
+            descent = Descent(options, k, rate, seed, self.c1, self.c2, self.n_sequences, mixed)
             weights = self.crew.total("descend", add_entries, descent).dense() / np.maximum(occurrences, 1.0)
+            if k == options.sgd_iter - 1:
+                penalty = rate * self.c1 * self.unseen
+                weights = np.sign(weights) * np.maximum(np.abs(weights) - penalty, 0.0)
             stopped = callback is not None and callback(weights)
             if stopped or (interrupt is not None and interrupt.count > 0):
                 break
