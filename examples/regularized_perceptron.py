@@ -12,7 +12,7 @@ on the SXU corpus with their seven templates.
 Run it with::
 
     python examples/regularized_perceptron.py --plot figures.png       # minutes
-    python examples/regularized_perceptron.py --crf                    # and CRFs with the same features: longer
+    python examples/regularized_perceptron.py --crf                    # and CRFs, same features: longer
 
 Corpora are looked for in the folder ``SKSTRUCT_DATA``.
 """
@@ -118,7 +118,8 @@ def crf_scores(data):
         scores[f"CRFsuite, c2=1, {iterations} iterations"] = word_f1_score(y_test, words)
     for pairs, all_pairs in (("observed", False), ("all", True)):
         crf = L1CRF("char", c1=1.0, all_pairs=all_pairs, random_state=0)
-        scores[f"L1CRF, c1=1, {pairs} pairs"] = word_f1_score(y_test, Segmenter(crf).fit(X, y).predict(X_test))
+        words = Segmenter(crf).fit(X, y).predict(X_test)
+        scores[f"L1CRF, c1=1, {pairs} pairs"] = word_f1_score(y_test, words)
     return scores
 
 
