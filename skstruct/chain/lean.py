@@ -130,7 +130,7 @@ def emit_nodes(x, i, labels, difference):
     """Node features in ``Δφ``, in the order in which :mod:`.visit` emits them."""
     token, anchor = x.token[i], x.anchor[i]
     T, n_anchors = x.token[i + 1] - token, x.anchor[i + 1] - anchor
-    some = x.alive.shape[0] == 0
+    all_alive = x.alive.shape[0] == 0
     for g in range(x.row.shape[0]):
         for a in range(n_anchors):
             row = np.int64(x.row[g, anchor + a])
@@ -138,7 +138,7 @@ def emit_nodes(x, i, labels, difference):
                 continue
             t = a - x.left + x.lo[g]
             for s in range(max(0, -t), min(x.width[g], T - t)):
-                if labels[0, t + s] != labels[1, t + s] and (some or x.alive[row + s]):
+                if labels[0, t + s] != labels[1, t + s] and (all_alive or x.alive[row + s]):
                     _emit_row(difference, row + s, labels, t + s, 1.0)
     if x.bag.start.shape[0] > 1:
         for t in range(T):
@@ -146,7 +146,7 @@ def emit_nodes(x, i, labels, difference):
                 continue
             for k in range(x.bag.start[token + t], x.bag.start[token + t + 1]):
                 row = np.int64(x.bag.row[k])
-                if row >= 0 and (some or x.alive[row]):
+                if row >= 0 and (all_alive or x.alive[row]):
                     value = x.bag.value[k] if x.bag.value.shape[0] > 0 else 1.0
                     if value != 0.0:
                         _emit_row(difference, row, labels, t, value)

@@ -11,8 +11,14 @@ from ..core.penalties import decay, is_free
 from ..core.rules import clear, emit
 from ..core.store import SMALLEST_SCALE, tick
 from .lean import apply, corpus_of, emit_bigrams, emit_nodes, score, weights_of, work_of
+from .lean import serves as serves_bigrams
 from .visit import add_costs, count_mistakes, note_update, set_target
 from .viterbi_second import viterbi
+
+
+def serves(task, chain, rule, noise):
+    """Whether the kernels here are for this chain; if it is trained, for the perceptron only."""
+    return not chain.trigrams.sparse and serves_bigrams(task, chain, rule, noise)
 
 
 @inline
@@ -111,7 +117,7 @@ def _predict(x, begin, end, weights, value, work, table, out, total):
 
 
 def epoch(task, order, begin, end, chain, rule, work):
-    """See :func:`.trigram.epoch`: the perceptron, for what :func:`.lean.serves` names."""
+    """See :func:`.trigram.epoch`: the perceptron, for what :func:`serves` names."""
     return _epoch(
         corpus_of(task), order, begin, end, weights_of(chain, rule),
         chain.trigrams.value, chain.trigrams.moment, work_of(work), work.trigrams,
@@ -119,7 +125,7 @@ def epoch(task, order, begin, end, chain, rule, work):
 
 
 def predict(task, begin, end, chain, rule, work, out, score):
-    """See :func:`.trigram.predict`; for what :func:`.lean.serves` names, without options."""
+    """See :func:`.trigram.predict`; for what :func:`serves` names, without options."""
     return _predict(
         corpus_of(task), begin, end, weights_of(chain, rule), chain.trigrams.value, work_of(work),
         work.trigrams, out, score,

@@ -25,7 +25,6 @@ from .bigram import forbid, is_plain, score_sequence
 from .bigram import new_work as new_chain_work
 from .dense import DenseWork, apply_dense, clear_dense, dense_norm
 from .features import Runs, sum_rows
-from .lean import serves
 from .visit import add_costs, count_mistakes, emit_features, note_update, set_target
 from .viterbi import path_score
 from .viterbi_second import Trigrams, trigram_score, viterbi, viterbi_wrong
@@ -191,7 +190,7 @@ def _has_room(task, chain, work):
 
 def epoch(task, order, begin, end, chain, rule, noise, work):
     """As :func:`epoch_of_all`; where they are equal, by a kernel that compiles faster."""
-    if rule.update == PERCEPTRON and serves(task, chain, rule, noise):
+    if rule.update == PERCEPTRON and lean_second.serves(task, chain, rule, noise):
         return lean_second.epoch(task, order, begin, end, chain, rule, work)
     return epoch_of_all(task, order, begin, end, chain, rule, noise, work)
 
@@ -258,7 +257,7 @@ def decode(task, i, chain, rule, noise, plain, work, path):
 
 def predict(task, begin, end, chain, rule, noise, work, out, score):
     """As :func:`predict_all`; where they are equal, by a kernel that compiles faster."""
-    if task.option.shape[0] == 0 and serves(task, chain, rule, noise):
+    if task.option.shape[0] == 0 and lean_second.serves(task, chain, rule, noise):
         return lean_second.predict(task, begin, end, chain, rule, work, out, score)
     return predict_all(task, begin, end, chain, rule, noise, work, out, score)
 

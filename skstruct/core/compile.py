@@ -41,7 +41,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 from numba.extending import is_jitted
 from numba.misc.appdirs import AppDirs
 
-from .linking import HelperCompiler, HelperContext, without_collector
+from .linking import OPTIONS, HelperContext, is_of_helper, without_collector
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -215,7 +215,7 @@ class _Implementation(CompileResultCacheImpl):
         self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
 
     def rebuild(self, target_context, payload):
-        if payload[0][1] == "object":  # name, kind and code of the library
+        if not is_of_helper(payload):
             return super().rebuild(target_context, payload)
         found = super().rebuild(HelperContext(target_context), payload)
         return found._replace(target_context=target_context)
@@ -322,7 +322,7 @@ def _compiler(**options):
 kernel = _compiler()
 """Compile a function that Python calls."""
 
-_HELPER = {"no_cpython_wrapper": True, "pipeline_class": HelperCompiler}
+_HELPER = {"no_cpython_wrapper": True, **OPTIONS}
 
 inline = _compiler(**_HELPER)
 """Compile a helper that only kernels call."""

@@ -3,14 +3,28 @@
 Numba optimises each function, turns it into machine code, and links it into the functions that call it, where
 it is optimised again. A helper that only kernels call needs none of the former: its code is translated, kept
 as it is, and optimised as a part of each kernel. The classes extended here are internal ones of numba, the
-same in 0.60 and 0.68.
+same in 0.60 and 0.68. Where a version has others, helpers are compiled as numba compiles any function:
+results are the same, and compilation takes longer.
 """
 
 import functools
 import gc
 
-from numba.core.codegen import JITCodeLibrary, ll
-from numba.core.compiler import Compiler
+try:
+    from numba.core.codegen import JITCodeLibrary, ll
+    from numba.core.compiler import Compiler
+except ImportError:
+    JITCodeLibrary = Compiler = ll = object
+
+_EXTENDED = (
+    (JITCodeLibrary, "_optimize_final_module"),
+    (JITCodeLibrary, "_finalize_final_module"),
+    (JITCodeLibrary, "serialize_using_object_code"),
+    (JITCodeLibrary, "serialize_using_bitcode"),
+    (Compiler, "compile_extra"),
+    (ll, "parse_bitcode"),
+)
+"""What is replaced here, or called."""
 
 
 class _CodegenOfHelpers:
@@ -42,6 +56,10 @@ class _HelperLibrary(JITCodeLibrary):
     def serialize_using_object_code(self):
         return self.serialize_using_bitcode()
 
+    def is_as_known(self):
+        """Whether it has the attributes, set when it is made, that the methods here use."""
+        return hasattr(self, "_final_module") and getattr(self, "_finalized", None) is False
+
 
 class HelperContext:
     """Numba's target context, for which a saved library is that of a helper."""
@@ -63,12 +81,26 @@ class HelperContext:
         return library
 
 
-class HelperCompiler(Compiler):
+class _HelperCompiler(Compiler):
     """Numba's, into a :class:`_HelperLibrary`."""
 
     def compile_extra(self, func):
-        self.state.library = _HelperLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        library = _HelperLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        if library.is_as_known():
+            self.state.library = library
         return super().compile_extra(func)
+
+
+OPTIONS = {"pipeline_class": _HelperCompiler} if all(hasattr(*one) for one in _EXTENDED) else {}
+"""Options of ``numba.njit`` for helpers."""
+
+
+def is_of_helper(payload):
+    """Whether numba's cache holds the code of a helper there."""
+    try:
+        return payload[0][1] == "bitcode"  # name, kind and code of the library; numba itself writes "object"
+    except (TypeError, LookupError):
+        return False
 
 
 def without_collector(function):

@@ -19,7 +19,7 @@ import numpy as np
 from ..core.codes import NO_NOISE
 from ..core.compile import inline, spliced
 from ..core.feature_table import FeatureTable
-from ..core.hashing import EMPTY, home_of, intern, mix64
+from ..core.hashing import EMPTY, LOW, home_of, intern, mix64
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
 from ..core.penalties import is_lazy, read_weight
 from ..core.prefetch import prefetch
@@ -64,7 +64,6 @@ N_ACTIONS = 3
 MOST_CHILDREN = 7
 """Numbers of children count up to here."""
 
-_LOW = 0xFFFFFFFF
 _BLANK = np.array([0, 0] + 2 * [STACK_END, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0] + [STACK_END], np.int32)
 
 
@@ -238,7 +237,7 @@ def find_rows(table, begin, end, look):
             while entry != EMPTY and (entry >> 32 != look.compound[k] or table[s, 0] != look.key[k]):
                 s = (s + 1) & mask
                 entry = table[s, 1]
-        look.entry[k] = entry if entry == EMPTY else entry & _LOW
+        look.entry[k] = entry if entry == EMPTY else entry & LOW
 
 
 @spliced
@@ -364,7 +363,7 @@ def emit_row(templates, features, row, value, noise, step, up, down, look, diffe
         key, compound = look.key[k], look.compound[k]
         x = noise_of(templates.edge[k], noise, step, compound, key)
         if x != 0.0:
-            r = intern(features.table, features.entries, compound, key >> 32, key & _LOW)
+            r = intern(features.table, features.entries, compound, key >> 32, key & LOW)
             if up >= 0:
                 emit(difference, r, up, x)
             if down >= 0:

@@ -9,7 +9,7 @@ and of the sibling on the left as features, chosen from the root downwards, made
 import numpy as np
 
 from ..core.compile import inline, spliced
-from .features import FIRST_WORD, NO_CHILD, STACK_END, bucket, emit_row, score
+from .features import FIRST_WORD, MOST_CHILDREN, NO_CHILD, STACK_END, bucket, emit_row, score
 from .templates import LC as LEFTMOST
 from .templates import LCL, RCL, S0, S1, S2, H, J
 from .templates import RC as RIGHTMOST
@@ -20,7 +20,6 @@ from .trees import LEFT
 LC, RC, VL, VR, SL, SR, LATEST = range(7)
 """Rows of ``work.around``: outermost children, numbers of children, nearest siblings, latest child so far."""
 
-MOST_CHILDREN = 7
 LEFT_SIDE = 8
 """Added to the distance of a dependent on the left of its head."""
 

@@ -41,7 +41,7 @@ def _part_state(keys, store, model, writer, names):
 
 def keys_from_state(node, reader, where):
     """The keys (R, 3) int64 of a file; those of earlier versions are an array of three columns."""
-    if isinstance(node, dict) and "steps" in node:
+    if isinstance(node, dict) and "values" in node:  # arrays may have "steps" too
         return unpacked_keys(node, reader, where)
     return reader.array(node, where, np.int32, (None, 3)).astype(np.int64)
 

@@ -59,9 +59,7 @@ class States(NamedTuple):
     score: np.ndarray  # (M,) float64: c
     inside: np.ndarray  # (M,) float64: v
     gain: np.ndarray  # (M, N_ACTIONS) float64: λ_a
-    label: (
-        np.ndarray
-    )  # (M, N_ACTIONS) int32: if labels are part of the search, the best one of each reduction
+    label: np.ndarray  # (M, N_ACTIONS) int32: the best one of each reduction, if the search chooses labels
     action: np.ndarray  # (M,) int8: what led here
     left: np.ndarray  # (M,) int32: p, of a shifted state the state before
     right: np.ndarray  # (M,) int32: q, -1 for a shifted state
@@ -103,7 +101,7 @@ class ParseWork(NamedTuple):
     pairs: Memory  # of arcs: by group of templates what labels score
     arcs: Memory  # of arcs during the search: the best label, and its score
     whole: np.ndarray  # (1, fields) int32: what `arcs` goes by: all fields
-    around: np.ndarray  # (7, n + 1) int32: children and siblings, see parse_labels.py
+    around: np.ndarray  # (7, n + 1) int32: children and siblings, see :mod:`.labels`
     arc: np.ndarray  # (F,) int32: fields of an arc
     total: np.ndarray  # (L,) float64: scores of labels
     difference: Difference  # of actions

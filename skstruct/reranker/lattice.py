@@ -145,11 +145,7 @@ class TokenView:
 
     def score(self, y, predicted, sample_weight):
         """Token accuracy, over the tokens whose label is given."""
-        given = [[t for t, label in enumerate(labels) if label is not None] for labels in y]
-        true = [take(labels, keep) for labels, keep in zip(y, given)]
-        return token_accuracy_score(
-            true, [take(labels, keep) for labels, keep in zip(predicted, given)], sample_weight
-        )
+        return token_accuracy_score(y, predicted, sample_weight)
 
 
 def _spelled(words, tagged):

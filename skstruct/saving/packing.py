@@ -55,7 +55,8 @@ def narrowed(array):
 def widened(array, node, where):
     """What :func:`narrowed` was given."""
     ok = array.dtype.kind in "iu" and array.dtype != np.uint64 and array.ndim > 0
-    require(ok and node["dtype"] in NARROWED, f"{where}: integers expected")
+    ok = ok and isinstance(node["dtype"], str) and node["dtype"] in NARROWED
+    require(ok, f"{where}: integers expected")
     if "groups" in node:
         require(node["groups"] in ("signed", "unsigned"), f"{where}: unknown groups")
         array = from_groups(array, node["groups"] == "signed", where)
@@ -140,7 +141,8 @@ def unpacked_keys(node, reader, where):
     def summed(steps):
         steps = reader.array(steps, where, np.int64, (None,))
         # In floats, so that nothing overflows.
-        require(steps.sum(dtype=np.float64) + steps.shape[0] < MOST_KEYS, f"{where} are out of range")
+        ok = (steps >= 0).all() and steps.sum(dtype=np.float64) + steps.shape[0] < MOST_KEYS
+        require(ok, f"{where} are out of range")
         return np.cumsum(steps + 1) - 1
 
     values = [summed(part) for part in reader.list(values, where)]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.chain import lean, trigram
+from skstruct.chain import lean, lean_second
+from skstruct.core import store as store_module
 from tests.inside import training_of
 
 LETTERS = [[c for c in word] for word in ("banana", "cab", "abacus", "d", "dada", "", "scuba", "bead")]
@@ -60,7 +61,19 @@ def test_training_is_that_of_the_kernels_for_everything(case, monkeypatch):
     features = {"features": "auto" if X is DICTS else TEMPLATES}
     estimator = learner(**{"max_iter": 4, "random_state": 1, **features, **parameters})
     small = learned(estimator, X, y, weight)
-    for module in (lean, trigram):
+    for module in (lean, lean_second):
         monkeypatch.setattr(module, "serves", lambda *arguments: False)
     for one, other in zip(small, learned(estimator, X, y, weight), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_trigrams_may_be_sparse_where_nothing_else_is(monkeypatch):
+    tagger = StructuredPerceptron(["U0:%x[0,0]", "B"], order=2, max_iter=4, random_state=1)
+    full = tagger.fit(LETTERS, KINDS).decision_function(LETTERS)
+    monkeypatch.setattr(store_module, "FEW_LABELS", 2)
+    monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 4 * 5 * 4 - 1)  # one less than trigrams of four labels
+    tagger.fit(LETTERS, KINDS)
+    model = training_of(tagger).model
+    assert model.trigrams.sparse and not model.nodes.sparse and not model.edges.sparse
+    assert np.array_equal(tagger.decision_function(LETTERS), full)
+    assert tagger.predict(LETTERS) == KINDS

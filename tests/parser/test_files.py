@@ -119,6 +119,16 @@ def _say(change):
     return lambda state, arrays: change(state)
 
 
+def _negative_steps(state, arrays):
+    """One key, the one before the first of none; in plain arrays, since groups here are never negative."""
+    node = state["keys"]
+    for k, part in enumerate([*node["values"], node["steps"]]):
+        name, steps = part["$array"], [-1] if k == 3 else []
+        arrays[name] = np.array(steps, np.int64)
+        part.clear()
+        part["$array"] = name
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -129,9 +139,13 @@ def _say(change):
         (_set("model.keys.values1", lambda a: a[:2]), "keys.steps are out of range"),
         (_set("model.keys.values2", lambda a: joined([255] * 4 + [7], a)), "keys must be int32"),
         (_set("model.weights.packed", lambda a: joined(a, [2])), "weights.held must mark"),
-        (_say(lambda s: s["keys"].pop("steps")), "keys: no array"),
+        (_negative_steps, "keys are out of range"),
+        (_say(lambda s: s["keys"].pop("steps")), "keys lacks steps"),
+        (_say(lambda s: s["keys"].pop("values")), "keys: no array"),
         (_say(lambda s: s["keys"]["values"].pop()), "keys.values must be three"),
         (_say(lambda s: s["keys"]["steps"].update(groups="some")), "unknown groups"),
+        (_say(lambda s: s["keys"]["steps"].update(dtype=["int64"])), "keys: integers expected"),
+        (_say(lambda s: s["keys"]["steps"].update(dtype={})), "keys: integers expected"),
         (_say(lambda s: s["weights"].update(divisor=0)), "weights.divisor must be an int from 1 on"),
         (_say(lambda s: s["weights"].update(divisor=0.5)), "weights.divisor must be an int"),
         (_say(lambda s: s["weights"].update(rounded="int8")), "unknown rounded 'int8'"),
