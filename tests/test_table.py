@@ -619,7 +619,7 @@ LACKS = {
     "mix": {f"l1crf l1crf-* segmenter-l1crf segmenter-averager* segmenter-calibrated segmenter-mixer"
             f" {CALIBRATED} {MEMBERS} {SHARDS}": NOT_ONE_MODEL},
     "rerank": {
-        f"{PARSERS} {RERANKERS} mixer-segmenter mixer-reranker segmenter-reranker":
+        f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker":
             (ValueError, "base must be .* with predict_kbest|has no predict_kbest"),
     },
     "segment": {
@@ -630,7 +630,7 @@ LACKS = {
             (ValueError, "the templates read column 1, but the tokens are plain strings"),
     },
     "constraints": {f"{PARSERS} {OF_WORDS} reranker-word-segmenter": ABSENT},
-    "predict_kbest": {f"{SEGMENTERS} {RERANKERS} {MIXED}": ABSENT},
+    "predict_kbest": {f"{RERANKERS} segmenter-reranker mixer-reranker": ABSENT},
     "predict_marginals": {WITHOUT_MARGINALS: ABSENT},
     "predict_posterior": {WITHOUT_MARGINALS: ABSENT},
     "sequence_log_proba": {WITHOUT_MARGINALS: ABSENT},

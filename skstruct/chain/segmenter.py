@@ -6,7 +6,7 @@ What happens to the strings at both ends is in `skstruct.data.segmented`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -44,24 +44,18 @@ from ..saving.registry import Savable, savable
 from ..training.held_out import NAMES, both_or_neither
 from ..training.parameters import Parameters, documented, parameter
 from .tagger_training import TaggerTraining
-from .word_probabilities import WordProbabilities
+from .word_probabilities import RankedWords, WordProbabilities, tagger_has
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-def _tagger_has(name: str) -> Callable[[Any], bool]:
-    def check(segmenter: Any) -> bool:
-        tagger = getattr(segmenter, "tagger_", segmenter.tagger)
-        return tagger is None or hasattr(tagger, name)
-
-    return check
-
-
 @savable
 @documented()
 @dataclass(eq=False, repr=False)
-class Segmenter(TaggerTraining, WordProbabilities, Parameters, CallbackSupportMixin, Savable, BaseEstimator):
+class Segmenter(
+    TaggerTraining, RankedWords, WordProbabilities, Parameters, CallbackSupportMixin, Savable, BaseEstimator
+):
     """Raw text in, words out: segmentation with any sequence tagger over characters.
 
     The tagger labels each character with its place in a word [1]_. Trained on (word, tag) pairs instead of
@@ -219,7 +213,7 @@ class Segmenter(TaggerTraining, WordProbabilities, Parameters, CallbackSupportMi
         context.call_on_fit_task_end(estimator=self, X=X, y=y)
         return self
 
-    @available_if(_tagger_has("partial_fit"))
+    @available_if(tagger_has("partial_fit"))
     def partial_fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
         """Go on learning from more texts, with the tagger's ``partial_fit``.
 
@@ -249,7 +243,7 @@ class Segmenter(TaggerTraining, WordProbabilities, Parameters, CallbackSupportMi
         return self._train(tagger, train(tagger), *self._training_data("fit", X, y, None))
 
     # -- prediction --------------------------------------------------------------------------------
-    @available_if(_tagger_has("adapt"))
+    @available_if(tagger_has("adapt"))
     def adapt(self, X: Texts | None) -> Self:
         """Count accessor varieties anew, on texts of the domain to be segmented.
 
@@ -335,7 +329,7 @@ class Segmenter(TaggerTraining, WordProbabilities, Parameters, CallbackSupportMi
         allowed = label_options(pieces, np.asarray(self.tagger_.classes_).tolist(), self.scheme, marks)
         return {} if allowed is None else {"allowed": allowed}
 
-    @available_if(_tagger_has("n_features"))
+    @available_if(tagger_has("n_features"))
     def n_features(self) -> int:
         """Number of features of the fitted tagger inside."""
         check_is_fitted(self, "tagger_")

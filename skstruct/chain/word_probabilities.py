@@ -1,7 +1,8 @@
-"""Probabilities of the words that a segmenter finds."""
+"""What a segmenter says besides the best words: the k best segmentations, and probabilities of words."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -9,23 +10,88 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import available_if
-from ..data.inputs import PlaceError, lengths_of, renumbered, take
+from ..data.inputs import PlaceError, Sequences, lengths_of, offsets_of, renumbered, take
 from ..data.scheme_rules import LabelTable
-from ..data.segmented import CLOSING, OPENING, as_pieces
+from ..data.segmented import CLOSING, OPENING, as_dictionary, as_pieces, cut, find_words
 from ..data.types import Corpus, Texts
 from .probabilities import ProbabilityTagger, Segment, as_segments, check_sums, ids_of, paired
 from .segments import probabilities
 
 
-def _tagger_knows_probabilities(segmenter: Any) -> bool:
-    tagger = getattr(segmenter, "tagger_", segmenter.tagger)
-    return hasattr(tagger, "predict_segment_proba")
+def tagger_has(name: str) -> Callable[[Any], bool]:
+    """A check of a segmenter: does its tagger have this method?"""
+
+    def check(segmenter: Any) -> bool:
+        tagger = getattr(segmenter, "tagger_", segmenter.tagger)
+        return tagger is None or hasattr(tagger, name)
+
+    return check
+
+
+class RankedWords:
+    """What a segmenter can do whose tagger has k best labellings."""
+
+    @available_if(tagger_has("predict_kbest"))
+    def predict_kbest(
+        self, X: Texts, k: int = 5, dictionary: Collection[str] | None = None
+    ) -> list[list[tuple[list[Any], float]]]:
+        """The segmentations that the k best labellings of each text spell.
+
+        Parameters
+        ----------
+        X : list of str
+            Texts.
+        k : int, default=5
+            Labellings.
+        dictionary : collection of str, optional
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        list of lists of (words, score)
+            For each text the different segmentations, best first, with the score of the best labelling that
+            spells them: at most k, and fewer where several labellings spell the same. The first is that of
+            :meth:`predict`, unless several labellings share the best score. A text that is empty or white
+            space has one, [], with score 0.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`predict`, or if ``k`` is no int of at least 1.
+        """
+        check_is_fitted(self, "tagger_")
+        pieces = as_pieces(X)
+        known = None if dictionary is None else as_dictionary(dictionary)
+        filled = [i for i, parts in enumerate(pieces) if parts]
+        texts, marks = take(pieces, filled), None
+        joined = [list("".join(parts)) for parts in texts]
+        if known and filled:
+            marks = find_words(texts, known)
+        with renumbered(filled):
+            ranked = self.tagger_.predict_kbest(joined, k, **self._constraints(texts, marks))
+        which = np.repeat(np.arange(len(texts)), lengths_of(ranked)).tolist()
+        if marks is not None:  # one for each character of the texts, end to end
+            of_text = np.split(marks, offsets_of(lengths_of(joined))[1:-1])
+            marks = np.concatenate(take(of_text, which))
+        labels = [list(labels) for best in ranked for labels, _ in best]
+        words = iter(cut(take(texts, which), labels, self.scheme, self.tagged_, marks) if which else ())
+        result = Sequences([([], 0.0)] for _ in pieces)
+        for i, best in zip(filled, ranked):
+            found = {}
+            for _, score in best:
+                found.setdefault(tuple(spelled := next(words)), (spelled, score))
+            result[i] = list(found.values())
+        return result
+
+
+def _knows_probabilities(segmenter: Any) -> bool:
+    return hasattr(getattr(segmenter, "tagger_", segmenter.tagger), "predict_segment_proba")
 
 
 class WordProbabilities:
     """What a segmenter can do whose tagger knows probabilities."""
 
-    @available_if(_tagger_knows_probabilities)
+    @available_if(_knows_probabilities)
     def predict_segment_proba(
         self, X: Texts, segments: Corpus | None = None
     ) -> list[list[tuple[Segment, float]]]:

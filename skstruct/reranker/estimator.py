@@ -120,8 +120,9 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         metadata=parameter(
             "estimator or None",
             [HasMethods(["fit", "predict"]), None],
-            """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, or a tagger that has
-            it; None means ``Segmenter()``. With a tagger the words are tokens and the tags their labels.""",
+            """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a mixture of either,
+            or a tagger that has it; None means ``Segmenter()``. With a tagger the words are tokens and the
+            tags their labels.""",
         ),
     )
     k: int = field(default=20, metadata=parameter("int", [POSITIVE], "Analyses of the base."))

@@ -1,10 +1,9 @@
 """From the k best analyses of a base model to lattices of nodes, and back to what the base predicts.
 
 A *view* says what the base's sequences are made of: a :class:`TextView` of words of a text (base:
-``Segmenter``), a :class:`WordView` of the same (base: ``WordSegmenter``), a :class:`TokenView` of tokens with
-labels (base: a tagger). Each turns sequences into *candidates*: for each sequence a list of (score, items),
-best first, where an item is (begin, end, word, tag) in characters, or tokens. :func:`make_task` makes
-lattices.
+``Segmenter`` or ``WordSegmenter``), a :class:`TokenView` of tokens with labels (base: a tagger). Each turns
+sequences into *candidates*: for each sequence a list of (score, items), best first, where an item is (begin,
+end, word, tag) in characters, or tokens. :func:`make_task` makes lattices.
 """
 
 from math import log
@@ -12,7 +11,7 @@ from math import log
 import numpy as np
 
 from ..data.inputs import as_tokens, check_X_y, describe, lengths_of, offsets_of, renumbered, take
-from ..data.segmented import as_pieces, as_words, cut, with_characters
+from ..data.segmented import as_pieces, as_words, with_characters
 from ..metrics import token_accuracy_score
 from ..metrics.words import word_f1_score
 from .epoch import ABSENT, HALF, LatticeTask, find_targets
@@ -39,7 +38,7 @@ def bucket(margin):
 # Views
 # --------------------------------------------------------------------------------------------------
 class TextView:
-    """Texts of words, or of words with tags; the base is a ``Segmenter``."""
+    """Texts of words, or of words with tags; the base finds words."""
 
     finds_words = True
     """Whether items are words that the base finds, or tokens that are given."""
@@ -66,44 +65,31 @@ class TextView:
 
     def candidates(self, base, X, k):
         """The k best segmentations of texts that are not empty."""
-        pieces, tagger = as_pieces(X), base.tagger_
-        options = base._constraints(pieces)
-        ranked = tagger.predict_kbest([list("".join(parts)) for parts in pieces], k, **options)
-        repeated = [parts for parts, best in zip(pieces, ranked) for _ in best]
-        labels = [list(labels) for best in ranked for labels, _ in best]
-        found = iter(cut(repeated, labels, base.scheme, base.tagged_))
-        return [[(score, _spelled(next(found), base.tagged_)) for _, score in best] for best in ranked]
+        tagged = self.tagged(base)
+        return [
+            [(score, _spelled(words, tagged)) for words, score in ranked]
+            for ranked in base.predict_kbest(X, k)
+        ]
+
+    def tagged(self, base):
+        """Whether the words of a fitted base have tags."""
+        return getattr(getattr(base, "estimator_", base), "tagged_", False)
 
     def tags(self, base):
-        """The tags of words that a fitted base knows."""
-        return {str(label).partition("-")[2] for label in getattr(base.tagger_, "classes_", ())}
+        """The tags of words that a fitted base knows; that of words without tags is empty."""
+        tagger = getattr(getattr(base, "estimator_", base), "tagger_", None)
+        if tagger is None:
+            return {""}
+        return {str(label).partition("-")[2] for label in getattr(tagger, "classes_", ())}
 
     def decode(self, base, items):
         """What the base predicts for a path."""
-        return [(word, tag) if base.tagged_ else word for _, _, word, tag in items]
+        tagged = self.tagged(base)
+        return [(word, tag) if tagged else word for _, _, word, tag in items]
 
     def score(self, y, predicted, sample_weight):
         """F1 of the words; of words with their tags if both sides have tags."""
         return word_f1_score(y, predicted, sample_weight=sample_weight)
-
-
-class WordView(TextView):
-    """Texts of words without tags; the base searches for words itself."""
-
-    def candidates(self, base, X, k):
-        """The k best segmentations of texts that are not empty."""
-        return [
-            [(score, _spelled(words, False)) for words, score in ranked]
-            for ranked in base.predict_kbest(X, k)
-        ]
-
-    def tags(self, base):
-        """There is none: the tag of all words is empty."""
-        return {""}
-
-    def decode(self, base, items):
-        """What the base predicts for a path."""
-        return [word for _, _, word, _ in items]
 
 
 class TokenView:
@@ -174,17 +160,14 @@ def view_of(base):
     ValueError
         If the base is nothing that has k best analyses.
     """
-    if hasattr(base, "predict_kbest") and getattr(base, "accepts_allowed", False):  # not a parser
-        return TokenView()
-    if hasattr(base, "predict_kbest") and getattr(base, "accepts_dictionary", False):
-        return WordView()
-    if hasattr(base, "tagger") and hasattr(base, "scheme"):
-        tagger = base._new_tagger()
-        if hasattr(tagger, "predict_kbest"):
+    if hasattr(base, "predict_kbest"):
+        if getattr(base, "accepts_allowed", False):  # not a parser
+            return TokenView()
+        if getattr(base, "accepts_dictionary", False):
             return TextView()
-        raise ValueError(
-            f"base: the tagger of the {type(base).__name__}, a {type(tagger).__name__}, has no predict_kbest"
-        )
+    elif hasattr(base, "tagger"):
+        kind, tagger = type(base).__name__, type(base.tagger).__name__
+        raise ValueError(f"base: the tagger of the {kind}, a {tagger}, has no predict_kbest")
     raise ValueError(
         f"base must be a Segmenter, a WordSegmenter or a tagger with predict_kbest, got {describe(base)}"
     )

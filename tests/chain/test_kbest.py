@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 from inside import model_of
 
 import oracles
-from skstruct import StructuredPerceptron
+from skstruct import KBestReranker, Segmenter, StructuredPerceptron
 from skstruct.chain import model as chain_model
 from skstruct.chain.constraints import constraint_arrays
+from skstruct.data.schemes import labels_to_words
+from skstruct.datasets import load_sample, load_segmentation
 
 LINES = {False: ["U0:%x[0,0]", "B"], True: ["U0:%x[0,0]", "B", "B1:%x[0,0]"]}
 
@@ -87,3 +89,67 @@ def test_fewer_are_the_first_of_more_and_pieces_do_not_matter(monkeypatch, order
     tagger.n_jobs = 3
     assert tagger.predict_kbest(X, 50) == many
     assert tagger.predict_kbest(X, 5, allowed) == some
+
+
+# --------------------------------------------------------------------------------------------------
+# Segmenter
+# --------------------------------------------------------------------------------------------------
+TEXTS, WORDS = load_segmentation()
+
+
+@pytest.fixture(scope="module")
+def segmenter():
+    return Segmenter(StructuredPerceptron("char", max_iter=3, random_state=0)).fit(TEXTS[:60], WORDS[:60])
+
+
+@pytest.mark.parametrize("text", ["他在北京", "他们在看书", "一"])
+def test_segmentations_are_those_that_labellings_spell(segmenter, text):
+    expected = {}
+    for labels, score in segmenter.tagger_.predict_kbest([list(text)], 10**4)[0]:
+        expected.setdefault(tuple(labels_to_words(text, labels, "BMES")), pytest.approx(score))
+    (found,) = segmenter.predict_kbest([text], 10**4)
+    assert {tuple(words): score for words, score in found} == expected
+    scores = [score for _, score in found]
+    assert scores == sorted(scores, reverse=True) and found[0][0] == segmenter.predict([text])[0]
+
+
+@pytest.mark.parametrize(
+    "text, dictionary, n",
+    [("他在北京看书", None, 2**5), ("他 在北京\t看书", None, 2**3), ("他在北京看书", ["北京"], 2**2)],
+)
+def test_segmentations_are_all_there_are(segmenter, text, dictionary, n):
+    (found,) = segmenter.predict_kbest([text], 10**4, dictionary=dictionary)
+    assert len(found) == len({tuple(words) for words, _ in found}) == n
+    assert all("".join(words) == "".join(text.split()) for words, _ in found)
+    assert all(word in words for word in dictionary or () for words, _ in found)
+    assert found[0][0] == segmenter.predict([text], dictionary=dictionary)[0]
+
+
+def test_segmentations_of_several_texts_are_those_of_each(segmenter):
+    X = ["", *TEXTS[60:64], " ", TEXTS[64] + " " + TEXTS[65]]
+    together = segmenter.predict_kbest(X, 4, dictionary=["北京"])
+    assert together == [segmenter.predict_kbest([x], 4, dictionary=["北京"])[0] for x in X]
+    assert together[0] == together[5] == [([], 0.0)]
+    assert [best[0][0] for best in together] == segmenter.predict(X, dictionary=["北京"])
+    assert all(len({tuple(words) for words, _ in best}) == len(best) <= 4 for best in together)
+
+
+def test_segmentations_of_the_joint_task_have_tags():
+    sample = load_sample("zh")
+    y = [list(zip(words, tags)) for words, tags in zip(sample.words, sample.tags)]
+    X = ["".join(words) for words in sample.words]
+    model = Segmenter(StructuredPerceptron("char", max_iter=3, random_state=0)).fit(X, y)
+    for best, first in zip(model.predict_kbest(X[:5], 3), model.predict(X[:5])):
+        assert best[0][0] == first and all(len(item) == 2 for words, _ in best for item in words)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.0, True, "2"])
+def test_k_of_segmentations(segmenter, k):
+    with pytest.raises(ValueError, match="k must be an int of at least 1"):
+        segmenter.predict_kbest(TEXTS[:1], k)
+
+
+def test_only_taggers_with_k_best_give_segmentations(segmenter):
+    assert not hasattr(Segmenter(KBestReranker()), "predict_kbest")
+    with pytest.raises(ValueError, match="sequence 1"):
+        segmenter.predict_kbest([TEXTS[0], 3])

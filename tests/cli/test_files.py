@@ -509,7 +509,7 @@ def test_tag_scores_and_kbest(folder, capsys, stdin):
     stdin(text)
     code, out, _ = run(capsys, "tag", "-m", folder / "chunk", "--scores")
     assert [s[0][2] for s in labelled(out)] == [f"{v:.6f}" for v in model.decision_function(X[:2])]
-    code, _, err = run(capsys, "tag", "-m", folder / "seg", "--kbest", 3)
+    code, _, err = run(capsys, "tag", "-m", folder / "seg", "--scores")
     assert code == 2 and "Segmenter" in err
 
 

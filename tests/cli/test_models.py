@@ -72,7 +72,11 @@ KINDS = {
     "mixer of parser": (mixer(ShiftReduceParser("hs28", max_iter=2)), SENTENCES, TREES),
 }  # fmt: skip
 OF_WORDS = [kind for kind, (_, X, _) in KINDS.items() if X is TEXTS]
-WITH_KBEST = ["word segmenter", "averager of word segmenter", "mixer of word segmenter"]
+WITH_SCORES = ["word segmenter", "averager of word segmenter", "mixer of word segmenter"]
+WITH_KBEST = [
+    *WITH_SCORES, "segmenter", "joint segmenter", "segmenter of averager", "segmenter of mixer",
+    "mixer of segmenter",
+]  # fmt: skip
 OF_TREES = [kind for kind, (_, X, _) in KINDS.items() if X is SENTENCES]
 OF_LABELS = [kind for kind in KINDS if kind not in OF_WORDS + OF_TREES]
 
@@ -222,6 +226,11 @@ def written(out):
     return [(int(head[1]), float(head[2]), words.split()) for head, words in zip(heads, lines[1::2])]
 
 
+def beside(words):
+    """Words, or words and tags, on one line."""
+    return " ".join(word if isinstance(word, str) else " ".join(word) for word in words)
+
+
 @pytest.mark.parametrize("kind", WITH_KBEST)
 @pytest.mark.parametrize("dictionary", [False, True])
 def test_kbest_of_text(folder, capsys, tmp_path, kind, dictionary):
@@ -229,19 +238,25 @@ def test_kbest_of_text(folder, capsys, tmp_path, kind, dictionary):
     options = ["--dictionary", tmp_path / "d"] if dictionary else []
     texts = ["", "他在北京大学 图书馆看书。", "#  0 1"]
     (tmp_path / "texts").write_text("".join(text + "\n" for text in texts), encoding="utf-8")
+    options += ["--tag-separator", " "]
     code, out, err = run(capsys, "tag", tmp_path / "texts", "-m", folder / kind, "--kbest", 3, *options)
     found = skstruct.load(folder / kind).predict_kbest(
-        texts, 3, **({"dictionary": ["京大"]} if options else {})
+        texts, 3, **({"dictionary": ["京大"]} if dictionary else {})
     )
     expected = [
-        (rank, pytest.approx(score, abs=1e-6), words)
+        (
+            rank,
+            pytest.approx(score, abs=1e-6),
+            " ".join(w if isinstance(w, str) else " ".join(w) for w in words),
+        )
         for ranked in found
         for rank, (words, score) in enumerate(ranked)
     ]
-    assert (code, err) == (0, "") and written(out) == expected and len(found[1]) == 3
+    lines = [(rank, score, " ".join(words)) for rank, score, words in written(out)]
+    assert (code, err) == (0, "") and lines == expected and len(found[1]) > 1
 
 
-@pytest.mark.parametrize("kind", [*WITH_KBEST, "reranker of segmenter", "reranker of word segmenter"])
+@pytest.mark.parametrize("kind", [*WITH_SCORES, "reranker of segmenter", "reranker of word segmenter"])
 def test_scores_of_text(folder, capsys, kind):
     code, out, _ = run(
         capsys, "tag", folder / "texts", "-m", folder / kind, "--scores", "--tag-separator", " "
@@ -256,8 +271,8 @@ def test_scores_of_text(folder, capsys, kind):
 @pytest.mark.parametrize(
     "options, kinds",
     [
-        (["--scores"], [k for k in OF_WORDS if k not in WITH_KBEST and "reranker of" not in k]),
-        (["--scores", "--dictionary", "texts"], WITH_KBEST),
+        (["--scores"], [k for k in OF_WORDS if k not in WITH_SCORES and "reranker of" not in k]),
+        (["--scores", "--dictionary", "texts"], WITH_SCORES),
         (["--kbest", "2"], [*(k for k in OF_WORDS if k not in WITH_KBEST), "reranker of tagger"]),
         (["--dictionary", "d"], [*OF_LABELS, *OF_TREES, "reranker of segmenter"]),
         (["--adapt", "d"], ["word segmenter", "mixer of word segmenter", "reranker of segmenter", *OF_TREES]),
