@@ -42,6 +42,7 @@ from numba.extending import is_jitted
 from numba.misc.appdirs import AppDirs
 
 from .linking import HelperCompiler, HelperContext, without_collector
+from .lowering import KernelCompiler
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -319,7 +320,9 @@ def _compiler(**options):
     return compile
 
 
-kernel = _compiler()
+_KERNEL_OF_PYTHON = {"pipeline_class": KernelCompiler}
+
+kernel = _compiler(**_KERNEL_OF_PYTHON)
 """Compile a function that Python calls."""
 
 _HELPER = {"no_cpython_wrapper": True, "pipeline_class": HelperCompiler}
@@ -334,7 +337,7 @@ It is never compiled by itself, which saves most of the time of a helper with on
 """
 
 # Without one order of summation that must be kept, a sum vectorises.
-kernel_any_order = _compiler(fastmath={"contract", "reassoc"})
+kernel_any_order = _compiler(**_KERNEL_OF_PYTHON, fastmath={"contract", "reassoc"})
 """As `kernel`; sums in any order."""
 
 inline_any_order = _compiler(**_HELPER, fastmath={"contract", "reassoc"})
