@@ -11,12 +11,15 @@ The classes extended here are internal ones of numba, the same in 0.60 and 0.68.
 
 from collections import Counter
 
+from llvmlite.ir import Function
 from numba.core import ir
 from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs, must_use_alloca
 from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
+
+from .wrapping import Wrapper
 
 
 class _Lower(Lower):
@@ -44,6 +47,18 @@ class _Lower(Lower):
     def delvar(self, name):
         if self._counts_references:
             super().delvar(name)
+
+    def create_cpython_wrapper(self, release_gil=False):
+        if self._counts_references:
+            super().create_cpython_wrapper(release_gil)
+            return
+        module = self.context.create_module("wrapper")
+        kind = self.call_conv.get_function_type(self.fndesc.restype, self.fndesc.argtypes)
+        kernel = Function(module, kind, self.fndesc.llvm_func_name)
+        Wrapper(
+            self.context, module, kernel, self.fndesc, self.env, self.call_helper, release_gil
+        ).build()  # fmt: skip
+        self.library.add_ir_module(module)
 
 
 def _values(blocks):
