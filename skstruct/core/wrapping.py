@@ -1,8 +1,8 @@
-"""How kernels take their arguments from Python: one function for each type, instead of the same lines again.
+"""How kernels take their arguments from Python: one function for each type of argument.
 
-Between Python and a kernel numba puts a function that turns objects into native values. It lists the lines for
-an array as often as there are arrays among the arguments. For a model and the scratch of a search that was a
-third of the machine code. Here each type of array, and of tuple, is read by a function of its own.
+Between Python and a kernel numba puts a function that turns objects into native values. It lists the lines
+for an array as often as there are arrays among the arguments: for a model and the scratch of a search a third
+of the machine code. Here each type of array, and of tuple, is read by a function of its own.
 
 The classes extended here are internal ones of numba, the same in 0.60 and 0.68.
 """
@@ -50,10 +50,8 @@ class _Api(PythonAPI):
             failed = native.is_error
         else:
             for k, element in enumerate(typ):
-                item = api.tuple_getitem(obj, k)
-                failed = builder.or_(
-                    failed, api.read(element, item, cgutils.gep_inbounds(builder, place, 0, k))
-                )
+                to = cgutils.gep_inbounds(builder, place, 0, k)
+                failed = builder.or_(failed, api.read(element, api.tuple_getitem(obj, k), to))
         builder.ret(failed)
         return function
 
