@@ -41,7 +41,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 from numba.extending import is_jitted
 from numba.misc.appdirs import AppDirs
 
-from .linking import HelperCompiler, HelperContext, without_collector
+from .linking import ApartCompiler, HelperCompiler, HelperContext, without_collector
 from .lowering import KernelCompiler
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -339,6 +339,9 @@ It is never compiled by itself, which saves most of the time of a helper with on
 # Without one order of summation that must be kept, a sum vectorises.
 kernel_any_order = _compiler(**_KERNEL_OF_PYTHON, fastmath={"contract", "reassoc"})
 """As `kernel`; sums in any order."""
+
+apart = _compiler(**{**_HELPER, "pipeline_class": ApartCompiler})
+"""Compile a large helper that is called from several places, though rarely: it is not copied there."""
 
 inline_any_order = _compiler(**_HELPER, fastmath={"contract", "reassoc"})
 """As `inline`; sums in any order."""

@@ -11,7 +11,7 @@ import gc
 
 from numba.core.codegen import JITCodeLibrary, ll
 
-from .lowering import KernelCompiler
+from .lowering import ApartLowering, KernelCompiler
 
 
 class _CodegenOfHelpers:
@@ -70,6 +70,12 @@ class HelperCompiler(KernelCompiler):
     def compile_extra(self, func):
         self.state.library = _HelperLibrary(self.state.targetctx.codegen(), func.__qualname__)
         return super().compile_extra(func)
+
+
+class ApartCompiler(HelperCompiler):
+    """That of helpers whose machine code stands once in a kernel, however many calls there are."""
+
+    lowering = ApartLowering
 
 
 def without_collector(function):

@@ -25,6 +25,14 @@ from .wrapping import Wrapper
 class _Lower(Lower):
     """Numba's, but for variables."""
 
+    _apart = False
+    """Whether the machine code of the function is not copied into what calls it."""
+
+    def lower_function_body(self):
+        if self._apart:
+            self.function.attributes.add("noinline")
+        return super().lower_function_body()
+
     @property
     def _counts_references(self):
         return self.context.enable_nrt or self._disable_sroa_like_opt
@@ -87,6 +95,21 @@ class _Lowering(NativeLowering):
         return _Lower
 
 
+class _LowerApart(_Lower):
+    _apart = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class ApartLowering(NativeLowering):
+    """For helpers that are not copied into what calls them."""
+
+    _name = "lowering_of_helpers_apart"
+
+    @property
+    def lowering_class(self):
+        return _LowerApart
+
+
 class _Flags(Flags):
     """Numba's, which compares them, all forty, each time it looks for the type of an operation."""
 
@@ -106,6 +129,8 @@ _HASH = hash(Flags())
 class KernelCompiler(Compiler):
     """Numba's, with :class:`_Lower`."""
 
+    lowering = _Lowering
+
     def compile_extra(self, func):
         self.state.flags = _Flags(self.state.flags)
         return super().compile_extra(func)
@@ -114,7 +139,7 @@ class KernelCompiler(Compiler):
         pipelines = super().define_pipelines()
         for manager in pipelines:
             manager.passes = [
-                (_Lowering if each is NativeLowering else each, text) for each, text in manager.passes
+                (self.lowering if each is NativeLowering else each, text) for each, text in manager.passes
             ]
             manager.finalize()
         return pipelines
