@@ -160,10 +160,7 @@ def is_short(features, wanted):
 
 
 def altered(features, rule, noise):
-    """What kernels are compiled for: None if a score is nothing but a sum of values, as it is in prediction.
-
-    0 under a lazy penalty, noise on features, or a cut-off: with None the code for these is not there.
-    """
+    """None if scores are sums of values, else (lazy penalty, noise, cut-off) 0; kernels depend on it."""
     quiet = noise.feature == NO_NOISE and noise.edge == NO_NOISE
     return None if quiet and not owes(rule) and features.min_count <= 1 else 0
 
