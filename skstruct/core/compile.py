@@ -41,7 +41,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 from numba.extending import is_jitted
 from numba.misc.appdirs import AppDirs
 
-from .linking import OPTIONS, HelperContext, is_of_helper, without_collector
+from .linking import APART, HELPER, KERNEL, HelperContext, is_of_helper, without_collector
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -319,10 +319,10 @@ def _compiler(**options):
     return compile
 
 
-kernel = _compiler()
+kernel = _compiler(**KERNEL)
 """Compile a function that Python calls."""
 
-_HELPER = {"no_cpython_wrapper": True, **OPTIONS}
+_HELPER = {"no_cpython_wrapper": True, **HELPER}
 
 inline = _compiler(**_HELPER)
 """Compile a helper that only kernels call."""
@@ -334,8 +334,11 @@ It is never compiled by itself, which saves most of the time of a helper with on
 """
 
 # Without one order of summation that must be kept, a sum vectorises.
-kernel_any_order = _compiler(fastmath={"contract", "reassoc"})
+kernel_any_order = _compiler(**KERNEL, fastmath={"contract", "reassoc"})
 """As `kernel`; sums in any order."""
+
+apart = _compiler(**{**_HELPER, **APART})
+"""Compile a large helper that is called from several places, though rarely: it is not copied there."""
 
 inline_any_order = _compiler(**_HELPER, fastmath={"contract", "reassoc"})
 """As `inline`; sums in any order."""

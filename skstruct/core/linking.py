@@ -10,18 +10,24 @@ results are the same, and compilation takes longer.
 import functools
 import gc
 
+from numba import version_info
+
 try:
     from numba.core.codegen import JITCodeLibrary, ll
-    from numba.core.compiler import Compiler
-except ImportError:
-    JITCodeLibrary = Compiler = ll = object
+
+    from .lowering import ApartLowering, KernelCompiler
+except (ImportError, AttributeError):
+    JITCodeLibrary = KernelCompiler = ApartLowering = ll = object
+
+NEWEST = (0, 68)
+"""The newest numba whose insides are known."""
 
 _EXTENDED = (
     (JITCodeLibrary, "_optimize_final_module"),
     (JITCodeLibrary, "_finalize_final_module"),
     (JITCodeLibrary, "serialize_using_object_code"),
     (JITCodeLibrary, "serialize_using_bitcode"),
-    (Compiler, "compile_extra"),
+    (KernelCompiler, "compile_extra"),
     (ll, "parse_bitcode"),
 )
 """What is replaced here, or called."""
@@ -81,8 +87,8 @@ class HelperContext:
         return library
 
 
-class _HelperCompiler(Compiler):
-    """Numba's, into a :class:`_HelperLibrary`."""
+class _HelperCompiler(KernelCompiler):
+    """That of kernels, into a :class:`_HelperLibrary`."""
 
     def compile_extra(self, func):
         library = _HelperLibrary(self.state.targetctx.codegen(), func.__qualname__)
@@ -91,8 +97,18 @@ class _HelperCompiler(Compiler):
         return super().compile_extra(func)
 
 
-OPTIONS = {"pipeline_class": _HelperCompiler} if all(hasattr(*one) for one in _EXTENDED) else {}
-"""Options of ``numba.njit`` for helpers."""
+class _ApartCompiler(_HelperCompiler):
+    """That of helpers whose machine code stands once in a kernel, however many calls there are."""
+
+    lowering = ApartLowering
+
+
+_KNOWN = version_info.short <= NEWEST and all(hasattr(*one) for one in _EXTENDED)
+KERNEL, HELPER, APART = (
+    {"pipeline_class": compiler} if _KNOWN else {}
+    for compiler in (KernelCompiler, _HelperCompiler, _ApartCompiler)
+)
+"""Options of ``numba.njit`` for kernels, helpers, and large helpers that are called from several places."""
 
 
 def is_of_helper(payload):

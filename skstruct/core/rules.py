@@ -117,19 +117,24 @@ def room_for(difference, store):
     return store.used[0] + needed <= store.value.shape[0]
 
 
+@spliced
+def apply_to_full_rows(difference, store, clock, rule, tau):
+    """What :func:`apply` does where nothing is lazy but the scale."""
+    factor = tau / clock.scale[0]
+    averaged = rule.average != NO_AVERAGE
+    for entry in range(difference.size[0]):
+        place = difference.row[entry] * store.columns + difference.column[entry]
+        dv = factor * difference.amount[entry]
+        store.value[place] += dv
+        if averaged:
+            store.moment[place] += dv * clock.scale[1]
+
+
 @inline
 def apply(difference, store, clock, rule, tau):
     """``w += τ Δφ``."""
     if not store.sparse and not is_lazy(rule):
-        # What :func:`nudge` does where nothing is lazy but the scale.
-        factor = tau / clock.scale[0]
-        averaged = rule.average != NO_AVERAGE
-        for entry in range(difference.size[0]):
-            place = difference.row[entry] * store.columns + difference.column[entry]
-            dv = factor * difference.amount[entry]
-            store.value[place] += dv
-            if averaged:
-                store.moment[place] += dv * clock.scale[1]
+        apply_to_full_rows(difference, store, clock, rule, tau)
         return
     for entry in range(difference.size[0]):
         amount = difference.amount[entry]
@@ -174,3 +179,12 @@ def finish_visit(differences, stores, clock, rule, loss, weight):
     """
     tau = begin_step(differences, clock, rule, loss, weight, 0.0)
     end_step(differences, stores, clock, rule, tau)
+
+
+@spliced
+def finish_plain_visit(difference, store, clock, rule, loss, weight):
+    """:func:`finish_visit` of one difference, for full rows without a lazy penalty."""
+    tau = begin_step((difference,), clock, rule, loss, weight, 0.0)
+    apply_to_full_rows(difference, store, clock, rule, tau)
+    clear(difference)
+    tick(clock, rule)

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.codes import NO_NOISE
-from ..core.compile import inline, spliced
+from ..core.compile import apart, inline, spliced
 from ..core.feature_table import FeatureTable
 from ..core.hashing import EMPTY, LOW, home_of, intern, mix64
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
-from ..core.penalties import is_lazy, read_weight
+from ..core.penalties import read_weight
 from ..core.prefetch import prefetch
 from ..core.rules import Difference, emit
 from ..core.store import Clock
@@ -103,13 +103,6 @@ def new_lookup(*templates):
     )
     ints = np.zeros((4, K), np.int64)
     return Lookup(np.zeros(A + 1, np.int64), *ints, np.zeros(G, np.int64), np.zeros(G, np.bool_))
-
-
-@inline
-def is_plain(model, rule, noise):
-    """Whether a score is nothing but a sum of values: no lazy penalty, no noise on features, no cut-off."""
-    quiet = noise.feature == NO_NOISE and noise.edge == NO_NOISE
-    return quiet and not is_lazy(rule) and model.state_features.min_count <= 1
 
 
 @inline
@@ -283,7 +276,7 @@ def noise_of(edge, noise, step, compound, key):
 
 
 @inline
-def score(templates, features, memory, row, value, rule, noise, step, plain, look, total):
+def score(templates, features, memory, row, value, rule, noise, step, altered, look, total):
     """``total[a] = Σ_k x_k w[k, a]`` over the features of a row, in units of stored values.
 
     What a group of templates adds is taken from ``memory`` if it is known there.
@@ -314,32 +307,39 @@ def score(templates, features, memory, row, value, rule, noise, step, plain, loo
         found = memory.value[place[g]]
         if not known[g]:
             found[:C] = 0.0
-            add_rows(
-                templates, features, group[g, 0], group[g + 1, 0], rule, noise, step, plain, look, found
-            )  # fmt: skip
+            if altered is None:
+                add_rows(store, group[g, 0], group[g + 1, 0], look, found)
+            else:
+                add_altered_rows(
+                    templates, features, group[g, 0], group[g + 1, 0], rule, noise, step, look, found
+                )  # fmt: skip
         for a in range(C):
             total[a] += found[a]
 
 
 @spliced
-def add_rows(templates, features, begin, end, rule, noise, step, plain, look, total):
+def add_rows(store, begin, end, look, total):
     """Add the weights of the features ``begin <= k < end``, whose rows are found."""
-    store, seen = features.weights, features.seen
     C = store.columns
-    if plain and not store.sparse:
+    if not store.sparse:
         for k in range(begin, end):
             if look.entry[k] >= 0:
                 place = look.entry[k] * C
                 for a in range(C):
                     total[a] += store.value[place + a]
         return
-    if plain:
-        for k in range(begin, end):
-            r = look.entry[k]
-            if r >= 0:
-                for place in range(look.slot[k], look.slot[k] + store.count[r]):
-                    total[store.column[place]] += store.value[place]
-        return
+    for k in range(begin, end):
+        r = look.entry[k]
+        if r >= 0:
+            for place in range(look.slot[k], look.slot[k] + store.count[r]):
+                total[store.column[place]] += store.value[place]
+
+
+@spliced
+def add_altered_rows(templates, features, begin, end, rule, noise, step, look, total):
+    """The same under a lazy penalty, noise on features, or a cut-off."""
+    store, seen = features.weights, features.seen
+    C = store.columns
     for k in range(begin, end):
         r = look.entry[k]
         if r < 0 or (seen.shape[0] > 0 and seen[r] < features.min_count):
@@ -352,8 +352,8 @@ def add_rows(templates, features, begin, end, rule, noise, step, plain, look, to
             total[column] += x * read_weight(store, rule, r, place, step)
 
 
-@inline
-def emit_row(templates, features, row, value, noise, step, up, down, look, difference: Difference):
+@apart
+def emit_row(templates, features, row, value, noise, step, altered, up, down, look, difference: Difference):
     """Emit the features of a row for column ``up``, and against column ``down``; -1 for none."""
     for g in range(templates.group.shape[0] - 1):
         list_keys(templates, g, row, value, look)
@@ -361,7 +361,9 @@ def emit_row(templates, features, row, value, noise, step, up, down, look, diffe
         if look.slot[k] < 0:
             continue
         key, compound = look.key[k], look.compound[k]
-        x = noise_of(templates.edge[k], noise, step, compound, key)
+        x = 1.0
+        if altered is not None:
+            x = noise_of(templates.edge[k], noise, step, compound, key)
         if x != 0.0:
             r = intern(features.table, features.entries, compound, key >> 32, key & LOW)
             if up >= 0:

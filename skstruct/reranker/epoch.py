@@ -19,13 +19,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core import feature_table
 from ..core.codes import DONE, NO_NOISE, RESCALE, TABLE_FULL
 from ..core.compile import inline, kernel
 from ..core.feature_table import FeatureTable, count_updates, lacks_room, new_table
 from ..core.hashing import find, intern, mix64
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
 from ..core.penalties import read_weight
-from ..core.rules import Difference, emit, finish_visit, new_difference
+from ..core.rules import Difference, emit, finish_plain_visit, finish_visit, new_difference
 from ..core.store import SMALLEST_SCALE, Clock, new_clock
 
 TABLES = ("features",)
@@ -172,7 +173,7 @@ def _noise_of(noise, step, k, left, right):
 
 
 @inline
-def weigh(model, rule, noise, atoms, a, p, c, begin, keys):
+def weigh(model, rule, noise, altered, atoms, a, p, c, begin, keys):
     """Sum of the weights of the features of one group; see :func:`list_keys`."""
     list_keys(atoms, a, p, c, begin, keys)
     features, step = model.features, model.clock.step[0]
@@ -181,21 +182,25 @@ def weigh(model, rule, noise, atoms, a, p, c, begin, keys):
         if keys[k, 0] < 0:
             continue
         row = find(features.table, k, keys[k, 0], keys[k, 1])
-        if row < 0 or (features.seen.shape[0] > 0 and features.seen[row] < features.min_count):
-            continue
-        w = read_weight(features.weights, rule, row, row, step)
-        total += w * _noise_of(noise, step, k, keys[k, 0], keys[k, 1])
+        if altered is None:
+            if row >= 0:
+                total += features.weights.value[row]
+        elif row >= 0 and (features.min_count <= 1 or features.seen[row] >= features.min_count):
+            w = read_weight(features.weights, rule, row, row, step)
+            total += w * _noise_of(noise, step, k, keys[k, 0], keys[k, 1])
     return total * model.clock.scale[0]
 
 
 @inline
-def emit_group(model, noise, atoms, a, p, c, begin, keys, amount, difference):
+def emit_group(model, noise, altered, atoms, a, p, c, begin, keys, amount, difference):
     """Emit the features of one group, new ones with new rows."""
     list_keys(atoms, a, p, c, begin, keys)
     features, step = model.features, model.clock.step[0]
     for k in range(begin, _end_of(begin)):
         if keys[k, 0] >= 0:
-            x = _noise_of(noise, step, k, keys[k, 0], keys[k, 1])
+            x = 1.0
+            if altered is not None:
+                x = _noise_of(noise, step, k, keys[k, 0], keys[k, 1])
             if x != 0.0:
                 row = intern(features.table, features.entries, k, keys[k, 0], keys[k, 1])
                 emit(difference, row, np.int64(0), amount * x)
@@ -205,7 +210,7 @@ def emit_group(model, noise, atoms, a, p, c, begin, keys, amount, difference):
 # Search
 # --------------------------------------------------------------------------------------------------
 @inline
-def search(task, i, model, rule, noise, work):
+def search(task, i, model, rule, noise, altered, work):
     """The best path: writes ``work.path``, returns its score. Ties go to the earlier arc."""
     first, M = task.node[i], task.node[i + 1] - task.node[i]
     first_arc = task.arc[i]
@@ -216,16 +221,16 @@ def search(task, i, model, rule, noise, work):
     best, last = -np.inf, np.int64(-1)
     for c in range(M):
         work.path[c] = ABSENT
-        own = weigh(model, rule, noise, atoms, start, start, c, np.int64(0), keys)
+        own = weigh(model, rule, noise, altered, atoms, start, start, c, np.int64(0), keys)
         for arc in range(task.into[first + c], task.into[first + c + 1]):
             p = np.int64(task.left[arc])
-            score = own + weigh(model, rule, noise, atoms, start, p, c, np.int64(PAIR), keys)
+            score = own + weigh(model, rule, noise, altered, atoms, start, p, c, np.int64(PAIR), keys)
             before, arg = -np.inf, np.int64(-1)
             # The start is one arc, of score 0, before itself.
             stop = task.into[first + p + 1] if p >= 0 else np.int64(1)
             for previous in range(task.into[first + p] if p >= 0 else np.int64(0), stop):
                 a = np.int64(task.left[previous]) if p >= 0 else start
-                x = weigh(model, rule, noise, atoms, a, p, c, np.int64(TRIPLE), keys)
+                x = weigh(model, rule, noise, altered, atoms, a, p, c, np.int64(TRIPLE), keys)
                 if p >= 0:
                     x += work.score[previous - first_arc]
                 if x > before:
@@ -247,7 +252,7 @@ def search(task, i, model, rule, noise, work):
 
 
 @inline
-def emit_path(task, i, model, noise, path, other, amount, work):
+def emit_path(task, i, model, noise, altered, path, other, amount, work):
     """Emit the features of ``path`` (M,), without those that ``other`` has too."""
     atoms, keys, difference = work.atoms, work.keys, work.difference
     for c in range(task.node[i + 1] - task.node[i]):
@@ -263,11 +268,11 @@ def emit_path(task, i, model, noise, path, other, amount, work):
             if group > 1 and p >= 0:
                 shared = shared and other[p] == a
             if not shared:
-                emit_group(model, noise, atoms, a, p, c, begin, keys, amount, difference)
+                emit_group(model, noise, altered, atoms, a, p, c, begin, keys, amount, difference)
 
 
 @kernel
-def epoch(task, order, begin, end, model, rule, noise, work):
+def _epoch(task, order, begin, end, model, rule, noise, altered, work):
     """Visit the lattices ``order[begin:end]`` in turn: search, step, tick.
 
     Returns (code, k): DONE and ``end``, or why it stopped before lattice ``order[k]`` was learned:
@@ -278,7 +283,7 @@ def epoch(task, order, begin, end, model, rule, noise, work):
         i = order[k]
         if model.clock.scale[0] < SMALLEST_SCALE:
             return RESCALE, k
-        search(task, i, model, rule, noise, work)
+        search(task, i, model, rule, noise, altered, work)
         first, stop = task.node[i], task.node[i + 1]
         target = task.target[first:stop]
         wrong, nodes = 0, 0
@@ -289,18 +294,21 @@ def epoch(task, order, begin, end, model, rule, noise, work):
         if wrong > 0:
             if lacks_room(model.features, nodes * N_TEMPLATES):
                 return TABLE_FULL, k
-            emit_path(task, i, model, noise, target, work.path, 1.0, work)
-            emit_path(task, i, model, noise, work.path, target, -1.0, work)
+            emit_path(task, i, model, noise, altered, target, work.path, 1.0, work)
+            emit_path(task, i, model, noise, altered, work.path, target, -1.0, work)
             count_updates(model.features, difference)
             work.stats[0] += 1.0
             work.stats[1] += wrong
             work.stats[2] += 1.0
-        finish_visit((difference,), (model.features.weights,), model.clock, rule, 1.0, task.weight[i])
+        if altered is None:
+            finish_plain_visit(difference, model.features.weights, model.clock, rule, 1.0, task.weight[i])
+        else:
+            finish_visit((difference,), (model.features.weights,), model.clock, rule, 1.0, task.weight[i])
     return DONE, end
 
 
 @kernel
-def predict(task, begin, end, model, rule, noise, work, out, score):
+def _predict(task, begin, end, model, rule, noise, altered, work, out, score):
     """Find the best paths of the lattices ``begin <= i < end``.
 
     Writes ``out`` (M,) bool, whether a node is on its sequence's path, and ``score`` (n,) float64.
@@ -309,7 +317,7 @@ def predict(task, begin, end, model, rule, noise, work, out, score):
         first, stop = task.node[i], task.node[i + 1]
         score[i] = 0.0
         if stop > first:
-            score[i] = search(task, i, model, rule, noise, work)
+            score[i] = search(task, i, model, rule, noise, altered, work)
             for c in range(stop - first):
                 out[first + c] = work.path[c] != ABSENT
 
@@ -345,6 +353,18 @@ def find_targets(task, value, back):
 # --------------------------------------------------------------------------------------------------
 # The same arrays seen from Python
 # --------------------------------------------------------------------------------------------------
+def epoch(task, order, begin, end, model, rule, noise, work):
+    """See :func:`_epoch`."""
+    changed = feature_table.altered(model.features, rule, noise)
+    return _epoch(task, order, begin, end, model, rule, noise, changed, work)
+
+
+def predict(task, begin, end, model, rule, noise, work, out, score):
+    """See :func:`_predict`."""
+    changed = feature_table.altered(model.features, rule, noise)
+    _predict(task, begin, end, model, rule, noise, changed, work, out, score)
+
+
 def new_model(min_count, rule):
     """A model without features."""
     return Reranker(new_table(1, rule, min_count), new_clock())

@@ -19,10 +19,11 @@ Letters: n characters, i the place of a decision, m decisions of a prefix, ℓ a
 
 import numpy as np
 
+from ..core import feature_table
 from ..core.codes import DONE, FREE, INSIDE, MAX_VIOLATION, RESCALE, STANDARD, START, TABLE_FULL, ZC14
 from ..core.compile import inline, kernel
 from ..core.feature_table import count_updates, lacks_room, new_table
-from ..core.rules import finish_visit
+from ..core.rules import finish_plain_visit, finish_visit
 from ..core.store import SMALLEST_SCALE, new_clock
 from .features import (
     CONTEXT,
@@ -33,7 +34,6 @@ from .features import (
     emit_keys,
     emit_word,
     intern_word,
-    is_plain,
     list_context,
     list_pair,
     list_state,
@@ -64,14 +64,14 @@ def count_differing(target, path, m):
 
 
 @inline
-def emit_path(model, noise, work, path, other, m, amount):
+def emit_path(model, noise, altered, work, path, other, m, amount):
     """Emit the features of the first m decisions of ``path``, without those that ``other`` has too."""
     c, hidden, keys, difference = work.char, work.hidden, work.keys, work.difference
     table, entries = model.features.table, model.features.entries
     n = path.shape[0] - 1
     words = model.templates == ZC14
-    word = last = other_word = other_last = 0  # where the word in progress, and the one before, begin
     zero = np.int64(0)  # variables: a literal would have helpers compiled for it alone
+    word = last = other_word = other_last = zero  # where the word in progress, and the one before, begin
     for i in range(1, min(m, n) + 1 if words else m):
         decision, theirs = zero + path[i], zero + other[i]
         if i == m:  # the word in progress counts as if it ended here
@@ -80,7 +80,9 @@ def emit_path(model, noise, work, path, other, m, amount):
         if words and decision == INSIDE:
             if differs:
                 list_pair(c, hidden, i, keys)
-                emit_keys(model, noise, keys, zero + PAIR, zero + PAIR + 1, zero, zero, amount, difference)
+                emit_keys(
+                    model, noise, altered, keys, zero + PAIR, zero + PAIR + 1, zero, zero, amount, difference
+                )
         elif differs or word != other_word or last != other_last:
             length, before = i - word, word - last
             node_before = intern_word(table, entries, c, last, word)
@@ -92,11 +94,12 @@ def emit_path(model, noise, work, path, other, m, amount):
                 list_context(c, hidden, i, keys)
                 list_state(c, hidden, i, length, before, node, node_before, keys)
                 column, context, begin = decision, zero + previous(length, before)[0], zero + CONTEXT - 1
-            emit_word(model, noise, node, column, amount, difference)
+            emit_word(model, noise, altered, node, column, amount, difference)
             for part in range(1 if words else 2):  # 1: what looks at the decision before
                 emit_keys(
-                    model, noise, keys, zero + 1 if part else begin, begin if part else zero + N_NUMBERS,
-                    context if part else zero, column, amount, difference,
+                    model, noise, altered, keys, zero + 1 if part else begin,
+                    begin if part else zero + N_NUMBERS, context if part else zero, column, amount,
+                    difference,
                 )  # fmt: skip
         if decision == START:
             last, word = word, i
@@ -105,13 +108,12 @@ def emit_path(model, noise, work, path, other, m, amount):
 
 
 @kernel
-def epoch(task, order, begin, end, model, rule, noise, work):
+def _epoch(task, order, begin, end, model, rule, noise, altered, work):
     """Visit the texts ``order[begin:end]`` in turn: search, step, tick.
 
     Returns (code, k): DONE and ``end``, or why it stopped before text ``order[k]`` was learned: TABLE_FULL
     (grow the model and call again from k) or RESCALE (rebase the store).
     """
-    plain = is_plain(model, rule, noise)
     path, target, difference = work.path, work.target, work.difference
     for k in range(begin, end):
         i = order[k]
@@ -136,7 +138,7 @@ def epoch(task, order, begin, end, model, rule, noise, work):
                 limit if final else work.forced[:n],
                 gold if final else gold[:0],
                 shadow and final == 1,
-                model.update, model, rule, noise, plain, work,
+                model.update, model, rule, noise, altered, work,
                 path[: n + 1] if final else target[: n + 1],
                 None,
             )  # fmt: skip
@@ -149,23 +151,25 @@ def epoch(task, order, begin, end, model, rule, noise, work):
             # Features, and the words, prefix by prefix; checked before anything changes.
             if lacks_room(model.features, 2 * (ROWS_EACH * differing + m)):
                 return TABLE_FULL, k
-            emit_path(model, noise, work, target[: n + 1], path[: n + 1], m, 1.0)
-            emit_path(model, noise, work, path[: n + 1], target[: n + 1], m, -1.0)
+            emit_path(model, noise, altered, work, target[: n + 1], path[: n + 1], m, 1.0)
+            emit_path(model, noise, altered, work, path[: n + 1], target[: n + 1], m, -1.0)
             count_updates(model.features, difference)
             work.stats[0] += 1.0
             work.stats[1] += mistakes
             work.stats[2] += 1.0
-        finish_visit((difference,), (model.features.weights,), model.clock, rule, 1.0, task.weight[i])
+        if altered is None:
+            finish_plain_visit(difference, model.features.weights, model.clock, rule, 1.0, task.weight[i])
+        else:
+            finish_visit((difference,), (model.features.weights,), model.clock, rule, 1.0, task.weight[i])
     return DONE, end
 
 
 @kernel
-def predict(task, begin, end, model, rule, noise, work, out, score):
+def _predict(task, begin, end, model, rule, noise, altered, work, out, score):
     """Segment the texts ``begin <= i < end``.
 
     Writes ``out`` (N,) int8, the decision at each character, and ``score`` (n,) float64.
     """
-    plain = is_plain(model, rule, noise)
     for i in range(begin, end):
         first, stop = task.token[i], task.token[i + 1]
         n = stop - first
@@ -175,20 +179,19 @@ def predict(task, begin, end, model, rule, noise, work, out, score):
             nothing = task.gold[:0]
             _, score[i], _ = search(
                 task.limit[first:stop], nothing, nothing.shape[0] > 0, model.update, model, rule, noise,
-                plain, work, work.path[: n + 1], None,
+                altered, work, work.path[: n + 1], None,
             )  # fmt: skip
             for t in range(n):
                 out[first + t] = work.path[t]
 
 
 @kernel
-def predict_kbest(task, begin, end, model, rule, noise, work, lists, out, score, found):
+def _predict_kbest(task, begin, end, model, rule, noise, altered, work, lists, out, score, found):
     """The k best segmentations of the texts ``begin <= i < end``, under the states that the beam keeps.
 
     Writes how many text i has to ``found[i]``, 0 if it is empty, and their scores to ``score[i]``, (n, k)
     float64; to ``out``, (k * N,) int8, the decisions of all of them, one behind the other.
     """
-    plain = is_plain(model, rule, noise)
     place = 0
     for i in range(begin, end):
         first, stop = task.token[i], task.token[i + 1]
@@ -199,7 +202,7 @@ def predict_kbest(task, begin, end, model, rule, noise, work, lists, out, score,
             nothing = task.gold[:0]
             search(
                 task.limit[first:stop], nothing, nothing.shape[0] > 0, model.update, model, rule, noise,
-                plain, work, work.path[: n + 1], lists,
+                altered, work, work.path[: n + 1], lists,
             )  # fmt: skip
             found[i] = lists.new_found[0]
             for r in range(found[i]):
@@ -213,6 +216,25 @@ def predict_kbest(task, begin, end, model, rule, noise, work, lists, out, score,
 # --------------------------------------------------------------------------------------------------
 # The same arrays seen from Python
 # --------------------------------------------------------------------------------------------------
+def epoch(task, order, begin, end, model, rule, noise, work):
+    """See :func:`_epoch`."""
+    return _epoch(
+        task, order, begin, end, model, rule, noise, feature_table.altered(model.features, rule, noise), work
+    )
+
+
+def predict(task, begin, end, model, rule, noise, work, out, score):
+    """See :func:`_predict`."""
+    changed = feature_table.altered(model.features, rule, noise)
+    _predict(task, begin, end, model, rule, noise, changed, work, out, score)
+
+
+def predict_kbest(task, begin, end, model, rule, noise, work, lists, out, score, found):
+    """See :func:`_predict_kbest`."""
+    changed = feature_table.altered(model.features, rule, noise)
+    _predict_kbest(task, begin, end, model, rule, noise, changed, work, lists, out, score, found)
+
+
 def new_model(templates, beam, update, min_count, rule):
     """A model without features."""
     features = new_table(1 if templates == ZC14 else 2, rule, min_count)

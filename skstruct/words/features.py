@@ -36,7 +36,7 @@ from ..core.compile import inline
 from ..core.feature_table import FeatureTable
 from ..core.hashing import EMPTY, find, home_of, intern, mix64
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
-from ..core.penalties import is_lazy, read_weight
+from ..core.penalties import read_weight
 from ..core.rules import emit
 from ..core.store import Clock
 
@@ -74,13 +74,6 @@ class Scorer(NamedTuple):
     update: int  # EARLY, MAX_VIOLATION or STANDARD
     features: FeatureTable
     clock: Clock
-
-
-@inline
-def is_plain(model, rule, noise):
-    """Whether a score is nothing but a sum of values: no lazy penalty, no noise on features, no cut-off."""
-    quiet = noise.feature == NO_NOISE and noise.edge == NO_NOISE
-    return quiet and not is_lazy(rule) and model.features.min_count <= 1
 
 
 @inline
@@ -195,25 +188,25 @@ def noise_of(templates, noise, step, compound, left, right):
 
 
 @inline
-def add_row(model, rule, noise, plain, compound, left, right, row, total):
-    """``total[a] += w[row, a]``, corrupted."""
+def add_row(model, rule, noise, altered, compound, left, right, row, total):
+    """``total[a] += w[row, a]``, corrupted if there is noise."""
     store = model.features.weights
     C = store.columns
     place = row * C
-    if plain:
+    if altered is None:
         for a in range(C):
             total[a] += store.value[place + a]
-        return
-    step = model.clock.step[0]
-    x = noise_of(model.templates, noise, step, compound, left, right)
-    for a in range(C):
-        w = read_weight(store, rule, row, place + a, step)
-        if model.features.min_count <= 1 or model.features.seen[place + a] >= model.features.min_count:
-            total[a] += x * w
+    else:
+        step = model.clock.step[0]
+        x = noise_of(model.templates, noise, step, compound, left, right)
+        for a in range(C):
+            w = read_weight(store, rule, row, place + a, step)
+            if model.features.min_count <= 1 or model.features.seen[place + a] >= model.features.min_count:
+                total[a] += x * w
 
 
 @inline
-def sum_keys(model, rule, noise, plain, keys, begin, end, decision, total):
+def sum_keys(model, rule, noise, altered, keys, begin, end, decision, total):
     """Add the weights of the numbers ``begin <= k < end``; ``decision`` is part of their compounds."""
     table = model.features.table
     for k in range(begin, end):  # all slots are asked for before the first is needed
@@ -227,16 +220,16 @@ def sum_keys(model, rule, noise, plain, keys, begin, end, decision, total):
             if keys[k, 2] != ((left << 32) | right) or keys[k, 3] >> 32 != compound:
                 row = find(table, compound, left, right)
             if row >= 0:
-                add_row(model, rule, noise, plain, compound, left, right, row, total)
+                add_row(model, rule, noise, altered, compound, left, right, row, total)
 
 
 @inline
-def sum_state(model, rule, noise, plain, keys, begin, end, node, total):
+def sum_state(model, rule, noise, altered, keys, begin, end, node, total):
     """Add the weights of a state: of the numbers ``begin <= k < end``, and of the word if it has a node."""
     zero = np.int64(0)
-    sum_keys(model, rule, noise, plain, keys, begin, end, zero, total)
+    sum_keys(model, rule, noise, altered, keys, begin, end, zero, total)
     if node > 0:
-        add_row(model, rule, noise, plain, zero, node - 1, zero, node - 1, total)
+        add_row(model, rule, noise, altered, zero, node - 1, zero, node - 1, total)
 
 
 @inline
@@ -252,23 +245,27 @@ def extended(table, node, character):
 # Learning
 # --------------------------------------------------------------------------------------------------
 @inline
-def emit_keys(model, noise, keys, begin, end, decision, column, amount, difference):
+def emit_keys(model, noise, altered, keys, begin, end, decision, column, amount, difference):
     """Emit the features :func:`sum_keys` sums; new ones are numbered."""
     step, table, entries = model.clock.step[0], model.features.table, model.features.entries
     for k in range(begin, end):
         left, right = keys[k, 0], keys[k, 1]
         if left >= 0:
             compound = np.int64(4 * k + decision)
-            x = noise_of(model.templates, noise, step, compound, left, right)
+            x = 1.0
+            if altered is not None:
+                x = noise_of(model.templates, noise, step, compound, left, right)
             if x != 0.0:
                 emit(difference, intern(table, entries, compound, left, right), column, x * amount)
 
 
 @inline
-def emit_word(model, noise, node, column, amount, difference):
+def emit_word(model, noise, altered, node, column, amount, difference):
     """Emit the feature "word w"."""
     row = np.int64(node - 1)
-    x = noise_of(model.templates, noise, model.clock.step[0], np.int64(WORD), row, np.int64(0))
+    x = 1.0
+    if altered is not None:
+        x = noise_of(model.templates, noise, model.clock.step[0], np.int64(WORD), row, np.int64(0))
     if x != 0.0:
         emit(difference, row, column, x * amount)
 
