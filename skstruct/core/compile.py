@@ -42,6 +42,7 @@ from numba.extending import is_jitted
 from numba.misc.appdirs import AppDirs
 
 from .linking import HelperCompiler, HelperContext, without_collector
+from .resolving import KernelCompiler
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -303,8 +304,15 @@ def clear_cache():
     return [folder for folder in found if not os.path.isdir(folder)]
 
 
-def _compiler(**options):
-    decorate = njit(**options, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)
+def _compiler(pipeline_class=KernelCompiler, **options):
+    decorate = njit(
+        **options,
+        pipeline_class=pipeline_class,
+        nogil=True,
+        error_model="numpy",
+        _nrt=False,
+        no_cfunc_wrapper=True,
+    )
 
     def compile(function):
         compiled = decorate(function)

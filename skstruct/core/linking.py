@@ -10,7 +10,8 @@ import functools
 import gc
 
 from numba.core.codegen import JITCodeLibrary, ll
-from numba.core.compiler import Compiler
+
+from .resolving import KernelCompiler
 
 
 class _CodegenOfHelpers:
@@ -63,8 +64,8 @@ class HelperContext:
         return library
 
 
-class HelperCompiler(Compiler):
-    """Numba's, into a :class:`_HelperLibrary`."""
+class HelperCompiler(KernelCompiler):
+    """The compiler of kernels, into a :class:`_HelperLibrary`."""
 
     def compile_extra(self, func):
         self.state.library = _HelperLibrary(self.state.targetctx.codegen(), func.__qualname__)
