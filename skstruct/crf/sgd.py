@@ -23,12 +23,15 @@ from ..chain.marginals import Occurrences, Potentials, clamp
 from ..core.compile import inline, kernel
 from ..training.checkpoint import arrays_of
 from ..training.epochs import chunks
+from .choose_pairs import most_pairs
 from .sequence_sums import expect_sequence, gold_score, log_partition, set_emissions, set_transitions
 
 RATE, REPETITION = 0.3, 28.0
 """The learning rate, and up to which repetition of features within sequences (see ``choose_rate``)."""
 CHANGE = 0.5
 """What algorithm 1 multiplies or divides rates by."""
+PIECE = 2**16
+"""Numbers that are seen to at a time, so that they stay in the cache."""
 
 
 class Sgd(NamedTuple):
@@ -75,24 +78,12 @@ class Schedule(NamedTuple):
     max_trials: int  # 1: no line search
 
 
-@kernel
-def _most_pairs(token, start, feature, first):
-    """The most pairs that the features of one sequence have."""
-    most = 0
-    for i in range(token.shape[0] - 1):
-        n = 0
-        for e in range(start[token[i]], start[token[i + 1]]):
-            n += first[feature[e] + 1] - first[feature[e]]
-        most = max(most, n)
-    return most
-
-
 def new_sgd(objective):
     """A state at weight zero with scratch for ``objective``'s corpus."""
     L, o = objective.n_labels, objective
     size = o.n_pairs + o.pair.shape[0]
     T = int(o.lengths.max(initial=1))
-    room = _most_pairs(o.token, o.start, o.feature, o.first)
+    room = most_pairs(o.token, o.start, o.feature, o.first)
     room = min(room, o.n_pairs) + o.pair.shape[0]
     scratch = np.zeros(max(T, L) * L)
     return Sgd(
@@ -301,13 +292,16 @@ def descend(corpus, schedule, order, begin, end, s):
         _descend(corpus, schedule, order, begin, end, (1,), s)
 
 
-@kernel
 def apply_penalties(s):
-    """Apply the pending penalty to every weight."""
-    for k in range(s.weight.shape[0]):
-        before = s.weight[k]
-        s.weight[k] = apply_penalty(before, s.clock[1], s.received[k])
-        s.received[k] += s.weight[k] - before
+    """Apply the pending penalty to every weight: :func:`apply_penalty`, piece by piece."""
+    for a in range(0, s.weight.shape[0], PIECE):
+        weight, received = s.weight[a : a + PIECE], s.received[a : a + PIECE]
+        with np.errstate(invalid="ignore"):  # weights that overflowed are reported elsewhere
+            less = np.maximum(0.0, weight - (s.clock[1] + received))
+            more = np.minimum(0.0, weight + (s.clock[1] - received))
+            after = np.where(weight > 0.0, less, np.where(weight < 0.0, more, weight))
+            received += after - weight
+        weight[:] = after
 
 
 @kernel
