@@ -21,8 +21,8 @@ from joblib import effective_n_jobs
 from scipy.optimize import brentq
 
 from ..chain.expected_score import expected_scores, expected_scores_of_pairs, new_prefixes
+from ..chain.lean import plainly
 from ..chain.model import ChainModel
-from ..core.noise import QUIET
 from ..core.store import READ_ONLY
 from ..data.inputs import PlaceError, lengths_of, offsets_of
 from ..data.labels import UNLABELLED, encode_known
@@ -81,7 +81,8 @@ def _expected(part, scale, given):
     n, L = task.token.shape[0] - 1, len(model.labels)
     scores, log_z = np.empty(n), np.empty(n)
     work, prefixes = model.structure.new_work(task, L, training=False), new_prefixes(L, model.order)
-    kernel(task, 0, n, model.chain(), READ_ONLY, QUIET, work, prefixes, scores, log_z)
+    task, chain, noise, work = plainly(task, model.chain(), work)
+    kernel(task, 0, n, chain, READ_ONLY, noise, work, prefixes, scores, log_z)
     return scores, log_z
 
 

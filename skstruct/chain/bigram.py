@@ -37,6 +37,7 @@ from .features import (
     mask_tokens,
     new_runs,
     sum_bag,
+    sum_features,
     sum_grid,
     sum_rows,
 )
@@ -138,9 +139,11 @@ def is_quiet(rule, noise):
     return not is_lazy(rule) and noise.feature == NO_NOISE and noise.token_below == np.uint64(0)
 
 
-@spliced
+@inline
 def is_plain(chain, rule, noise):
     """Whether emissions are nothing but sums of rows: dense weights, no lazy penalty, no noise."""
+    if len(noise) == 0:
+        return True
     return not chain.nodes.sparse and is_quiet(rule, noise)
 
 
@@ -178,12 +181,24 @@ def _label_transitions(chain, rule, noise, step, scale, work, transition):
 
 
 @inline
+def stride_of(task, L, noise):
+    """How far apart the transitions of a token and the next one are: 0 if all tokens share one matrix."""
+    if len(noise) == 0:
+        return 0
+    return L * L if task.edges.row.shape[0] > 0 else 0
+
+
+@inline
 def score_sequence(task, i, chain, rule, noise, plain, work):
     """Fill ``work.emission`` and ``work.transition``; returns the numbers of node and edge runs.
 
     With ``plain`` (see :func:`is_plain`) the node runs are not listed, and their number is -1; those of dense
-    rows of numbers are not under sparse weights either.
+    rows of numbers are not under sparse weights either. With an empty ``noise`` all is plain, and the
+    arguments are those of :func:`.lean.plainly`.
     """
+    if len(noise) == 0:
+        lean.score_plain_task(task, i, chain, work)
+        return -1, 0
     L = chain.nodes.columns
     step, scale = chain.clock.step[0], chain.clock.scale[0]
     token, anchor = task.token[i], task.anchor[i]
@@ -329,8 +344,8 @@ def predict(task, begin, end, chain, rule, noise, work, out, score):
 
     A score is -inf if constraints and options leave no labelling.
     """
-    L = chain.nodes.columns
-    stride = L * L if task.edges.row.shape[0] > 0 else 0
+    L = chain.start.shape[0]
+    stride = stride_of(task, L, noise)
     plain = is_plain(chain, rule, noise)
     for i in range(begin, end):
         first, stop = task.token[i], task.token[i + 1]
@@ -358,18 +373,15 @@ def predict_plain(
     sequence, ``emission`` and ``score`` (T * L,).
     """
     L = start.shape[0]
-    grid = Grid(rows, lo, width, lo, lo, lo)  # what makes up a combination does not matter here
-    bag = Bag(bag_start, bag_row, bag_value)
     for i in range(token.shape[0] - 1):
         first = token[i]
         T = token[i + 1] - first
         total[i] = 0.0
         if T > 0:
-            for k in range(T * L):
-                emission[k] = 0.0
-            sum_grid(grid, left, anchor[i], anchor[i + 1] - anchor[i], T, weight, L, emission)
-            if bag_start.shape[0] > 1:
-                sum_bag(bag, first, T, weight, L, emission)
+            sum_features(
+                rows, lo, width, left, anchor[i], anchor[i + 1] - anchor[i], bag_start, bag_row, bag_value,
+                first, T, weight, L, emission,
+            )  # fmt: skip
             total[i] = viterbi(
                 emission, transition, np.int64(0), start, end, out[:0], score, out[first : first + T], T, L
             )

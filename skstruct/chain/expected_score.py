@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.compile import inline, kernel
-from .bigram import is_plain, score_sequence
+from .bigram import is_plain, score_sequence, stride_of
 from .marginals import clamp
 from .marginals_second import list_large
 from .trigram import read_trigrams
@@ -135,8 +135,8 @@ def expected_scores(task, begin, end, chain, rule, noise, work, prefixes, out, l
     Labels set in ``task.gold`` are kept: sums then go over their completions. log Z is -inf if constraints
     leave none, and both are NaN if scores overflow. Empty sequences have 0 and 0.
     """
-    L = chain.nodes.columns
-    stride = L * L if task.edges.row.shape[0] > 0 else 0
+    L = chain.start.shape[0]
+    stride = stride_of(task, L, noise)
     plain = is_plain(chain, rule, noise)
     for i in range(begin, end):
         first, stop = task.token[i], task.token[i + 1]

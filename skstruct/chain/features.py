@@ -21,6 +21,7 @@ from ..core.compile import inline, spliced
 from ..core.noise import factor, token_masked
 from ..core.penalties import is_lazy, read_weight
 from ..core.rules import emit
+from ..features.encoded import Bag, Grid
 
 
 class Runs(NamedTuple):
@@ -160,6 +161,22 @@ def sum_bag(bag, first_token, T, weight, L, out):
             else:
                 for y in range(np.uint64(L)):
                     out[start + y] += weight[place + y]
+
+
+@inline
+def sum_features(
+    rows, lo, width, left, anchor, n_anchors, bag_start, bag_row, bag_value, token, T, weight, L, out
+):  # fmt: skip
+    """``out[t, y]`` = Σ w[f, y] over the features of one sequence, as above.
+
+    It takes arrays, and no tuple of them, so that it is compiled once for all kernels.
+    """
+    for k in range(T * L):
+        out[k] = 0.0
+    grid = Grid(rows, lo, width, lo, lo, lo)  # what makes up a combination does not matter here
+    sum_grid(grid, left, anchor, n_anchors, T, weight, L, out)
+    if bag_start.shape[0] > 1:
+        sum_bag(Bag(bag_start, bag_row, bag_value), token, T, weight, L, out)
 
 
 @inline

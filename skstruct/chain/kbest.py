@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.compile import inline, kernel
-from .bigram import forbid, is_plain, score_sequence
+from .bigram import forbid, is_plain, score_sequence, stride_of
 from .trigram import decode, read_trigrams
 from .viterbi import viterbi
 
@@ -224,8 +224,8 @@ def predict_kbest(task, begin, end, k, chain, rule, noise, work, lists, out, sco
     found : (n,), int64
         How many there are: fewer than k if there are no more. A sequence without tokens has none.
     """
-    L = chain.nodes.columns
-    stride = L * L if task.edges.row.shape[0] > 0 else 0
+    L = chain.start.shape[0]
+    stride = stride_of(task, L, noise)
     plain = is_plain(chain, rule, noise)
     for i in range(begin, end):
         first, T = task.token[i], task.token[i + 1] - task.token[i]

@@ -14,11 +14,12 @@ import numpy as np
 
 from ..core.codes import DONE, NO_AVERAGE, NO_NOISE, PERCEPTRON, RESCALE
 from ..core.compile import inline, kernel, spliced
+from ..core.noise import QUIET
 from ..core.penalties import decay, owes
 from ..core.rules import Difference, clear, emit, step_size
-from ..core.store import SMALLEST_SCALE, Clock, Rule, tick
-from ..features.encoded import Bag, Grid
-from .features import sum_bag, sum_grid
+from ..core.store import READ_ONLY, SMALLEST_SCALE, Clock, Rule, tick
+from ..features.encoded import Bag
+from .features import sum_features
 from .visit import add_costs, count_mistakes, note_update, set_target
 from .viterbi import path_score, viterbi, viterbi_wrong
 
@@ -94,20 +95,89 @@ def work_of(work):
 
 
 # --------------------------------------------------------------------------------------------------
+# Prediction
+# --------------------------------------------------------------------------------------------------
+class PlainTask(NamedTuple):
+    """The arrays of a ``ChainTask`` that count where scores are nothing but sums of rows."""
+
+    token: np.ndarray
+    anchor: np.ndarray
+    left: int
+    row: np.ndarray  # this and the next two: of ``nodes``
+    lo: np.ndarray
+    width: np.ndarray
+    bag: Bag
+    gold: np.ndarray
+    option: np.ndarray
+
+
+class PlainChain(NamedTuple):
+    """The arrays of a ``Chain`` that count there."""
+
+    nodes: np.ndarray  # (R * L,) float64: values
+    scale: float
+    start: np.ndarray
+    end: np.ndarray
+
+
+class PlainWork(NamedTuple):
+    """Scratch, as in a ``ChainWork``, and the scores of pairs of labels."""
+
+    emission: np.ndarray
+    transition: np.ndarray  # (L * L,) float64; read only
+    score: np.ndarray
+
+
+def plainly(task, chain, work):
+    """(task, chain, noise, work) for a kernel of prediction.
+
+    Where scores are nothing but sums of rows, the least that it takes, and an empty noise, which says so:
+    what is for all the rest is then not compiled.
+    """
+    if "trigrams" in chain._fields or not serves(task, chain, READ_ONLY, QUIET):
+        return task, chain, QUIET, work
+    L, scale, nodes = chain.start.shape[0], float(chain.clock.scale[0]), task.nodes
+    transition = scale * chain.edges.value[: L * L] if chain.bigram else np.zeros(L * L)
+    return (
+        PlainTask(
+            task.token, task.anchor, task.left, nodes.row, nodes.lo, nodes.width, task.bag, task.gold,
+            task.option,
+        ),
+        PlainChain(chain.nodes.value, scale, chain.start, chain.end),
+        (),
+        PlainWork(work.emission, transition + chain.allowed.ravel(), work.score),
+    )  # fmt: skip
+
+
+@inline
+def score_plain_task(task, i, chain, work):
+    """Fill ``work.emission`` for a :class:`PlainTask`."""
+    token, anchor = task.token[i], task.anchor[i]
+    T, n_anchors = task.token[i + 1] - token, task.anchor[i + 1] - anchor
+    L, emission, bag = chain.start.shape[0], work.emission, task.bag
+    sum_features(
+        task.row, task.lo, task.width, task.left, anchor, n_anchors, bag.start, bag.row, bag.value,
+        token, T, chain.nodes, L, emission,
+    )  # fmt: skip
+    if chain.scale != 1.0:
+        for k in range(T * L):
+            emission[k] *= chain.scale
+
+
+# --------------------------------------------------------------------------------------------------
 # Scores
 # --------------------------------------------------------------------------------------------------
 @inline
 def score(x, i, weights, work):
     """Fill ``work.emission`` and ``work.transition``."""
     L, scale = weights.start.shape[0], weights.clock.scale[0]
-    token, anchor, emission = x.token[i], x.anchor[i], work.emission
-    T = x.token[i + 1] - token
-    for k in range(T * L):
-        emission[k] = 0.0
-    grid = Grid(x.row, x.lo, x.width, x.lo, x.lo, x.lo)  # what makes up a combination does not matter here
-    sum_grid(grid, x.left, anchor, x.anchor[i + 1] - anchor, T, weights.nodes, L, emission)
-    if x.bag.start.shape[0] > 1:
-        sum_bag(x.bag, token, T, weights.nodes, L, emission)
+    token, anchor = x.token[i], x.anchor[i]
+    T, n_anchors = x.token[i + 1] - token, x.anchor[i + 1] - anchor
+    emission, bag = work.emission, x.bag
+    sum_features(
+        x.row, x.lo, x.width, x.left, anchor, n_anchors, bag.start, bag.row, bag.value, token, T,
+        weights.nodes, L, emission,
+    )  # fmt: skip
     if scale != 1.0:
         for k in range(T * L):
             emission[k] *= scale
@@ -189,11 +259,12 @@ def apply(difference, begin, end, first, weights, value, moment, tau):
 # --------------------------------------------------------------------------------------------------
 # Epochs
 # --------------------------------------------------------------------------------------------------
-@spliced
+@inline
 def _learn(x, i, T, loss, weights, work):
     """Learn from the labels that differ: emit, step, tick."""
     difference, clock, rule = work.difference, weights.clock, weights.rule
-    R, mid = weights.nodes.shape[0], 0
+    zero = np.int64(0)  # a literal would have helpers compiled for it alone
+    R, mid = weights.nodes.shape[0], zero
     mistakes = count_mistakes(x.gold[x.token[i] : x.token[i + 1]], work.labels[1])
     if mistakes > 0 and loss > 0.0:
         emit_nodes(x, i, work.labels, difference)
@@ -204,9 +275,9 @@ def _learn(x, i, T, loss, weights, work):
     decay(clock, rule)
     end = difference.size[0]
     if end > 0:
-        norm = norm2(difference, 0, mid) + norm2(difference, mid, end)
+        norm = norm2(difference, zero, mid) + norm2(difference, mid, end)
         tau = step_size(rule, loss, norm) * x.weight[i]
-        apply(difference, 0, mid, 0, weights, weights.nodes, weights.node_moment, tau)
+        apply(difference, zero, mid, zero, weights, weights.nodes, weights.node_moment, tau)
         apply(difference, mid, end, R, weights, weights.edges, weights.edge_moment, tau)
         clear(difference)
     tick(clock, rule)

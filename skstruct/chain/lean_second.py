@@ -64,12 +64,13 @@ def _learn(x, i, T, weights, value, moment, work, table):
         last = difference.size[0]
         _emit_trigrams(work.labels, T, L, R + L, difference)
         end = difference.size[0]
-        apply(difference, 0, mid, 0, weights, weights.nodes, weights.node_moment, tau)
+        zero = np.int64(0)  # a literal would have helpers compiled for it alone
+        apply(difference, zero, mid, zero, weights, weights.nodes, weights.node_moment, tau)
         apply(difference, mid, last, R, weights, weights.edges, weights.edge_moment, tau)
         apply(difference, last, end, R + L, weights, value, moment, tau)
         if is_free(rule):  # else all are read again
             for entry in range(last, end):
-                _refresh(weights, value, difference.row[entry] - (R + L), 1, table)
+                _refresh(weights, value, difference.row[entry] - (R + L), np.int64(1), table)
         clear(difference)
     tick(clock, rule)
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.compile import inline, kernel
-from .bigram import is_plain, score_sequence
+from .bigram import is_plain, score_sequence, stride_of
 
 
 class Occurrences(NamedTuple):
@@ -181,8 +181,8 @@ def marginals(task, begin, end, chain, rule, noise, work, beta, row, out, log_z)
     then sums over their completions, and is -inf if constraints leave none. Empty sequences have
     log Z = 0. Scratch: ``work`` (see ``bigram.new_work``), ``beta`` (T * L,), ``row`` (L,).
     """
-    L = chain.nodes.columns
-    stride = L * L if task.edges.row.shape[0] > 0 else 0
+    L = chain.start.shape[0]
+    stride = stride_of(task, L, noise)
     plain = is_plain(chain, rule, noise)
     for i in range(begin, end):
         first, stop = task.token[i], task.token[i + 1]

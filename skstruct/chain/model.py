@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.averaging import Average
-from ..core.noise import QUIET
 from ..core.pruning import count_weights
 from ..core.store import READ_ONLY, Store, new_clock
 from ..data.inputs import LABELS, Inputs, PlaceError, flatten, lengths_of, offsets_of
@@ -22,6 +21,7 @@ from . import bigram as chain
 from . import kbest as chain_kbest
 from . import marginals, marginals_second, trigram
 from .bigram import Chain, ChainTask
+from .lean import plainly
 
 STRUCTURES = {1: chain, 2: trigram}
 """The structure modules by order."""
@@ -207,7 +207,8 @@ class ChainModel(SavableModel):
                 option = None if options is None else options[begin:end]
                 task, token = self.encode(sequences[first:last], option, like)
                 scratch = structure.new_work(task, len(self.labels), training=False)
-                structure.predict(task, 0, last - first, ready.chain, READ_ONLY, QUIET, scratch, out, scores)
+                task, chain, noise, scratch = plainly(task, ready.chain, scratch)
+                structure.predict(task, 0, last - first, chain, READ_ONLY, noise, scratch, out, scores)
             return _decoded(ready.labels, out, token), scores
 
         parts = list(map_chunks(work, sequences, n_jobs))
@@ -246,7 +247,8 @@ class ChainModel(SavableModel):
             self._label_plain(task, token, int(np.diff(token).max(initial=1)), out, scores)
         else:
             work = self.structure.new_work(task, len(self.labels), training=False)
-            self.structure.predict(task, 0, n, ready.chain, READ_ONLY, QUIET, work, out, scores)
+            task, chain, noise, work = plainly(task, ready.chain, work)
+            self.structure.predict(task, 0, n, chain, READ_ONLY, noise, work, out, scores)
         return out
 
     def predict_kbest(self, sequences, k, options=None, n_jobs=None):
@@ -265,7 +267,8 @@ class ChainModel(SavableModel):
             found = np.empty(n, np.int64)
             scratch = structure.new_work(task, L, training=False)
             lists = chain_kbest.new_lists(longest, L, L * L if second else L, k)
-            kernel(task, 0, n, k, ready.chain, READ_ONLY, QUIET, scratch, lists, out, score, found)
+            task, chain, noise, scratch = plainly(task, ready.chain, scratch)
+            kernel(task, 0, n, k, chain, READ_ONLY, noise, scratch, lists, out, score, found)
             stuck = np.flatnonzero((found == 0) & (np.diff(token) > 0))
             if stuck.size:
                 raise PlaceError(stuck[0], None, "the constraints and the labels allowed leave no labelling")
@@ -301,7 +304,8 @@ class ChainModel(SavableModel):
             out, log_z = np.empty((end - begin) * L), np.empty(last - first)
             scratch = structure.new_work(task, L, training=False)
             sums = module.new_sums(int(np.diff(token).max(initial=1)), L)
-            module.marginals(task, 0, last - first, chain, READ_ONLY, QUIET, scratch, *sums, out, log_z)
+            task, arrays, noise, scratch = plainly(task, chain, scratch)
+            module.marginals(task, 0, last - first, arrays, READ_ONLY, noise, scratch, *sums, out, log_z)
             return out, log_z
 
         parts = list(map_chunks(work, sequences, n_jobs))

@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.compile import inline, kernel
-from ..core.noise import QUIET
 from ..core.store import READ_ONLY
 from ..data.inputs import flatten, lengths_of, offsets_of
 from ..training.chunks import map_chunks
 from . import marginals, marginals_second
-from .bigram import forbid, is_plain, score_sequence
+from .bigram import forbid, is_plain, score_sequence, stride_of
+from .lean import plainly
 from .marginals import log_sum, sum_labellings
 from .marginals_second import sum_labellings as sum_labellings_of_pairs
 from .model import first_token
@@ -102,8 +102,8 @@ def segment_probabilities(
 
     Writes ``out`` (S,) and ``log_z`` (n,), float64. ``beta`` and ``row``: see ``marginals.new_sums``.
     """
-    L = chain.nodes.columns
-    stride = L * L if task.edges.row.shape[0] > 0 else 0
+    L = chain.start.shape[0]
+    stride = stride_of(task, L, noise)
     plain = is_plain(chain, rule, noise)
     for i in range(begin, end):
         first, stop = task.token[i], task.token[i + 1]
@@ -258,9 +258,11 @@ def probabilities(model, sequences, spans, of_label, joins, fixed=None, options=
         segments = Segments(where[first : last + 1] - where[first], *columns, of_label, joins, known)
         out, log_z = np.empty(mine.shape[0]), np.empty(last - first)
         sums = new_sums(int(np.diff(token).max(initial=1)), L)
+        scratch = structure.new_work(task, L, training=False)
+        task, arrays, noise, scratch = plainly(task, chain, scratch)
         kernel(
-            task, 0, last - first, chain, READ_ONLY, QUIET, structure.new_work(task, L, training=False),
-            *sums, segments, new_segment_work(L, model.order), out, log_z,
+            task, 0, last - first, arrays, READ_ONLY, noise, scratch, *sums, segments,
+            new_segment_work(L, model.order), out, log_z,
         )  # fmt: skip
         return out, log_z
 

@@ -14,11 +14,12 @@ from collections import Counter
 from llvmlite.ir import Function
 from numba.core import ir
 from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs, must_use_alloca
-from numba.core.compiler import Compiler, Flags
+from numba.core.compiler import Flags
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 
+from .resolving import ResolvingCompiler
 from .wrapping import Wrapper
 
 
@@ -126,8 +127,8 @@ _DEFAULTS = {name: option.default for name, option in Flags.options.items()}
 _HASH = hash(Flags())
 
 
-class KernelCompiler(Compiler):
-    """Numba's, with :class:`_Lower`."""
+class KernelCompiler(ResolvingCompiler):
+    """The compiler of kernels: numba's, with :class:`_Lower`."""
 
     lowering = _Lowering
 

@@ -15,6 +15,13 @@ import numpy as np
 
 from ..core.compile import kernel
 
+MANY_FEATURES = 4096
+"""Features whose pairs are chosen at a time: what that needs stays in the cache."""
+
+
+PIECE = 2**16
+"""Features of tokens that are counted at a time."""
+
 
 class LabelledSequences(NamedTuple):
     """Sequences by descending length: S sequences, N tokens."""
@@ -78,42 +85,44 @@ class StateWeights(NamedTuple):
 # Kernels
 # --------------------------------------------------------------------------------------------------
 @kernel
-def _list_features(task, grid, bag, order, of_row, start, feature, value):
+def _list_features(
+    token, anchor, left, rows, lo, width, bag_start, bag_row, bag_value, order, of_row, start, feature, value
+):  # fmt: skip
     """CSR of the features of each token; returns their number. ``feature`` empty: count only.
 
-    ``grid`` and ``bag`` are those of ``task`` or stand for them. ``of_row`` (R,) int32 translates rows to
-    features, -1 leaves them out.
+    The arguments up to the bag are those of a task, or stand for them. ``of_row`` (R,) int32 translates rows
+    to features, -1 leaves them out.
     """
     n, k = 0, 0
     write = feature.shape[0] > 0
     for i in order:
-        T = task.token[i + 1] - task.token[i]
-        first, n_anchors = task.anchor[i], task.anchor[i + 1] - task.anchor[i]
+        T = token[i + 1] - token[i]
+        first, n_anchors = anchor[i], anchor[i + 1] - anchor[i]
         for t in range(T):
             start[k] = n
             k += 1
-            for g in range(grid.row.shape[0]):
-                for s in range(grid.width[g]):
-                    a = t - grid.lo[g] - s + task.left
-                    if a < 0 or a >= n_anchors or grid.row[g, first + a] < 0:
+            for g in range(rows.shape[0]):
+                for s in range(width[g]):
+                    a = t - lo[g] - s + left
+                    if a < 0 or a >= n_anchors or rows[g, first + a] < 0:
                         continue
-                    f = of_row[grid.row[g, first + a] + s]
+                    f = of_row[rows[g, first + a] + s]
                     if f >= 0:
                         if write:
                             feature[n] = f
                             if value.shape[0] > 0:
                                 value[n] = 1.0
                         n += 1
-            if bag.start.shape[0] > 1:
-                for e in range(bag.start[task.token[i] + t], bag.start[task.token[i] + t + 1]):
-                    if bag.row[e] < 0:
+            if bag_start.shape[0] > 1:
+                for e in range(bag_start[token[i] + t], bag_start[token[i] + t + 1]):
+                    if bag_row[e] < 0:
                         continue
-                    f = of_row[bag.row[e]]
+                    f = of_row[bag_row[e]]
                     if f >= 0:
                         if write:
                             feature[n] = f
                             if value.shape[0] > 0:
-                                value[n] = bag.value[e] if bag.value.shape[0] > 0 else 1.0
+                                value[n] = bag_value[e] if bag_value.shape[0] > 0 else 1.0
                         n += 1
     start[k] = n
     return n
@@ -132,22 +141,6 @@ def _count(start, feature, value, gold, weight, L, total, unknown, seen):
                     unknown[f] += weight[t] * x
                 else:
                     seen[f * L + gold[t]] += weight[t] * (value[e] if value.shape[0] > 0 else 1.0)
-
-
-@kernel
-def _choose(total, unknown, seen, c1, signed, only_seen, keep):
-    """Which pairs can have a gradient outside [-c1, c1] at some weights; F features times L labels.
-
-    ``signed``: values may be negative, and ``seen`` says nothing of the bounds.
-    """
-    L = keep.shape[0] // max(total.shape[0], 1)
-    for f in range(total.shape[0]):
-        for k in range(f * L, (f + 1) * L):
-            low = seen[k] + unknown[f]
-            high = total[f] - seen[k]
-            keep[k] = total[f] > c1 if signed else low > c1 or high > c1
-            if only_seen and seen[k] == 0.0:
-                keep[k] = False
 
 
 @kernel
@@ -175,10 +168,11 @@ def select(start, feature, value, of_feature, new_start, new_feature, new_value)
 def list_rows(task, order, grid, bag, of_row, valued):
     """(starts, features, values) of each token, by running the kernel twice: for sizes, then for content."""
     start = np.zeros(int(task.token[-1]) + 1, np.int64)
-    n = _list_features(task, grid, bag, order, of_row, start, np.zeros(0, np.int32), np.zeros(0))
+    place = task.token, task.anchor, task.left, grid.row, grid.lo, grid.width, *bag, order, of_row, start
+    n = _list_features(*place, np.zeros(0, np.int32), np.zeros(0))
     features, values = np.zeros(n, np.int32), np.zeros(n if valued else 0)
     if n:
-        _list_features(task, grid, bag, order, of_row, start, features, values)
+        _list_features(*place, features, values)
     return start, features, values
 
 
@@ -187,6 +181,20 @@ def keep_features(start, feature, value, of_feature):
     n = select(start, feature, value, of_feature, start, feature, value)
     feature.resize(n, refcheck=False)
     value.resize(n if value.shape[0] else 0, refcheck=False)
+
+
+def _choose(total, unknown, seen, signed, options, keep):
+    """Which pairs can have a gradient outside [-c1, c1] at some weights, of some features.
+
+    ``signed``: values may be negative, and ``seen`` says nothing of the bounds.
+    """
+    if signed:
+        keep[:] = total > options.c1
+    else:
+        np.greater(seen + unknown, options.c1, out=keep)
+        keep |= total - seen > options.c1
+    if not options.all_states:
+        keep &= seen != 0.0
 
 
 # --------------------------------------------------------------------------------------------------
@@ -284,8 +292,11 @@ def screened(rows, total, unknown, seen, signed, options):
     """
     F = rows.shape[0]
     L = seen.shape[0] // max(F, 1)
-    keep = np.zeros(F * L, np.bool_)
-    _choose(total, unknown, seen, options.c1, signed, not options.all_states, keep)
+    keep = np.zeros((F, L), np.bool_)
+    by_feature = seen.reshape(F, L)
+    for a in range(0, F, MANY_FEATURES):
+        part = slice(a, a + MANY_FEATURES)
+        _choose(total[part, None], unknown[part, None], by_feature[part], signed, options, keep[part])
     pair = np.flatnonzero(keep)
     owner, label = pair // max(L, 1), pair % max(L, 1)
     useful = np.flatnonzero(np.bincount(owner, minlength=F))
@@ -293,3 +304,16 @@ def screened(rows, total, unknown, seen, signed, options):
     pair_feature = of_feature[owner]
     first = np.searchsorted(pair_feature, np.arange(useful.shape[0] + 1)).astype(np.int32)
     return (rows[useful], first, pair_feature, label.astype(np.int32), rows[owner]), of_feature
+
+
+def most_pairs(token, start, feature, first):
+    """The most pairs that the features of one sequence have."""
+    most, n_pairs, bounds = 0, np.diff(first), start[token]
+    a = 0
+    while a < token.shape[0] - 1:  # some sequences at a time
+        b = max(int(np.searchsorted(bounds, bounds[a] + PIECE, "right")) - 1, a + 1)
+        before = np.zeros(bounds[b] - bounds[a] + 1, np.int64)
+        np.cumsum(n_pairs[feature[bounds[a] : bounds[b]]], out=before[1:])
+        most = max(most, int(np.diff(before[bounds[a : b + 1] - bounds[a]]).max()))
+        a = b
+    return most

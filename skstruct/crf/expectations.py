@@ -181,6 +181,7 @@ def _forward(transitions, lattice, T, W, P):
     """a[y, t] = x[y, t] Σ_p a[p, t-1] M[p, y] / scale[t], so that Σ_y a[y, t] = 1."""
     L = transitions.cost.shape[0]
     x, a, one = lattice.x, lattice.a, lattice.scratch
+    side = np.int64(0)  # a literal would have the helper compiled for it alone
     for l in range(W):
         one[l] = 1.0
     for t in range(T):
@@ -190,7 +191,7 @@ def _forward(transitions, lattice, T, W, P):
                 for l in range(W):
                     a[y * P + l] = 1.0
         else:
-            _advance(a, at - W, P, transitions, 0, one, a, at, W)
+            _advance(a, at - W, P, transitions, side, one, a, at, W)
         scale = lattice.inverse[at : at + W]
         for l in range(W):
             scale[l] = 0.0
@@ -217,6 +218,7 @@ def _backward(token, q, n_lanes, transitions, lattice, T, W, P):
     """
     L = transitions.cost.shape[0]
     x, a, b, total = lattice.x, lattice.a, lattice.b, lattice.scratch
+    side = np.int64(1)
     for y in range(L):
         for l in range(W):
             b[y * P + (T - 1) * W + l] = 1.0
@@ -241,7 +243,7 @@ def _backward(token, q, n_lanes, transitions, lattice, T, W, P):
                 total[l] += s
                 b[o + l] = v * a[o + l]
         if t > 0:
-            _advance(x, at, P, transitions, 1, total, b, at - W, W)
+            _advance(x, at, P, transitions, side, total, b, at - W, W)
 
 
 @inline

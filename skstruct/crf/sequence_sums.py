@@ -109,8 +109,11 @@ def log_partition(s, potentials, T, L):
 
 
 @inline
-def expect_sequence(s, potentials, sign, T, L):
-    """log Z; s.beta = marginals of the labels; s.both += sign * expected pairs of labels."""
+def expect_sequence(s, potentials, sign, rest, T, L):
+    """log Z; s.beta = marginals of the labels; s.both += sign * expected pairs of labels.
+
+    NaN where scaling fails, if ``rest`` is empty: logarithms are then not compiled.
+    """
     z = _scaled_forward(s, potentials, T, L)
     x, alpha, beta = s.x, s.alpha, s.beta
     mass = 0.0
@@ -134,19 +137,21 @@ def expect_sequence(s, potentials, sign, T, L):
                 for y in range(np.uint64(L)):
                     s.both[i + y] += v * s.matrix[0, i + y] * x[j + y]
         return z
-    emission, transition = s.emission, s.transition
-    z = sum_labellings(
-        emission, transition, 0, potentials.start, potentials.end, alpha, beta, s.scratch, T, L
-    )
-    for t in range(1, T):
-        for p in range(L):
-            for y in range(L):
-                s.both[p * L + y] += sign * np.exp(
-                    alpha[(t - 1) * L + p] + transition[p * L + y] + emission[t * L + y]
-                    + beta[t * L + y] - z
-                )  # fmt: skip
-    for k in range(T * L):
-        beta[k] = np.exp(alpha[k] + beta[k] - z)
+    z = np.nan
+    if len(rest) > 0:
+        emission, transition = s.emission, s.transition
+        z = sum_labellings(
+            emission, transition, 0, potentials.start, potentials.end, alpha, beta, s.scratch, T, L
+        )
+        for t in range(1, T):
+            for p in range(L):
+                for y in range(L):
+                    s.both[p * L + y] += sign * np.exp(
+                        alpha[(t - 1) * L + p] + transition[p * L + y] + emission[t * L + y]
+                        + beta[t * L + y] - z
+                    )  # fmt: skip
+        for k in range(T * L):
+            beta[k] = np.exp(alpha[k] + beta[k] - z)
     return z
 
 

@@ -23,12 +23,15 @@ from ..chain.marginals import Occurrences, Potentials, clamp
 from ..core.compile import inline, kernel
 from ..training.checkpoint import arrays_of
 from ..training.epochs import chunks
+from .choose_pairs import most_pairs
 from .sequence_sums import expect_sequence, gold_score, log_partition, set_emissions, set_transitions
 
 RATE, REPETITION = 0.3, 28.0
 """The learning rate, and up to which repetition of features within sequences (see ``choose_rate``)."""
 CHANGE = 0.5
 """What algorithm 1 multiplies or divides rates by."""
+PIECE = 2**16
+"""Numbers that are seen to at a time, so that they stay in the cache."""
 
 
 class Sgd(NamedTuple):
@@ -37,7 +40,7 @@ class Sgd(NamedTuple):
     weight: np.ndarray  # (K + Q,) float64: pairs of feature and label, then pairs of labels
     received: np.ndarray  # (K + Q,) float64: penalty received by each
     clock: np.ndarray  # (2,) float64: sequences seen, penalty due z
-    stamp: np.ndarray  # (F,) int64: the last sequence a feature was met in
+    stamp: np.ndarray  # (F,) int64: the mark of the last sequence a feature was met in
     place: np.ndarray  # (F,) int64: where its pairs are in the next three
     local: np.ndarray  # (n,) int64: weights of the sequence at hand, each once
     gradient: np.ndarray  # (n,) float64
@@ -75,24 +78,12 @@ class Schedule(NamedTuple):
     max_trials: int  # 1: no line search
 
 
-@kernel
-def _most_pairs(token, start, feature, first):
-    """The most pairs that the features of one sequence have."""
-    most = 0
-    for i in range(token.shape[0] - 1):
-        n = 0
-        for e in range(start[token[i]], start[token[i + 1]]):
-            n += first[feature[e] + 1] - first[feature[e]]
-        most = max(most, n)
-    return most
-
-
 def new_sgd(objective):
     """A state at weight zero with scratch for ``objective``'s corpus."""
     L, o = objective.n_labels, objective
     size = o.n_pairs + o.pair.shape[0]
     T = int(o.lengths.max(initial=1))
-    room = _most_pairs(o.token, o.start, o.feature, o.first)
+    room = most_pairs(o.token, o.start, o.feature, o.first)
     room = min(room, o.n_pairs) + o.pair.shape[0]
     scratch = np.zeros(max(T, L) * L)
     return Sgd(
@@ -114,17 +105,18 @@ def apply_penalty(w, due, received):
 
 
 @inline
-def _gather(features, pair, at, T, seen, s):
+def _gather(features, pair, at, T, mark, s):
     """List the weights of a sequence, each once: feature-label pairs, then transitions.
 
+    ``mark``: a number that no other call has had.
     Fills ``s.local``, and ``s.trial`` with their values; returns the numbers of pairs and of all.
     """
     start, first = features.start, features.first
     n = 0
     for e in range(start[at], start[at + T]):
         f = features.feature[e]
-        if s.stamp[f] != seen:
-            s.stamp[f] = seen
+        if s.stamp[f] != mark:
+            s.stamp[f] = mark
             s.place[f] = n
             for k in range(first[f], first[f + 1]):
                 s.local[n] = k
@@ -155,10 +147,20 @@ def _add_expected(features, at, T, L, sign, s):
 
 
 @inline
-def _differentiate(corpus, labels, at, partial, m, s):
+def _count_missing(labels):
+    """How many tokens have no label."""
+    missing = np.int64(0)
+    for t in range(labels.shape[0]):
+        missing += np.int64(labels[t] < 0)
+    return missing
+
+
+@inline
+def _differentiate(corpus, labels, at, rest, missing, m, s):
     """Equation 9: expectations given the labels minus expectations, for the sequence at hand.
 
-    Fills ``s.gradient`` from the values in ``s.trial``; returns the negative log-likelihood.
+    Fills ``s.gradient`` from the values in ``s.trial``; returns the negative log-likelihood, or NaN: see
+    :func:`.sequence_sums.expect_sequence`.
     """
     features, potentials, pair = corpus.features, corpus.potentials, corpus.pair
     L, T = potentials.cost.shape[0], labels.shape[0]
@@ -167,18 +169,19 @@ def _differentiate(corpus, labels, at, partial, m, s):
     for k in range(L * L):
         s.both[k] = 0.0
     right = 0.0
-    if partial:
-        clamp(labels, L, s.emission)
-        right = expect_sequence(s, potentials, 1.0, T, L)
-        _add_expected(features, at, T, L, 1.0, s)
-        set_emissions(features, at, T, L, s)
-    else:
+    if len(rest) > 0:
+        if missing > 0:
+            clamp(labels, L, s.emission)
+            right = expect_sequence(s, potentials, 1.0, rest, T, L)
+            _add_expected(features, at, T, L, 1.0, s)
+            set_emissions(features, at, T, L, s)
+    if missing == 0:
         right = gold_score(s, labels, T, L)
         for t in range(1, T):
             s.both[labels[t - 1] * L + labels[t]] += 1.0
     add_costs(labels, potentials.cost, L, s.emission)
-    loss = expect_sequence(s, potentials, -1.0, T, L) - right
-    if not partial:
+    loss = expect_sequence(s, potentials, -1.0, rest, T, L) - right
+    if missing == 0:
         for t in range(T):
             s.beta[t * L + labels[t]] -= 1.0
     _add_expected(features, at, T, L, -1.0, s)
@@ -188,13 +191,13 @@ def _differentiate(corpus, labels, at, partial, m, s):
 
 
 @inline
-def _loss(corpus, labels, at, partial, m, s):
+def _loss(corpus, labels, at, missing, m, s):
     """The negative log-likelihood of the sequence at hand under the values in ``s.trial``."""
     features, potentials = corpus.features, corpus.potentials
     L, T = potentials.cost.shape[0], labels.shape[0]
     set_emissions(features, at, T, L, s)
     set_transitions(potentials, corpus.pair, m, L, s)
-    if partial:
+    if missing > 0:
         clamp(labels, L, s.emission)
         right = log_partition(s, potentials, T, L)
         set_emissions(features, at, T, L, s)
@@ -205,7 +208,7 @@ def _loss(corpus, labels, at, partial, m, s):
 
 
 @inline
-def _search_rate(corpus, labels, at, partial, m, n, weight, penalty, decay2, loss, rate, max_trials, s):
+def _search_rate(corpus, labels, at, missing, m, n, weight, penalty, decay2, loss, rate, max_trials, s):
     """Algorithm 1: the best of a few learning rates around ``rate`` for the sequence at hand."""
     due = s.clock[1]
     best = weight * loss
@@ -220,7 +223,7 @@ def _search_rate(corpus, labels, at, partial, m, n, weight, penalty, decay2, los
             w = apply_penalty(w, owed, s.received[s.local[k]])
             s.trial[k] = w
             now += penalty * abs(w) + 0.5 * decay2 * w * w
-        now += weight * _loss(corpus, labels, at, partial, m, s)
+        now += weight * _loss(corpus, labels, at, missing, m, s)
         if now < best:
             best, chosen = now, tried
         if now > initial and not failed:
@@ -232,8 +235,12 @@ def _search_rate(corpus, labels, at, partial, m, n, weight, penalty, decay2, los
 
 
 @kernel
-def descend(corpus, schedule, order, begin, end, s):
-    """Visit the sequences ``order[begin:end]`` of an :class:`SgdCorpus`."""
+def _descend(corpus, schedule, order, begin, end, rest, s):
+    """Visit the sequences ``order[begin:end]``; returns the end, or the number of the one it stopped before.
+
+    With an empty ``rest`` it stops where labels are missing or scaled probabilities fail, and rates are not
+    tried: what is for that is then not compiled.
+    """
     penalty = schedule.c1 / schedule.n_sequences
     decay2 = 2.0 * schedule.c2 / schedule.n_sequences
     for j in range(begin, end):
@@ -241,26 +248,31 @@ def descend(corpus, schedule, order, begin, end, s):
         at = corpus.token[i]
         T = corpus.token[i + 1] - at
         seen = np.int64(s.clock[0])
-        s.clock[0] += 1.0
         rate = schedule.eta0 * schedule.decay ** (seen / schedule.n_sequences)
         if T == 0:
+            s.clock[0] += 1.0
             s.clock[1] += rate * penalty
             continue
         labels = corpus.gold[at : at + T]
-        missing = np.int64(0)
-        for t in range(T):
-            missing += np.int64(labels[t] < 0)
-        partial = missing > 0  # one type throughout: as False at first, what takes it is compiled twice
-        m, n = _gather(corpus.features, corpus.pair, at, T, seen, s)
-        loss = _differentiate(corpus, labels, at, partial, m, s)
+        missing = _count_missing(labels)
+        if len(rest) == 0:
+            if missing > 0:
+                return j
+        m, n = _gather(corpus.features, corpus.pair, at, T, 2 * seen + len(rest), s)
+        loss = _differentiate(corpus, labels, at, rest, missing, m, s)
+        if len(rest) == 0:
+            if np.isnan(loss):
+                return j
+        s.clock[0] += 1.0
         weight = corpus.weight[i]
         for k in range(n):
             s.gradient[k] = weight * s.gradient[k] - decay2 * s.trial[k]
-        if schedule.max_trials > 1:
-            rate = _search_rate(
-                corpus, labels, at, partial, m, n, weight, penalty, decay2, loss, rate,
-                schedule.max_trials, s,
-            )  # fmt: skip
+        if len(rest) > 0:
+            if schedule.max_trials > 1:
+                rate = _search_rate(
+                    corpus, labels, at, missing, m, n, weight, penalty, decay2, loss, rate,
+                    schedule.max_trials, s,
+                )  # fmt: skip
         due = s.clock[1] + rate * penalty
         s.clock[1] = due
         for k in range(n):
@@ -269,15 +281,27 @@ def descend(corpus, schedule, order, begin, end, s):
             after = apply_penalty(before, due, s.received[o])
             s.received[o] += after - before
             s.weight[o] = after
+    return end
 
 
-@kernel
+def descend(corpus, schedule, order, begin, end, s):
+    """Visit the sequences ``order[begin:end]`` of an :class:`SgdCorpus`."""
+    if schedule.max_trials == 1:
+        begin = _descend(corpus, schedule, order, begin, end, (), s)
+    if begin < end:
+        _descend(corpus, schedule, order, begin, end, (1,), s)
+
+
 def apply_penalties(s):
-    """Apply the pending penalty to every weight."""
-    for k in range(s.weight.shape[0]):
-        before = s.weight[k]
-        s.weight[k] = apply_penalty(before, s.clock[1], s.received[k])
-        s.received[k] += s.weight[k] - before
+    """Apply the pending penalty to every weight: :func:`apply_penalty`, piece by piece."""
+    for a in range(0, s.weight.shape[0], PIECE):
+        weight, received = s.weight[a : a + PIECE], s.received[a : a + PIECE]
+        with np.errstate(invalid="ignore"):  # weights that overflowed are reported elsewhere
+            less = np.maximum(0.0, weight - (s.clock[1] + received))
+            more = np.minimum(0.0, weight + (s.clock[1] - received))
+            after = np.where(weight > 0.0, less, np.where(weight < 0.0, more, weight))
+            received += after - weight
+        weight[:] = after
 
 
 @kernel
