@@ -9,8 +9,9 @@ reference counting (``_nrt=False``), which otherwise costs more than the arithme
 of twenty arrays passed to a helper is forty atomic operations (measured on a perceptron epoch: 2.0 s
 with, 0.3 s without). The price is that a kernel cannot return an array.
 
-Numba optimises a helper in every kernel that calls it (``core.linking``), and is asked once what a call
-returns (``core.resolving``). What keeps compilation short is to pass few arrays, and to leave out of a kernel what few users need.
+Numba optimises a helper in every kernel that calls it (``core.linking``). It is asked once what a call
+returns (``core.resolving``), and variables of kernels are values (``core.lowering``). What keeps compilation
+short besides is to pass few arrays, and to leave out of a kernel what few users need.
 
 The cache. Numba notices when the file of a kernel changes, but not when a helper in another file does,
 so that the machine code of an older version of the package could run. Here the cache's folder is named
