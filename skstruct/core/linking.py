@@ -1,10 +1,12 @@
-"""How the helpers of kernels are compiled: once, for linking alone.
+"""How kernels and their helpers are compiled: helpers once, for linking alone.
 
 Numba optimises each function, turns it into machine code, and links it into the functions that call it, where
 it is optimised again. A helper that only kernels call needs none of the former: its code is translated, kept
-as it is, and optimised as a part of each kernel. The classes extended here are internal ones of numba, the
-same in 0.60 and 0.68. Where a version has others, helpers are compiled as numba compiles any function:
-results are the same, and compilation takes longer.
+as it is, and optimised as a part of each kernel. How kernels are translated is in :mod:`.lowering`.
+
+The classes extended here and there are internal ones of numba, the same in 0.60 and 0.68. With a later
+version, or where one has others, kernels are compiled as numba compiles any function: results are the same,
+and compilation takes longer.
 """
 
 import functools
