@@ -11,8 +11,7 @@ The classes extended here are internal ones of numba, the same in 0.60 and 0.68.
 
 from collections import Counter
 
-from llvmlite.ir import Function
-from numba.core import ir
+from numba.core import cgutils, ir
 from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs, must_use_alloca
 from numba.core.compiler import Flags
 from numba.core.compiler_machinery import register_pass
@@ -63,7 +62,7 @@ class _Lower(Lower):
             return
         module = self.context.create_module("wrapper")
         kind = self.call_conv.get_function_type(self.fndesc.restype, self.fndesc.argtypes)
-        kernel = Function(module, kind, self.fndesc.llvm_func_name)
+        kernel = cgutils.ir.Function(module, kind, self.fndesc.llvm_func_name)
         Wrapper(
             self.context, module, kernel, self.fndesc, self.env, self.call_helper, release_gil
         ).build()  # fmt: skip

@@ -7,9 +7,9 @@ of the machine code. Here each type of array, and of tuple, is read by a functio
 The classes extended here are internal ones of numba, the same in 0.60 and 0.68.
 """
 
-from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.callwrapper import PyCallWrapper
+from numba.core.cgutils import ir
 from numba.core.pythonapi import NativeValue, PythonAPI
 
 

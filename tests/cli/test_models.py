@@ -349,7 +349,7 @@ def test_show_explain(folder, capsys, kind):
         return
     tokens = [token["token"] for token in json.loads(out)["tokens"]]
     assert tokens[1] in ("在", "dog", ["dog", "NN"])
-    assert tokens[2:] == (["(end)"] if kind in WITH_KBEST else [])
+    assert tokens[2:] == (["(end)"] if kind in WITH_SCORES else [])
     assert run(capsys, *arguments)[0] == 0
 
 
