@@ -1,6 +1,6 @@
-"""Kernels for what most users train: small, so that the first fit of a machine waits for little compilation.
+"""Kernels for what most users train and predict: small, so that a first use waits for little compilation.
 
-They compute what the epoch of :mod:`.bigram` computes, bit for bit, where weights are full rows, no penalty
+They compute what those of :mod:`.bigram` compute, bit for bit, where weights are full rows, no penalty
 is lazy, nothing is noisy, tokens are no dense rows of numbers, and transitions do not look at the input
 (:func:`serves`). They take few arrays, since each is code to compile, and each helper has few
 places that call it, since each may become a copy.
