@@ -74,8 +74,8 @@ def test_the_program_of_the_page_runs(serve, tmp_path, monkeypatch):
 
 
 def test_the_service_needs_no_matplotlib():
-    code = f"import sys; sys.modules['matplotlib'] = None; sys.path.insert(0, {str(SERVE.parent)!r}); import serve"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    code = "import sys; sys.modules['matplotlib'] = None; sys.path.insert(0, sys.argv[1]); import serve"
+    subprocess.run([sys.executable, "-c", code, str(SERVE.parent)], check=True)
 
 
 def test_a_request_that_is_wrong_is_answered(serve, tagger):
