@@ -193,7 +193,8 @@ class CRFShard:
         """(F * (L + 1),): how often features of the rows ``kept`` (R,) occur unlabelled, and with labels."""
         rows, L = self.rows.nodes, self.whole.n_labels
         number = np.cumsum(kept) - 1
-        mine = np.flatnonzero((rows >= 0) & kept[rows])
+        mine = np.flatnonzero(rows >= 0)
+        mine = mine[kept[rows[mine]]]
         if self.listed is None:
             self.row_counts(None, None)
         of_row = np.full(rows.shape[0], -1, np.int32)
