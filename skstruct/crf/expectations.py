@@ -8,8 +8,11 @@ The same sums as `skstruct.chain.marginals`, arranged for speed:
   add. One ``exp`` per token and label, and one per pair of labels.
 * Transitions are a sparse matrix (:mod:`.exp_transitions`).
 
-Nothing over- or underflows unnoticed: each sequence's mass is summed forwards and backwards, and where
-the two differ it is left to :func:`.chain.marginals.expect_exactly`.
+Nothing over- or underflows unnoticed. Each sequence's mass is summed forwards and backwards; where the two
+differ it is left to :func:`.chain.marginals.expect_exactly`. Numbers below e^-708 become 0 in both passes.
+They matter only if what follows is worth as much more after them as after what was kept; then the scale of a
+token, or the sum of what follows it (``total`` in :func:`_backward`), leaves the range from 1 / LARGEST to
+LARGEST, and the sequence is left to logarithms too.
 
 Letters: T tokens, L labels, t token, y label, p previous label, W sequences in a group, l one of them,
 P places of a label (tokens × sequences).
@@ -20,6 +23,9 @@ import numpy as np
 from ..chain.marginals import LAST, row_width, spread
 from ..core.compile import inline, inline_any_order, inline_fused, kernel, spliced
 from .lattice import width_of
+
+LARGEST = 1e100
+"""Largest scale of a token, and largest sum of what follows it in the same unit."""
 
 
 # Not in any order: `exp_all` rounds by adding and subtracting.
@@ -176,8 +182,66 @@ def _exp_emissions(x, n, P, L, lattice):
         exp_all(x[o : o + n], n, lattice.scratch, lattice.bits)
 
 
+@inline
+def _set_step(edges, token, step):
+    """step[p * L + y] = M[p, y] into a token, with the transitions that look at the input."""
+    for k in range(step.shape[0]):
+        step[k] = edges.matrix[k]
+    for e in range(edges.start[token], edges.start[token + 1]):
+        f = edges.feature[e]
+        for k in range(edges.first[f], edges.first[f + 1]):
+            step[edges.label[k]] *= edges.value[k]
+
+
+@inline
+def _advance_each(corpus, q, n_lanes, edges, side, t, lattice, P, W):
+    """:func:`_advance` where each token has a matrix of its own; one sequence after the other."""
+    a, b, x, row, step = lattice.a, lattice.b, lattice.x, lattice.row, lattice.step
+    L = row.shape[0]
+    for l in range(n_lanes):
+        token, at = corpus.token[q + l] + t, t * W + l
+        if token >= corpus.token[q + l + 1]:
+            continue
+        _set_step(edges, token, step)
+        for y in range(L):
+            row[y] = x[y * P + at] if side else 0.0
+        for p in range(L):
+            before = p * P + at - W
+            if side:
+                b[before] = _dot(step, p * L, row, 0, L)
+            else:
+                v, o = a[before], np.uint64(p * L)
+                for y in range(np.uint64(L)):
+                    row[y] += v * step[o + y]
+        for y in range(0 if side else L):
+            a[y * P + at] = row[y]
+
+
+@inline
+def _count_steps(corpus, q, n_lanes, edges, lattice, P, W, counts):
+    """Add the expected transitions of a group, where each token has a matrix of its own."""
+    a, x, row, step = lattice.a, lattice.x, lattice.row, lattice.step
+    L = row.shape[0]
+    for l in range(n_lanes):
+        first = corpus.token[q + l]
+        for t in range(1, corpus.token[q + l + 1] - first):
+            at = t * W + l
+            _set_step(edges, first + t, step)
+            for y in range(L):
+                row[y] = x[y * P + at]
+            for p in range(L):
+                v, o = a[p * P + at - W], np.uint64(p * L)
+                for y in range(np.uint64(L)):
+                    step[o + y] *= v * row[y]
+                    counts.transition[o + y] += step[o + y]
+            for e in range(edges.start[first + t], edges.start[first + t + 1]):
+                f = edges.feature[e]
+                for k in range(edges.first[f], edges.first[f + 1]):
+                    counts.conditioned[k] += step[edges.label[k]]
+
+
 @inline_fused
-def _forward(transitions, lattice, T, W, P):
+def _forward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P):
     """a[y, t] = x[y, t] Σ_p a[p, t-1] M[p, y] / scale[t], so that Σ_y a[y, t] = 1."""
     L = transitions.cost.shape[0]
     x, a, one = lattice.x, lattice.a, lattice.scratch
@@ -190,6 +254,8 @@ def _forward(transitions, lattice, T, W, P):
             for y in range(L):
                 for l in range(W):
                     a[y * P + l] = 1.0
+        elif len(edges) > 0:
+            _advance_each(corpus, q, n_lanes, edges, side, t, lattice, P, W)
         else:
             _advance(a, at - W, P, transitions, side, one, a, at, W)
         scale = lattice.inverse[at : at + W]
@@ -202,7 +268,8 @@ def _forward(transitions, lattice, T, W, P):
                 a[o + l] = v
                 scale[l] += v
         for l in range(W):
-            scale[l] = 1.0 / scale[l]
+            v = 1.0 / scale[l]
+            scale[l] = v if 1.0 / LARGEST < v < LARGEST else np.nan
         for y in range(L):
             o = np.uint64(y * P + at)
             for l in range(np.uint64(W)):
@@ -210,14 +277,14 @@ def _forward(transitions, lattice, T, W, P):
 
 
 @inline_fused
-def _backward(token, q, n_lanes, transitions, lattice, T, W, P):
+def _backward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P):
     """b[y, t] = p(y_t = y), and x[y, t] such that p(p, y) = a[p, t-1] M[p, y] x[y, t].
 
     With the scales of the forward pass Σ_y a b = 1 at every token. b is reset to 1 where a sequence
     ends; entries after its end are undefined.
     """
     L = transitions.cost.shape[0]
-    x, a, b, total = lattice.x, lattice.a, lattice.b, lattice.scratch
+    x, a, b, total, token = lattice.x, lattice.a, lattice.b, lattice.scratch, corpus.token
     side = np.int64(1)
     for y in range(L):
         for l in range(W):
@@ -242,15 +309,21 @@ def _backward(token, q, n_lanes, transitions, lattice, T, W, P):
                 x[o + l] = s
                 total[l] += s
                 b[o + l] = v * a[o + l]
+        for l in range(W):
+            scale[l] = scale[l] if total[l] < LARGEST else np.nan
         if t > 0:
-            _advance(x, at, P, transitions, side, total, b, at - W, W)
+            if len(edges) > 0:
+                _advance_each(corpus, q, n_lanes, edges, side, t, lattice, P, W)
+            else:
+                _advance(x, at, P, transitions, side, total, b, at - W, W)
 
 
 @inline
 def _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad):
     """Σ weight log Z of a group. Weights b and x, and clears what must not count.
 
-    A sequence whose forward and backward mass differ is noted in ``bad`` and left out.
+    A sequence whose forward and backward mass differ, or with a scale that is NaN, is noted in ``bad``
+    and left out.
     """
     L = transitions.cost.shape[0]
     x, a, b = lattice.x, lattice.a, lattice.b
@@ -262,22 +335,20 @@ def _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad):
             mass = 0.0
             for y in range(L):
                 mass += b[y * P + l]
-            if length == 0:
-                factor = 0.0
-            elif abs(mass - 1.0) < 1e-7:
+            log_z = (length - 1) * transitions.shift
+            product = 1.0  # of scales: a logarithm costs more than all the rest of a token
+            for t in range(length):
+                log_z += lattice.top[t * W + l]
+                product *= lattice.inverse[t * W + l]
+                if product > LARGEST or product < 1.0 / LARGEST:
+                    log_z -= np.log(product)
+                    product = 1.0
+            log_z -= np.log(product)
+            if length > 0 and abs(mass - 1.0) < 1e-7 and not np.isnan(product):
                 factor = corpus.weight[q + l]
-                log_z = (length - 1) * transitions.shift
-                product = 1.0  # of scales: a logarithm costs more than all the rest of a token
-                for t in range(length):
-                    log_z += lattice.top[t * W + l]
-                    product *= lattice.inverse[t * W + l]
-                    if product > 1e100 or product < 1e-100:
-                        log_z -= np.log(product)
-                        product = 1.0
-                log_z -= np.log(product)
                 total += factor * log_z
             else:
-                bad[q + l] = True
+                bad[q + l] = length > 0
                 length = 0
         for y in range(L):
             if factor != 1.0:
@@ -293,7 +364,7 @@ def _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad):
 
 
 @kernel
-def expect(corpus, begin, end, weight, transitions, clamped, square, lattice, counts, bad):
+def expect(corpus, begin, end, weight, transitions, edges, clamped, square, lattice, counts, bad):
     """Add up log Z and expectations over the groups ``begin <= k < end``.
 
     Parameters
@@ -301,13 +372,17 @@ def expect(corpus, begin, end, weight, transitions, clamped, square, lattice, co
     corpus : Corpus
     weight : (K,) float64
     transitions : ExpTransitions
+    edges : ExpConditioned, or an empty tuple
+        Transitions that look at the input. Without them what is for them is not compiled.
     clamped : bool
         Sum over the labellings that agree with gold, without costs, instead of over all.
     square : bool
         Add up p (1 - p) instead of p: what each token adds to the diagonal of the Hessian.
     lattice : Lattice
+        With room for these groups.
     counts : ExpectedCounts
-        ``transition`` is (Q,) and receives Σ weight E[pair count] / exp(transition - shift).
+        ``transition`` is (Q,) and receives Σ weight E[pair count] / exp(transition - shift); with ``edges``
+        it is (L * L,) and receives Σ weight E[pair count].
     bad : (S,) bool
         Receives the sequences left out; they are for ``expect_exactly``.
 
@@ -336,13 +411,16 @@ def expect(corpus, begin, end, weight, transitions, clamped, square, lattice, co
         stride = np.uint64(P)
         _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row)
         _exp_emissions(x, T * W, P, L, lattice)
-        _forward(transitions, lattice, T, W, P)
-        _backward(corpus.token, q, n_lanes, transitions, lattice, T, W, P)
+        _forward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P)
+        _backward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P)
         total += _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad)
-        for k in range(transitions.pair.shape[0]):
-            counts.transition[k] += _dot(
-                a, transitions.pair[k, 0] * P, x, transitions.pair[k, 1] * P + W, (T - 1) * W
-            )
+        if len(edges) > 0:
+            _count_steps(corpus, q, n_lanes, edges, lattice, P, W, counts)
+        else:
+            for k in range(transitions.pair.shape[0]):
+                counts.transition[k] += _dot(
+                    a, transitions.pair[k, 0] * P, x, transitions.pair[k, 1] * P + W, (T - 1) * W
+                )
         if square:
             for j in range(np.uint64(L * P)):
                 b[j] *= 1.0 - b[j]
