@@ -25,17 +25,6 @@ class ExpTransitions(NamedTuple):
     cost: np.ndarray  # (L,) float64: cost of missing a token of each label
 
 
-class ExpConditioned(NamedTuple):
-    """Transitions that look at the input: exp of those into a token is ``matrix`` times what it has."""
-
-    start: np.ndarray  # (N + 1,) int64: where the combinations of each token begin
-    feature: np.ndarray  # (E,) int32
-    first: np.ndarray  # (F + 1,) int32: first weight of each combination
-    label: np.ndarray  # (M,) int32: p * L + y of each weight
-    value: np.ndarray  # (M,) float64: exp(weight)
-    matrix: np.ndarray  # (L * L,) float64: exp(transition - shift) of pairs of labels
-
-
 def exp_transitions(transition, pair, start, end, cost):
     """The sparse form of exp(transition), and exp(transition - shift) itself.
 

@@ -21,7 +21,8 @@ P places of a label (tokens × sequences).
 import numpy as np
 
 from ..chain.marginals import LAST, row_width, spread
-from ..core.compile import inline, inline_any_order, inline_fused, kernel, spliced
+from ..core.compile import inline, inline_fused, kernel, spliced
+from .conditioned import advance_each, count_steps, dot
 from .lattice import width_of
 
 LARGEST = 1e100
@@ -69,16 +70,6 @@ def _advance(a, at, P, transitions, side, total, out, to, W):
             i2, i3 = np.uint64(at + other[k + 2] * P), np.uint64(at + other[k + 3] * P)
             for l in range(np.uint64(W)):
                 out[o + l] += a[i0 + l] * v0 + a[i1 + l] * v1 + a[i2 + l] * v2 + a[i3 + l] * v3
-
-
-@inline_any_order
-def _dot(x, i, y, j, n):
-    """Σ_k x[i + k] y[j + k]."""
-    total = 0.0
-    i, j = np.uint64(i), np.uint64(j)
-    for k in range(np.uint64(n)):
-        total += x[i + k] * y[j + k]
-    return total
 
 
 @spliced
@@ -182,64 +173,6 @@ def _exp_emissions(x, n, P, L, lattice):
         exp_all(x[o : o + n], n, lattice.scratch, lattice.bits)
 
 
-@inline
-def _set_step(edges, token, step):
-    """step[p * L + y] = M[p, y] into a token, with the transitions that look at the input."""
-    for k in range(step.shape[0]):
-        step[k] = edges.matrix[k]
-    for e in range(edges.start[token], edges.start[token + 1]):
-        f = edges.feature[e]
-        for k in range(edges.first[f], edges.first[f + 1]):
-            step[edges.label[k]] *= edges.value[k]
-
-
-@inline
-def _advance_each(corpus, q, n_lanes, edges, side, t, lattice, P, W):
-    """:func:`_advance` where each token has a matrix of its own; one sequence after the other."""
-    a, b, x, row, step = lattice.a, lattice.b, lattice.x, lattice.row, lattice.step
-    L = row.shape[0]
-    for l in range(n_lanes):
-        token, at = corpus.token[q + l] + t, t * W + l
-        if token >= corpus.token[q + l + 1]:
-            continue
-        _set_step(edges, token, step)
-        for y in range(L):
-            row[y] = x[y * P + at] if side else 0.0
-        for p in range(L):
-            before = p * P + at - W
-            if side:
-                b[before] = _dot(step, p * L, row, 0, L)
-            else:
-                v, o = a[before], np.uint64(p * L)
-                for y in range(np.uint64(L)):
-                    row[y] += v * step[o + y]
-        for y in range(0 if side else L):
-            a[y * P + at] = row[y]
-
-
-@inline
-def _count_steps(corpus, q, n_lanes, edges, lattice, P, W, counts):
-    """Add the expected transitions of a group, where each token has a matrix of its own."""
-    a, x, row, step = lattice.a, lattice.x, lattice.row, lattice.step
-    L = row.shape[0]
-    for l in range(n_lanes):
-        first = corpus.token[q + l]
-        for t in range(1, corpus.token[q + l + 1] - first):
-            at = t * W + l
-            _set_step(edges, first + t, step)
-            for y in range(L):
-                row[y] = x[y * P + at]
-            for p in range(L):
-                v, o = a[p * P + at - W], np.uint64(p * L)
-                for y in range(np.uint64(L)):
-                    step[o + y] *= v * row[y]
-                    counts.transition[o + y] += step[o + y]
-            for e in range(edges.start[first + t], edges.start[first + t + 1]):
-                f = edges.feature[e]
-                for k in range(edges.first[f], edges.first[f + 1]):
-                    counts.conditioned[k] += step[edges.label[k]]
-
-
 @inline_fused
 def _forward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P):
     """a[y, t] = x[y, t] Σ_p a[p, t-1] M[p, y] / scale[t], so that Σ_y a[y, t] = 1."""
@@ -255,7 +188,7 @@ def _forward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P):
                 for l in range(W):
                     a[y * P + l] = 1.0
         elif len(edges) > 0:
-            _advance_each(corpus, q, n_lanes, edges, side, t, lattice, P, W)
+            advance_each(corpus, q, n_lanes, edges, side, t, lattice, P, W)
         else:
             _advance(a, at - W, P, transitions, side, one, a, at, W)
         scale = lattice.inverse[at : at + W]
@@ -313,7 +246,7 @@ def _backward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P):
             scale[l] = scale[l] if total[l] < LARGEST else np.nan
         if t > 0:
             if len(edges) > 0:
-                _advance_each(corpus, q, n_lanes, edges, side, t, lattice, P, W)
+                advance_each(corpus, q, n_lanes, edges, side, t, lattice, P, W)
             else:
                 _advance(x, at, P, transitions, side, total, b, at - W, W)
 
@@ -415,10 +348,10 @@ def expect(corpus, begin, end, weight, transitions, edges, clamped, square, latt
         _backward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P)
         total += _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad)
         if len(edges) > 0:
-            _count_steps(corpus, q, n_lanes, edges, lattice, P, W, counts)
+            count_steps(corpus, q, n_lanes, edges, lattice, P, W, counts)
         else:
             for k in range(transitions.pair.shape[0]):
-                counts.transition[k] += _dot(
+                counts.transition[k] += dot(
                     a, transitions.pair[k, 0] * P, x, transitions.pair[k, 1] * P + W, (T - 1) * W
                 )
         if square:

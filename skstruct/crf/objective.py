@@ -19,7 +19,8 @@ import numpy as np
 from ..chain.marginals import ExpectedCounts, Occurrences, expect_exactly, new_log_lattice
 from .choose_pairs import LabelledSequences, choose_state_weights
 from .choose_transitions import choose_conditioned, choose_label_pairs
-from .exp_transitions import ExpConditioned, exp_transitions
+from .conditioned import ExpConditioned
+from .exp_transitions import exp_transitions
 from .expectations import expect
 from .lattice import form_groups, new_lattice
 from .parts import PartSums, find_parts, group_fields

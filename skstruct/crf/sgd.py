@@ -30,10 +30,9 @@ from ..core.store import SMALLEST_SCALE
 from ..training.checkpoint import arrays_of
 from ..training.epochs import chunks
 from .choose_pairs import most_pairs
+from .learning_rate import choose_rate
 from .sequence_sums import expect_sequence, gold_score, log_partition, set_emissions, set_transitions
 
-RATE, REPETITION = 0.3, 28.0
-"""The learning rate, and up to which repetition of features within sequences (see ``choose_rate``)."""
 CHANGE = 0.5
 """What algorithm 1 multiplies or divides rates by."""
 PIECE = 2**16
@@ -327,37 +326,6 @@ def apply_penalties(s):
             after = np.where(weight > 0.0, less, np.where(weight < 0.0, more, weight))
             received += after - weight
         weight[:] = after
-
-
-@kernel
-def _repetition(token, start, feature, value, count):
-    """Mean over sequences of Σ_f (Σ_t x_tf)² / T. ``count`` (F,): zeros, and zeros again at the end."""
-    total, n = 0.0, 0
-    for i in range(token.shape[0] - 1):
-        T, squares = token[i + 1] - token[i], 0.0
-        for e in range(start[token[i]], start[token[i + 1]]):
-            x = value[e] if value.shape[0] > 0 else 1.0
-            c = count[feature[e]]
-            squares += x * (2.0 * c + x)
-            count[feature[e]] = c + x
-        for e in range(start[token[i]], start[token[i + 1]]):
-            count[feature[e]] = 0.0
-        if T > 0:
-            total += squares / T
-            n += 1
-    return total / max(n, 1)
-
-
-def choose_rate(objective):
-    """The learning rate that ``"auto"`` stands for.
-
-    A step on a sequence changes the score of a token by the rate times what the sequence's features have in
-    common with the token's. Features of nearly every token make that many times what a token has by itself,
-    and steps overshoot.
-    """
-    o = objective
-    repetition = _repetition(o.token, o.start, o.feature, o.value, np.zeros(o.n_features))
-    return RATE * REPETITION / max(repetition, REPETITION)
 
 
 def stochastic_passes(

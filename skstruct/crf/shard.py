@@ -23,9 +23,9 @@ from .choose_pairs import (
     list_features,
 )
 from .choose_transitions import shown_conditioned, shown_label_pairs
+from .learning_rate import choose_rate
 from .objective import CRFObjective
 from .options import ObjectiveOptions
-from .sgd import choose_rate
 from .view import View
 
 
