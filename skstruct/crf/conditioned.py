@@ -24,6 +24,17 @@ class ExpConditioned(NamedTuple):
     matrix: np.ndarray  # (L * L,) float64: exp(transition - shift) of pairs of labels
 
 
+def exp_conditioned(edges, weights, matrix):
+    """The :class:`ExpConditioned` of ``edges`` (Occurrences) with ``weights`` (M,); empty without any.
+
+    ``matrix`` (L, L): exp(transition - shift).
+    """
+    if edges.start.shape[0] == 1:
+        return ()
+    with np.errstate(over="ignore"):  # sequences with such weights are left to logarithms
+        return ExpConditioned(*edges[:2], *edges[3:5], np.exp(weights), matrix.ravel())
+
+
 @inline_any_order
 def dot(x, i, y, j, n):
     """Σ_k x[i + k] y[j + k]."""

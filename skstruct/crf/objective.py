@@ -19,7 +19,7 @@ import numpy as np
 from ..chain.marginals import ExpectedCounts, Occurrences, expect_exactly, new_log_lattice
 from .choose_pairs import LabelledSequences, choose_state_weights
 from .choose_transitions import choose_conditioned, choose_label_pairs
-from .conditioned import ExpConditioned
+from .conditioned import exp_conditioned
 from .exp_transitions import exp_transitions
 from .expectations import expect
 from .lattice import form_groups, new_lattice
@@ -189,14 +189,11 @@ class CRFObjective:
         """Σ weight log Z and the expectations, over a corpus; with ``keep`` those of all pairs too."""
         corpus, edges = view.clamped if clamped else (view.corpus, self.edges)
         L, K, Q = self.n_labels, corpus.label.shape[0], self.pair.shape[0]
-        conditioned, p, y = edges.start.shape[0] > 1, *self.pair.T
+        p, y = self.pair.T
         node, step, edge = weights[:K], weights[K : K + Q], weights[K + Q :]
         potentials = self._with_steps(step)
         sparse, matrix = exp_transitions(potentials.transition, self.pair, *potentials[1:])
-        exp_edges = ()
-        if conditioned:
-            with np.errstate(over="ignore"):  # sequences with such weights are left to logarithms
-                exp_edges = ExpConditioned(*edges[:2], *edges[3:], np.exp(edge), matrix.ravel())
+        exp_edges = exp_conditioned(edges, edge, matrix)
         if sums := view.sums:
             sums.score(view.parts, node, self.map, self.n_threads)
         block = self._split(corpus.token, corpus.group)
@@ -219,7 +216,7 @@ class CRFObjective:
             exactly = counts._replace(transition=everywhere[k])
             total = expect(
                 corpus, block[k], block[k + 1], node, sparse, exp_edges, clamped, square, lattices[0],
-                exactly if conditioned else counts, bad,
+                exactly if exp_edges else counts, bad,
             )  # fmt: skip
             which = first + np.flatnonzero(bad[first:stop])
             if which.size:
