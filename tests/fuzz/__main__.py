@@ -43,7 +43,8 @@ def set_mode(mode):
     if MODES[mode]:
         os.environ[MODES[mode]] = "1"
     # Numba's files do not tell kernels with checks from others.
-    os.environ.setdefault("NUMBA_CACHE_DIR", os.path.join(tempfile.gettempdir(), f"skstruct-fuzz-{mode}"))
+    folder = os.environ.get("NUMBA_CACHE_DIR") or os.path.join(tempfile.gettempdir(), "skstruct-fuzz")
+    os.environ["NUMBA_CACHE_DIR"] = os.path.join(folder, mode)
 
 
 def check_mode(mode):

@@ -98,10 +98,13 @@ def labels(draw, most=300):
     return [f"L{k}" for k in range(n)]
 
 
+MARKS = {"BIO": "BIIB", "BIOES": "BIES", "BILOU": "BILU"}
+"""The letters of a scheme: the first token of a segment, those inside, the last one, and one alone."""
+
 SCHEME_LABELS = {
-    "BIO": ["O", "B-X", "I-X", "B-Y", "I-Y"],
-    "BIOES": ["O", "B-X", "I-X", "E-X", "S-X", "B-Y", "I-Y", "E-Y", "S-Y"],
-}
+    scheme: ["O", *(f"{mark}-{kind}" for kind in "XY" for mark in sorted({*marks}))]
+    for scheme, marks in MARKS.items()
+} | {"IO": ["O", "X", "Y"]}
 
 
 def scheme_labels(draw, scheme, length):
@@ -112,9 +115,10 @@ def scheme_labels(draw, scheme, length):
             found.append("O")
             continue
         n, kind = min(draw.int(1, 4), length - len(found)), draw.one("X", "Y")
-        inside = ["I-" + kind] * n
-        if scheme == "BIO":
-            found += ["B-" + kind, *inside[1:]]
-        else:
-            found += ["S-" + kind] if n == 1 else ["B-" + kind, *inside[2:], "E-" + kind]
+        if scheme == "IO":
+            found += [kind] * n
+            continue
+        first, inside, last, alone = MARKS[scheme]
+        marks = [first, *[inside] * (n - 2), last] if n > 1 else [alone]
+        found += [f"{mark}-{kind}" for mark in marks]
     return found

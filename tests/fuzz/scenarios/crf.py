@@ -44,7 +44,7 @@ def crf_blocks(draw):
 @scenario
 def crf_gradient(draw):
     """The gradient against finite differences, in all layouts of the sums."""
-    scheme = draw.one("BIO", "BIOES") if draw.chance(0.2) else None
+    scheme = draw.one(*drawing.SCHEME_LABELS) if draw.chance(0.2) else None
     corpus = Corpus(draw, most_labels=draw.one(3, 9, 20), budget=draw.one(30, 200), scheme=scheme)
     if corpus.kind == "dict-values":
         corpus.tokens.size = 1.0

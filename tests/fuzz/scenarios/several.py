@@ -130,7 +130,7 @@ def _check_names(average):
 @scenario
 def calibrated(draw):
     """Probabilities of a tagger at a temperature."""
-    scheme = "BIO" if draw.chance(0.3) else None
+    scheme = draw.one("BIO", "BIOES") if draw.chance(0.3) else None
     kind, partial = draw.one("str", "dict", "dense", "sparse"), draw.one(0.0, 0.3)
     corpus = Corpus(draw, kind, most_labels=12, scheme=scheme, partial=partial, least=8)
     model = estimators.plain_tagger(draw, corpus)

@@ -158,7 +158,7 @@ def reranker(draw):
     given |= {"penalty": draw.one(None, "l1", "l2", "l1-cumulative"), "alpha": draw.one(1e-6, 1e-2)}
     draw.note(base=base, **given)
     if base == "tagger":
-        kind, scheme = draw.one("str", "dict", "tuple", "dense"), draw.one("BIO", "BIOES", None)
+        kind, scheme = draw.one("str", "dict", "tuple", "dense"), draw.one("BIO", "BILOU", "IO", None)
         corpus = Corpus(
             draw, kind, scheme=scheme, most_labels=9, partial=0.0, budget=draw.one(60, 300), least=8
         )

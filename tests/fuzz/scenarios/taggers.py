@@ -40,7 +40,7 @@ def held_out(draw, corpus):
 
 
 def _tagger(draw, learner=None, kind=None):
-    scheme = draw.one("BIO", "BIOES") if draw.chance(0.2) else None
+    scheme = draw.one(*drawing.SCHEME_LABELS) if draw.chance(0.2) else None
     corpus = Corpus(draw, kind, scheme=scheme, most_labels=draw.one(5, 20, 300))
     model = estimators.tagger(draw, corpus, learner)
     weight, given = weights(draw, corpus), held_out(draw, corpus)
