@@ -1,4 +1,4 @@
-"""A fixed set of random cases through every estimator, with bounds checks in the kernels: see `tests/fuzz`."""
+"""A fixed set of random cases, with bounds checks in the kernels: see the package `fuzz`."""
 
 import importlib
 import os
