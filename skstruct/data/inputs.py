@@ -14,6 +14,7 @@ from .joint import JointSequences
 from .matrix import Rows, SequenceMatrix, assembled
 from .numbers import numbers_in
 from .places import PLACE, PlaceError, describe, place
+from .tables import is_frame
 
 __all__ = [
     "LABELS",
@@ -126,6 +127,11 @@ def _one_sequence(sequences, name, item, i):
     if isinstance(sequence, str):
         text = f"{PLACE} is the {describe(sequence)} where a list of {item}s belongs"
         raise PlaceError(i, None, text + _hint(sequences, name, item, i), name)
+    if is_frame(sequence):
+        if len(sequence):
+            what = f"is a table, other sequences are lists of {item}s"
+            raise PlaceError(i, None, f"{PLACE} {what}", name)
+        return []
     if not _is_sequence(sequence):
         one = all(type(other) is type(sequence) for other in sequences)
         if one and isinstance(sequence, dict):
