@@ -173,7 +173,7 @@ class ChainModel(SavableModel):
         return replace(self, encoder=self.encoder.adapted(flat, token))
 
     def encode(self, sequences, option=None, reference_token=None):
-        """(task, offsets) of raw sequences, or of a piece of those whose first token is ``reference_token``."""
+        """(task, offsets) of sequences, or of a piece of those whose first token is ``reference_token``."""
         token = offsets_of(lengths_of(sequences))
         flat = flatten(sequences)
         task = make_task(self.encoder, flat, token, option=option, reference_token=reference_token)
