@@ -20,7 +20,6 @@ features/encoded.py features/rows.py features/sides.py
 parser/arcs.py parser/epoch.py parser/features.py parser/labels.py parser/memory.py parser/paths.py
 parser/scoring.py parser/search.py parser/templates.py parser/trees.py
 reranker/epoch.py reranker/parts.py
-training/checkpoint.py
 words/epoch.py words/features.py words/kbest.py words/parts.py words/search.py
 """.split()
 """Paths in the package. A file belongs here if it defines a kernel, a helper of kernels, or a constant or a
