@@ -143,7 +143,7 @@ class CRFRun:
         return e
 
     def score_pass(self, matrices):
-        """The score on the user's held-out part, after a pass."""
+        """The score on the user's held-out sequences, after a pass."""
         scoring, X, y = self.estimator.scoring, self.held_out.X, self.held_out.y
         fitted = self._model_of(*matrices())
         if scoring is None and self.held_out.encoded is not None:
