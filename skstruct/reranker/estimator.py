@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     :class:`StructuredPerceptron`. The bases are trained again by a fit that is resumed, unless they have
     checkpoints of their own.""",
     n_jobs="Threads, for the bases of jackknifing and in prediction. Results do not depend on it.",
-    random_state="Determines the division of the corpus, orders, noise and the held-out sequences; not the base.",
+    random_state="Determines folds, orders, noise and the held-out sequences; not the base.",
 )
 @dataclass(eq=False, repr=False)
 class KBestReranker(OnlineLearner, BaseEstimator):
