@@ -13,6 +13,7 @@ from .chain.segmenter import Segmenter
 from .crf.estimator import L1CRF
 from .crf.path import regularization_path
 from .data.matrix import SequenceMatrix
+from .data.spans import Span
 from .features import accessor as _accessor
 from .features import presets as _presets
 from .features.numeric import NumericFeatures
@@ -41,6 +42,7 @@ __all__ = [
     "Segmenter",
     "SequenceMatrix",
     "ShiftReduceParser",
+    "Span",
     "StructuredPerceptron",
     "WordSegmenter",
     "datasets",
