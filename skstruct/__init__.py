@@ -10,6 +10,7 @@ from .calibration.tagger import CalibratedTagger
 from .chain.passive_aggressive import PassiveAggressiveTagger
 from .chain.perceptron import StructuredPerceptron
 from .chain.segmenter import Segmenter
+from .chain.span_tagger import SpanTagger
 from .crf.estimator import L1CRF
 from .crf.path import regularization_path
 from .data.matrix import SequenceMatrix
@@ -43,6 +44,7 @@ __all__ = [
     "SequenceMatrix",
     "ShiftReduceParser",
     "Span",
+    "SpanTagger",
     "StructuredPerceptron",
     "WordSegmenter",
     "datasets",

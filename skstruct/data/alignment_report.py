@@ -7,10 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from .spans import NONE, PROBLEMS, TRIMMED, Span
+from .spans import PROBLEMS, TRIMMED, Span
 
 SHOWN = 20
 """Changed spans that are printed."""
+
+
+def counts_of(given, aligned):
+    """The ``counts`` of an :class:`AlignmentReport`."""
+    labelled = [span.label is not None for span in given.spans]
+    numbers = np.bincount(aligned.problem[labelled], minlength=len(PROBLEMS)).tolist()
+    return {"spans": sum(numbers), **dict(zip(PROBLEMS[1:], numbers[1:]))}
 
 
 class AlignmentReport:
@@ -30,11 +37,10 @@ class AlignmentReport:
     """
 
     def __init__(self, tokens, given, aligned):
-        labelled = [span.label is not None for span in given.spans]
-        numbers = np.bincount(aligned.problem[labelled], minlength=len(PROBLEMS)).tolist()
-        self.counts = {"spans": sum(numbers), **dict(zip(PROBLEMS[1:], numbers[1:]))}
+        self.counts = counts_of(given, aligned)
         distinct = self.counts["spans"] - self.counts["duplicate"]
-        self.reachable = (numbers[NONE] + numbers[TRIMMED]) / distinct if distinct else 1.0
+        changed = sum(self.counts[name] for name in PROBLEMS[TRIMMED + 1 :]) - self.counts["duplicate"]
+        self.reachable = 1.0 - changed / distinct if distinct else 1.0
         changed = np.flatnonzero(aligned.problem)
         text = np.searchsorted(given.first, changed, side="right") - 1
         places = changed - given.first[text]

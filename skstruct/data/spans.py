@@ -4,6 +4,8 @@ What happens to a span whose edge is inside of a token, and to one that white sp
 span leaves no token, is decided here, once, and noted for `data.alignment_report`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -11,7 +13,7 @@ import numpy as np
 
 from .inputs import PlaceError, as_sequences, describe, lengths_of, offsets_of
 from .schemes import spans_to_labels
-from .text import BREAK, by_text, classes_of, codes_of
+from .text import BREAK, by_text, classes_of, codes_of, joined
 
 PROBLEMS = "none", "trimmed", "empty", "duplicate", "overlap", "moved", "unknown", "dropped", "crowded"
 NONE, TRIMMED, EMPTY, DUPLICATE, OVERLAP, MOVED, UNKNOWN, DROPPED, CROWDED = range(9)
@@ -40,12 +42,20 @@ class Span(NamedTuple):
     end: int
     label: str | None
 
+    def overlaps(self, other: Span) -> bool:
+        """Whether the two share a character."""
+        return self.start < other.end and other.start < self.end
+
 
 class Given(NamedTuple):
     """The spans of n texts, checked."""
 
     spans: list  # (S,) Span, as they were given
     first: np.ndarray  # (n + 1,) int64: first span of each text
+
+    def by_text(self):
+        """For each text the list of its spans."""
+        return by_text(self.spans, self.first)
 
 
 class Aligned(NamedTuple):
@@ -86,7 +96,7 @@ def as_spans(y, texts=None, name="y"):
     spans = [_checked(span, i, k, name) for i, each in enumerate(y) for k, span in enumerate(each)]
     given = Given(spans, offsets_of(lengths_of(y)))
     if texts is not None:
-        for i, (text, each) in enumerate(zip(texts, by_text(spans, given.first))):
+        for i, (text, each) in enumerate(zip(texts, given.by_text())):
             if each and not (
                 min([span.start for span in each]) >= 0 and max([span.end for span in each]) <= len(text)
             ):
@@ -186,6 +196,16 @@ def trimmed(text, start, end):
     last = np.where(some, last, 0)
     first = np.where(some, first, 0)
     return np.where(some, solid[first], start), np.where(some, solid[last] + 1, start)
+
+
+def trimmed_spans(texts, given):
+    """For each text the list of its spans, without white space at their ends."""
+    text, offset = joined(texts)
+    shift = np.repeat(offset[:-1], np.diff(given.first))
+    start, end = (np.fromiter((s[k] for s in given.spans), np.int64, len(shift)) + shift for k in (0, 1))
+    start, end = ((each - shift).tolist() for each in trimmed(text, start, end))
+    spans = [Span(a, b, span.label) for a, b, span in zip(start, end, given.spans)]
+    return by_text(spans, given.first)
 
 
 def align_spans(tokens, given, align="nearest", overlap="error"):
