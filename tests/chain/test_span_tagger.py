@@ -276,16 +276,20 @@ def test_mixtures_of_texts():
         CalibratedTagger(SpanTagger()).fit(X, y)
 
 
+SCORED = []
+
+
+def third_is_interrupted(estimator, X, y):
+    """A scorer."""
+    SCORED.append(X)
+    if len(SCORED) == 3:
+        raise KeyboardInterrupt
+    return 0.5
+
+
 def test_checkpoints_and_interrupts(tmp_path):
-    epochs = []
-
-    def stop(estimator, X, y):
-        epochs.append(estimator)
-        if len(epochs) == 3:
-            raise KeyboardInterrupt
-        return 0.5
-
-    tagger = perceptron(max_iter=4, checkpoint=str(tmp_path), scoring=stop)
+    SCORED.clear()
+    tagger = perceptron(max_iter=4, checkpoint=str(tmp_path), scoring=third_is_interrupted)
     model = SpanTagger(tagger)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y, X_val=X, y_val=y)
