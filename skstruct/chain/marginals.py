@@ -32,6 +32,7 @@ class Occurrences(NamedTuple):
     value: np.ndarray  # (E,) float64: what the features count; empty if all are 1
     first: np.ndarray  # (F + 1,) int32: first weight of each feature
     label: np.ndarray  # (K,) int32: label of each weight; of transition weights p * L + y
+    dense: tuple = ()  # crf.token_features.DenseFeatures in place of lists
 
 
 LAST = 2**30

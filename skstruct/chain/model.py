@@ -37,13 +37,13 @@ def make_task(
     """Encode a flat corpus into the arrays that kernels read; see :class:`ChainTask`.
 
     ``like`` is the token that all must resemble, if that is not the first of ``flat``; ``spelled``: dense
-    rows of numbers are features one by one too.
+    rows of numbers beside other features are features one by one too.
     """
     encoded = _encoded(encoder, flat, token, grow, like)
     if encoded.dense:
         dense = encoded.dense._replace(block=lend(encoded.dense.block))
         encoded = encoded._replace(dense=dense)
-        if spelled:
+        if spelled and (encoded.bag.start.shape[0] > 1 or encoded.nodes.row.shape[0] > 0):
             encoded = encoded._replace(bag=bag_of(encoded))
     return ChainTask(
         **encoded._asdict(),

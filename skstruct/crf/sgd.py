@@ -32,6 +32,7 @@ from ..training.epochs import chunks
 from .choose_pairs import most_pairs
 from .learning_rate import choose_rate
 from .sequence_sums import expect_sequence, gold_score, log_partition, set_emissions, set_transitions
+from .token_features import features_of, new_row
 
 CHANGE = 0.5
 """What algorithm 1 multiplies or divides rates by."""
@@ -59,6 +60,8 @@ class Sgd(NamedTuple):
     transition: np.ndarray  # (L * L,) float64
     matrix: np.ndarray  # (2, L * L) float64: exp(transition), and transposed
     both: np.ndarray  # (L * L,) float64: expected pairs of labels
+    row_feature: np.ndarray  # (R + 1,) int32: features of a token, if they are dense rows; else empty
+    row_value: np.ndarray  # (R + 1,) float64
 
 
 class SgdCorpus(NamedTuple):
@@ -89,7 +92,7 @@ def new_sgd(objective):
     L, o = objective.n_labels, objective
     size = o.n_pairs + o.pair.shape[0]
     T = int(o.lengths.max(initial=1))
-    room = most_pairs(o.token, o.start, o.feature, o.first)
+    room = most_pairs(o.token, o.whole, o.first)
     room = min(room, o.n_pairs) + o.pair.shape[0]
     scratch = np.zeros(max(T, L) * L)
     return Sgd(
@@ -97,6 +100,7 @@ def new_sgd(objective):
         np.zeros(o.n_features, np.int64), np.zeros(room, np.int64), np.zeros(room), np.zeros(room),
         np.zeros(T * L), np.zeros(T * L), np.zeros(T * L), np.zeros(T * L), scratch,
         scratch.view(np.int64), np.zeros(L * L), np.zeros((2, L * L)), np.zeros(L * L),
+        *new_row(o.dense),
     )  # fmt: skip
 
 
@@ -117,18 +121,23 @@ def _gather(features, pair, at, T, mark, s):
     ``mark``: a number that no other call has had.
     Fills ``s.local``, and ``s.trial`` with their values; returns the numbers of pairs and of all.
     """
-    start, first, scale = features.start, features.first, s.clock[2]
+    first, scale = features.first, s.clock[2]
     n = 0
-    for e in range(start[at], start[at + T]):
-        f = features.feature[e]
-        if s.stamp[f] != mark:
-            s.stamp[f] = mark
-            s.place[f] = n
-            for k in range(first[f], first[f + 1]):
-                s.local[n] = k
-                s.trial[n] = scale * s.weight[k]
-                s.gradient[n] = 0.0
-                n += 1
+    for t in range(T):
+        begin, end, feature, _ = features_of(
+            features.start, features.feature, features.value, features.dense, at, t, T,
+            s.row_feature, s.row_value,
+        )  # fmt: skip
+        for e in range(begin, end):
+            f = feature[e]
+            if s.stamp[f] != mark:
+                s.stamp[f] = mark
+                s.place[f] = n
+                for k in range(first[f], first[f + 1]):
+                    s.local[n] = k
+                    s.trial[n] = scale * s.weight[k]
+                    s.gradient[n] = 0.0
+                    n += 1
     m, Q = n, pair.shape[0]
     K = s.weight.shape[0] - Q
     for k in range(Q):
@@ -144,9 +153,13 @@ def _add_expected(features, at, T, L, sign, s):
     """s.gradient += sign * the expected counts of features, from the marginals in ``s.beta``."""
     first, label = features.first, features.label
     for t in range(T):
-        for e in range(features.start[at + t], features.start[at + t + 1]):
-            f = features.feature[e]
-            v = sign * (features.value[e] if features.value.shape[0] > 0 else 1.0)
+        begin, end, feature, value = features_of(
+            features.start, features.feature, features.value, features.dense, at, t, T,
+            s.row_feature, s.row_value,
+        )  # fmt: skip
+        for e in range(begin, end):
+            f = feature[e]
+            v = sign * (value[e] if value.shape[0] > 0 else 1.0)
             o = s.place[f] - first[f]
             for k in range(first[f], first[f + 1]):
                 s.gradient[np.uint64(o + k)] += v * s.beta[np.uint64(t * L + label[k])]

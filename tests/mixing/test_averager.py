@@ -8,12 +8,13 @@ import tracemalloc
 import numpy as np
 import pytest
 import sklearn
-from inside import model_of
+from inside import model_of, tokens_of_member
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state
 
 from skstruct import (
     L1CRF,
@@ -97,6 +98,26 @@ def test_members_with_few_and_with_many_weights(average, seed):
     assert len({bool(model_of(member).nodes.sparse) for member in fitted.estimators_}) == 2
     assert_average(weights(fitted), [weights(member) for member in fitted.estimators_], average)
     assert fitted.predict(X) == y
+
+
+def test_members_of_a_crf_pass_over_what_they_drew():
+    drawn = np.array([1, 3, 3])
+    assert tokens_of_member(L1CRF(TEMPLATES[:3]), X, Y, drawn) == len(X[1]) + len(X[3])
+    fitted = averager(L1CRF(TEMPLATES[:3], tol=1e-9), 2, bootstrap=True, keep_members=True).fit(X, Y)
+    for member in fitted.estimators_:
+        again = clone(member).fit(X, Y, sample_weight=drawn_by(fitted, member))
+        assert again.objective_ == pytest.approx(member.objective_, rel=1e-6)
+
+
+def drawn_by(fitted, member):
+    """How often a member has drawn each sequence, by the draws as the averager makes them."""
+    random = check_random_state(fitted.random_state)
+    random.randint(2**31 - 1)
+    for each in fitted.estimators_:
+        random.randint(2**31 - 1)
+        counts = np.bincount(random.choice(len(X), len(X), replace=True), minlength=len(X))
+        if each is member:
+            return counts
 
 
 def test_members_are_fits_with_their_seeds():
