@@ -21,11 +21,8 @@ from . import bigram as chain
 from . import kbest as chain_kbest
 from . import marginals, marginals_second, trigram
 from .bigram import Chain, ChainTask
+from .epoch import STRUCTURES
 from .lean import plainly
-
-STRUCTURES = {1: chain, 2: trigram}
-"""The structure modules by order."""
-
 
 FEW_TOKENS = 1000
 """Tokens below which Python's collector is no burden."""
