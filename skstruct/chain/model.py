@@ -21,11 +21,8 @@ from . import bigram as chain
 from . import kbest as chain_kbest
 from . import marginals, marginals_second, trigram
 from .bigram import Chain, ChainTask
+from .epoch import STRUCTURES
 from .lean import plainly
-
-STRUCTURES = {1: chain, 2: trigram}
-"""The structure modules by order."""
-
 
 FEW_TOKENS = 1000
 """Tokens below which Python's collector is no burden."""
@@ -319,6 +316,15 @@ class ChainModel(SavableModel):
 
         parts = list(map_chunks(work, sequences, n_jobs))
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+
+    def log_z(self, task):
+        """(n,) log Z of an encoded corpus, whose gold labels are kept."""
+        module, L = marginals_second if self.order == 2 else marginals, len(self.labels)
+        n, work = task.token.shape[0] - 1, self.structure.new_work(task, L, training=False)
+        sums, log_z = module.new_sums(int(np.diff(task.token).max(initial=1)), L), np.empty(n)
+        task, chain, noise, work = plainly(task, self.chain(), work)
+        module.log_partitions(task, 0, n, chain, READ_ONLY, noise, work, *sums, log_z)
+        return log_z
 
 
 class Ready(NamedTuple):

@@ -13,17 +13,16 @@ best of a few rates around it: algorithm 1, which tries the step on the sequence
 Differs from the paper: after the last pass the pending penalty is applied to every weight. Otherwise
 features that the last sequences lack would keep weights that the penalty has long used up.
 
-An L2 penalty shrinks all weights in each step, by the factor 1 / (1 + 2 η c2 / N). So weights are stored
-divided by the product of these factors, the *scale*, and so is the L1 penalty z: a step then changes the
-weights of its own features alone. Where a second stage follows, L2 acts on the features of the sequence only:
-that gives a start from which it needs fewer passes.
+An L2 penalty shrinks all weights in each step, by the factor 1 / (1 + 2 η c2 / N). So weights, and the
+L1 penalty z, are stored over the product of these factors, the *scale*. Before stage two L2 acts on the
+features of the sequence only.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ..chain.bigram import add_costs
+from ..chain.visit import add_costs
 from ..chain.marginals import Occurrences, Potentials, clamp
 from ..core.compile import inline, kernel
 from ..core.store import SMALLEST_SCALE
@@ -118,8 +117,7 @@ def apply_penalty(w, due, received):
 def _gather(features, pair, at, T, mark, s):
     """List the weights of a sequence, each once: feature-label pairs, then transitions.
 
-    ``mark``: a number that no other call has had.
-    Fills ``s.local``, and ``s.trial`` with their values; returns the numbers of pairs and of all.
+    Fills ``s.local``, and ``s.trial`` with values; returns how many pairs and all. ``mark`` is new in each call.
     """
     first, scale = features.first, s.clock[2]
     n = 0
@@ -257,8 +255,8 @@ def _search_rate(corpus, labels, at, missing, m, n, weight, penalty, decay2, los
 @inline
 def _shrink(s, amount):
     """Divide all weights by 1 + ``amount``."""
-    s.clock[2] /= 1.0 + amount
-    scale = s.clock[2]
+    scale = s.clock[2] / (1.0 + amount)
+    s.clock[2] = scale
     if scale < SMALLEST_SCALE:  # else what is stored could overflow
         for k in range(s.weight.shape[0]):
             s.weight[k] *= scale
