@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..chain.visit import add_costs
 from ..chain.marginals import Occurrences, Potentials, clamp
+from ..chain.visit import add_costs
 from ..core.compile import inline, kernel
 from ..core.store import SMALLEST_SCALE
 from ..training.checkpoint import arrays_of
@@ -117,7 +117,7 @@ def apply_penalty(w, due, received):
 def _gather(features, pair, at, T, mark, s):
     """List the weights of a sequence, each once: feature-label pairs, then transitions.
 
-    Fills ``s.local``, and ``s.trial`` with values; returns how many pairs and all. ``mark`` is new in each call.
+    Fills ``s.local``, and ``s.trial`` with values; returns how many pairs and all. No call has had ``mark``.
     """
     first, scale = features.first, s.clock[2]
     n = 0

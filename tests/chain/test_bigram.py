@@ -12,11 +12,11 @@ from inside import model_of
 
 import oracles
 from skstruct.chain.bigram import new_work
-from skstruct.chain.epoch import epoch
-from skstruct.chain.viterbi import path_score, viterbi, viterbi_wrong
 from skstruct.chain.constraints import constraint_arrays
+from skstruct.chain.epoch import epoch
 from skstruct.chain.model import make_task
 from skstruct.chain.state import final_model, fresh_state
+from skstruct.chain.viterbi import path_score, viterbi, viterbi_wrong
 from skstruct.core.codes import AVERAGES, DONE, PERCEPTRON, VARIANTS
 from skstruct.core.compile import kernel
 from skstruct.core.noise import QUIET, make_noise
