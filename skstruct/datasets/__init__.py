@@ -3,6 +3,7 @@
 The readers live in ``skstruct.formats.readers`` and are offered here because this is where a user looks.
 """
 
+from skstruct.data.utf16 import from_utf16, to_utf16
 from skstruct.datasets.columns import from_columns
 from skstruct.datasets.corpora import fetch_conll2000, fetch_conll2002, fetch_ud
 from skstruct.datasets.fetch import DownloadError, get_data_home
@@ -16,6 +17,8 @@ from skstruct.datasets.samples import (
 )
 from skstruct.datasets.synthetic import make_hmm_sequences
 from skstruct.formats.readers import read_columns, read_conllu, read_segmented
+from skstruct.formats.span_files import iter_spans, read_spans
+from skstruct.formats.span_writing import write_spans
 
 __all__ = [
     "DownloadError",
@@ -23,7 +26,9 @@ __all__ = [
     "fetch_conll2002",
     "fetch_ud",
     "from_columns",
+    "from_utf16",
     "get_data_home",
+    "iter_spans",
     "load_chunking",
     "load_entities",
     "load_parsing",
@@ -34,4 +39,7 @@ __all__ = [
     "read_columns",
     "read_conllu",
     "read_segmented",
+    "read_spans",
+    "to_utf16",
+    "write_spans",
 ]
