@@ -4,7 +4,7 @@ The readers live in ``skstruct.formats.readers`` and are offered here because th
 """
 
 from skstruct.data.utf16 import from_utf16, to_utf16
-from skstruct.datasets.columns import from_columns
+from skstruct.datasets.columns import columns_to_spans, from_columns, spans_to_columns
 from skstruct.datasets.corpora import fetch_conll2000, fetch_conll2002, fetch_ud
 from skstruct.datasets.fetch import DownloadError, get_data_home
 from skstruct.datasets.samples import (
@@ -22,6 +22,7 @@ from skstruct.formats.span_writing import write_spans
 
 __all__ = [
     "DownloadError",
+    "columns_to_spans",
     "fetch_conll2000",
     "fetch_conll2002",
     "fetch_ud",
@@ -40,6 +41,7 @@ __all__ = [
     "read_conllu",
     "read_segmented",
     "read_spans",
+    "spans_to_columns",
     "to_utf16",
     "write_spans",
 ]

@@ -149,8 +149,8 @@ def _spans(source, format, offsets, discontinuous, encoding, reading):
         raise ValueError(f"{name}: there is no annotator {reading.annotator!r}; found {known}")
     if reading.keys and not reading.n_annotated:
         warnings.warn(
-            f"{name}: no record has spans, a list under one of the keys {', '.join(SPAN_KEYS)}; the first has the "
-            f"keys {', '.join(reading.keys)}",
+            f"{name}: no record has spans, a list under one of the keys {', '.join(SPAN_KEYS)}; the first "
+            f"has the keys {', '.join(reading.keys)}"
         )
 
 
