@@ -24,6 +24,7 @@ from model_cases import (
     ALL_CASES,
     CASES,
     WITHOUT_LABELS,
+    annotated,
     assert_predicts_same,
     bags,
     dicts,
@@ -48,6 +49,8 @@ from skstruct import (
     KBestReranker,
     ParameterMixer,
     Segmenter,
+    Span,
+    SpanTagger,
     inspection,
 )
 from skstruct.interchange import load_crfsuite
@@ -77,7 +80,9 @@ class Cell:
 
     @property
     def kind(self):
-        kinds = {texts: "words", words: "words", trees: "trees", trees_of_columns: "trees"}
+        kinds = {
+            texts: "words", words: "words", annotated: "spans", trees: "trees", trees_of_columns: "trees",
+        }  # fmt: skip
         return kinds.get(self.data, "labels")
 
     def first(self):
@@ -143,11 +148,15 @@ class Cell:
 
     def bad(self):
         """A sequence that no model takes."""
-        if self.kind == "words":
+        if self.kind in ("words", "spans"):
             return 3
         if self.data is frames:
             return self.X[0].assign(number="many")
         return [self.X[0][0], (3, 4) if self.kind == "trees" or isinstance(self.X[0][0], tuple) else 3]
+
+    def bad_y(self, i):
+        """What belongs to no sequence, made from that of the sequence i."""
+        return [(0, 999, "T00")] if self.kind == "spans" else [*self.y[i], *self.y[i]]
 
 
 # -- learning ------------------------------------------------------------------------------------------
@@ -164,14 +173,14 @@ def fit_with_X_val(cell):
     scores = [record["validation_score"] for record in model.history_]
     assert all(0.0 <= score <= 1.0 for score in scores)
     inner = {type(model), type(inner_of(model))}
-    if not inner & {Segmenter, BaggingShuffleAverager}:  # which hand them to others
+    if not inner & {Segmenter, SpanTagger, BaggingShuffleAverager}:  # which hand them to others
         assert scores[-1] == pytest.approx(model.score(cell.X[::2], cell.y[::2]))
     with pytest.raises(ValueError, match="X_val and y_val must be given together, got no y_val"):
         cell.make().fit(cell.X, cell.y, X_val=cell.X)
     with pytest.raises(ValueError, match=rf"X_val.*\bsequence {len(cell.X)}\b"):
         cell.make().fit(cell.X, cell.y, X_val=[*cell.X, cell.bad()], y_val=[*cell.y, cell.y[0][:2]])
     with pytest.raises(ValueError, match=r"_val: sequence 1\b"):
-        cell.make().fit(cell.X, cell.y, X_val=cell.X[:2], y_val=[cell.y[0], [*cell.y[1], *cell.y[1]]])
+        cell.make().fit(cell.X, cell.y, X_val=cell.X[:2], y_val=[cell.y[0], cell.bad_y(1)])
 
 
 def partial_fit(cell):
@@ -219,6 +228,12 @@ def segment(cell):
     assert ["".join(word for word, _ in words) for words in model.predict(X)] == X
 
 
+def spans(cell):
+    X, y = annotated(4)
+    model = SpanTagger(cell.make(), scheme="BIO", layout=False).fit(X * 3, y * 3)
+    assert [len(spans) for spans in model.predict(X)] == [len(spans) for spans in y]
+
+
 def grid_search(cell):
     (name, *_) = [name for name in cell.make().get_params() if name.split("__")[-1] in ("max_iter", "c1")]
     search = GridSearchCV(cell.make(), {name: [1, 2]}, cv=2, error_score="raise")
@@ -242,6 +257,8 @@ def predict(cell):
     if cell.kind == "words":
         plain = ("".join(w if isinstance(w, str) else w[0] for w in text) for text in predicted)
         assert list(plain) == cell.X
+    elif cell.kind == "spans":
+        assert predicted == cell.y and all(type(span) is Span for spans in predicted for span in spans)
     else:
         assert [len(y) for y in predicted] == [length(x) for x in cell.X]
     assert predicted[1:3] == cell.model.predict(cell.X[1:3])
@@ -330,9 +347,8 @@ def bad_last_sequence(cell):
 
 
 def bad_last_labels(cell):
-    wrong = [*cell.y[0], *cell.y[0]]  # too many
     with pytest.raises(ValueError, match=rf"sequence {len(cell.X)}\b"):
-        cell.make().fit([*cell.X, cell.X[0]], [*cell.y, wrong])
+        cell.make().fit([*cell.X, cell.X[0]], [*cell.y, cell.bad_y(0)])
 
 
 def bad_last_sequence_with_n_jobs(cell):
@@ -552,6 +568,7 @@ VERBS = {
     verb.__name__: verb
     for verb in (
         fit, fit_with_X_val, partial_fit, fit_shards, adapt, average, mix, calibrate, rerank, segment,
+        spans,
         grid_search, constraints,
         predict, predict_kbest, predict_marginals, predict_posterior, predict_segment_proba,
         sequence_log_proba,
@@ -718,6 +735,7 @@ COMMANDS_WITHOUT_MODELS = {"demo", "train", "compare", "compile"}
 
 METAS = {
     "segment": Segmenter,
+    "spans": SpanTagger,
     "average": BaggingShuffleAverager,
     "calibrate": CalibratedTagger,
     "mix": ParameterMixer,

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from ..data.inputs import PLACE, PlaceError, describe
-from ..data.schemes import allowed_transitions, check_scheme
+from ..data.places import PLACE, PlaceError, describe
+from ..data.scheme_guess import rewriting
+from ..data.scheme_rules import allowed_transitions, check_scheme
 
 
 def constraint_arrays(constraints, labels):
@@ -28,8 +29,7 @@ def constraint_arrays(constraints, labels):
             start, allowed, end = allowed_transitions(labels.values, constraints)
         except PlaceError as error:  # the place is one in the list of labels
             what = error.text.replace(PLACE, "").lstrip(": ")
-            remedy = _remedy(constraints).partition(";")[2]
-            what = f"{PLACE}constraints={constraints!r}: {what};{remedy}"
+            what = f"{PLACE}constraints={constraints!r}: {what}"
             raise BrokenConstraint(None, None, what, "y") from None
     elif constraints is not None:
         pairs = list(constraints)
@@ -67,25 +67,64 @@ def _is_pair(pair):
 
 
 class BrokenConstraint(PlaceError):
-    """Labels to learn from that the constraints rule out, though each is a label of the scheme."""
+    """Labels to learn from that the constraints rule out.
 
-
-def _remedy(given):
-    """The end of an error message: how to spell labels as a scheme does."""
-    if not isinstance(given, str):
-        return ""
-    scheme = check_scheme(given)
-    return (
-        f" {given!r}; skstruct.data.schemes.convert_scheme(y, {scheme!r}, {scheme!r}, strict=False) repairs "
-        f"such labels"
-    )
-
-
-def check_gold(gold, token, labels, constraints, given=None):
-    """Raise if a gold sequence breaks the constraints.
-
-    The message names the place and, if the constraints were given as the name of a scheme, what repairs it.
+    Attributes
+    ----------
+    remedy : str
+        The end of the message, which says how to rewrite the labels; may be empty.
     """
+
+    remedy = ""
+
+
+def constraints_of(given, labels, gold, token):
+    """The arrays of `constraint_arrays`, after a check that the gold labels keep to them.
+
+    Parameters
+    ----------
+    given : None, name of a label scheme, or iterable of pairs
+    labels : Labels
+    gold : ndarray of shape (N,)
+        Ids of labels, -1 for none.
+    token : ndarray of shape (n + 1,)
+        Where each sequence starts.
+
+    Raises
+    ------
+    BrokenConstraint
+        Naming the place and, if the constraints are a scheme's, what rewrites the labels.
+    """
+    try:
+        arrays = constraint_arrays(given, labels)
+        check_gold(gold, token, labels, arrays)
+    except BrokenConstraint as error:
+        if isinstance(given, str):
+            _name_remedy(error, given, gold, token, labels)
+        raise
+    return arrays
+
+
+def _name_remedy(error, given, gold, token, labels):
+    """Let the message name the scheme, and a call of `convert_scheme` that writes the labels as it does."""
+    error.text = error.text.replace("under the constraints", f"under the constraints {given!r}")
+    error.remedy = _remedy(labels.decode(gold, token), check_scheme(given)) if gold.min() >= 0 else ""
+    error.text += error.remedy
+    error.move(error.sequence)
+
+
+def _remedy(y, scheme):
+    source, rewritten = rewriting(y, scheme)
+    if source is None or rewritten == y:  # what breaks the scheme is no label of y
+        return ""
+    call = f"skstruct.data.schemes.convert_scheme(y, {source!r}, {scheme!r}"
+    if source == scheme:
+        return f"; {call}, strict=False) repairs such labels"
+    return f"; they look like labels of the scheme {source}: {call}) rewrites them"
+
+
+def check_gold(gold, token, labels, constraints):
+    """Raise if a gold sequence breaks the constraints; the message names the place."""
     start, allowed, end = (part == 0.0 for part in constraints)
     if start.all() and allowed.all() and end.all():
         return
@@ -108,7 +147,7 @@ def check_gold(gold, token, labels, constraints, given=None):
             what = f"{label!r} cannot end a sequence"
         else:
             what = f"{label!r} cannot follow {labels.values[gold[k - 1]]!r}"
-        what = f"the label {what} under the constraints{_remedy(given)}"
+        what = f"the label {what} under the constraints"
         raise BrokenConstraint(i, k - int(token[i]), what, "y")
     for i in np.unique(np.searchsorted(token, np.flatnonzero(~known), side="right") - 1):
         reached = start

@@ -34,7 +34,7 @@ from ..training.learner import OnlineLearner
 from ..training.parameters import OrderParameters, TaggerParameters
 from ..training.run import Run, new_key
 from .bigram import lists_rows
-from .constraints import check_gold, check_known, constraint_arrays
+from .constraints import check_known, constraint_arrays, constraints_of
 from .costs import balanced_costs, class_costs
 from .held_out import EncodedPart
 from .model import STRUCTURES, ChainModel, make_task
@@ -148,8 +148,7 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
         gold, labels = encode_labels(targets, token, labels, grow=not closed)
         if len(labels) == 0:
             raise ValueError("y holds no label: all tokens are None")
-        constraints = constraint_arrays(self.constraints, labels)
-        check_gold(gold, token, labels, constraints, self.constraints)
+        constraints = constraints_of(self.constraints, labels, gold, token)
         cost = class_costs(self.class_weight, gold, labels, 1.0 if rule.hamming else 0.0, not stream)
 
         held_out = None

@@ -165,10 +165,11 @@ class ProbabilityTagger(SequenceTagger):
         name = self._scheme if scheme is None else scheme
         if name is None:
             raise ValueError("scheme is needed, such as 'BIO', since constraints name none")
-        parsed = LabelTable(check_scheme(name)).parse(self._model.labels.values)
+        name = check_scheme(name)
+        parsed = LabelTable(name).parse(self._model.labels.values)
         sequences = as_tokens(X)
         if segments is None:
-            table = LabelTable()
+            table = LabelTable(name, strict=False)
             segments = [read_spans(labels, table) for labels in self._best(sequences)[0]]
         kinds = {kind: k for k, kind in enumerate(sorted({kind for prefix, kind in parsed if prefix != "O"}))}
         spans = as_segments(segments, lengths_of(sequences), kinds)

@@ -38,8 +38,8 @@ from .word_probabilities import tagger_has
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-SCHEMES = "BIOES", "BIO", "IOB1", "BMES"
-"""Schemes of spans: a token need not be in one, and neighbours can be told apart."""
+SCHEMES = "BIOES", "BILOU", "BIO", "IOB1", "BMES"
+"""Schemes with labels for tokens in no span, and for spans of one type that touch."""
 
 AT_ONCE = 1_000_000
 """Characters that are predicted at once: memory does not grow with the corpus."""
@@ -125,7 +125,7 @@ class SpanTagger(
             strings that spell it. With a function a model can be pickled, not saved.""",
         ),
     )
-    scheme: Literal["BIOES", "BIO", "IOB1", "BMES"] = field(
+    scheme: Literal["BIOES", "BILOU", "BIO", "IOB1", "BMES"] = field(
         default="BIOES",
         metadata=parameter(
             *_one_of(*SCHEMES), "How spans are written as labels; see `skstruct.data.schemes`."

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import available_if
 from ..data.inputs import PlaceError, Sequences, lengths_of, offsets_of, renumbered, take
 from ..data.scheme_rules import LabelTable
-from ..data.segmented import CLOSING, OPENING, as_dictionary, as_pieces, cut, find_words
+from ..data.segmented import ENDING_WORD, STARTING_WORD, as_dictionary, as_pieces, cut, find_words
 from ..data.types import Corpus, Texts
 from .probabilities import ProbabilityTagger, Segment, as_segments, check_sums, ids_of, paired
 from .segments import probabilities
@@ -147,7 +147,9 @@ class WordProbabilities:
         options = tagger._options(texts, self._constraints(pieces).get("allowed"))
         fixed = np.concatenate([np.zeros(0, np.bool_), *map(_starts, pieces)])
         of_label = np.array([kinds[kind] for _, kind in known])
-        joins = np.array([[p not in CLOSING and q not in OPENING for q, _ in known] for p, _ in known])
+        joins = np.array(
+            [[p not in ENDING_WORD and q not in STARTING_WORD for q, _ in known] for p, _ in known]
+        )
         p, log_z = probabilities(
             tagger._distribution, texts, spans, of_label, joins, fixed, options, self.tagger_.n_jobs
         )

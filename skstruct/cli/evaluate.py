@@ -11,6 +11,7 @@ from ..data.scheme_rules import SCHEMES
 from ..formats.readers import read_segmented
 from .common import CommandError, layers, load_model, n_jobs, warn
 from .corpus import Layout, inputs_of, layout_of, located, read_all
+from .learners import scheme_of
 from .lines import Source
 from .options import add_options
 from .scores import as_text, tagging_scores, tree_scores, warn_of_unknown, word_scores
@@ -130,10 +131,12 @@ def _of_model(arguments, vocabulary):
     _check_vocabulary(arguments, inputs.task == WORDS)
     with Source(arguments.file, arguments.encoding) as source:
         corpus = read_all(source, layout_of(arguments, source, inputs), inputs)
+    scheme = arguments.scheme
+    if scheme == "auto" and scheme_of(model) == "IO":  # which labels do not look like
+        scheme = "IO"
     try:
         return scores_of(
-            model, *corpus[:2], source.name, corpus[2], vocabulary,
-            scheme=arguments.scheme, strict=arguments.strict,
+            model, *corpus[:2], source.name, corpus[2], vocabulary, scheme=scheme, strict=arguments.strict,
         )  # fmt: skip
     except ValueError as error:
         raise CommandError(f"{source.name}: {error}") from error

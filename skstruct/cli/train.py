@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..chain.constraints import BrokenConstraint
 from ..chain.segmenter import Segmenter
 from ..cluster.loading import dealt
-from ..data.schemes import convert_scheme
+from ..data.scheme_guess import rewriting
+from ..data.schemes import check_scheme, convert_scheme
 from ..features.presets import PRESETS, preset_of
 from ..features.templates import FeatureTemplates
 from ..training.held_out import NAMES
@@ -83,8 +84,8 @@ def add_parser(commands):
     )  # fmt: skip
     group.add_argument(
         "--repair", action="store_true",
-        help="spell labels as the scheme in --param constraints=SCHEME does, where the corpus spells them "
-        "otherwise; segments stay what conlleval takes them for",
+        help="write labels as the scheme in --param constraints=SCHEME does, where the corpus writes them "
+        "otherwise: in another scheme, or in none, where segments stay what conlleval takes them for",
     )  # fmt: skip
     group.add_argument("--verbose", "-v", action="store_true", help="a line for each epoch")
     group.add_argument("--compact", action="store_true", help="smaller file, without the state of training")
@@ -235,8 +236,8 @@ def _learn(method, X, y, name, numbers, dev=None):
         of_dev = dev is not None and (getattr(error, "name", None) or str(error)).startswith(NAMES)
         name, numbers = (dev[0], dev[3]) if of_dev else (name, numbers)
         found = located(error, name, numbers)
-        if isinstance(error, BrokenConstraint):
-            found = CommandError(f"{str(found).partition(';')[0]}; --repair spells the labels as it demands")
+        if isinstance(error, BrokenConstraint) and (error.remedy or of_dev):
+            found = CommandError(f"{str(found).removesuffix(error.remedy)}; --repair rewrites the labels")
         raise found from error
 
 
@@ -249,10 +250,12 @@ def _repairer(arguments, model, segmented):
         arguments.usage_error("--repair is for taggers with --param constraints=SCHEME, such as BIO")
 
     def repair(y, name, numbers):
-        try:
-            repaired = convert_scheme(y, scheme, scheme, strict=False)
-        except ValueError as error:
-            raise located(error, name, numbers) from error
+        source, repaired = rewriting(y, check_scheme(scheme))
+        if source is None:  # the error says why
+            try:
+                convert_scheme(y, scheme, scheme, strict=False)
+            except ValueError as error:
+                raise located(error, name, numbers) from error
         changed = [sum(a != b for a, b in zip(*pair)) for pair in zip(y, repaired)]
         if any(changed):
             tell(

@@ -17,7 +17,7 @@ from .._sklearn import (
     StrOptions,
     with_callbacks,
 )
-from ..chain.constraints import check_gold, constraint_arrays
+from ..chain.constraints import constraints_of
 from ..chain.costs import class_costs
 from ..chain.model import make_task
 from ..chain.probabilities import ProbabilityTagger
@@ -318,8 +318,7 @@ class L1CRF(
         gold, labels = encode_labels(targets, token, labels, grow=True)
         if len(labels) == 0:
             raise ValueError("y holds no label: all tokens are None")
-        constraints = constraint_arrays(self.constraints, labels)
-        check_gold(gold, token, labels, constraints, self.constraints)
+        constraints = constraints_of(self.constraints, labels, gold, token)
         cost = class_costs(self.class_weight, gold, labels, 0.0)
         # What is empty, or left out by its weight, must not even take part in the shuffle.
         filled = np.flatnonzero(np.diff(token) > 0)

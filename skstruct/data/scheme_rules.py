@@ -3,8 +3,9 @@
 A scheme says how a chunk of each length is spelled, and everything else follows from that
 spelling: which prefixes may open a chunk, follow each other inside it and close it, hence which
 transitions a decoder may take and which sequences are well formed. A label is a prefix, or a prefix
-and a type joined by the first hyphen (``B-PER``). Inside this module a label is parsed into the pair
-``(prefix, type)``, with ``""`` for no type; `LabelTable` does that once per distinct label.
+and a type joined by the first hyphen (``B-PER``); in the scheme IO it is the type alone (``PER``). Inside
+this module a label is parsed into the pair ``(prefix, type)``, with ``""`` for no type; `LabelTable` does
+that once per distinct label.
 
 `skstruct.data.schemes` builds its functions on this table.
 
@@ -14,10 +15,20 @@ E. F. Tjong Kim Sang and S. Buchholz, "Introduction to the CoNLL-2000 shared tas
 the evaluation script conlleval, whose reading of malformed sequences `chunks` follows.
 """
 
+from collections.abc import Collection
 from itertools import pairwise
 from typing import NamedTuple
 
-from .inputs import PlaceError
+import numpy as np
+from numpy.typing import NDArray
+
+from .places import PlaceError
+
+OPENING = ("B", "S", "U")
+"""Prefixes of labels that open a chunk wherever they stand."""
+
+CLOSING = ("E", "S", "L", "U")
+"""Prefixes of labels after which the chunk is over."""
 
 
 class _Scheme(NamedTuple):
@@ -30,6 +41,7 @@ class _Scheme(NamedTuple):
     closing: str
     outside: bool = True  # whether O, a token of no chunk, exists
     clash: str = ""  # replaces the first prefix right after a chunk of the same type (IOB1)
+    bare: bool = False  # whether labels are types without a prefix (IO)
 
     def spell(self, length):
         """The prefixes of a chunk of `length` tokens."""
@@ -37,6 +49,17 @@ class _Scheme(NamedTuple):
             return [self.single]
         inner = [*self.opening, *[self.middle] * (length - 1 - len(self.opening))]
         return [*inner[: length - 1], self.closing]
+
+    def label(self, prefix, kind):
+        """The label of a prefix and a type, which may be empty."""
+        if self.bare and kind and not _is_prefixed(kind):
+            return kind
+        return f"{prefix}-{kind}" if kind else prefix
+
+
+def _is_prefixed(kind):
+    """Whether IO would not read a type back from a label without prefix: ``O``, ``I``, ``B-cell``."""
+    return kind in ("O", "I") or ("-" in kind and kind.partition("-")[0] in _ANY_PREFIX)
 
 
 class _Rules(NamedTuple):
@@ -65,9 +88,11 @@ SPELLINGS = {
         _Scheme("IOB1", "I", ("I",), "I", "I", clash="B"),
         _Scheme("BIO", "B", ("B",), "I", "I"),
         _Scheme("BIOES", "S", ("B",), "I", "E"),
+        _Scheme("BILOU", "U", ("B",), "I", "L"),
         _Scheme("BMES", "S", ("B",), "M", "E"),
         _Scheme("BI", "B", ("B",), "I", "I", outside=False),
         _Scheme("B2B3MES", "S", ("B", "B2", "B3"), "M", "E", outside=False),
+        _Scheme("IO", "I", ("I",), "I", "I", bare=True),
     )
 }
 _RULES = {name: _rules(scheme) for name, scheme in SPELLINGS.items()}
@@ -119,24 +144,31 @@ class LabelTable(dict):
     Parameters
     ----------
     scheme : str or None, default=None
-        Canonical name of the scheme that labels must belong to; None accepts the prefixes of all of
-        them, as the lenient mode of `labels_to_spans` does.
+        Canonical name of the scheme that labels belong to; None stands for the prefixes of all of them.
+    strict : bool, default=True
+        False accepts the prefixes of all schemes. Labels without prefix are types if the scheme is IO.
     """
 
-    def __init__(self, scheme=None):
-        self.scheme = scheme
-        self.prefixes = _ANY_PREFIX if scheme is None else _PREFIXES[scheme]
+    def __init__(self, scheme=None, strict=True):
+        self.scheme = scheme if strict else None
+        self.prefixes = _ANY_PREFIX if self.scheme is None else _PREFIXES[scheme]
+        self.bare = scheme is not None and SPELLINGS[scheme].bare
 
     def __missing__(self, label):
         prefix, _, kind = label.partition("-") if isinstance(label, str) else ("", "", "")
+        if self.bare and prefix and not _is_prefixed(label):
+            prefix, kind = "I", label
         if prefix not in self.prefixes or (prefix == "O" and kind and self.scheme):
-            belongs = f"the scheme {self.scheme}" if self.scheme else "any known scheme"
-            raise ValueError(
-                f"label {label!r} does not belong to {belongs}; expected one of "
-                f"{', '.join(self.prefixes)}, with or without a type such as B-X"
-            )
+            raise ValueError(f"label {label!r} does not belong to {self._expected()}")
         parsed = self[label] = ("O", "") if prefix == "O" else (prefix, kind)
         return parsed
+
+    def _expected(self):
+        if self.bare and self.scheme:
+            return "the scheme IO; expected O or a type without prefix, such as PER"
+        belongs = f"the scheme {self.scheme}" if self.scheme else "any known scheme"
+        text = f"{belongs}; expected one of {', '.join(self.prefixes)}, with or without a type such as B-X"
+        return text if self.scheme else f"{text} (labels without prefix: scheme IO)"
 
     def parse(self, labels):
         """Parse a sequence; the error for a label that does not belong names its position."""
@@ -164,8 +196,8 @@ def chunks(parsed):
         elif start < 0:
             start = t
         # conlleval's tables of chunk starts and ends, in one line: within a run without O, a chunk ends
-        # and the next starts before B and S, after E and S, and wherever the type changes.
-        elif prefix == "B" or prefix == "S" or before == "E" or before == "S" or kind != kind_before:
+        # and the next starts before B, S and U, after E, S, L and U, and wherever the type changes.
+        elif prefix in OPENING or before in CLOSING or kind != kind_before:
             spans.append((start, t, kind_before))
             start = t
         before, kind_before = prefix, kind
@@ -178,7 +210,7 @@ def joined(previous, label):
     """Whether `chunks` reads two parsed labels that follow each other in one chunk."""
     if previous[0] == "O" or label[0] == "O" or previous[1] != label[1]:
         return False
-    return label[0] not in ("B", "S") and previous[0] not in ("E", "S")
+    return label[0] not in OPENING and previous[0] not in CLOSING
 
 
 def may_open(name, previous, label):
@@ -234,3 +266,49 @@ def read_spans(labels, table):
     if table.scheme is None:
         return spans
     return [span for span in spans if well_formed(table.scheme, parsed, span[0], span[1])]
+
+
+def allowed_transitions(
+    labels: Collection[str], scheme: str
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Say which starts, transitions and ends a scheme permits.
+
+    Parameters
+    ----------
+    labels : sequence of str, length L
+        The labels of a model, in its order.
+    scheme : str
+        One of `SCHEMES`.
+
+    Returns
+    -------
+    start : ndarray of bool, shape (L,)
+        Whether a sequence may begin with the label.
+    transition : ndarray of bool, shape (L, L)
+        Whether label ``[previous]`` may be followed by label ``[next]``.
+    end : ndarray of bool, shape (L,)
+        Whether a sequence may end with the label.
+
+    Raises
+    ------
+    ValueError
+        If a label does not belong to the scheme.
+
+    Examples
+    --------
+    >>> start, transition, end = allowed_transitions(["B-X", "I-X", "I-Y", "O"], "BIO")
+    >>> start.tolist()
+    [True, False, False, True]
+    >>> transition[0].tolist()
+    [True, True, False, True]
+    >>> end.tolist()
+    [True, True, True, True]
+    """
+    name = check_scheme(scheme)
+    parsed = LabelTable(name).parse(labels)
+    n = len(parsed)
+    start = np.array([may_follow(name, None, label) for label in parsed], dtype=bool)
+    pairs = [may_follow(name, previous, label) for previous in parsed for label in parsed]
+    transition = np.array(pairs, dtype=bool).reshape(n, n)
+    end = np.array([may_end(name, label) for label in parsed], dtype=bool)
+    return start, transition, end

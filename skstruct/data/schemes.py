@@ -6,15 +6,20 @@ scheme      chunks of length 1, 2, 3, ...        notes
 ``IOB1``    I, I I, I I I                        B opens a chunk right after one of the same type
 ``BIO``     B, B I, B I I                        also called ``IOB2``
 ``BIOES``   S, B E, B I E                        also called ``IOBES``
+``BILOU``   U, B L, B I L                        ``BIOES`` with other letters
 ``BMES``    S, B E, B M E                        ``BIOES`` with another letter; words or chunks
 ``BI``      B, B I, B I I                        words only: there is no O
 ``B2B3MES`` S, B E, B B2 E, B B2 B3 E,           words only: there is no O
             B B2 B3 M E, B B2 B3 M M E
+``IO``      PER, PER PER, PER PER PER            labels are types without a prefix, and ``O``
 =========== ==================================== ===================================
 
 All schemes write the same thing, chunks ``(start, stop, type)``, so that every conversion passes
 through them. Words are chunks without a type, or, in joint segmentation and tagging, with the word's
 tag as their type.
+
+IO alone cannot write everything: equal neighbours are one chunk. It reads ``I-PER`` as ``PER``, and writes
+``I-`` where a type by itself would be read as something else (``O``, ``B-cell``).
 
 Estimators take their constraints from `allowed_transitions`, and the segmenter its labels from
 `words_to_labels`. The rules themselves are in `skstruct.data.scheme_rules`.
@@ -36,14 +41,14 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from .inputs import PlaceError
+from .places import PlaceError
 from .scheme_rules import (
+    CLOSING,
+    OPENING,
     SCHEMES,
     SPELLINGS,
     LabelTable,
+    allowed_transitions,
     check_scheme,
     chunks,
     may_end,
@@ -70,7 +75,8 @@ def labels_to_spans(labels: Collection[str], scheme: str, strict: bool = False) 
 
     The lenient default is conlleval's reading, which finds chunks in any sequence: an I after O, or
     after another type, opens a chunk; so do B and S anywhere; E and S close theirs; a chunk that lacks
-    its E still counts. M, B2 and B3 are read as I, and every prefix is understood whatever the scheme.
+    its E still counts. M, B2 and B3 are read as I, U and L as S and E, and every prefix is understood
+    whatever the scheme. Labels without prefix are types in the scheme IO.
 
     Parameters
     ----------
@@ -96,9 +102,10 @@ def labels_to_spans(labels: Collection[str], scheme: str, strict: bool = False) 
     [(0, 2, 'NP'), (3, 4, 'VP')]
     >>> labels_to_spans(["B-NP", "I-NP", "O", "I-VP"], "BIO", strict=True)
     [(0, 2, 'NP')]
+    >>> labels_to_spans(["PER", "PER", "O", "LOC"], "IO")
+    [(0, 2, 'PER'), (3, 4, 'LOC')]
     """
-    name = check_scheme(scheme)
-    return read_spans(labels, LabelTable(name if strict else None))
+    return read_spans(labels, LabelTable(check_scheme(scheme), strict))
 
 
 def spans_to_labels(spans: Iterable[tuple[int, int, str]], n: int, scheme: str) -> list[str]:
@@ -120,8 +127,8 @@ def spans_to_labels(spans: Iterable[tuple[int, int, str]], n: int, scheme: str) 
     Raises
     ------
     ValueError
-        If a span is empty, overlaps another or leaves 0..n, or if a token lies in no span while the
-        scheme has no O.
+        If a span is empty, overlaps another or leaves 0..n; if a token lies in no span while the scheme has
+        no O; or if spans of one type touch while the scheme is IO, which would read them as one.
 
     Examples
     --------
@@ -131,30 +138,44 @@ def spans_to_labels(spans: Iterable[tuple[int, int, str]], n: int, scheme: str) 
     name = check_scheme(scheme)
     spelling = SPELLINGS[name]
     labels = []
-    end, kind_before = 0, None  # of the span before
+    before = None
     for start, stop, kind in sorted(spans, key=lambda span: span[:2]):
-        kind = kind or ""
-        if not end <= start < stop <= n:
-            raise ValueError(
-                f"span {(start, stop, kind)!r} is empty, overlaps the one before, which stops at {end}, "
-                f"or leaves the {n} tokens"
-            )
-        if start > end:
+        span = start, stop, kind or ""
+        _check_span(span, before, n)
+        if start > len(labels):
             _fill(labels, start, spelling)
-            kind_before = None
-        labels += _spell(name, stop - start, kind)
-        if spelling.clash and kind == kind_before:
-            labels[start] = f"{spelling.clash}-{kind}" if kind else spelling.clash
-        end, kind_before = stop, kind
+            before = None
+        labels += _spell(name, stop - start, span[2])
+        if before is not None and span[2] == before[2]:
+            if spelling.bare:
+                raise PlaceError(
+                    None,
+                    start,
+                    f"the spans {before!r} and {span!r} touch; the scheme {name} would make them one",
+                )
+            if spelling.clash:
+                labels[start] = spelling.label(spelling.clash, span[2])
+        before = span
     _fill(labels, n, spelling)
     return labels
+
+
+def _check_span(span, before, n):
+    """Raise unless a span holds tokens, all of them after the span before (None: no span touches it)."""
+    start, stop, _ = span
+    if not start < stop:
+        raise ValueError(f"the span {span!r} is empty: it must stop after its start")
+    if start < 0 or stop > n:
+        raise ValueError(f"the span {span!r} leaves the {n} tokens")
+    if before is not None and start < before[1]:
+        raise ValueError(f"the span {span!r} overlaps {before!r}; labels can write disjoint spans only")
 
 
 @lru_cache(maxsize=4096)
 def _spell(name, length, kind):
     """The labels of a chunk; cached, because corpora repeat the lengths and types of their words."""
-    prefixes = SPELLINGS[name].spell(length)
-    return tuple([f"{prefix}-{kind}" for prefix in prefixes] if kind else prefixes)
+    scheme = SPELLINGS[name]
+    return tuple([scheme.label(prefix, kind) for prefix in scheme.spell(length)])
 
 
 def _fill(labels, n, spelling):
@@ -178,7 +199,8 @@ def convert_labels(labels: Collection[str], source: str, target: str, strict: bo
     source, target : str
         Two of `SCHEMES`. The same one twice, with ``strict=False``, repairs labels.
     strict : bool, default=True
-        False accepts any sequence, and finds the chunks in it that `labels_to_spans` finds.
+        False accepts any sequence, and finds the chunks in it that `labels_to_spans` finds. Chunks of one
+        type that touch become one if `target` is IO.
 
     Returns
     -------
@@ -188,7 +210,7 @@ def convert_labels(labels: Collection[str], source: str, target: str, strict: bo
     ------
     ValueError
         If the sequence is not well formed in `source`, naming position and label, or if it has an O
-        and `target` has none.
+        and `target` has none, or chunks of one type that touch and `target` is IO.
 
     Examples
     --------
@@ -200,7 +222,8 @@ def convert_labels(labels: Collection[str], source: str, target: str, strict: bo
     source, target = check_scheme(source), check_scheme(target)
     labels = list(labels)
     if not strict:
-        return spans_to_labels(labels_to_spans(labels, source), len(labels), target)
+        spans = labels_to_spans(labels, source)
+        return spans_to_labels(_united(spans) if SPELLINGS[target].bare else spans, len(labels), target)
     parsed = LabelTable(source).parse(labels)
     previous = None
     for t, label in enumerate(parsed):
@@ -212,6 +235,16 @@ def convert_labels(labels: Collection[str], source: str, target: str, strict: bo
         t = len(parsed) - 1
         raise PlaceError(None, t, f"label {labels[t]!r} may not end a sequence in the scheme {source}")
     return spans_to_labels(chunks(parsed), len(parsed), target)
+
+
+def _united(spans):
+    """The spans, those of one type that touch made one."""
+    found = []
+    for start, stop, kind in spans:
+        if found and found[-1][1] == start and found[-1][2] == kind:
+            start = found.pop()[0]
+        found.append((start, stop, kind))
+    return found
 
 
 def convert_scheme(y: Corpus, source: str, target: str, strict: bool = True) -> list[list[str]]:
@@ -288,8 +321,8 @@ def words_to_labels(words: Collection[str], scheme: str, tags: Collection[str] |
     elif len(tags) != len(lengths):
         raise ValueError(f"expected one tag per word: {len(lengths)} words, {len(tags)} tags")
     name = check_scheme(scheme)
-    if not SPELLINGS[name].clash:
-        # Words leave no gaps and do not see each other, unless their scheme has a clash (IOB1).
+    if not SPELLINGS[name].clash and not SPELLINGS[name].bare:
+        # Words leave no gaps and do not see each other, unless the scheme is IOB1 or IO.
         return [label for length, tag in zip(lengths, tags) for label in _spell(name, length, tag or "")]
     stops = list(accumulate(lengths))
     return spans_to_labels(zip([0, *stops], stops, tags), stops[-1] if stops else 0, name)
@@ -299,9 +332,9 @@ def labels_to_words(text: Collection[str], labels: Collection[str], scheme: str)
     """Cut a text into words where its labels say so.
 
     Any sequence over the scheme's labels decodes to words that spell the text: a label that opens a
-    chunk (B, S) starts a word, one that closes it (E, S) ends the word, O is a word of its own, and
+    chunk (B, S, U) starts a word, one that closes it (E, S, L, U) ends the word, O is a word of its own, and
     every other label continues the word it meets. A word's tag is the type of its first label; only in
-    IOB1, where nothing else shows the boundary, does a change of type start a word.
+    IOB1 and IO, where nothing else shows the boundary, does a change of type start a word.
 
     Parameters
     ----------
@@ -331,60 +364,15 @@ def labels_to_words(text: Collection[str], labels: Collection[str], scheme: str)
     if len(text) != len(labels):
         raise ValueError(f"expected one label per character: {len(text)} characters, {len(labels)} labels")
     parsed = LabelTable(name).parse(labels)
-    by_type = name == "IOB1"
+    by_type = name in ("IOB1", "IO")
     starts = []
     before, kind_before = "O", ""
     for t, (prefix, kind) in enumerate(parsed):
-        if prefix in ("B", "S", "O") or before in ("E", "S", "O") or (by_type and kind != kind_before):
+        changed = by_type and kind != kind_before
+        if "O" in (prefix, before) or prefix in OPENING or before in CLOSING or changed:
             starts.append(t)
         before, kind_before = prefix, kind
     words = ["".join(text[a:b]) for a, b in zip(starts, [*starts[1:], len(parsed)])]
     if any(kind for _, kind in parsed):
         return [(word, parsed[t][1]) for word, t in zip(words, starts)]
     return words
-
-
-def allowed_transitions(
-    labels: Collection[str], scheme: str
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Say which starts, transitions and ends a scheme permits.
-
-    Parameters
-    ----------
-    labels : sequence of str, length L
-        The labels of a model, in its order.
-    scheme : str
-        One of `SCHEMES`.
-
-    Returns
-    -------
-    start : ndarray of bool, shape (L,)
-        Whether a sequence may begin with the label.
-    transition : ndarray of bool, shape (L, L)
-        Whether label ``[previous]`` may be followed by label ``[next]``.
-    end : ndarray of bool, shape (L,)
-        Whether a sequence may end with the label.
-
-    Raises
-    ------
-    ValueError
-        If a label does not belong to the scheme.
-
-    Examples
-    --------
-    >>> start, transition, end = allowed_transitions(["B-X", "I-X", "I-Y", "O"], "BIO")
-    >>> start.tolist()
-    [True, False, False, True]
-    >>> transition[0].tolist()
-    [True, True, False, True]
-    >>> end.tolist()
-    [True, True, True, True]
-    """
-    name = check_scheme(scheme)
-    parsed = LabelTable(name).parse(labels)
-    n = len(parsed)
-    start = np.array([may_follow(name, None, label) for label in parsed], dtype=bool)
-    pairs = [may_follow(name, previous, label) for previous in parsed for label in parsed]
-    transition = np.array(pairs, dtype=bool).reshape(n, n)
-    end = np.array([may_end(name, label) for label in parsed], dtype=bool)
-    return start, transition, end

@@ -13,17 +13,17 @@ from itertools import accumulate, chain, count
 import numpy as np
 
 from .inputs import PlaceError, as_sequences, describe, flatten, lengths_of, offsets_of, place
-from .scheme_rules import SPELLINGS, LabelTable
+from .scheme_rules import CLOSING, OPENING, SPELLINGS, LabelTable
 from .text import as_texts, codes_of
 from .trie import Trie
 
 WORD_SCHEMES = ("BMES", "BI", "B2B3MES")
 """Schemes of words: every character belongs to one."""
 
-OPENING = ("B", "S", "O")
+STARTING_WORD = (*OPENING, "O")
 """Prefixes of labels that start a word wherever they stand."""
 
-CLOSING = ("E", "S", "O")
+ENDING_WORD = (*CLOSING, "O")
 """Prefixes of labels after which a word starts."""
 
 # By mark (O, B, I, E, S): whether a word of a dictionary begins, goes on, ends.
@@ -263,8 +263,8 @@ def cut(pieces, labels, scheme, tagged, marks=None):
     ids = defaultdict(count().__next__)
     flat = np.fromiter(map(ids.__getitem__, chain.from_iterable(labels)), np.int32, len(text))
     parsed = LabelTable(scheme).parse(ids)
-    opens = np.array([prefix in OPENING for prefix, _ in parsed], np.bool_)
-    closes = np.array([prefix in CLOSING for prefix, _ in parsed], np.bool_)
+    opens = np.array([prefix in STARTING_WORD for prefix, _ in parsed], np.bool_)
+    closes = np.array([prefix in ENDING_WORD for prefix, _ in parsed], np.bool_)
     start = opens[flat]  # (T,) whether a word starts at the character
     start[1:] |= closes[flat[:-1]]
     if marks is not None:
@@ -308,8 +308,8 @@ def label_options(pieces, classes, scheme, marks=None):
     if len(parts) == len(pieces) and not marks.any():
         return None
     parsed = list(zip(classes, LabelTable(scheme).parse(classes)))
-    opening = frozenset(label for label, (prefix, _) in parsed if prefix in OPENING)
-    closing = frozenset(label for label, (prefix, _) in parsed if prefix in CLOSING)
+    opening = frozenset(label for label, (prefix, _) in parsed if prefix in STARTING_WORD)
+    closing = frozenset(label for label, (prefix, _) in parsed if prefix in ENDING_WORD)
     if scheme == "BI":  # every label may end a word
         closing = frozenset(classes)
     if not opening & closing:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..data.inputs import PlaceError, check_same_lengths
-from ..data.scheme_rules import LabelTable, read_spans
+from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.types import Corpus
 from ..metrics.confidence import Strategy, final_step, reliability
 from .plotting import check_matplotlib, new_axes
@@ -192,7 +192,8 @@ def _segments(model, X, y, scheme):
         found = model.predict_segment_proba(X)
         gold = [set(_words(text, words)) for text, words in zip(X, y)]
     else:
-        found, table = model.predict_segment_proba(X, scheme=scheme), LabelTable()
+        found = model.predict_segment_proba(X, scheme=scheme)
+        table = LabelTable(check_scheme(scheme), strict=False)
         gold = [_spans(i, labels, table) for i, labels in enumerate(y)]
     check_same_lengths(*(np.zeros(len(each), np.int64) for each in (found, gold)))
     pairs = [(span in right, p) for spans, right in zip(found, gold) for span, p in spans]

@@ -101,7 +101,7 @@ def _count_segments(y_true, y_pred, scheme, mode):
     """Segments by type: three Counters (correct, true, predicted)."""
     check_choice("mode", mode, MODES)
     scheme = check_scheme(scheme)
-    table = LabelTable(scheme if mode == "strict" else None)
+    table = LabelTable(scheme, mode == "strict")
     correct, n_true, n_pred = Counter(), Counter(), Counter()
     for i, (true, pred) in enumerate(check_pairs(y_true, y_pred)):
         try:
@@ -169,14 +169,14 @@ def segment_f1_score(
     """F1 of the segments (chunks, entities) that label sequences encode.
 
     A predicted segment is right if start, stop and type are. Labels are prefixes with a type (``B-PER``)
-    or without (``B``).
+    or without (``B``), or in the scheme IO types (``PER``).
 
     Parameters
     ----------
     y_true, y_pred : sequences of label sequences
-    scheme : {"BIO", "IOB1", "BIOES", "BMES", "BI", "B2B3MES"}, default="BIO"
+    scheme : {"BIO", "IOB1", "BIOES", "BILOU", "BMES", "BI", "B2B3MES", "IO"}, default="BIO"
         What strict mode holds the labels to. The default mode reads every prefix in the same way,
-        whatever the scheme.
+        whatever the scheme; labels without prefix (``PER``) it reads in the scheme ``"IO"`` only.
     average : {"micro", "macro", "weighted"} or None, default="micro"
         Over all segments, over types, over types weighted by true segments, or none: one F1 per type.
     mode : {"conlleval", "strict"}, default="conlleval"

@@ -12,6 +12,7 @@ EMNLP 2012: the paired bootstrap test.
 
 from __future__ import annotations
 
+from functools import partial
 from operator import eq
 from typing import Literal, NamedTuple
 
@@ -19,7 +20,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..data.inputs import PlaceError
-from ..data.scheme_rules import LabelTable, read_spans
+from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.types import Corpus
 from .checks import check_choice, check_pairs, with_label
 from .words import word_spans
@@ -45,6 +46,7 @@ def paired_bootstrap(
     y_pred_b: Corpus,
     *,
     score: Literal["accuracy", "segments", "words"] = "accuracy",
+    scheme: str = "BIO",
     n_resamples: int = 10_000,
     random_state: int | np.random.RandomState | None = None,
 ) -> PairedBootstrap:
@@ -56,6 +58,8 @@ def paired_bootstrap(
         Labels; of words, or (word, tag) pairs, with ``score="words"``.
     score : {"accuracy", "segments", "words"}, default="accuracy"
         Token accuracy, `segment_f1_score` in its default mode, or `word_f1_score`.
+    scheme : str, default="BIO"
+        Of segments, as for `segment_f1_score`.
     n_resamples : int, default=10_000
     random_state : int, RandomState instance or None, default=None
 
@@ -86,7 +90,8 @@ def paired_bootstrap(
     check_choice("score", score, ("accuracy", "segments", "words"))
     if not isinstance(n_resamples, (int, np.integer)) or n_resamples < 1:
         raise ValueError(f"n_resamples must be an int of at least 1; got {n_resamples!r}")
-    count = {"accuracy": _tokens, "segments": _segments, "words": _words}[score]
+    table = LabelTable(check_scheme(scheme), strict=False)
+    count = {"accuracy": _tokens, "segments": partial(_segments, table), "words": _words}[score]
     counts = np.hstack([count(y_true, y_pred_a), count(y_true, y_pred_b)])
     n = counts.shape[0]
     if n == 0:
@@ -121,8 +126,8 @@ def _tokens(y_true, y_pred):
     return np.array(rows, np.int64).reshape(-1, 2)
 
 
-def _segments(y_true, y_pred):
-    table, rows = LabelTable(None), []
+def _segments(table, y_true, y_pred):
+    rows = []
     for i, pair in enumerate(check_pairs(y_true, y_pred)):
         try:
             true, pred = (set(read_spans(labels, table)) for labels in pair)

@@ -351,8 +351,8 @@ class TaggerParameters(Parameters):
             "str, iterable of pairs or None",
             [str, list, tuple, set, frozenset, None],
             """Labellings allowed, in training and prediction: the name of a label scheme (``"BIO"``,
-            ``"IOB1"``, ``"BIOES"``, ``"BMES"``, ``"BI"``, ``"B2B3MES"``), or (previous, next) pairs of
-            labels; in a pair, None stands for the start or end of a sequence.""",
+            ``"IOB1"``, ``"BIOES"``, ``"BILOU"``, ``"BMES"``, ``"BI"``, ``"B2B3MES"``, ``"IO"``), or
+            (previous, next) pairs of labels; in a pair, None stands for the start or end of a sequence.""",
         ),
     )
     class_weight: dict[Any, float] | Literal["balanced"] | None = field(

@@ -1,5 +1,8 @@
 """``train``: every learner by name, labels that break a constraint, and what is said about features."""
 
+import json
+import re
+
 import pytest
 from cli_cases import columns, run
 from sklearn.utils.validation import check_is_fitted
@@ -120,11 +123,7 @@ def test_repair(folder, capsys, tmp_path):
     (tmp_path / "c.txt").write_text(wrong, encoding="utf-8")
     options = "-m", tmp_path / "m", "-p", "constraints=BIO", "--epochs", 2
     code, _, err = run(capsys, "train", tmp_path / "c.txt", *options)
-    assert (
-        code == 1
-        and "c.txt, line 1: " in err
-        and err.endswith("; --repair spells the labels as it demands\n")
-    )
+    assert code == 1 and "c.txt, line 1: " in err and err.endswith("; --repair rewrites the labels\n")
     for more in ([], ["--stream", 10]):
         code, _, err = run(capsys, "train", tmp_path / "c.txt", *options[:4], *more, "--repair")
         assert code == 0 and "repaired 1 label in 1 sentence\n" in err
@@ -137,7 +136,7 @@ def test_repair(folder, capsys, tmp_path):
 def test_labels_of_another_scheme(folder, capsys, tmp_path):
     options = "-m", tmp_path / "m", "-p", "constraints=BMES", "--epochs", 1
     code, _, err = run(capsys, "train", folder / "labels.txt", *options)
-    assert code == 1 and "does not belong to the scheme BMES" in err and "--repair spells" in err
+    assert code == 1 and "does not belong to the scheme BMES" in err and "--repair rewrites" in err
     assert run(capsys, "train", folder / "labels.txt", *options, "--repair")[0] == 0
     assert "S-NP" in skstruct.load(tmp_path / "m").classes_
 
@@ -161,6 +160,20 @@ def test_python_names_the_repair():
         StructuredPerceptron(constraints="BMES").fit(TOKENS, CHUNKS)
     with pytest.raises(ValueError, match="under the constraints$"):
         StructuredPerceptron(constraints=[(None, "B-NP")]).fit(TOKENS, y)
+
+
+def test_a_corpus_without_prefixes(folder, capsys, tmp_path):
+    """Labels that are types: refused with the remedy, rewritten by it, or taken as the scheme IO."""
+    text = re.sub(" [BI]-", " ", (folder / "labels.txt").read_text(encoding="utf-8"))
+    (tmp_path / "c.txt").write_text(text, encoding="utf-8")
+    train = "train", tmp_path / "c.txt", "-m", tmp_path / "m", "--epochs", 2, "-p"
+    code, _, err = run(capsys, *train, "constraints=BIO")
+    assert code == 1 and err.endswith("; --repair rewrites the labels\n")
+    assert run(capsys, *train, "constraints=BIO", "--repair")[0] == 0
+    assert "B-NP" in skstruct.load(tmp_path / "m").classes_
+    assert run(capsys, *train, "constraints=IO")[0] == 0
+    code, out, _ = run(capsys, "evaluate", tmp_path / "c.txt", "-m", tmp_path / "m", "--json")
+    assert code == 0 and json.loads(out)["segments"]["NP"]["support"] > 0
 
 
 @pytest.mark.parametrize(

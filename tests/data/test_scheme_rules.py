@@ -17,6 +17,7 @@ from skstruct.data.scheme_rules import (
 )
 
 LONGEST = 4
+PREFIXED = [name for name in SCHEMES if name != "IO"]  # in which everything can be written
 
 
 def segmentations(length, outside, types=("X", "Y")):
@@ -54,7 +55,7 @@ def all_spelled(name, length):
     return {tuple(spelled(name, s)[0]) for s in segmentations(length, SPELLINGS[name].outside)}
 
 
-@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.parametrize("name", PREFIXED)
 def test_spans_of_what_is_spelled(name):
     table = LabelTable(name)
     for length in range(1, LONGEST + 1):
@@ -67,7 +68,7 @@ def test_spans_of_what_is_spelled(name):
             assert all(well_formed(name, parsed, start, stop) for start, stop, _ in spans)
 
 
-@pytest.mark.parametrize("name", SCHEMES)
+@pytest.mark.parametrize("name", PREFIXED)
 def test_transitions_are_those_of_what_is_spelled(name):
     """A sequence of labels is taken, step by step, if and only if it is the spelling of something."""
     table = LabelTable(name)

@@ -1,6 +1,7 @@
 """Label schemes: worked examples, round trips, and agreement with a scheme's own definition."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -8,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstruct.data.schemes import (
-    SCHEMES,
     allowed_transitions,
     check_scheme,
     convert_labels,
@@ -19,12 +19,14 @@ from skstruct.data.schemes import (
     words_to_labels,
 )
 
-WITH_O = ["IOB1", "BIO", "BIOES", "BMES"]
+WITH_O = ["IOB1", "BIO", "BIOES", "BILOU", "BMES"]
 WITHOUT_O = ["BI", "B2B3MES"]
+WRITE_ALL = [*WITH_O, *WITHOUT_O]  # IO cannot write neighbours of one type
 PREFIXES = {
     "IOB1": ["B", "I", "O"],
     "BIO": ["B", "I", "O"],
     "BIOES": ["B", "I", "E", "S", "O"],
+    "BILOU": ["B", "I", "L", "U", "O"],
     "BMES": ["B", "M", "E", "S", "O"],
     "BI": ["B", "I"],
     "B2B3MES": ["B", "B2", "B3", "M", "E", "S"],
@@ -58,6 +60,7 @@ def segmentations(draw, gaps=True):
         ("BIOES", "B-A E-A S-A O S-B S-C O"),
         ("IOBES", "B-A E-A S-A O S-B S-C O"),
         ("BMES", "B-A E-A S-A O S-B S-C O"),
+        ("BILOU", "B-A L-A U-A O U-B U-C O"),
     ],
 )
 def test_spans_to_labels_values(scheme, expected):
@@ -70,6 +73,7 @@ def test_spans_to_labels_values(scheme, expected):
     [
         ("BMES", ["S", "B E", "B M E", "B M M E", "B M M M E"]),
         ("BIOES", ["S", "B E", "B I E", "B I I E"]),
+        ("BILOU", ["U", "B L", "B I L", "B I I L"]),
         ("BI", ["B", "B I", "B I I", "B I I I"]),
         ("BIO", ["B", "B I", "B I I"]),
         ("IOB1", ["I", "I I", "I I I"]),
@@ -177,7 +181,7 @@ def test_spans_round_trip(segmentation, scheme):
     assert labels_to_spans(labels, scheme, strict=True) == spans
 
 
-@given(segmentations(gaps=False), st.sampled_from(SCHEMES))
+@given(segmentations(gaps=False), st.sampled_from(WRITE_ALL))
 def test_spans_round_trip_without_gaps(segmentation, scheme):
     spans, n = segmentation
     labels = spans_to_labels(spans, n, scheme)
@@ -193,7 +197,7 @@ def test_conversion_round_trip(segmentation, source, target):
     assert convert_labels(converted, target, source) == labels
 
 
-@given(segmentations(gaps=False), st.sampled_from(SCHEMES), st.sampled_from(SCHEMES))
+@given(segmentations(gaps=False), st.sampled_from(WRITE_ALL), st.sampled_from(WRITE_ALL))
 def test_conversion_round_trip_without_gaps(segmentation, source, target):
     labels = spans_to_labels(*segmentation, source)
     (converted,) = convert_scheme([labels], source, target)
@@ -203,7 +207,7 @@ def test_conversion_round_trip_without_gaps(segmentation, source, target):
 
 @given(
     st.lists(st.tuples(st.text(min_size=1, max_size=8), st.sampled_from(["NN", "VV", "A-B"]))),
-    st.sampled_from(SCHEMES),
+    st.sampled_from(WRITE_ALL),
 )
 def test_words_round_trip(items, scheme):
     words, tags = [word for word, _ in items], [tag for _, tag in items]
@@ -212,7 +216,7 @@ def test_words_round_trip(items, scheme):
     assert labels_to_words(text, words_to_labels(words, scheme, tags), scheme) == items
 
 
-@given(st.data(), st.sampled_from(SCHEMES), st.booleans())
+@given(st.data(), st.sampled_from(WRITE_ALL), st.booleans())
 def test_any_labels_spell_the_text(data, scheme, joint):
     labels = typed(PREFIXES[scheme], ["X", "Y"] if joint else [""])
     sequence = data.draw(st.lists(st.sampled_from(labels), max_size=12))
@@ -222,8 +226,50 @@ def test_any_labels_spell_the_text(data, scheme, joint):
     assert "".join(words) == text and all(words)
 
 
+# ------------------------------------------------------------------------------------ IO
+IO_LABELS = ["PER", "I-PER", "LOC", "I-B-cell", "O", "I"]
+
+
+def test_labels_without_prefix():
+    labels = "PER I-PER O LOC PER I-B-cell I".split()
+    spans = [(0, 2, "PER"), (3, 4, "LOC"), (4, 5, "PER"), (5, 6, "B-cell"), (6, 7, "")]
+    for strict in False, True:
+        assert labels_to_spans(labels, "IO", strict=strict) == spans
+    assert spans_to_labels(spans, 7, "IO") == "PER PER O LOC PER I-B-cell I".split()
+    assert spans_to_labels([(0, 1, "O"), (1, 2, "I")], 2, "IO") == ["I-O", "I-I"]
+    assert convert_labels(labels, "IO", "BILOU") == "B-PER L-PER O U-LOC U-PER U-B-cell U".split()
+    assert labels_to_words("abcd", ["X", "X", "Y", "O"], "IO") == [("ab", "X"), ("c", "Y"), ("d", "")]
+    with pytest.raises(ValueError, match="position 1: label 'B-PER' does not belong to the scheme IO"):
+        labels_to_spans(["O", "B-PER"], "IO", strict=True)
+    assert labels_to_spans(["B-PER", "B-PER", "PER"], "IO") == [(0, 1, "PER"), (1, 3, "PER")]
+    with pytest.raises(ValueError, match="position 0: label 'PER' does not belong to any known scheme"):
+        labels_to_spans(["PER"], "BIO")
+
+
+@given(st.lists(st.sampled_from(IO_LABELS), max_size=9))
+def test_every_sequence_is_well_formed_in_io(labels):
+    spans = labels_to_spans(labels, "IO", strict=True)
+    assert spans == labels_to_spans(labels, "IO")
+    equal = ["".join(re.sub("^I-", "", label)) for label in labels]
+    runs = [(kind, len(list(group))) for kind, group in itertools.groupby(equal)]
+    stops = list(itertools.accumulate(n for _, n in runs))
+    expected = [(b - n, b, "" if k == "I" else k) for (k, n), b in zip(runs, stops) if k != "O"]
+    assert spans == expected
+    assert labels_to_spans(spans_to_labels(spans, len(labels), "IO"), "IO") == spans
+    start, transition, end = allowed_transitions(IO_LABELS, "IO")
+    assert start.all() and transition.all() and end.all()
+
+
+def test_io_cannot_keep_neighbours_of_one_type_apart():
+    touching = ["B-X", "B-X", "I-X", "O"]
+    with pytest.raises(ValueError, match="position 1: the spans .* touch; the scheme IO would make them one"):
+        convert_labels(touching, "BIO", "IO")
+    assert convert_labels(touching, "BIO", "IO", strict=False) == ["X", "X", "X", "O"]
+    assert convert_labels(["B-X", "B-Y"], "BIO", "IO") == ["X", "Y"]
+
+
 # ------------------------------------------------------------------------------------ transitions
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", WRITE_ALL)
 @pytest.mark.parametrize("kinds", [[""], ["X", "Y"]])
 def test_transitions_permit_exactly_what_spans_can_spell(scheme, kinds):
     # Every sequence of up to 4 labels is a path if and only if it is how its own chunks are written.
@@ -324,9 +370,19 @@ def test_transitions_name_a_foreign_label():
         allowed_transitions(["B-X", "E-X"], "BIO")
 
 
-@pytest.mark.parametrize("span", [(0, 0, "X"), (2, 1, "X"), (1, 3, "X"), (-1, 1, "X"), (3, 9, "X")])
-def test_bad_spans(span):
-    with pytest.raises(ValueError, match="span"):
+@pytest.mark.parametrize(
+    "span, message",
+    [
+        ((0, 0, "X"), "(0, 0, 'X') is empty: it must stop after its start"),
+        ((3, 2, "X"), "(3, 2, 'X') is empty"),
+        ((1, 3, "X"), "(1, 3, 'X') overlaps (0, 2, 'Y')"),
+        ((0, 4, "X"), "overlaps"),  # nested
+        ((-1, 1, "X"), "(-1, 1, 'X') leaves the 4 tokens"),
+        ((3, 9, "X"), "(3, 9, 'X') leaves the 4 tokens"),
+    ],
+)
+def test_bad_spans_say_which_fault(span, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
         spans_to_labels([(0, 2, "Y"), span], 4, "BIO")
 
 

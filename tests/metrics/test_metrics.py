@@ -377,7 +377,7 @@ def test_length_errors(metric):
 
 
 def test_segment_f1_errors():
-    for name, value in [("average", "samples"), ("mode", "lenient"), ("scheme", "BILOU")]:
+    for name, value in [("average", "samples"), ("mode", "lenient"), ("scheme", "BIE")]:
         with pytest.raises(ValueError, match=f"{name} must be one of .*{value}"):
             segment_f1_score([["B-X"]], [["B-X"]], **{name: value})
         with pytest.raises(ValueError, match=f"{name} must be one of .*{value}"):
