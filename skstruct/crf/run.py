@@ -16,7 +16,8 @@ from ..core.averaging import entries, sparse_store
 from ..core.store import DENSE_WEIGHTS, FEW_LABELS, READ_ONLY, is_sparse, new_store
 from ..data.inputs import PlaceError, as_tokens, blanked, check_X_y, flatten, lengths_of, offsets_of, place
 from ..data.labels import encode_known
-from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
+from ..training.checkpoint import Checkpoint, arrays_of
+from ..training.fingerprints import fingerprint, simple_parameters
 from ..training.held_out import NAMES, HeldOut, held_out_facts, scored, scored_by_itself, warn_unseen
 from ..training.interrupt import DeferredInterrupt
 from .objective import CRFObjective

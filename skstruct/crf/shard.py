@@ -13,7 +13,8 @@ from ..cluster.loading import load_shard, naming
 from ..cluster.tree import Entries
 from ..cluster.vocabulary import Vocabulary
 from ..features.encoded import count_rows as count_features
-from ..training.checkpoint import arrays_of, fingerprint
+from ..training.checkpoint import arrays_of
+from ..training.fingerprints import fingerprint
 from .choose_pairs import (
     LabelledSequences,
     StateWeights,

@@ -25,7 +25,8 @@ from ..cluster.loading import Job, check_loads
 from ..cluster.tree import add_arrays, add_entries
 from ..cluster.vocabulary import merged_labels
 from ..features.merging import merge_encoders
-from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, simple_parameters
+from ..training.checkpoint import Checkpoint, arrays_of
+from ..training.fingerprints import fingerprint, simple_parameters
 from .choose_pairs import screened
 from .choose_transitions import allowed_conditioned, allowed_label_pairs, label_pairs
 from .quasi_newton import dot

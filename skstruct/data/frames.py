@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .places import PLACE, PlaceError, describe, place
-from .tables import as_float, is_frame
+from .tables import as_float, as_rows, is_frame
 
 
 class SequenceFrame:
@@ -122,7 +123,56 @@ def together(frames):
 
 def has_strings(frame):
     """Whether a column of a frame holds no numbers: its tokens are not only rows of these."""
-    return any(_numbers_of(frame[name]) is None for name in frame.columns)
+    return any(_numbers_of(column) is None for _, column in _columns(frame))
+
+
+def _columns(frame):
+    """(name, column) of a frame, in which pandas allows a name twice."""
+    by_place = getattr(frame, "iloc", None)
+    if by_place is None:
+        return [(str(title), frame[title]) for title in frame.columns]
+    return [(str(title), by_place[:, c]) for c, title in enumerate(frame.columns)]
+
+
+def as_matrix(matrix):
+    """(matrix, names or None) of what users call a matrix: CSR, or float32 or float64 in C order."""
+    if sparse.issparse(matrix):
+        return as_rows(matrix), None
+    if is_frame(matrix):
+        return numbers_of(matrix.collect() if hasattr(matrix, "collect") else matrix)
+    array = np.asarray(matrix)
+    found = as_float(array) if array.ndim == 2 else None
+    if found is None:
+        raise ValueError(
+            f"matrix must have two dimensions, tokens and columns, and hold numbers; got "
+            f"{array.ndim} dimensions of type {array.dtype}"
+        )
+    return found, None
+
+
+def numbers_of(frame):
+    """(array, names) of a frame whose columns are numbers, NaN where one is missing.
+
+    Raises
+    ------
+    ValueError
+        If a column holds no numbers; names it.
+    """
+    found = []
+    for title, column in _columns(frame):
+        found.append(_numbers_of(column))
+        if found[-1] is None:
+            raise ValueError(f"column {title!r} holds no numbers, got {describe(list(column[:1]))}")
+    return _block(found, len(frame)), [str(title) for title in frame.columns]
+
+
+def _block(columns, n):
+    """Columns of n numbers side by side, float32 if all of them are."""
+    small = all(column.dtype == np.float32 for column in columns)
+    out = np.empty((n, len(columns)), np.float32 if small else np.float64)
+    for c, column in enumerate(columns):
+        out[:, c] = column
+    return out
 
 
 def parts_of(frame, offsets, name="X"):
@@ -149,21 +199,16 @@ def parts_of(frame, offsets, name="X"):
         If a column holds neither, or a string is missing; the message names the place.
     """
     numbers, names, strings, titles = [], [], [], []
-    for title in frame.columns:
-        found = _numbers_of(frame[title])
-        if found is None:
-            _check_numbers(frame[title], title, offsets, name)
+    for title, column in _columns(frame):
+        found = _numbers_of(column)
         if found is not None:
             numbers.append(found)
-            names.append(str(title))
+            names.append(title)
             continue
-        titles.append(str(title))
-        strings.append(_strings_of(frame[title], title, offsets, name))
-    small = all(column.dtype == np.float32 for column in numbers)
-    block = np.empty((len(frame), len(numbers)), np.float32 if small else np.float64)
-    for c, column in enumerate(numbers):
-        block[:, c] = column
-    return block, names, strings, titles
+        _check_numbers(column, title, offsets, name)
+        titles.append(title)
+        strings.append(_strings_of(column, title, offsets, name))
+    return _block(numbers, len(frame)), names, strings, titles
 
 
 def _is_category(column):

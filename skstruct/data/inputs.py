@@ -14,6 +14,7 @@ from .joint import JointSequences
 from .matrix import Rows, SequenceMatrix, assembled
 from .numbers import numbers_in
 from .places import PLACE, PlaceError, describe, place
+from .tables import is_frame
 
 __all__ = [
     "LABELS",
@@ -128,6 +129,11 @@ def _one_sequence(sequence, name, item, i):
         raise PlaceError(
             i, None, f"{PLACE} is the {describe(sequence)} where a list of {item}s belongs{hint}", name
         )
+    if is_frame(sequence):
+        if len(sequence):
+            what = f"is a table, other sequences are lists of {item}s"
+            raise PlaceError(i, None, f"{PLACE} {what}", name)
+        return []
     if not _is_sequence(sequence):
         raise PlaceError(i, None, f"{PLACE} must be a list of {item}s, got {describe(sequence)}", name)
     return list(_elements(sequence))

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from .frames import SequenceFrame, grouped, one_column, parts_of, split_at
+from .frames import SequenceFrame, as_matrix, grouped, one_column, parts_of, split_at
 from .places import describe
-from .tables import as_matrix, check_finite, checked_names, unpadded
+from .tables import check_finite, checked_names, unpadded
 
 
 class Constants(NamedTuple):

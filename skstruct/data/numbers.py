@@ -7,11 +7,11 @@ The first sequence that is not empty decides. What is no list of rows of numbers
 import numpy as np
 from scipy import sparse
 
-from .frames import SequenceFrame, has_strings, together
+from .frames import SequenceFrame, has_strings, numbers_of, together
 from .joint import JointSequences, read_frame
 from .matrix import FeatureNames, SequenceMatrix, assembled
 from .places import PLACE, PlaceError, describe
-from .tables import as_float, as_rows, check_finite, frame_of, is_frame
+from .tables import as_float, as_rows, check_finite, is_frame
 
 _NUMBER = (int, float, np.number, np.bool_)
 
@@ -31,7 +31,12 @@ def numbers_in(X, name="X"):
         return X
     if isinstance(X, SequenceFrame):
         return read_frame(X.frame, X.lengths, name)
-    if sparse.issparse(X) or is_frame(X) or getattr(X, "ndim", 1) > 1:
+    if is_frame(X):
+        raise ValueError(
+            f"{name} is one table of {len(X)} rows; say where its sequences end: "
+            f"SequenceMatrix.from_frame(df, by), or a list of tables, [df]"
+        )
+    if sparse.issparse(X) or getattr(X, "ndim", 1) > 1:
         sequences = _parts(X, name)
     elif type(X) in (list, tuple) or hasattr(X, "__len__") and not isinstance(X, (str, bytes, dict)):
         sequences = X.to_list() if hasattr(X, "to_list") else X
@@ -55,23 +60,24 @@ _ONE_DIMENSION = f"{PLACE} is one-dimensional; a series of numbers needs one row
 
 
 def _first_filled(sequences):
-    """The number of the first sequence that is not empty; None if there is none, or what is no sequence."""
+    """The number of the first sequence that is not empty, or of a table; None if there is none.
+
+    A table or sparse matrix tells what its rows are even if it has none.
+    """
+    table = None
     for i, sequence in enumerate(sequences):
-        if not sparse.issparse(sequence) and not hasattr(sequence, "__len__"):
+        is_table = sparse.issparse(sequence) or is_frame(sequence)
+        if not is_table and not hasattr(sequence, "__len__"):
             return None
-        if sequence.shape[0] if sparse.issparse(sequence) else len(sequence):
+        if sequence.shape[0] if is_table else len(sequence):
             return i
-    return None
+        table = i if is_table and table is None else table
+    return table
 
 
 def _parts(X, name):
     """The sequences of an array of three dimensions; None if it holds no numbers."""
-    if is_frame(X):
-        try:
-            frame_of(X)
-        except ValueError:
-            return None
-    elif not sparse.issparse(X) and not _holds_numbers(X):
+    if not sparse.issparse(X) and not _holds_numbers(X):
         return None
     if X.ndim == 3:
         return list(X)
@@ -210,7 +216,7 @@ def _stacked_frames(sequences, first, name):
         if not is_frame(sequence):
             raise PlaceError(i, None, f"{PLACE} is {describe(sequence)}, sequence {first} is a table", name)
         try:
-            sequences[i], mine = frame_of(sequence)
+            sequences[i], mine = numbers_of(sequence)
         except ValueError as error:
             raise PlaceError(i, None, str(error), name) from None
         names = names or mine

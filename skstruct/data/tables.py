@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from .places import PLACE, PlaceError, describe, place
+from .places import PLACE, PlaceError, place
 
 SMALL = {np.dtype(name) for name in ("bool", "int8", "uint8", "int16", "uint16", "float16", "float32")}
 """Types whose values float32 holds exactly."""
@@ -41,42 +41,6 @@ def as_rows(matrix):
         rows = rows.copy() if rows is matrix else rows
         rows.sum_duplicates()
     return rows
-
-
-def frame_of(df):
-    """(array, names) of a table.
-
-    Raises
-    ------
-    ValueError
-        If a column holds no numbers; names it.
-    """
-    names = [str(name) for name in df.columns]
-    columns = [np.asarray(df[name]) for name in df.columns]
-    for name, column in zip(names, columns):
-        if column.ndim != 1 or as_float(column[:0] if column.dtype.kind != "O" else column) is None:
-            raise ValueError(f"column {name!r} holds no numbers, got {describe(column[:1].tolist())}")
-    small = all(column.dtype in SMALL for column in columns)
-    out = np.empty((len(df), len(columns)), np.float32 if small else np.float64)
-    for c, column in enumerate(columns):
-        out[:, c] = column
-    return out, names
-
-
-def as_matrix(matrix):
-    """(matrix, names or None) of what users call a matrix: CSR, or float32 or float64 in C order."""
-    if sparse.issparse(matrix):
-        return as_rows(matrix), None
-    if is_frame(matrix):
-        return frame_of(matrix.collect() if hasattr(matrix, "collect") else matrix)
-    array = np.asarray(matrix)
-    found = as_float(array) if array.ndim == 2 else None
-    if found is None:
-        raise ValueError(
-            f"matrix must have two dimensions, tokens and columns, and hold numbers; got "
-            f"{array.ndim} dimensions of type {array.dtype}"
-        )
-    return found, None
 
 
 def checked_names(names, n_columns):

@@ -7,7 +7,6 @@ which is one look-up. A number is kept as its four bytes: these are joined to an
 are converted.
 """
 
-import copy
 import sys
 from itertools import chain
 
@@ -91,8 +90,7 @@ class Pairs:
 
     def copy(self):
         """Pairs that can grow while these stay as they are."""
-        twin = copy.copy(self)
-        twin.__init__()
+        twin = Pairs()
         twin.keys.update(self.keys)
         twin.values.update(self.values)
         twin._left, twin._right = list(self._left), list(self._right)

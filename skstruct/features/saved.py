@@ -257,7 +257,7 @@ def _fill_side(encoder, side, node, reader, where):
         side.row_of[c] = np.full(n + 1, -1, np.int32)
         if width:
             row = reader.array(*reader.members(part, at, "row"), f"{at}.row", np.int32, (n,))
-            ok = within(row, -1, side.n_rows - width + 1)
+            ok = within(row[row >= 0], 0, side.n_rows - width + 1) and within(row, -1, _MOST_ROWS)
             ok &= not side.first_row or not (row == 0).any()
             require(ok, f"{at}.row is out of range")
             side.row_of[c][:-1] = row

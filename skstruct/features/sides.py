@@ -121,11 +121,12 @@ class Side:
         rows : ndarray
             The row that each one was; there is no other use for rows that were lost.
         """
-        has_rows, kept, used = [], [], np.append(used, False)  # which is for row -1
+        has_rows, kept = [], []
         for row_of, compound in zip(self.row_of, self.compounds):
-            rows = row_of[:-1, None] + np.arange(len(compound.slots))
-            has_rows.append((row_of[:-1] >= 0) & used[rows].any(axis=1))
-            kept.append(has_rows[-1].copy() if compound.prefix >= 0 else np.ones(rows.shape[0], np.bool_))
+            has = row_of[:-1] >= 0
+            has[has] = used[row_of[:-1][has, None] + np.arange(len(compound.slots))].any(axis=1)
+            has_rows.append(has)
+            kept.append(has.copy() if compound.prefix >= 0 else np.ones(has.shape[0], np.bool_))
         for c in reversed(range(len(kept))):
             if self.compounds[c].prefix >= 0:
                 kept[self.compounds[c].prefix][pairs[c][kept[c], 0]] = True
@@ -143,7 +144,7 @@ class Side:
             self.row_of[c] = np.full(had.shape[0] + 1, -1, np.int32)
             self.row_of[c][:-1][had] = self.n_rows + width * np.arange(rows.shape[0])
             self.n_rows += width * rows.shape[0]
-            if min_count > 1:  # beyond the cut-off nobody asks how often
+            if min_count > 1 and width:  # beyond the cut-off nobody asks how often
                 self.counts[c] = np.minimum(self.counts[c][kept[c]], np.int32(min_count))
         rows = np.concatenate(old_rows)
         self.alive = self.alive[rows] if min_count > 1 else np.ones(self.first_row, np.uint8)

@@ -8,6 +8,8 @@ byte order mark at the start and carriage returns at line ends are dropped.
 import os
 from contextlib import contextmanager
 
+from ..saving.atomic import atomic_write
+
 #: Names of the ten CoNLL-U columns, in file order.
 CONLLU_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 
@@ -36,10 +38,12 @@ def split_cells(line, separator):
 
 @contextmanager
 def open_text(path_or_file, mode, encoding):
-    """Open a path, or hand an open file through and leave it open."""
+    """Open a path, or hand an open file through and leave it open; a path is written whole or not at all."""
     if isinstance(path_or_file, str | os.PathLike):
         # Line feeds only, both ways: a lone carriage return inside a line must not shift line numbers.
-        with open(path_or_file, mode, encoding=encoding, newline="\n") as file:
+        path = path_or_file
+        opened = atomic_write(path, encoding) if mode == "w" else open(path, encoding=encoding, newline="\n")
+        with opened as file:
             yield file
     elif hasattr(path_or_file, "write" if mode == "w" else "readline"):
         yield path_or_file

@@ -1,8 +1,9 @@
 """Corpus files written: the inverse of `skstruct.formats.readers`.
 
 What a reader could not read back the same is refused, with the sentence and the position of the
-token that is to blame. Files are written in place, line by line, so that sentences may come from a
-generator; after an error a partial file remains.
+token that is to blame. Sentences may come from a generator, which may read the file that is to be replaced:
+a path gets the new file when all is written, and after an error the old file is as it was. An open file is
+written line by line, so that after an error a part is in it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def write_columns(
     sentences : iterable of sequences of tuples of str
         All tuples of one length. Readers do not see empty sentences.
     path_or_file : str, os.PathLike or text file
-        A path is overwritten; a file is left open.
+        A path is replaced once all is written; after an error it is as it was. A file is left open.
     separator : str, default=" "
     encoding : str, default="utf-8"
         Of a path; an open file has its own.
@@ -93,7 +94,7 @@ def write_conllu(
     sentences : iterable of sequences of tuples
         One value per field. Readers do not see empty sentences.
     path_or_file : str, os.PathLike or text file
-        A path is overwritten; a file is left open.
+        A path is replaced once all is written; after an error it is as it was. A file is left open.
     fields : sequence of str, default=("form", "xpos", "head", "deprel")
         Which of `CONLLU_FIELDS` the tuples hold. Words are numbered 1, 2, 3, ... in any case.
     encoding : str, default="utf-8"
@@ -158,7 +159,7 @@ def write_segmented(
     sentences : iterable of sequences of str
         The words of each sentence. An empty sentence is a blank line, which readers skip.
     path_or_file : str, os.PathLike or text file
-        A path is overwritten; a file is left open.
+        A path is replaced once all is written; after an error it is as it was. A file is left open.
     separator : str, default=" "
         White space.
     encoding : str, default="utf-8"

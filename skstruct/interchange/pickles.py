@@ -12,7 +12,6 @@ import pickle
 import re
 import zlib
 from io import BytesIO
-from math import prod
 
 from ..saving.container import ModelFileError
 from .reading import ForeignBytes
@@ -28,6 +27,9 @@ _COMPRESSED = (
     (b"\x78", "zlib", zlib.decompressobj),
 )
 """First bytes, name and decompressor of what ``joblib`` compresses with."""
+
+_MOST_DIMENSIONS = 64
+"""Of an array, as in numpy."""
 
 _MOST_TIMES, _SMALL = 100, 2**26
 """A file may unpack to so many times its size, and so many bytes on top."""
@@ -116,11 +118,8 @@ class _Inert:
     append = extend = update = add = __setitem__ = _ignore
 
 
-def _encode(text, encoding):
-    """``_codecs.encode`` of what protocols 0 to 2 write for bytes."""
-    if not isinstance(text, str) or encoding != "latin1":
-        raise ValueError("expected text in latin1")
-    return text.encode("latin1")
+_ENCODE = object()
+"""Stands for ``_codecs.encode``, with which protocols 0 to 2 write bytes."""
 
 
 class _Reader(pickle._Unpickler):
@@ -134,7 +133,7 @@ class _Reader(pickle._Unpickler):
     def __init__(self, stream):
         super().__init__(stream, encoding="latin1")
         self._stream = stream
-        self.found = []
+        self.found, self._encoded = [], {}
 
     def position(self):
         """The byte that is read next."""
@@ -147,7 +146,7 @@ class _Reader(pickle._Unpickler):
     def find_class(self, module, name):
         """The stand-in for a name."""
         if (module, name) == ("_codecs", "encode"):
-            return _encode
+            return _ENCODE
         return self._new((module, name))
 
     def _new(self, name, arguments=()):
@@ -157,8 +156,13 @@ class _Reader(pickle._Unpickler):
 
     def _made(self, called, arguments):
         """What an instruction makes that would call something."""
-        if called is _encode:
-            return _encode(*arguments)
+        if called is _ENCODE:
+            text, encoding = arguments
+            if not isinstance(text, str) or encoding != "latin1":
+                raise pickle.UnpicklingError("expected text in latin1")
+            if text not in self._encoded:  # once, however often a small file asks for it
+                self._encoded[text] = text.encode("latin1")
+            return self._encoded[text]
         if not isinstance(called, _Inert):
             raise pickle.UnpicklingError(f"a {type(called).__name__} is called")
         return self._new(called.name, tuple(arguments))
@@ -187,7 +191,8 @@ class _Reader(pickle._Unpickler):
         shape, dtype = state.get("shape"), state.get("dtype")
         code = dtype.arguments[0] if isinstance(dtype, _Inert) and dtype.arguments else None
         found = re.fullmatch(r"[<>|=]?([a-zA-Z])(\d{0,9})", code) if isinstance(code, str) else None
-        if found is None or not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape):
+        ok = isinstance(shape, tuple) and len(shape) <= _MOST_DIMENSIONS
+        if found is None or not ok or not all(type(n) is int and n >= 0 for n in shape):
             raise pickle.UnpicklingError("an array of an unknown type")
         if found[1] == "O":
             inner = _Reader(self._stream)
@@ -197,9 +202,12 @@ class _Reader(pickle._Unpickler):
         if state.get("numpy_array_alignment_bytes") is not None:
             padding = self._stream.read(1)
             self._stream.seek(padding[0] if padding else 0, 1)
-        size = int(found[2] or 1) * (4 if found[1] == "U" else 1) * prod(shape)
-        if size > len(self._stream.getbuffer()) - self._stream.tell():
-            raise pickle.UnpicklingError("an array is cut off")
+        size = 0 if 0 in shape else int(found[2] or 1) * (4 if found[1] == "U" else 1)
+        left = len(self._stream.getbuffer()) - self._stream.tell()
+        for n in (*shape, 1):
+            if size > left:  # looked at before each product: a number may have as many digits as the file
+                raise pickle.UnpicklingError("an array is cut off")
+            size *= n
         self._stream.seek(size, 1)
 
     # Keys and elements that are tuples of tuples may take for ever to hash; none of them matters.

@@ -17,7 +17,7 @@ from ..cluster.threads import Threads
 from ..cluster.workers import Cluster
 from ..data.types import Corpus, History
 from ..saving.registry import savable
-from ..training.checkpoint import simple_parameters
+from ..training.fingerprints import simple_parameters
 from ..training.held_out import Watch, both_or_neither, held_out_facts
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter

@@ -8,7 +8,8 @@ import time
 
 from ..cluster.steps import mixture
 from ..saving.container import ModelFileError
-from ..training.checkpoint import Checkpoint, arrays_of, fingerprint, with_arrays
+from ..training.checkpoint import Checkpoint, arrays_of, with_arrays
+from ..training.fingerprints import fingerprint
 from ..training.interrupt import DeferredInterrupt
 
 

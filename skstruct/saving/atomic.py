@@ -27,8 +27,8 @@ def atomic_write(path, encoding=None, temporary=None):
     # The link's target is replaced, not the link; the folder is the target's.
     target = os.path.realpath(path)
     kind = {"mode": "wb"} if encoding is None else {"mode": "w", "encoding": encoding, "newline": "\n"}
-    if os.path.exists(target) and not os.path.isfile(target):  # a device or pipe must not become a file
-        with open(target, **kind) as file:
+    if os.path.exists(path) and not os.path.isfile(path):  # a device or pipe must not become a file
+        with open(path, **kind) as file:
             yield file
         return
     if temporary is None:

@@ -9,8 +9,6 @@ Knows arrays, no learner.
 """
 
 import contextlib
-import hashlib
-import json
 import os
 import sys
 import threading
@@ -120,43 +118,6 @@ def _unpacked(arrays):
 
 
 # --------------------------------------------------------------------------------------------------
-# Fingerprints
-# --------------------------------------------------------------------------------------------------
-def fingerprint(facts, arrays):
-    """A hexadecimal digest of facts (see :func:`_plain` for what JSON lacks) and arrays (name: array)."""
-    digest = hashlib.blake2b(json.dumps(facts, sort_keys=True, default=_plain).encode(), digest_size=20)
-    for name, array in arrays.items():
-        digest.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
-        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
-    return digest.hexdigest()
-
-
-def _plain(value):
-    """What JSON lacks: an array (its ``repr`` leaves out most of it), a set, a scalar of numpy, an object."""
-    if isinstance(value, np.ndarray):
-        return [value.dtype.str, value.tolist()]
-    if isinstance(value, (set, frozenset)):
-        return sorted(map(repr, value))  # their own order differs from process to process
-    if isinstance(value, np.generic):
-        return value.item()
-    return repr(value)
-
-
-def simple_parameters(estimator):
-    """The constructor parameters that are numbers, strings or flags, but for those without effect.
-
-    ``random_state`` counts only if it is an int, ``scoring`` elsewhere, if there is something to score. Other
-    parameters (templates, constraints, costs) show in the encoded corpus.
-    """
-    idle = {"checkpoint", "n_jobs", "scoring", "verbose"}
-    return {
-        name: value if not isinstance(value, np.generic) else value.item()
-        for name, value in sorted(estimator.get_params(deep=False).items())
-        if name not in idle and isinstance(value, (bool, int, float, str, type(None), np.generic))
-    }
-
-
-# --------------------------------------------------------------------------------------------------
 # The file
 # --------------------------------------------------------------------------------------------------
 class Checkpoint:
@@ -169,7 +130,7 @@ class Checkpoint:
     name : str
         For people: what is trained.
     fingerprint : str
-        See :func:`fingerprint`.
+        See :func:`.fingerprints.fingerprint`.
     """
 
     def __init__(self, folder, name, fingerprint):

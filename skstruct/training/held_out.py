@@ -12,17 +12,18 @@ import warnings
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..data.inputs import PlaceError, describe
+from ..data.joint import JointSequences
 from ..data.labels import some_of
 from ..data.matrix import SequenceMatrix
 from ..metrics import SCORERS
-from .checkpoint import arrays_of, fingerprint, with_arrays
+from .checkpoint import arrays_of, with_arrays
 from .epochs import snapshot
+from .fingerprints import fingerprint
 
 NAMES = "X_val", "y_val"
 
@@ -48,12 +49,19 @@ class HeldOut:
 
     def facts(self):
         """What tells these sequences from others, as JSON takes it."""
-        if not isinstance(self.X, SequenceMatrix):
-            return self.X, self.y
-        matrix, arrays = self.X.matrix, {"lengths": self.X.lengths}
-        names = ("data", "indices", "indptr") if hasattr(matrix, "indptr") else ()
-        arrays.update({name: getattr(matrix, name) for name in names} or {"rows": np.asarray(matrix)})
-        return fingerprint({}, arrays), self.y
+        return _told_apart(self.X), self.y
+
+
+def _told_apart(X):
+    """Sequences of tokens as JSON takes them; of rows of numbers a digest."""
+    if isinstance(X, JointSequences):
+        return _told_apart(X.numbers), X.tokens, X.columns
+    if not isinstance(X, SequenceMatrix):
+        return X
+    matrix, arrays = X.matrix, {"lengths": X.lengths}
+    names = ("data", "indices", "indptr") if hasattr(matrix, "indptr") else ()
+    arrays.update({name: getattr(matrix, name) for name in names} or {"rows": np.asarray(matrix)})
+    return fingerprint({}, arrays)
 
 
 def held_out_facts(held_out, scoring):
@@ -62,7 +70,7 @@ def held_out_facts(held_out, scoring):
         return {"held_out": None}
     facts = {"held_out": held_out.facts()}
     if scoring is not None:
-        facts["scoring"] = scoring if isinstance(scoring, str) else name_of_scorer(scoring)
+        facts["scoring"] = scoring
     return facts
 
 
@@ -119,16 +127,6 @@ def named_scorer(scoring):
 def scored_by_itself(estimator, X, y):
     """The scorer that asks the estimator."""
     return estimator.score(X, y)
-
-
-def name_of_scorer(scoring):
-    """What tells a scorer from others, for the name of a checkpoint."""
-    if isinstance(scoring, partial):
-        return [name_of_scorer(scoring.func), repr(scoring.args), repr(scoring.keywords)]
-    name = getattr(scoring, "__qualname__", None)
-    if name is not None:
-        return f"{scoring.__module__}.{name}"
-    return re.sub(r" at 0x[0-9a-f]+", "", repr(scoring))
 
 
 def scored(scoring, estimator, fitted, X, y):

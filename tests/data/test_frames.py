@@ -242,3 +242,41 @@ def test_strings_and_vectors_everywhere(form, tmp_path):
         assert skstruct.load(tmp_path / "model").predict(X) == meta.predict(X)
     one = ParameterMixer(plain, 1, random_state=0).fit(X, y)  # one shard is the whole
     assert one.estimator_.n_features() == plain.n_features()
+
+
+@LIBRARIES
+@pytest.mark.parametrize("columns", [["word"], ["word", "pos"], ["size", "capital"], ["word", "size"]])
+def test_an_empty_table_has_no_tokens(library, columns):
+    X, y = SequenceMatrix.from_frame(corpus(library), "sentence", columns=columns, label="label")
+    templates = ["U0:%x[0,0]"] if "word" in columns else "auto"
+    tagger, full = StructuredPerceptron(templates, random_state=0).fit(X, y), X[3]
+    empty = full[:0]
+    assert tagger.predict([empty]) == [[]] and tagger.predict([empty, full])[0] == []
+    assert tagger.predict([[], empty]) == [[], []]
+
+
+@LIBRARIES
+def test_a_table_is_no_list_of_sequences(library):
+    X, y = from_frame(library)
+    tagger = StructuredPerceptron(["U0:%x[0,0]"], random_state=0)
+    for alone in (X.frame, X.frame[["word"]], X.frame[["size"]], X.frame[:0]):
+        with pytest.raises(ValueError, match=r"X is one table of \d+ rows; say where its sequences end"):
+            tagger.fit(alone, y)
+    words = tagger.fit([["the", "dog"]], [["B", "I"]])
+    assert words.predict([["dog"], X[0][:0]])[1] == []
+    with pytest.raises(ValueError, match="X: sequence 1 is a table, other sequences are lists of tokens"):
+        words.predict([["dog"], X[0]])
+
+
+def test_missing_integers_are_named_in_every_table():
+    frame = pandas.DataFrame({"n": pandas.array([1, None, 3], "Int64"), "x": [1.0, 2.0, 3.0]})
+    for use in (
+        lambda: SequenceMatrix(frame, [2, 1]),
+        lambda: StructuredPerceptron().fit([frame], [["a", "b", "a"]]),
+        lambda: SequenceMatrix.from_frame(frame.assign(s="s"), "s"),
+    ):
+        with pytest.raises(ValueError, match=r"sequence 0, position 1, column 0 \('n'\): nan is not finite"):
+            use()
+    whole = frame.dropna()
+    assert SequenceMatrix(whole, [2]).matrix.tolist() == [[1.0, 1.0], [3.0, 3.0]]
+    assert StructuredPerceptron(random_state=0).fit([whole], [["a", "b"]]).predict([whole]) == [["a", "b"]]

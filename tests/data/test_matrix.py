@@ -162,7 +162,7 @@ ERRORS = [
     (sparse.eye(50), "X is one matrix of 50 rows; say where its sequences end: SequenceMatrix(X, lengths)"),
     (
         pandas.DataFrame(ONE),
-        "X is one matrix of 3 rows; say where its sequences end: SequenceMatrix(X, lengths)",
+        "X is one table of 3 rows; say where its sequences end: SequenceMatrix.from_frame(df, by), or a list",
     ),
     (np.ones((2, 3, 4, 5)), "X has 4 dimensions"),
     ([ONE, [], ONE[:, :1]], "X: sequence 2 has 1 columns, expected 2 like sequence 0"),

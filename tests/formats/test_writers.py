@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstruct.formats.readers import read_columns, read_conllu, read_segmented
+from skstruct.formats.readers import iter_segmented, read_columns, read_conllu, read_segmented
 from skstruct.formats.writers import write_columns, write_conllu, write_segmented
 
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=4)
@@ -84,3 +84,30 @@ def test_heads(token, message):
 def test_a_generator_into_a_file(tmp_path):
     write_segmented((["我", "喜欢"] for _ in range(2)), tmp_path / "text")
     assert (tmp_path / "text").read_text(encoding="utf-8") == "我 喜欢\n我 喜欢\n"
+
+
+@pytest.mark.parametrize(
+    "write, bad",
+    [
+        (write_columns, [[("a", "X")], [("a b", "X")]]),
+        (write_conllu, [[("a", "X", 0, "root")], [("a", "X", 5, "root")]]),
+        (write_segmented, [["a"], ["a b"]]),
+        (write_segmented, [["a"], ["\ud800"]]),
+    ],
+)
+def test_a_file_that_cannot_be_written_whole_stays_as_it_was(tmp_path, write, bad):
+    path = tmp_path / "train.txt"
+    path.write_text("mine\n")
+    with pytest.raises(ValueError):
+        write(bad, path)
+    assert path.read_text() == "mine\n" and list(tmp_path.iterdir()) == [path]
+    with pytest.raises(ValueError):
+        write(bad, tmp_path / "new.txt")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_may_be_read_while_its_successor_is_written(tmp_path):
+    path = tmp_path / "text"
+    write_segmented([["a", "b"], ["c"]], path)
+    write_segmented((words[::-1] for words in iter_segmented(path)), path)
+    assert read_segmented(path) == [["b", "a"], ["c"]]

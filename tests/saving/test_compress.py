@@ -225,3 +225,26 @@ def test_two_bytes_need_format_two(tmp_path):
     write_container(tmp_path / "file", {"kind": "model"}, {"w": np.ones(3, np.float16)}, version=2)
     _, arrays = read_container(tmp_path / "file", kind="model")
     assert arrays["w"].dtype == np.float16 and arrays["w"].tolist() == [1.0] * 3
+
+
+WORDS = ["U0:%x[-1,0]", "U1:%x[0,0]", "U2:%x[1,0]", "B"]
+
+
+@pytest.mark.parametrize(
+    "model, X, y",
+    [
+        (StructuredPerceptron(WORDS, min_count=2), [["a", "b", "c"]], [["A", "B", "A"]]),
+        (StructuredPerceptron(WORDS, min_count=9), [["a", "b"]] * 2, [["A", "B"]] * 2),
+        (StructuredPerceptron(["U0:%x[0,0]/%x[1,0]", "B"], min_count=2), [["a", "b"]] * 3, [["A", "B"]] * 3),
+        (StructuredPerceptron(["U0:%x[0,0]", "B1:%x[-1,0]/%x[0,0]"], min_count=2), [["a"]] * 2, [["A"]] * 2),
+        (L1CRF("char", c1=50.0, max_iter=20), [["a", "b"]] * 4, [["A", "B"]] * 4),
+    ],
+)
+def test_hardly_any_features_left(model, X, y, tmp_path):
+    """Groups of templates that own more rows than there are."""
+    model = model.fit(X, y)
+    for each in (model, model.compress(dtype="float64")):
+        each.save(tmp_path / "model")
+        found = skstruct.load(tmp_path / "model")
+        assert found.predict(X) == model.predict(X)
+        np.testing.assert_array_equal(found.decision_function(X), model.decision_function(X))
