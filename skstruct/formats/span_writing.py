@@ -195,6 +195,10 @@ def _brat_files(texts, spans, metadata):
             raise ValueError(
                 f"metadata: sequence {k}: expected the name of a file within the folder, got {name!r}"
             )
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"X: sequence {k}: cannot be written as UTF-8: {error.reason}") from None
         if f"{name}.txt" in contents:
             raise ValueError(f"metadata: sequence {k}: there is a text {name!r} already")
         contents[f"{name}.txt"], contents[f"{name}.ann"] = text, lines_of(text, row, f"y: sequence {k}")

@@ -94,24 +94,46 @@ def test_predictions_for_review(tmp_path):
 
 
 REFUSED = [
-    (dict(format="xml"), "format must be 'jsonl', 'doccano', 'prodigy', 'spacy', 'label-studio', 'brat', got 'xml'"),
+    (
+        dict(format="xml"),
+        "format must be 'jsonl', 'doccano', 'prodigy', 'spacy', 'label-studio', 'brat', got 'xml'",
+    ),
     (dict(X="Ann"), "X must be a list of texts, got str 'Ann'"),
     (dict(y=[[(0, 99, "A")], []]), r"y: sequence 0, position 0: \(0, 99, 'A'\) leaves the text"),
     (dict(y=[[]]), "X has 2 texts, y has 1 lists of spans"),
     (dict(metadata=[{}]), "X has 2 texts, metadata has 1 dicts"),
     (dict(metadata=[{}, 3]), "metadata: sequence 1: expected a dict, got int 3"),
-    (dict(metadata=[{}, {"text": 1}]), "metadata: sequence 1: the key 'text' cannot be written: it is that of"),
+    (
+        dict(metadata=[{}, {"text": 1}]),
+        "metadata: sequence 1: the key 'text' cannot be written: it is that of",
+    ),
     (dict(metadata=[{"entities": []}, {}], format="doccano"), "the key 'entities' cannot be written"),
     (dict(metadata=[{}, {"a": {1}}]), "metadata: sequence 1: cannot be written as JSON: .*set"),
     (dict(proba=[[]]), "proba: sequence 0: expected a pair of span and probability for each span of y"),
-    (dict(proba=[], format="spacy"), "proba is for the formats 'jsonl' and 'label-studio', got format='spacy'"),
-    (dict(model_version="1"), "model_version and control are for the format 'label-studio', got format='jsonl'"),
+    (
+        dict(proba=[], format="spacy"),
+        "proba is for the formats 'jsonl' and 'label-studio', got format='spacy'",
+    ),
+    (
+        dict(model_version="1"),
+        "model_version and control are for the format 'label-studio', got format='jsonl'",
+    ),
     (dict(control=("a", "b")), "model_version and control are for"),
     (dict(format="brat"), "y: sequence 0, span 2: brat has no label 'B C'"),
+    (dict(format="brat", X=["", "\ud83d"], y=[[], []]), "X: sequence 1: cannot be written as UTF-8: surrogates"),
     (dict(format="brat", y=[[(0, 1, None)], []]), "brat has no label None"),
-    (dict(format="brat", y=[[], []], metadata=[{"id": 3}, {}]), "the key 'id' cannot be written: brat has a name"),
-    (dict(format="brat", y=[[], []], metadata=[{}, {"name": "../a"}]), "sequence 1: expected the name of a file"),
-    (dict(format="brat", y=[[], []], metadata=[{"name": "a"}] * 2), "sequence 1: there is a text 'a' already"),
+    (
+        dict(format="brat", y=[[], []], metadata=[{"id": 3}, {}]),
+        "the key 'id' cannot be written: brat has a name",
+    ),
+    (
+        dict(format="brat", y=[[], []], metadata=[{}, {"name": "../a"}]),
+        "sequence 1: expected the name of a file",
+    ),
+    (
+        dict(format="brat", y=[[], []], metadata=[{"name": "a"}] * 2),
+        "sequence 1: there is a text 'a' already",
+    ),
 ]  # fmt: skip
 
 
