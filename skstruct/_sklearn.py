@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import (
     InvalidParameterError,
     Options,
     StrOptions,
+    validate_parameter_constraints,
 )
 from sklearn.utils._set_output import _safe_set_output as safe_set_output
 from sklearn.utils.validation import _check_sample_weight
@@ -143,6 +144,15 @@ def documentation_site():
     pairs = (entry.partition(",")[::2] for entry in entries)
     sites = {name.strip().lower(): url.strip().rstrip("/") for name, url in pairs}
     return sites.get("documentation")
+
+
+def check_parameters(estimator, *names):
+    """Raise unless parameters, which may have been set since ``fit``, have values that ``fit`` takes."""
+    validate_parameter_constraints(
+        {name: estimator._parameter_constraints[name] for name in names},
+        {name: getattr(estimator, name) for name in names},
+        caller_name=type(estimator).__name__,
+    )
 
 
 def sample_weights(sample_weight, X):

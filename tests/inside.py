@@ -4,9 +4,12 @@ All other tests use what users can use, or these functions (``test_house.py`` ho
 inside the package is followed here and nowhere else.
 """
 
+import numpy as np
+
 import skstruct.crf.run as crf_run
 from skstruct.cli import compare
 from skstruct.cluster import held, workers
+from skstruct.core import averaging
 from skstruct.data import trie
 from skstruct.datasets import corpora, samples
 from skstruct.mixing.rounds import Rounds
@@ -23,6 +26,20 @@ plant = trie._plant
 def model_of(estimator):
     """What prediction needs."""
     return estimator._model
+
+
+def tables_of(tagger):
+    """``{name: array of shape (rows, columns)}``: the final weights of a tagger of sequences."""
+    found = {}
+    for name in tagger._model.structure.STORES:
+        store = getattr(tagger._model, name)
+        if store.sparse:
+            keys, values = averaging.entries(store)
+            found[name] = np.zeros((store.first.shape[0], store.columns))
+            found[name].ravel()[keys] = values
+        else:
+            found[name] = store.value.reshape(-1, store.columns)
+    return found
 
 
 def has_model(estimator):
@@ -47,9 +64,9 @@ def rule_of(estimator):
     return estimator._rule()
 
 
-def run_of(estimator, X, y):
+def run_of(estimator, X, y, sample_weight=None):
     """A fit that has not begun."""
-    return estimator._prepare(X, y, None)
+    return estimator._prepare(X, y, sample_weight)
 
 
 def run_and_lattices_of(reranker, X, y):

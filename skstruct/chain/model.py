@@ -112,6 +112,11 @@ class ChainModel(SavableModel):
         templates = getattr(self.encoder, "templates", None)
         return None if templates is None else templates.lines
 
+    def words_of_training(self):
+        """See ``training.saved.SavableModel``; models of templates remember them."""
+        alphabets = getattr(self.encoder, "alphabets", None)
+        return frozenset(alphabets[0].strings()) or None if alphabets else None
+
     @property
     def structure(self):
         """The structure module that decodes it."""

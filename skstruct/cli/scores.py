@@ -7,7 +7,7 @@ A dict of plain numbers, which is printed as text or as JSON; the numbers are th
 import unicodedata
 from collections import Counter
 
-from ..data.scheme_rules import LabelTable
+from ..data.scheme_rules import are_chunks
 from ..metrics import (
     attachment_scores,
     segment_report,
@@ -23,13 +23,8 @@ _LISTED = 10
 
 
 def encodes_segments(*corpora):
-    """Whether all labels of some corpora read as segments: ``B-NP``, ``I``, ``O``, and not just O."""
-    distinct = {label for y in corpora for labels in y for label in labels}
-    try:
-        parsed = LabelTable().parse(distinct)
-    except ValueError:
-        return False
-    return any(prefix != "O" for prefix, _ in parsed)
+    """Whether the labels of some corpora are read as segments."""
+    return are_chunks(label for y in corpora for labels in y for label in labels)
 
 
 def tagging_scores(y, predicted, scheme="auto", strict=False):

@@ -268,6 +268,40 @@ def read_spans(labels, table):
     return [span for span in spans if well_formed(table.scheme, parsed, span[0], span[1])]
 
 
+def are_chunks(labels):
+    """Whether labels are those of a scheme such as BIO, so that their sequences are read as segments.
+
+    All of them must be prefixes, with types or without; and either one has a type, or the bare prefixes are
+    those of a scheme: of letters alone, such as ``I``, that could as well be tags nobody can tell.
+
+    Parameters
+    ----------
+    labels : iterable of labels
+        None among them does not count.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> are_chunks(["B-NP", "O"]), are_chunks(["I", "O"]), are_chunks(["I"]), are_chunks(["NN", "O"])
+    (True, True, False, False)
+    """
+    labels = {label for label in labels if label is not None}
+    try:
+        parsed = LabelTable().parse(labels)
+    except ValueError:
+        return False
+    prefixes = {prefix for prefix, _ in parsed}
+    return (
+        any(kind for _, kind in parsed)
+        or "B" in prefixes
+        or ("S" in prefixes and bool(prefixes & {"M", "E"}))
+        or prefixes == {"I", "O"}
+    )
+
+
 def allowed_transitions(
     labels: Collection[str], scheme: str
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from ..data.types import Corpus
 from .differences import Difference, differences
 from .frames import new_frame
-from .html import CELL, NUMBER, bar, box, escaped, note, readable, table
+from .html import Shown, bar, box, cell, escaped, note, readable, table
+from .kinds import WORDS
 from .layers import innermost
 
 EXAMPLES, SHOWN = 3, 20
@@ -43,7 +44,7 @@ class Confusion(NamedTuple):
     examples: list[Example]
 
 
-class Errors:
+class Errors(Shown):
     """What :func:`errors` found; ``print`` lists it, notebooks show a table.
 
     Attributes
@@ -132,26 +133,23 @@ def _counted(found, with_unseen):
     return sorted(confusions, key=lambda c: (-c.count, c.gold, c.predicted))
 
 
-_EXAMPLES = f"{CELL};opacity:.85;min-width:16em"
-
-
 def _html(confusions):
     if not confusions:
         return ""
     largest = confusions[0].count
     rows = [
         (
-            (f"{c.count:,}", NUMBER),
-            (bar(-c.count, largest), CELL),
-            (escaped(c.gold), CELL),
-            (escaped(c.predicted), CELL),
-            ("<br>".join(escaped(each.text, 90) for each in c.examples), _EXAMPLES),
+            cell(f"{c.count:,}", "number"),
+            cell(bar(-c.count, largest)),
+            cell(escaped(c.gold)),
+            cell(escaped(c.predicted)),
+            cell("<br>".join(escaped(each.text, 90) for each in c.examples)),
         )
         for c in confusions[:SHOWN]
     ]
-    head = [("", NUMBER), ("", CELL), ("gold", CELL), ("predicted", CELL), ("for example", CELL)]
     rest = len(confusions) - SHOWN
-    return table(rows, head) + (note(f"{rest:,} more confusions") if rest > 0 else "")
+    head = ["", "", "gold", "predicted", "for example"]
+    return table(rows, head, "long") + (note(f"{rest:,} more confusions") if rest > 0 else "")
 
 
 def errors(model: Any, X: Any, y: Corpus, *, vocabulary: Iterable[str] | None = None) -> Errors:
@@ -162,7 +160,8 @@ def errors(model: Any, X: Any, y: Corpus, *, vocabulary: Iterable[str] | None = 
     model : fitted estimator
         Of any kind; its ``predict`` is called.
     X, y
-        As of its ``score``. Labels of a scheme such as BIO are compared as segments. Tokens whose label is
+        As of its ``score``. Of a pipeline over raw texts, examples show the tokens that reach the model.
+        Labels of a scheme such as BIO are compared as segments. Tokens whose label is
         None do not count, nor do segments that hold or touch one.
     vocabulary : iterable of str, optional
         The words that are known, as a rule those of the training corpus; what holds another word is counted
@@ -192,21 +191,19 @@ def errors(model: Any, X: Any, y: Corpus, *, vocabulary: Iterable[str] | None = 
          1  N -> V   the [barks] sleeps
     """
     inner, _ = innermost(model)
-    inputs = getattr(inner, "inputs", None)
-    known = _remembered(inner) if vocabulary is None else _checked(vocabulary)
+    task = inner.inputs.task if hasattr(inner, "inputs") else None
+    known = _checked(vocabulary)
+    if vocabulary is None and hasattr(inner, "_model"):
+        known = inner._model.words_of_training()
     predicted = model.predict(X)
-    return Errors(*differences(None if inputs is None else inputs.task, X, y, predicted, known))
+    if task is not None and (task == WORDS or any(isinstance(each, str) for each in X)):
+        _, X = innermost(model, X)  # what becomes of texts in a pipeline
+    return Errors(*differences(task, X, y, predicted, known))
 
 
 def _checked(vocabulary):
+    if vocabulary is None:
+        return None
     if isinstance(vocabulary, str):
         raise ValueError(f"vocabulary must be a collection of words, got the str {vocabulary[:40]!r}")
     return frozenset(vocabulary)
-
-
-def _remembered(inner):
-    """The words that a model of templates over words has seen in training, or None."""
-    alphabets = getattr(getattr(getattr(inner, "_model", None), "encoder", None), "alphabets", None)
-    if hasattr(inner, "tagger_") or not isinstance(alphabets, list) or not alphabets:
-        return None
-    return frozenset(alphabets[0].strings()) or None

@@ -75,7 +75,7 @@ def explain(
     if hasattr(model, "arcs"):
         if labels is not None:
             raise ValueError("explain takes no labels of a parser: it explains the tree that is predicted")
-        return explain_tree(model, *as_sequences(X))
+        return explain_tree(model, *as_sequences(X), inner._beam())
     return _with_tokens_of(_explained(inner, X, labels), sequence)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from math import fsum, inf, isfinite
 
-from .html import CELL, LONG, NUMBER, SHORT, bar, box, escaped, note, table
-from .lines import Mark, Numbers, line
+from .html import LONG, SHORT, bar, box, cell, escaped, note, table
+from .lines import Mark, line
 
 TOP = 10
 """Contributions that are listed of a token; the others are one line."""
@@ -16,18 +17,28 @@ MOST = 200
 
 def explanation_html(explanation):
     """HTML of an :class:`rendering.Explanation`."""
-    tokens = explanation.tokens
-    if explanation.segments is None:
-        marks = [Mark(t, t + 1, str(token.label)) for t, token in enumerate(tokens)]
-    else:
+    tokens, chunks = explanation.tokens, explanation.segments is not None
+    if chunks:
         marks = [Mark(*segment) for segment in explanation.segments]
+    else:
+        marks = [Mark(t, t + 1, str(token.label)) for t, token in enumerate(tokens)]
     found = [abs(value) for token in tokens for _, value in _parts(token) if isfinite(value)]
-    largest = max(found, default=0.0)
-    details = "".join(_details(t, token, largest) for t, token in enumerate(tokens[:MOST]))
+    largest, details = max(found, default=0.0), ""
+    listed = enumerate(tokens[:MOST])
+    for outside, run in groupby(listed, lambda each: chunks and each[1].label == "O"):
+        run = list(run)
+        lines = "".join(_details(t, token, largest) for t, token in run)
+        details += _folded(run, lines) if outside and len(run) > 1 else lines
     if len(tokens) > MOST:
         details += note(f"{len(tokens) - MOST:,} more tokens; to_frame() has all of them")
-    sequence = line([token.token for token in tokens], marks, Numbers())
+    sequence = line([token.token for token in tokens], marks)
     return box(sequence + note(f"score {explanation.score:+.3f}") + details)
+
+
+def _folded(run, lines):
+    """Tokens of no segment, which are shown on demand."""
+    words = " ".join(escaped(token.token, SHORT // 4) for _, token in run[:TOP]) + " …" * (len(run) > TOP)
+    return f"<details><summary>{run[0][0]}–{run[-1][0]} {words} → <b>O</b></summary>{lines}</details>"
 
 
 def _parts(token):
@@ -37,30 +48,25 @@ def _parts(token):
 
 
 def _details(t, token, largest):
-    label = escaped(token.label)
-    head = f"{t} {escaped(token.token)} → <b>{label}</b> <span>{token.score:+.3f}</span>"
+    head = f"{t} {escaped(token.token)} → <b>{escaped(token.label)}</b> {token.score:+.3f}"
     if token.margin < inf:
-        head += (
-            f' <span style="opacity:.75">({escaped(token.runner_up)} instead: {-token.margin:+.3f})</span>'
-        )
-    note_below = note(f'<div style="margin-left:2em">{_would(token)}</div>')
-    return contributions(head, _parts(token), token.score, largest, note_below)
+        head += f" ({escaped(token.runner_up)} instead: {-token.margin:+.3f})"
+    would = _would(token)
+    return contributions(head, _parts(token), token.score, largest, note(would) if would else "")
 
 
 def contributions(head, parts, score, largest, below=""):
     """Bars that add up to a score, under a line that opens them; ``parts``: (name, value), largest first."""
-    rows = [(_row(escaped(name, LONG), value, largest)) for name, value in parts[:TOP]]
+    rows = [_row(escaped(name, LONG), value, largest) for name, value in parts[:TOP]]
     if len(parts) > TOP:
         rest = fsum(value for _, value in parts[TOP:])
         rows.append(_row(f"<i>{len(parts) - TOP} more</i>", rest, largest))
-    line_above = f"{NUMBER};border-top:1px solid;font-weight:600"
-    rows.append((("", CELL), (f"{score:+.3f}", line_above), ("all together", f"{CELL};border-top:1px solid")))
-    body = table(rows, style="margin:2px 0 2px 1.5em") + below
-    return f'<details style="margin:1px 0"><summary style="cursor:pointer">{head}</summary>{body}</details>'
+    total = [cell(""), cell(f"<b>{score:+.3f}</b>", "number"), cell("all together")]
+    return f"<details><summary>{head}</summary>{table([*rows, total])}{below}</details>"
 
 
 def _row(name, value, largest):
-    return (bar(value, largest), CELL), (f"{value:+.3f}", NUMBER), (name, CELL)
+    return cell(bar(value, largest)), cell(f"{value:+.3f}", "number"), cell(name)
 
 
 def _would(token):

@@ -1,14 +1,18 @@
-"""Text, colours and bars as HTML that is complete in itself.
+"""Text, colours and bars as HTML that is complete in itself, without scripts.
 
-Everything is a fragment with its styles inside, without scripts and without a page around it: a notebook
-shows it as it is. Colours are half transparent over the page's own, and text has the page's colour, so that
-the same fragment is readable on light and on dark ground. All text goes through :func:`escaped`.
+A notebook shows fragments: an element with its style sheet inside. Colours are half transparent over those of
+the page, and text has the page's colour, so that a fragment is readable on light and on dark ground. A file
+holds a whole page (:class:`Html`), light or dark as the reader's system is. All text goes through
+:func:`escaped`.
+
+The colour of a label is a function of its name alone: :func:`colour` says which.
 """
 
 from __future__ import annotations
 
 import html
 import unicodedata
+import zlib
 
 import numpy as np
 
@@ -22,13 +26,74 @@ _TURNS = {"\u200e", "\u200f", "\u061c", *map(chr, range(0x202A, 0x202F)), *map(c
 """Characters that turn the direction of what follows them."""
 
 
+_STYLE = (
+    f"""\
+.skstruct{{font:14px/1.5 system-ui,sans-serif;color:inherit;overflow-x:auto}}
+.skstruct table{{border-collapse:collapse;color:inherit;margin:2px 0}}
+.skstruct td,.skstruct th{{padding:1px 8px;text-align:left!important;border:none;background:transparent;\
+overflow-wrap:anywhere;vertical-align:top}}
+.skstruct .number{{text-align:right!important;font-variant-numeric:tabular-nums;overflow-wrap:normal}}
+.skstruct .head{{border-bottom:1px solid}}
+.skstruct details tr:last-child td+td{{border-top:1px solid}}
+.skstruct .note{{opacity:.75;font-size:.9em}}
+.skstruct .part{{margin:0 0 .8em}}
+.skstruct .side{{display:flex;flex-wrap:wrap;gap:1em}}
+.skstruct details{{margin:1px 0}}
+.skstruct summary{{cursor:pointer}}
+.skstruct details>table,.skstruct details>.note,.skstruct details>details{{margin-left:1.5em}}
+.skstruct .line{{line-height:1.4;margin:2px 0}}
+.skstruct .plain{{position:relative;top:2px;padding:0 5px}}
+.skstruct .mark{{display:inline-block;vertical-align:top;margin:1px 2px;padding:1px 5px;border-radius:3px}}
+.skstruct .wrong{{outline:2px dashed {BAD}}}
+.skstruct .below{{display:block;font-size:.7em;opacity:.85;text-align:center}}
+.skstruct .bar{{display:inline-block;position:relative;width:120px;height:.8em;\
+background:linear-gradient(#8888,#8888) 50%/1px 100% no-repeat}}
+.skstruct .bar i{{position:absolute;top:0;bottom:0;opacity:.75}}
+.skstruct .up{{left:50%;background:{GOOD}}}
+.skstruct .down{{right:50%;background:{BAD}}}
+@media(max-width:480px){{.skstruct .bar{{width:60px}}
+.skstruct .long tr{{display:flex;flex-wrap:wrap}}.skstruct .long td:last-child{{flex:1 0 100%}}}}"""
+).replace("\n", "")
+
+_PAGE = """\
+<!DOCTYPE html><html><head><meta charset="utf-8">\
+<meta name="viewport" content="width=device-width,initial-scale=1">\
+<title>skstruct</title><style>:root{color-scheme:light dark}\
+body{background:#fff;color:#1b1b1b}\
+@media(prefers-color-scheme:dark){body{background:#161a1f;color:#e4e4e4}}</style></head><body>%s</body></html>"""
+
+
 class Html(str):
-    """HTML as a str that notebooks show."""
+    """A page of HTML as a str to be written into a file (as UTF-8); notebooks show what is on it.
+
+    Parameters
+    ----------
+    fragment : str
+        What is on the page.
+    """
+
+    fragment: str
+
+    def __new__(cls, fragment: str) -> Html:
+        page = super().__new__(cls, _PAGE % fragment)
+        page.fragment = fragment
+        return page
+
+    def __getnewargs__(self) -> tuple[str]:
+        return (self.fragment,)
+
+    def _repr_html_(self) -> str:
+        return self.fragment
+
+
+class Shown:
+    """What notebooks show by ``_repr_html_``, which a subclass writes."""
 
     __slots__ = ()
 
-    def _repr_html_(self) -> str:
-        return str(self)
+    def to_html(self) -> Html:
+        """A whole page of HTML as a str, to be written into a file as UTF-8."""
+        return Html(self._repr_html_())  # type: ignore[attr-defined]
 
 
 def readable(value, limit=SHORT):
@@ -73,19 +138,39 @@ def attribute(value, limit=4 * LONG):
     return html.escape(readable(value, limit), quote=True)
 
 
-def hue(number):
-    """A hue for each number, far from those of its neighbours."""
-    return round(210 + number * 137.508) % 360
+_USUAL = (
+    "PER PERSON PERS NP NOUN NN N",
+    "LOC LOCATION GPE VP VERB VB V",
+    "ORG ORGANIZATION ORGANISATION PP ADP IN P",
+    "MISC ADJP ADJ JJ A",
+    "DATE TIME ADVP ADV RB",
+    "MONEY PERCENT CARDINAL QUANTITY SBAR NUM CD",
+    "PRODUCT PRON PRP PRT",
+    "EVENT PROPN NNP",
+    "NORP DET DT D",
+    "FAC PUNCT PU",
+)
+"""Names of labels that occur together differ; those of one line share a hue."""
+
+_HUES = tuple(round(210 + k * 137.508) % 360 for k in range(24))
+"""Hues, each far from those before it; usual names have the first ones."""
+
+_LINES = "solid", "double", "dotted"
+_HUE_OF = {name: hue for names, hue in zip(_USUAL, _HUES) for name in names.split()}
 
 
-def tint(number, strength=0.25):
-    """A background for a label's number."""
-    return f"hsla({hue(number)},75%,50%,{strength})"
+def colour(label):
+    """(hue in degrees, kind of line) of a label, in every picture the same.
 
-
-def line_colour(number):
-    """A line for a label's number, visible on light and on dark ground."""
-    return f"hsl({hue(number)},60%,50%)"
+    They depend on the label's name alone, without a prefix such as ``B-``. Usual names have hues that were
+    chosen; the digest (CRC-32) of any other name draws one of 24 hues and of three kinds of line.
+    """
+    prefix, _, kind = str(label).partition("-")
+    name = kind if kind and len(prefix) == 1 and prefix in "BIESMLU" else str(label)
+    if name.upper() in _HUE_OF:
+        return _HUE_OF[name.upper()], _LINES[0]
+    digest = zlib.crc32(name.encode("utf-8", "surrogatepass"))
+    return _HUES[digest % len(_HUES)], _LINES[digest // len(_HUES) % len(_LINES)]
 
 
 def shade(value, largest):
@@ -96,48 +181,35 @@ def shade(value, largest):
     return f"hsla({145 if value > 0 else 5},65%,45%,{strength:.2f})"
 
 
-def box(content, style=""):
+def box(content):
     """The outermost element of a fragment."""
-    return (
-        '<div class="skstruct" style="font-family:system-ui,sans-serif;font-size:14px;line-height:1.5;'
-        f'color:inherit;overflow-x:auto;{style}">{content}</div>'
-    )
+    return f'<div class="skstruct"><style>{_STYLE}</style>{content}</div>'
 
 
-def bar(value, largest, width=120):
+def bar(value, largest):
     """A number as a bar to the right of a middle line, or to its left."""
     share = 0.0 if largest <= 0.0 or not np.isfinite(value) else min(abs(value) / largest, 1.0)
     if value == -np.inf:
         share = 1.0
-    size, half = round(share * width / 2), width // 2
-    at = f"left:{half}px" if value > 0 else f"right:{half}px"
-    return (
-        f'<span style="display:inline-block;position:relative;width:{width}px;height:0.8em;'
-        f'vertical-align:middle"><span style="position:absolute;{at};top:0;bottom:0;width:{size}px;'
-        f'background:{GOOD if value > 0 else BAD};opacity:.75"></span><span style="position:absolute;'
-        f'left:{half}px;top:-2px;bottom:-2px;border-left:1px solid currentColor;opacity:.4"></span></span>'
-    )
+    way = "up" if value > 0 else "down"
+    return f'<span class="bar"><i class="{way}" style="width:{50 * share:.0f}%"></i></span>'
 
 
-CELL = "padding:1px 8px;text-align:left;border:none;background:transparent"
-NUMBER = (
-    "padding:1px 8px;text-align:right;border:none;background:transparent;font-variant-numeric:tabular-nums"
-)
+def cell(content, classes="", style="", tag="td"):
+    """A cell of a table."""
+    classes, style = classes and f' class="{classes}"', style and f' style="{style}"'
+    return f"<{tag}{classes}{style}>{content}</{tag}>"
 
 
-def table(rows, head=None, style=""):
-    """A table of cells, each HTML or (HTML, style)."""
-
-    def cells(row, tag):
-        pairs = (cell if isinstance(cell, tuple) else (cell, CELL) for cell in row)
-        return "".join(f'<{tag} style="{css}">{text}</{tag}>' for text, css in pairs)
-
-    lines = [f"<tr>{cells(row, 'td')}</tr>" for row in rows]
+def table(rows, head=None, classes=""):
+    """A table of rows of cells; ``head``: names of the columns."""
+    lines = [f"<tr>{''.join(row)}</tr>" for row in rows]
     if head is not None:
-        lines.insert(0, f'<tr style="border-bottom:1px solid">{cells(head, "th")}</tr>')
-    return f'<table style="border-collapse:collapse;color:inherit;{style}">{"".join(lines)}</table>'
+        lines.insert(0, f'<tr class="head">{"".join(cell(name, tag="th") for name in head)}</tr>')
+    classes = classes and f' class="{classes}"'
+    return f"<table{classes}>{''.join(lines)}</table>"
 
 
 def note(text):
     """A sentence beside a picture."""
-    return f'<div style="opacity:.75;font-size:.9em">{text}</div>'
+    return f'<div class="note">{text}</div>'

@@ -7,8 +7,9 @@ from math import fsum, inf
 import numpy as np
 
 from ..data.inputs import as_sequences, as_tokens, check_same_lengths, describe, lengths_of
+from ..data.scheme_rules import are_chunks
 from .feature_lists import active_features, chain_of, tokens_of, weight_rows
-from .lines import are_chunks, segments_of
+from .lines import segments_of
 from .rendering import Explanation, TokenExplanation
 from .runners_up import (
     best_with_each_label,

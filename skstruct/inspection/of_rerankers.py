@@ -9,12 +9,13 @@ import numpy as np
 
 from ..core.store import READ_ONLY
 from ..data.inputs import describe
+from ..data.scheme_rules import are_chunks
 from ..reranker.epoch import ABSENT, new_work
 from ..reranker.lattice import lattices_of, make_task, view_of
 from ..reranker.model import choose
 from ..reranker.parts import feature_names, parts_of
 from .feature_lists import tokens_of, weight_rows
-from .lines import are_chunks, segments_of
+from .lines import segments_of
 from .removing import Rows, few_rows, without_rows
 from .rendering import Counterfactual, Explanation, TokenExplanation
 

@@ -11,7 +11,6 @@ from ..core.codes import FREE, INSIDE, START
 from ..core.noise import QUIET
 from ..data.segmented import as_pieces, as_words
 from ..words.boundaries import decisions_of_words, white_space_limits
-from ..words.keys import feature_names, features
 from ..words.model import make_task
 from ..words.parts import parts_of
 from ..words.search import new_work
@@ -40,7 +39,8 @@ def explain_words(segmenter, X, words=None):
     limit = white_space_limits(pieces)
     path = np.append(decisions_of_words([words]), np.int8(START))
     rows = _rows(model, characters, limit, path)
-    names = dict(zip(rows.row.tolist(), _names(model, rows.row)))
+    used = np.unique(rows.row)
+    names = dict(zip(used.tolist(), model.named_weights()[0].names(used)))
     parts = [[] for _ in path]
     for i, row, value in zip(rows.at.tolist(), rows.row.tolist(), rows.value.tolist()):
         parts[i].append((names[row], value))
@@ -71,17 +71,12 @@ def _rows(model, characters, limit, path):
     return Rows(at, row, weight_rows(model.weights, row)[np.arange(row.shape[0]), column])
 
 
-def _names(model, rows):
-    all_names = feature_names(model.templates, features(model.templates, model.keys()))
-    return [all_names[row] for row in rows.tolist()]
-
-
 def _predicted(segmenter, characters, limit, gone=()):
     """The decisions of the best segmentation, (n + 1,) int8; some weight rows may be gone."""
     model = segmenter._model
     if len(gone):
         model = replace(model, weights=without_rows(model.weights, gone))
-    words = model.predict([[characters]], limit, None, segmenter.beam_size or 0)[0]
+    words = model.predict([[characters]], limit, None, segmenter._beam())[0]
     return np.append(decisions_of_words(words), np.int8(START))
 
 
@@ -93,7 +88,7 @@ def _rivals(segmenter, characters, limit, path):
     flipped = np.tile(limit, len(free))
     at = np.arange(len(free)) * len(characters) + free
     flipped[at] = START + INSIDE - path[free]
-    texts, beam = [[characters]] * len(free), segmenter.beam_size or 0
+    texts, beam = [[characters]] * len(free), segmenter._beam()
     words, scores = segmenter._model.predict(texts, flipped, segmenter.n_jobs, beam)
     paths = (np.append(decisions_of_words([each]), np.int8(START)) for each in words)
     return dict(zip(free, zip(paths, scores.tolist())))

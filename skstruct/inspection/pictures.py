@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..data.inputs import as_sequences, check_same_lengths, lengths_of
+from ..data.scheme_rules import are_chunks
 from ..data.segmented import as_pieces, as_words
 from ..data.types import Corpus
 from ..metrics.trees import split_heads
 from .arcs import arcs
 from .html import Html, box, note
 from .kinds import TREES, WORDS, kind_of, tokens_shown
-from .lines import Mark, Numbers, are_chunks, line, marks_of
+from .lines import Mark, line, marks_of
 
 
 def render(X: Any, y: Corpus, y_pred: Corpus | None = None) -> Html:
@@ -31,8 +32,8 @@ def render(X: Any, y: Corpus, y_pred: Corpus | None = None) -> Html:
     Returns
     -------
     Html
-        A str, complete in itself, without scripts, readable on light and on dark ground; notebooks draw it.
-        Text in it is escaped.
+        A str that notebooks draw. Written into a file as UTF-8 it is a whole page without scripts, light or
+        dark as the reader's system is. Text in it is escaped. A label has the same colour in all pictures.
 
     Raises
     ------
@@ -53,17 +54,17 @@ def render(X: Any, y: Corpus, y_pred: Corpus | None = None) -> Html:
         parts = _trees(X, y, y_pred)
     else:
         parts = _sequences(X, y, y_pred)
-    return Html(box("".join(f'<div style="margin:0 0 .8em 0">{part}</div>' for part in parts)))
+    return Html(box("".join(f'<div class="part">{part}</div>' for part in parts)))
 
 
 def _sequences(X, y, y_pred):
     X, y, y_pred = checked(X, y, y_pred)
     given = [label for labels in (*y, *(y_pred or ())) for label in labels]
-    chunks, numbers = are_chunks(set(given)), Numbers()
+    chunks = are_chunks(given)
     for i, (tokens, labels) in enumerate(zip(X, y)):
         gold = marks_of(labels, chunks)
         found = None if y_pred is None else marks_of(y_pred[i], chunks)
-        yield _both(tokens, gold, found, numbers)
+        yield _both(tokens, gold, found)
 
 
 def checked(X, y, y_pred):
@@ -76,24 +77,22 @@ def checked(X, y, y_pred):
     return X, y, y_pred
 
 
-def _both(tokens, gold, found, numbers):
+def _both(tokens, gold, found):
     """Gold alone, or with predictions that differ below it."""
     if found is None or found == gold:
-        return line(tokens, gold, numbers)
+        return line(tokens, gold)
     here, there = set(gold), set(found)
     gold = [mark._replace(wrong=mark not in there) for mark in gold]
     found = [mark._replace(wrong=mark not in here) for mark in found]
-    return (
-        note("gold") + line(tokens, gold, numbers) + note("predicted") + line(tokens, found, numbers)
-    )  # fmt: skip
+    return note("gold") + line(tokens, gold) + note("predicted") + line(tokens, found)
 
 
 def _texts(X, y, y_pred):
-    pieces, numbers = as_pieces(X), Numbers()
+    pieces = as_pieces(X)
     gold = [_word_marks(*both) for both in zip(*_words(pieces, y))]
     found = None if y_pred is None else [_word_marks(*both) for both in zip(*_words(pieces, y_pred))]
     for i, parts in enumerate(pieces):
-        yield _both(list("".join(parts)), gold[i], found and found[i], numbers)
+        yield _both(list("".join(parts)), gold[i], found and found[i])
 
 
 def _words(pieces, y):

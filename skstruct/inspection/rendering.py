@@ -9,6 +9,7 @@ import numpy as np
 
 from .explanation_html import explanation_html
 from .frames import new_frame
+from .html import Shown
 
 
 class Counterfactual(NamedTuple):
@@ -151,6 +152,8 @@ class Explanation(NamedTuple):
 
     def _repr_html_(self) -> str:
         return explanation_html(self)
+
+    to_html = Shown.to_html
 
 
 def _short(token):

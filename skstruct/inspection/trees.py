@@ -5,11 +5,13 @@ from __future__ import annotations
 from math import fsum
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .arcs import arcs as drawn_arcs
 from .explanation_html import MOST, contributions
 from .feature_lists import weight_rows
 from .frames import new_frame
-from .html import box, escaped, note
+from .html import Shown, box, escaped, note
 from .rendering import printable
 
 
@@ -108,12 +110,14 @@ class TreeExplanation(NamedTuple):
         details = ""
         for k, (arc, parts) in enumerate(zip(self.arcs, found), 1):
             label = "" if arc.label is None else f"<b>{escaped(arc.label)}</b> "
-            head = f"{k} {escaped(arc.word)} ← {arc.head} {label}<span>{arc.score:+.3f}</span>"
+            head = f"{k} {escaped(arc.word)} ← {arc.head} {label}{arc.score:+.3f}"
             details += contributions(head, parts, arc.score, largest)
         if len(self.arcs) > MOST:
             details += note(f"{len(self.arcs) - MOST:,} more words; to_frame() has all of them")
         heads, labels = [arc.head for arc in self.arcs], [arc.label for arc in self.arcs]
         return box(drawn_arcs([arc.word for arc in self.arcs], (heads, labels)) + details)
+
+    to_html = Shown.to_html
 
     def describe(self, top: int = 5) -> str:
         """What ``print`` shows, with the ``top`` largest contributions to each arc."""
@@ -131,23 +135,35 @@ class TreeExplanation(NamedTuple):
     __str__ = describe
 
 
-def explain_tree(model, sentence):
+def _names(model, arcs):
+    """{row: name} of the features of arcs, of actions and of labels.
+
+    All at once, since each question for names goes through all keys of the model.
+    """
+    none = np.zeros(0, np.int64)
+    found = [
+        np.unique(np.concatenate([none, *rows])) for rows in zip(*((a.rows, a.label_rows) for a in arcs))
+    ]
+    return [dict(zip(rows.tolist(), part.names(rows))) for part, rows in zip(model.named_weights(), found)]
+
+
+def explain_tree(model, sentence, beam=None):
     """The explanation of the tree that a parser predicts; ``model`` is its ParserModel."""
-    tree, arcs = model.arcs(sentence)
-    names, label_names = (part.names if part else None for part in (*model.named_weights(), None)[:2])
+    tree, arcs = model.arcs(sentence, beam)
     actions, labels = (part.labels for part in model.named_weights())
-    out = []
+    out, (names, label_names) = [], _names(model, arcs) if arcs else ({}, {})
     for token, arc in zip(sentence, arcs):
         weights = weight_rows(model.weights, arc.rows)
         features, others = [], {}
         if arc.action:
-            features = list(zip(names(arc.rows), weights[:, arc.action].tolist()))
+            features = list(zip(map(names.get, arc.rows.tolist()), weights[:, arc.action].tolist()))
             totals = weights.sum(axis=0).tolist()
             others = {name: totals[a] for a, name in enumerate(actions) if a != arc.action}
         label_features, label, runner_up, margin = [], None, None, float("inf")
         if arc.label >= 0:
             label, weights = labels[arc.label], weight_rows(model.label_weights, arc.label_rows)
-            label_features = list(zip(label_names(arc.label_rows), weights[:, arc.label].tolist()))
+            listed = map(label_names.get, arc.label_rows.tolist())
+            label_features = list(zip(listed, weights[:, arc.label].tolist()))
             totals = weights.sum(axis=0)
             ranked = [y for y in (-totals).argsort(kind="stable").tolist() if y != arc.label]
             if ranked:

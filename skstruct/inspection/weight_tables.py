@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .frames import new_frame
-from .html import CELL, LONG, NUMBER, box, escaped, note, shade, table
+from .html import LONG, Shown, box, cell, escaped, note, shade, table
 
 SHOWN = 10
 """Features listed of each label, of either sign; and labels, at most four times as many."""
@@ -22,7 +22,7 @@ class FeatureWeight(NamedTuple):
     weight: float
 
 
-class FeatureWeights(list):
+class FeatureWeights(list, Shown):
     """A list of `FeatureWeight`; notebooks show what speaks most for and against each label."""
 
     def __getitem__(self, index: Any) -> Any:
@@ -60,7 +60,7 @@ class FeatureWeights(list):
         parts = [_label_table(label, items, largest) for label, items in shown]
         if len(shown) < len(labels):
             parts.append(note(f"{len(labels) - len(shown)} more labels"))
-        return box(f'<div style="display:flex;flex-wrap:wrap;gap:1em">{"".join(parts)}</div>')
+        return box(f'<div class="side">{"".join(parts)}</div>')
 
 
 def _label_table(label, items, largest):
@@ -70,17 +70,20 @@ def _label_table(label, items, largest):
 
     def rows(part):
         return [
-            ((f"{item.weight:+.3f}", f"{NUMBER};background:{shade(item.weight, largest)}"),
-             (escaped(item.feature, LONG), CELL))
+            (_shaded(f"{item.weight:+.3f}", item.weight, largest), cell(escaped(item.feature, LONG)))
             for item in part
-        ]  # fmt: skip
+        ]
 
-    middle = [(("…", NUMBER), (f"<i>{left_out:,} more</i>", CELL))] if left_out else []
+    middle = [(cell("…", "number"), cell(f"<i>{left_out:,} more</i>"))] if left_out else []
     listed = table([*rows(top), *middle, *rows(bottom)])
     return f"<div><b>{escaped(label)}</b>{listed}</div>"
 
 
-class TransitionWeights(np.ndarray):
+def _shaded(text, value, largest):
+    return cell(text, "number", f"background:{shade(value, largest)}")
+
+
+class TransitionWeights(np.ndarray, Shown):
     """The weights of label bigrams, ``[previous, next]``: an ndarray that knows its labels.
 
     Notebooks show it shaded. Parts of it, and what is computed from it, are ordinary arrays.
@@ -135,9 +138,9 @@ class TransitionWeights(np.ndarray):
             return None
         weights = np.asarray(self)
         largest = float(np.abs(weights).max(initial=0.0))
-        names = [(f"<b>{escaped(label)}</b>", CELL) for label in self.labels]
+        names = [escaped(label) for label in self.labels]
         rows = [
-            [name, *((f"{w:+.2f}", f"{NUMBER};background:{shade(w, largest)}") for w in row)]
+            [cell(name, tag="th"), *(_shaded(f"{w:+.2f}", w, largest) for w in row)]
             for name, row in zip(names, weights.tolist())
         ]
-        return box(table(rows, [("from \\ to", CELL), *names]))
+        return box(table(rows, ["from \\ to", *names]))

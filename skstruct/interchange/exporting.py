@@ -91,8 +91,9 @@ def named_model(model, tool, pairs=None):
     size = bounds[used + 1] - bounds[used]
     place = np.arange(int(size.sum())) + np.repeat(bounds[used] - np.cumsum(size) + size, size)
     dense, conditioned = np.zeros((L, L)), {}
-    for e in np.unique(edge_keys // (L * L)).tolist():
-        mine = edge_keys // (L * L) == e
+    order = np.argsort(edge_keys, kind="stable")
+    combinations, first = np.unique(edge_keys[order] // (L * L), return_index=True)
+    for e, mine in zip(combinations.tolist(), np.split(order, first[1:])):
         block = dense if e == 0 else conditioned.setdefault(e, np.zeros((L, L)))
         block.ravel()[edge_keys[mine] - e * L * L] = edge_weight[mine]
     if not model.encoder.has_bigram:

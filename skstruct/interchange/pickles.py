@@ -78,7 +78,7 @@ def crf_in_pickle(file):
         n = max(len(resources), len(crfs))
         raise ModelFileError(f"{file.name}: {n} CRFs are in the pickle; expected one")
     if not resources:
-        raise ModelFileError(f"{file.name}: {_why_none(crfs)}")
+        raise ModelFileError(f"{file.name}: {_why_none(crfs, reader.found)}")
     model = resources[0][MODEL_BYTES]
     if isinstance(model, str):  # of Python 2
         try:
@@ -90,7 +90,15 @@ def crf_in_pickle(file):
     return ForeignBytes(model, f"{file.name} (the model inside)"), crfs[0] if crfs else {}
 
 
-def _why_none(crfs):
+def _why_none(crfs, found):
+    names = [".".join(each.name) for each in found if all(type(part) is str for part in each.name)]
+    own = next((name for name in names if name.startswith("skstruct.")), None)
+    if not crfs and own is not None:
+        return (
+            f"the pickle holds a {own.rpartition('.')[2]:.80} of skstruct; pickles run code when they are "
+            "read, so read it in Python if you trust it (joblib.load, pickle.load), and write the "
+            "model by its save()"
+        )
     if not crfs:
         return "no sklearn_crfsuite.CRF is in the pickle"
     resource = crfs[0]["modelfile"]

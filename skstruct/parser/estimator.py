@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, sequence_tags, with_callbacks
 from ..core.codes import UPDATES
 from ..data.inputs import Sequences, as_sequences, check_X_y, take
-from ..data.labels import Labels, encode_labels
+from ..data.labels import Labels
 from ..data.types import Corpus
 from ..saving.registry import savable
 from ..training.held_out import HeldOut
@@ -30,7 +30,7 @@ from .model import continued_state, fresh_state, make_task
 from .pseudo import check_projectivize, marked_trees
 from .run import ParseRun, unlabeled_attachment
 from .template_sets import TEMPLATE_SETS
-from .trees import check_trees, encode_trees, heads_alone, split_arcs, trained_on
+from .trees import check_trees, encode_trees, heads_alone, learned_labels, split_arcs, trained_on
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -113,7 +113,10 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         ),
     )
     _: KW_ONLY
-    beam_size: int = field(default=8, metadata=parameter("int", [POSITIVE], "States kept at each step."))
+    beam_size: int = field(
+        default=8,
+        metadata=parameter("int", [POSITIVE], "States kept at each step; may be set anew for prediction."),
+    )
     merge_states: bool = field(
         default=True,
         metadata=parameter("bool", ["boolean"], "Merge states that no feature can tell apart."),
@@ -133,10 +136,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     labeled: bool = field(
         default=True,
         metadata=parameter(
-            "bool",
-            ["boolean"],
-            """Whether trees have labels. Without, ``y`` may still hold (head, label) pairs; heads are
-            predicted.""",
+            "bool", ["boolean"], "Whether trees have labels; without, heads alone are learned and predicted."
         ),
     )
     projectivize: Literal["lift", "pseudo", "skip"] = field(
@@ -235,18 +235,16 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         actions, lifted, skipped = encode_trees(heads, token, self.projectivize != "skip")
         if self.projectivize == "pseudo":
             arcs = marked_trees(arcs, heads, lifted, token)
-        old_labels = labels = self._model.labels if continued else Labels()
-        gold = np.zeros(0, np.int32)
-        if self.labeled:
-            gold, labels = encode_labels(arcs, token, labels, grow=True)
-            if len(labels) == 0:
-                raise ValueError("y holds no label: all are None; for heads alone, labeled=False")
         used = trained_on(token, skipped, weight, self.projectivize)
         held_out = None
         if self.early_stopping and not stream and given is None:
             test = self._held_out(np.flatnonzero(used))
             held_out = HeldOut(take(X, test), take(y, test))
             used[test] = False
+        old_labels = labels = self._model.labels if continued else Labels()
+        gold = np.zeros(0, np.int32)
+        if self.labeled:
+            gold, labels = learned_labels(arcs, token, used, labels)
         # What is left out stays as an empty sentence, so that positions are those of X.
         words = np.flatnonzero(np.repeat(used, np.diff(token)))
         token = np.concatenate([[0], np.cumsum(np.where(used, np.diff(token), 0))])
@@ -309,6 +307,11 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         return self._model.n_features
 
     # -- prediction --------------------------------------------------------------------------------
+    def _best(self, X):
+        """(trees, scores); see ``ParserModel.predict``."""
+        check_is_fitted(self)
+        return self._model.predict(as_sequences(X), self.n_jobs, self._beam())
+
     def predict(self, X: Corpus) -> list[list[Any]]:
         """Trees.
 
@@ -328,8 +331,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             If a word has not as many columns as in training, or one is no str or empty; the message names
             sequence and position.
         """
-        check_is_fitted(self)
-        return Sequences(self._model.predict(as_sequences(X), self.n_jobs)[0])
+        return Sequences(self._best(X)[0])
 
     def predict_kbest(self, X: Corpus, k: int = 5) -> list[list[tuple[list[Any], float]]]:
         """The best trees of each sentence.
@@ -354,7 +356,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         check_is_fitted(self)
         if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
             raise ValueError(f"k must be an int of at least 1, got {k!r}")
-        return Sequences(self._model.predict_kbest(as_sequences(X), int(k), self.n_jobs))
+        return Sequences(self._model.predict_kbest(as_sequences(X), int(k), self.n_jobs, self._beam()))
 
     def decision_function(self, X: Corpus) -> NDArray[np.float64]:
         """Scores of the trees that :meth:`predict` returns.
@@ -370,8 +372,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             ``"auto"`` do. Not normalised: comparable between trees of one sentence only. 0 for an empty
             sentence.
         """
-        check_is_fitted(self)
-        return self._model.predict(as_sequences(X), self.n_jobs)[1]
+        return self._best(X)[1]
 
     def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """Unlabeled attachment score: the share of words with the right head, over all words.
@@ -395,4 +396,4 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         check_is_fitted(self)
         X, y, _ = check_X_y(X, y)
         weight = sample_weights(sample_weight, X)
-        return unlabeled_attachment(y, self._model.predict(X, self.n_jobs)[0], weight)
+        return unlabeled_attachment(y, self._best(X)[0], weight)

@@ -77,6 +77,7 @@ class ParserModel(SavableModel):
     labels : Labels
         Empty without labels.
     beam : int
+        States kept in training.
     merge : bool
     weights : Store
         Final weights of actions; row r belongs to the r-th feature.
@@ -124,18 +125,23 @@ class ParserModel(SavableModel):
         n = sum(map(count_weights, (self.weights, self.label_weights)))
         return len(self.labels) or None, self.n_features, n, None
 
+    def words_of_training(self):
+        """See ``training.saved.SavableModel``; None if no template reads forms."""
+        known = dict(zip(self.encoder.attributes, self.encoder.alphabets))
+        return frozenset(known["w"].strings()) if "w" in known else None
+
     @property
     def inputs(self):
         """See ``data.inputs.Inputs``."""
         return Inputs(TREES, tuple, self.encoder.width)
 
-    def scorer(self):
-        """The arrays that kernels search under."""
+    def scorer(self, beam=None):
+        """The arrays that kernels search under; ``beam``: states kept, by default as many as in training."""
         templates, arcs = compiled(self.templates, self.encoder.rows)
-        joint = reads_labels(self.lines)
+        joint = len(self.labels) > 0 and reads_labels(self.lines)
         return lend(
             ParseModel(
-                beam=self.beam,
+                beam=self.beam if beam is None else beam,
                 merge=self.merge,
                 joint=joint,
                 update=STANDARD,
@@ -150,7 +156,7 @@ class ParserModel(SavableModel):
             )
         )
 
-    def predict(self, sentences, n_jobs=None):
+    def predict(self, sentences, n_jobs=None, beam=None):
         """Best trees.
 
         Parameters
@@ -158,6 +164,8 @@ class ParserModel(SavableModel):
         sentences : list of sequences of (form, tag, ...)
         n_jobs : int, optional
             Threads.
+        beam : int, optional
+            States kept; by default as many as in training.
 
         Returns
         -------
@@ -165,12 +173,13 @@ class ParserModel(SavableModel):
             (head, label) pairs, or heads alone without labels.
         scores : ndarray of shape (n,)
         """
-        trees, scores = self._predict(sentences, 1, n_jobs)
+        trees, scores = self._predict(sentences, 1, n_jobs, beam)
         return trees[0], scores[0]
 
-    def predict_kbest(self, sentences, k, n_jobs=None):
+    def predict_kbest(self, sentences, k, n_jobs=None, beam=None):
         """Up to k trees of each sentence with their scores, best first, none twice."""
-        trees, scores = self._predict(sentences, min(k, self.beam), n_jobs)
+        beam = self.beam if beam is None else beam
+        trees, scores = self._predict(sentences, min(k, beam), n_jobs, beam)
         out = []
         for i in range(len(sentences)):
             found = {}
@@ -180,11 +189,11 @@ class ParserModel(SavableModel):
             out.append(list(found.values()))
         return out
 
-    def _predict(self, sentences, k, n_jobs):
+    def _predict(self, sentences, k, n_jobs, beam=None):
         """(by rank the tree of each sentence, scores (k, n)); -inf where there is no such tree."""
         token = offsets_of(lengths_of(sentences))
         columns = check_words(sentences, token, self.encoder.width)
-        scorer = self.scorer()
+        scorer = self.scorer(beam)
 
         def work(bounds):
             first, last, begin, end = bounds
@@ -203,9 +212,9 @@ class ParserModel(SavableModel):
         trees = [[tree for ranked, _ in parts for tree in ranked[rank]] for rank in range(k)]
         return trees, np.concatenate([scores for _, scores in parts], axis=1)
 
-    def arcs(self, sentence):
+    def arcs(self, sentence, beam=None):
         """(the tree of a sentence, its :class:`.arcs.Arc` before what was lifted is restored)."""
-        (tree,), _ = replace(self, pseudo=False).predict([sentence])
+        (tree,), _ = replace(self, pseudo=False).predict([sentence], beam=beam)
         columns = check_words([sentence], np.array([0, len(sentence)]), self.encoder.width)
         task = make_task(
             self.encoder.encode(columns), self.encoder.rows, np.array([0, len(sentence)], np.int64)
@@ -245,6 +254,8 @@ class ParserModel(SavableModel):
             decode_keys(
                 keys_of(table, entries)[some], lines, places, self.encoder.attributes, strings, labels
             )
+            if np.size(some)
+            else []
             for some, table, entries, lines, places in (
                 (rows[0], self.table, self.entries, self.templates.states, STATE_PLACES),
                 (rows[1], self.label_table, self.label_entries, self.templates.arcs, ARC_PLACES),

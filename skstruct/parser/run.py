@@ -51,7 +51,7 @@ class ParseRun(Run):
     def held_out_part(self, X, y):
         """See ``training.run.Run``."""
         X, y, token = check_X_y(X, y, NAMES)
-        check_words(X, token)
+        check_words(X, token, self.encoder.width)
         heads, arcs = split_arcs(y) if len(self.labels) else (heads_alone(y), None)
         check_trees(heads, token)
         others = [] if arcs is None else encode_known(arcs, token, self.labels)[2]

@@ -21,7 +21,7 @@ from ..saving.stores import full, store_from_state, store_state
 from ..saving.values import require
 from .atoms import AtomEncoder
 from .features import N_ACTIONS, SPECIAL
-from .lines import Lines, attributes_read, check_columns
+from .lines import Lines, attributes_read, check_columns, check_labels, without_labels
 from .model import ParserModel, compiled
 from .packed import features_state, keys_from_state
 from .template_sets import ARC_LINES
@@ -75,7 +75,7 @@ def model_from_state(node, fitted, reader, where):
     # An empty list of labels is how a parser without labels is written.
     labels = labels_from_state(labels, reader, f"{where}.labels") if labels != [] else Labels()
     L = len(labels)
-    lines, width, parts = _features(node, lines, L > 0, reader, where)
+    lines, width, parts = _features(node, lines, L, reader, where)
     encoder = AtomEncoder(attributes_read(lines), width, parts)
     alphabets = reader.list(alphabets, f"{where}.alphabets")
     require(
@@ -112,17 +112,19 @@ def model_from_state(node, fitted, reader, where):
     )
 
 
-def _features(node, lines, labeled, reader, where):
+def _features(node, lines, n_labels, reader, where):
     """(:class:`Lines`, columns of a word, parts by column) of a file.
 
     Files of earlier versions hold the templates of states alone, for words of two columns.
     """
-    arcs = node.get("arc_templates", list(ARC_LINES) if labeled else [])
+    arcs = node.get("arc_templates", list(ARC_LINES) if n_labels else [])
     lines = Lines(reader.list(lines, f"{where}.templates"), reader.list(arcs, f"{where}.arc_templates"))
     require(
         lines.states and all(type(a) is str for a in sum(lines, [])), f"{where}.templates must be strings"
     )
-    require(bool(lines.arcs) == labeled, f"{where}.arc_templates are for labels")
+    require(bool(lines.arcs) == (n_labels > 0), f"{where}.arc_templates are for labels")
+    ok = n_labels > 0 or lines.states == without_labels(lines.states)
+    require(ok, f"{where}.templates read labels; the model has none")
     width = reader.integer(node.get("columns", 2), f"{where}.columns", 2, 10_000)
     parts = {}
     for pair in reader.list(node.get("parts", []), f"{where}.parts"):
@@ -130,6 +132,7 @@ def _features(node, lines, labeled, reader, where):
         c = reader.integer(pair[0], f"{where}.parts", 2, width)
         parts[c] = reader.integer(pair[1], f"{where}.parts", 1, 10_000)
     try:
+        check_labels(lines, n_labels)
         check_columns(lines, width)
         compiled(lines, AtomEncoder(attributes_read(lines), width, parts).rows)
     except ValueError as error:

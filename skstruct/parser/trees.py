@@ -13,6 +13,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from ..data.inputs import PlaceError, describe, flatten, place
+from ..data.labels import encode_labels
 
 SHIFT, LEFT, RIGHT = 0, 1, 2
 """Actions: SHIFT reads a word; LEFT makes the second tree on the stack a child of the first, RIGHT the first
@@ -290,3 +291,16 @@ def trained_on(token, skipped, weight, projectivize):
             f"(projectivize={projectivize!r})"
         )
     return used
+
+
+def learned_labels(arcs, token, used, labels):
+    """(ids of labels, (N,) int32; the labels, with those that are new).
+
+    Labels of sentences that are not ``used``, (n,) bool, are as unknown as None: nothing is learned of them,
+    and a label without weights scores 0, which wins wherever the scores of all others are negative.
+    """
+    arcs = [names if keep else [None] * len(names) for names, keep in zip(arcs, used.tolist())]
+    gold, labels = encode_labels(arcs, token, labels, grow=True)
+    if len(labels) == 0:
+        raise ValueError("y holds no label: all are None; for heads alone, labeled=False")
+    return gold, labels

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from .._sklearn import CallbackSupportMixin
+from .._sklearn import CallbackSupportMixin, check_parameters
 from ..core.codes import AVERAGES, NO_PENALTY, PENALTIES, PERCEPTRON
 from ..core.noise import make_noise
 from ..core.store import Rule
@@ -65,6 +65,14 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     def _rule(self):
         """The update rule that the parameters ask for."""
         return Rule(PERCEPTRON, 0.0, False, self._penalty(), float(self.alpha), AVERAGES[bool(self.average)])
+
+    def _beam(self):
+        """The states that a beam search keeps in prediction, 0 for all.
+
+        ``beam_size`` may be set after fitting, so it is checked again: kernels check nothing.
+        """
+        check_parameters(self, "beam_size")
+        return int(self.beam_size or 0)
 
     def _noise(self, key):
         return make_noise(

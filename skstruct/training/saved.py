@@ -34,6 +34,10 @@ class SavableModel:
     packed: str | None = None
     version: str = __version__
 
+    def words_of_training(self):
+        """The words that the model saw in training, a frozenset; None if it does not remember them."""
+        return None
+
 
 class SavableLearner(Savable):
     """An estimator whose model is ``_model`` and whose :class:`TrainingState`, if it has one, ``_training``.

@@ -276,7 +276,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
 
     def _best(self, X, dictionary=None, boundaries=None):
         pieces, limit = self._limited(X, dictionary, boundaries)
-        return self._model.predict(pieces, limit, self.n_jobs, self.beam_size or 0)
+        return self._model.predict(pieces, limit, self.n_jobs, self._beam())
 
     def predict(
         self,
@@ -355,7 +355,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         pieces, limit = self._limited(X, dictionary, boundaries)
         if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
             raise ValueError(f"k must be an int of at least 1, got {k!r}")
-        return Sequences(self._model.predict_kbest(pieces, int(k), limit, self.n_jobs, self.beam_size or 0))
+        return Sequences(self._model.predict_kbest(pieces, int(k), limit, self.n_jobs, self._beam()))
 
     def decision_function(self, X: Texts) -> NDArray[np.float64]:
         """Scores of the best segmentations.

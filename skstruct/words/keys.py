@@ -64,23 +64,28 @@ def in_use(templates, keys, used):
     return rows, keys
 
 
-def features(templates, keys):
-    """The features of all rows as tuples that mean the same in every model.
+def features(templates, keys, rows=None):
+    """The features of some rows, by default of all, as tuples that mean the same in every model.
 
     Returns
     -------
     list of (number, decision, left, right)
         A half is a str if it is a word, else an int: a length, or the code point of a character plus 1.
     """
-    out, words = [], [""]  # words[node]
-    for compound, left, right in keys.tolist():
+    words, is_node = {0: ""}, IS_NODE[templates].tolist()
+
+    def word(node):
+        end, at = "", node
+        while at not in words:  # a word is its prefix and a character
+            _, at, last = keys[at - 1].tolist()
+            end = chr(last - 1) + end
+        return words.setdefault(node, words[at] + end)
+
+    out = []
+    for compound, *halves in (keys if rows is None else keys[rows]).tolist():
         number = compound >> 2
-        halves = [left, right]
-        for half in (0, 1):
-            if IS_NODE[templates, number, half]:
-                halves[half] = words[halves[half]]
-        out.append((number, compound & 3, *halves))
-        words.append(halves[0] + chr(right - 1) if number == WORD else None)
+        named = (word(half) if held else half for half, held in zip(halves, is_node[number]))
+        out.append((number, compound & 3, *named))
     return out
 
 

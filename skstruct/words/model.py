@@ -199,8 +199,12 @@ class WordModel(SavableModel):
 
     def named_weights(self):
         """The weights with the names of their features, as a list of NamedWeights."""
-        names = np.array(feature_names(self.templates, self.features()), object)
-        return [NamedWeights(self.weights, feature_labels(self.templates), lambda rows: names[rows].tolist())]
+        keys = self.keys()
+
+        def names(rows):
+            return feature_names(self.templates, features(self.templates, keys, rows))
+
+        return [NamedWeights(self.weights, feature_labels(self.templates), names)]
 
 
 # --------------------------------------------------------------------------------------------------

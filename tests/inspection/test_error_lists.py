@@ -4,8 +4,11 @@ import sys
 
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from skstruct import Segmenter, ShiftReduceParser, StructuredPerceptron
+from skstruct.cli.scores import tagging_scores
 from skstruct.inspection import errors
 from skstruct.metrics import attachment_scores, segment_f1_score, token_accuracy_score, word_f1_score
 
@@ -91,6 +94,36 @@ def test_a_tagger_remembers_its_words():
     assert found.n_unseen_errors <= found.n_unseen
     assert errors(tagger, X, y).n_errors == 0 and errors(tagger, X, y).confusions == []
     assert errors(tagger, X, y).to_frame().empty and "<table" not in errors(tagger, X, y)._repr_html_()
+
+
+def split(texts):
+    return [text.split() for text in texts]
+
+
+def test_a_pipeline_over_raw_text():
+    texts, y = ["the dog barks", "a cat sleeps"], [["D", "N", "V"], ["D", "N", "V"]]
+    tagger = make_pipeline(FunctionTransformer(split), StructuredPerceptron(random_state=0)).fit(texts, y)
+    found = errors(tagger, ["the zzz barks"], [["D", "V", "V"]])
+    said = tagger.predict(["the zzz barks"])[0][1]
+    assert found.kind == "labels" and (found.n_items, found.n_unseen) == (3, 1)
+    assert pairs(found) == ({("V", said): 1} if said != "V" else {})
+    assert [each.text for c in found.confusions for each in c.examples] == ["the [zzz] barks"] * (said != "V")
+
+
+def test_a_parser_remembers_forms_and_not_tags():
+    X, y = [[("the", "D"), ("dog", "N"), ("barks", "V")]], [[(2, "det"), (3, "nsubj"), (0, "root")]]
+    parser = ShiftReduceParser(beam_size=2, max_iter=3, random_state=0).fit(X, y)
+    assert errors(parser, X, y).n_unseen == 0
+    assert errors(parser, [[("the", "D"), ("cat", "N"), ("D", "V")]], y).n_unseen == 2
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"), [(["I", "I"], "labels"), (["I", "O"], "segments"), (["I-X", "I-X"], "segments")]
+)
+def test_the_command_line_agrees_what_segments_are(labels, kind):
+    y = [labels, labels]
+    assert errors(Says(y), [["a", "b"]] * 2, y).kind == kind
+    assert (tagging_scores(y, y)["segments"] is not None) == (kind == "segments")
 
 
 def test_frame_dict_text_and_html(monkeypatch):

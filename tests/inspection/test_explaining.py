@@ -26,6 +26,8 @@ from skstruct.datasets import load_segmentation, make_hmm_sequences
 from skstruct.features import TokenTransformer
 from skstruct.inspection import explain, feature_weights, features_of, transition_weights
 from skstruct.interchange import load_crfsuite, save_crfsuite
+from skstruct.words import model as words_model
+from skstruct.words.keys import feature_names
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -186,6 +188,17 @@ def test_word_segmenters_are_explained_decision_by_decision(templates):
     assert explanation.tokens[3].margin == math.inf, "white space decides"
     with pytest.raises(ValueError, match="knows no tags"):
         explain(segmenter, "ab", [("a", "X"), ("b", "Y")])
+
+
+def test_only_the_features_of_the_text_are_named(monkeypatch):
+    X, y = load_segmentation()
+    segmenter, named = WordSegmenter(max_iter=2, random_state=0).fit(X[:60], y[:60]), []
+    names = {name for name, _, _ in feature_weights(segmenter)}
+    monkeypatch.setattr(words_model, "feature_names", lambda *a: named.append(len(a[1])) or feature_names(*a))
+    for token in explain(segmenter, X[0]).tokens:
+        assert {name for name, value in token.features if value} <= names
+    assert len(named) == 1 and named[0] < segmenter.n_features() / 10
+    assert feature_weights(segmenter, top=3) == feature_weights(segmenter)[:3] and named[1] == 3
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Pictures: what is drawn, what is marked, and that no text becomes markup."""
 
+import pickle
 import re
 from html.parser import HTMLParser
 
@@ -8,7 +9,7 @@ import pytest
 
 from skstruct import Segmenter, ShiftReduceParser, StructuredPerceptron
 from skstruct.datasets import load_segmentation
-from skstruct.inspection import explain, feature_weights, render, transition_weights
+from skstruct.inspection import Html, errors, explain, feature_weights, render, transition_weights
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -43,18 +44,19 @@ class Reader(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        self.text += data
+        self.text += data if self.open[-1:] != ["style"] else ""
 
 
 ELEMENTS = {
     "div", "span", "bdi", "b", "i", "details", "summary", "table", "tr", "td", "th", "svg", "path",
-    "text", "title",
+    "text", "title", "style",
 }  # fmt: skip
 
 
 def check(html):
     """The text of HTML that is well formed, safe and complete in itself."""
-    read = Reader(str(html))
+    html = html._repr_html_() if isinstance(html, Html) else html
+    read = Reader(html)
     assert set(read.tags) <= ELEMENTS
     assert not [name for name in read.attributes if name.startswith("on") or name in ("src", "href")]
     assert "url(" not in html and "@import" not in html
@@ -117,6 +119,41 @@ def test_segments_are_compared_as_wholes():
     text = check(render(X, y, [["B-PER", "O", "O", "B-LOC"], ["O"]]))
     assert text.startswith("goldAda LovelacePER ✗") and text.count("PER ✗") == 2
     assert text.count("LOC") == 2 and text.count("gold") == 1
+
+
+def colours(html):
+    """{text of a mark: its style}"""
+    marks = re.findall(r'<span class="mark[^"]*" style="([^"]+)">.*?class="below"><bdi>([^<]+)<', html)
+    return {text: style for style, text in marks}
+
+
+def test_a_label_has_one_colour_in_all_pictures():
+    X = [["a", "b"]]
+    first = colours(render(X, [["B-LOC", "B-PER"]]))
+    assert colours(render(X, [["B-ORG", "B-LOC"]]))["LOC"] == first["LOC"] != first["PER"]
+    assert colours(render(X, [["LOC", "x"]]))["LOC"] == first["LOC"], "whatever the scheme"
+    tagger = StructuredPerceptron(random_state=0).fit(X, [["O", "B-LOC"]])
+    assert colours(explain(tagger, ["a", "b"])._repr_html_()) == {"LOC": first["LOC"]}
+    usual = ["PER", "LOC", "ORG", "MISC", "DATE"]
+    assert len(set(colours(render([usual], [usual])).values())) == len(usual)
+    many = [f"type{k}" for k in range(60)]
+    assert len(set(colours(render([many], [many])).values())) > 25
+
+
+def test_files_hold_pages(tmp_path):
+    X, y = [["Ada", "é"] * 30, ["Ada", "x", "y"]], [["B-PER", "O"] * 30, ["B-PER", "O", "O"]]
+    tagger = StructuredPerceptron("word", random_state=0).fit(X, y)
+    explanation = explain(tagger, X[1])
+    found = [explanation, errors(tagger, X, y), feature_weights(tagger), transition_weights(tagger)]
+    for page in (render(X, y), *(each.to_html() for each in found)):
+        assert page.startswith('<!DOCTYPE html><html><head><meta charset="utf-8">')
+        assert "width=device-width" in page and "prefers-color-scheme:dark" in page
+        assert page.endswith("</body></html>") and page._repr_html_() in page
+        again = pickle.loads(pickle.dumps(page))
+        assert again == page and again._repr_html_() == page._repr_html_()
+    assert len(explain(tagger, X[0]).to_html()) < 4_000 * 60
+    html = explanation._repr_html_()
+    assert html.count("<details") == 4 and "<summary>1–2 " in html, "what is outside is shown on demand"
 
 
 def test_tags_are_compared_one_by_one():

@@ -228,6 +228,9 @@ def test_pickles_without_one_model_say_so(tmp_path):
         load_crfsuite(pickle.dumps(both))
     with pytest.raises(ModelFileError, match=r"no sklearn_crfsuite.CRF is in the pickle"):
         load_crfsuite(pickle.dumps([1, "x"]))
+    own = pickle.dumps({"model": L1CRF().fit([["a"]], [["A"]])})
+    with pytest.raises(ModelFileError, match=r"holds a L1CRF of skstruct.*write the model by its save\(\)"):
+        load_crfsuite(own)
 
 
 class Hostile:

@@ -165,3 +165,9 @@ def test_auto_is_rich_and_more():
     assert not any(".p2" in line for line in three) and "s0.p2" in template_lines("auto", 3, {2})
     with pytest.raises(ValueError, match="at most one atom of parts"):
         compile_templates(["s0.p2 s1.p2"], STATE_PLACES, ["t", "p2"])
+
+
+def test_held_out_words_of_other_columns_are_refused_before_training(fitted):
+    others, heads = [[word[:2] for word in sentence] for sentence in X], Y
+    with pytest.raises(ValueError, match=r"^X_val: sequence 0, position 0: expected a tuple"):
+        parser(max_iter=1).fit(X, Y, X_val=others, y_val=heads)

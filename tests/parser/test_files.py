@@ -254,3 +254,20 @@ def test_an_average_is_that_of_its_members():
     for name, weight in weights(averager.estimator_).items():
         found = [member[name] for member in members if name in member]
         assert weight == pytest.approx(sum(found) / len(found), rel=1e-12)
+
+
+def test_templates_that_read_labels_need_labels(path):
+    parser(templates="hs28", labeled=False).fit(X, [[head for head, _ in tree] for tree in Y]).save(path)
+    forge(path, lambda state, arrays: state["templates"].append("s0.lc.r s0.t"))
+    with pytest.raises(ModelFileError, match="templates read labels; the model has none"):
+        skstruct.load(path)
+
+
+def test_templates_that_read_labels_take_no_more_than_have_room(path):
+    names = [f"L{k:04}" for k in range(4096)]
+    sentence = [("w", "N")] * len(names)
+    tree = [(k, name) for k, name in enumerate(names)]
+    parser(templates="hs28", max_iter=1, beam_size=1).fit([sentence], [tree]).save(path, training=False)
+    forge(path, lambda state, arrays: state["templates"].append("s0.lc.r s0.t"))
+    with pytest.raises(ModelFileError, match="at most 4095 labels are possible if templates read labels"):
+        skstruct.load(path)

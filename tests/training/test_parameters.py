@@ -162,3 +162,30 @@ def test_without_docstrings():
     done = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("tagger scheme\nThe 'max_iter' parameter of StructuredPerceptron must be")
+
+
+SENTENCE = [("the", "D"), ("dog", "N"), ("saw", "V"), ("cats", "N")]
+TREE = [(2, "det"), (3, "nsubj"), (0, "root"), (3, "obj")]
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "y"),
+    [
+        (skstruct.ShiftReduceParser("hs28", max_iter=2), [SENTENCE], [TREE]),
+        (skstruct.WordSegmenter(max_iter=2), ["abcab"], [["ab", "c", "ab"]]),
+    ],
+    ids=["parser", "words"],
+)
+def test_a_beam_size_set_after_fitting_is_that_of_prediction(model, X, y):
+    model.set_params(beam_size=8, random_state=0).fit(X, y)
+    assert len(model.predict_kbest(X, 3)[0]) == 3
+    model.set_params(beam_size=1)
+    assert len(model.predict_kbest(X, 3)[0]) == 1
+    narrow = model.predict(X), model.decision_function(X).tolist(), model.score(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.predict(X), again.decision_function(X).tolist(), again.score(X, y)) == narrow
+    for wrong in (-1, 0, "all"):
+        model.set_params(beam_size=wrong)
+        for verb in (model.predict, model.predict_kbest, model.decision_function):
+            with pytest.raises(ValueError, match="The 'beam_size' parameter"):
+                verb(X)
