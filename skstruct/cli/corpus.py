@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from ..data.inputs import LABELS, TREES, WORDS
+from ..data.inputs import LABELS, SPANS, TREES, WORDS
 from ..formats.readers import (
     CONLLU_FIELDS,
     as_head,
@@ -24,11 +24,14 @@ from ..formats.text_files import split_cells
 from .common import CommandError, counted, tell, warn
 from .lines import PEEK
 from .notices import Notices
+from .texts import are_annotated, reading_of
+from .texts import batches as batches_of_texts
 
 _EXTENSIONS = {
     ".conllu": "conllu", ".conllx": "conllu",
     ".conll": "columns", ".bio": "columns", ".iob": "columns", ".iob2": "columns", ".crf": "columns",
     ".seg": "segmented", ".segmented": "segmented",
+    ".jsonl": "spans", ".json": "spans", ".ann": "spans",
 }  # fmt: skip
 
 
@@ -51,6 +54,7 @@ _TABLE = "columns or CoNLL-U", ("columns", "conllu")
 _TASKS = {
     LABELS: _Task("tagger", *_TABLE, ("form",), "xpos", -1),
     WORDS: _Task("segmenter", "text", ("segmented",)),
+    SPANS: _Task("span tagger", "annotated texts", ("spans",)),
     TREES: _Task("parser", *_TABLE, ("form", "xpos"), ("head", "deprel"), (-2, -1)),
 }
 
@@ -63,6 +67,7 @@ class Layout(NamedTuple):
     label: object  # int or name of a field; of trees two of them
     separator: str | None
     comment: str | None
+    reading: dict | None = None  # of annotated texts: the options of `read_spans`
 
 
 class Sentence(NamedTuple):
@@ -163,9 +168,13 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
     task = _TASKS[task if inputs is None else inputs.task]
     name = (source.path or "").removesuffix(".gz")
     chosen = arguments.format or _EXTENSIONS.get(os.path.splitext(name)[1].lower())
+    if chosen is None and (inputs is None or inputs.task == SPANS) and are_annotated(source):
+        chosen = "spans"
     if inputs is None and chosen is None:
         chosen = task.formats[0] if len(task.formats) == 1 else _guess(source, arguments.separator)
         tell(f"{source.name}: read as {chosen}; --format would say otherwise")
+    elif inputs is not None and inputs.task == SPANS:
+        _check_format(task, chosen or "plain text", source, task.formats)
     elif chosen is None and task.formats == ("segmented",):
         chosen = "segmented"
         _warn_of_columns(source)
@@ -182,8 +191,13 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
     if inputs is None and task is not _TASKS[LABELS]:
         _check_format(task, chosen, source, task.formats)
     tokens, label = arguments.tokens, arguments.label
-    if chosen == "crfsuite" and (tokens, label, arguments.separator, arguments.comment) != (None,) * 4:
-        arguments.usage_error("--tokens, --label, --separator and --comment are not for data of CRFsuite")
+    not_for = {"crfsuite": "data of CRFsuite", "spans": "annotated texts"}.get(chosen)
+    if not_for and (tokens, label, arguments.separator, arguments.comment) != (None,) * 4:
+        arguments.usage_error(f"--tokens, --label, --separator and --comment are not for {not_for}")
+    if chosen == "spans":
+        return Layout(chosen, None, None, None, None, reading_of(arguments))
+    if arguments.read:
+        arguments.usage_error("--read is for annotated texts")
     if trees and label is not None:
         arguments.usage_error("--label is for taggers; of a parser it is the head and its label, always")
     numbers = tokens is None or all(isinstance(t, int) for t in tokens)
@@ -205,7 +219,7 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
 
 def _check_format(task, chosen, source, formats):
     if chosen not in (None, *formats):
-        found = "segmented text" if chosen == "segmented" else chosen
+        found = {"segmented": "segmented text", "spans": "annotated texts"}.get(chosen, chosen)
         raise CommandError(f"{source.name}: the model is a {task.who} and reads {task.reads}, not {found}")
 
 
@@ -348,7 +362,8 @@ def _conllu(source, layout, inputs, labels):
 def read_all(source, layout, inputs=None):
     """A whole corpus: (X, y, numbers); ``numbers`` has the line of each token, sequence by sequence.
 
-    Of segmented text X holds raw texts and y their words; for a parser y holds (head, label).
+    Of segmented text X holds raw texts and y their words; for a parser y holds (head, label). Of annotated
+    texts y holds spans, and numbers are places in words.
     """
     (corpus,) = batches(source, layout, None, inputs)
     return corpus
@@ -356,6 +371,14 @@ def read_all(source, layout, inputs=None):
 
 def batches(source, layout, size, inputs=None):
     """Yield a corpus piece by piece, each as `read_all` returns it: ``size`` sentences, or for None all."""
+    if layout.format == "spans":
+        found = False
+        for batch in batches_of_texts(source, layout.reading, size):
+            found = True
+            yield batch
+        if not found:
+            raise CommandError(f"{source.name}: there is no annotated text in it")
+        return
     X, y, numbers = [], [], []
     segmented, found = layout.format == "segmented", False
     for sentence in sentences(source, layout, inputs):
@@ -387,5 +410,7 @@ def located(error, name, numbers):
     if i is None or i >= len(numbers):
         return CommandError(f"{name}: {error}")
     lines = numbers[i]
+    if isinstance(lines, str):
+        return CommandError(f"{lines}: {error}")
     t = error.position or 0
     return CommandError(f"{name}, line {lines[t] if t < len(lines) else lines[0]}: {error}")

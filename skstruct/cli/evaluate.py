@@ -6,7 +6,7 @@ last two are the true and the predicted label, as conlleval reads it and `tag` w
 
 import json
 
-from ..data.inputs import TREES, WORDS
+from ..data.inputs import SPANS, TREES, WORDS
 from ..data.scheme_rules import SCHEMES
 from ..formats.readers import read_segmented
 from .common import CommandError, layers, load_model, n_jobs, warn
@@ -14,7 +14,7 @@ from .corpus import Layout, inputs_of, layout_of, located, read_all
 from .learners import scheme_of
 from .lines import Source
 from .options import add_options
-from .scores import as_text, tagging_scores, tree_scores, warn_of_unknown, word_scores
+from .scores import as_text, span_scores, tagging_scores, tree_scores, warn_of_unknown, word_scores
 
 
 def add_parser(commands):
@@ -119,6 +119,8 @@ def scores_of(model, X, y, name, numbers, vocabulary=None, **options):
         return word_scores(y, predicted, vocabulary)
     if model.inputs.task == TREES:
         return tree_scores(X, y, predicted)
+    if model.inputs.task == SPANS:
+        return span_scores(X, y, predicted)
     known = next((layer.classes_ for layer in layers(model) if hasattr(layer, "classes_")), None)
     if known is not None:
         warn_of_unknown(y, set(map(str, known)), name)
@@ -129,6 +131,8 @@ def _of_model(arguments, vocabulary):
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
     _check_vocabulary(arguments, inputs.task == WORDS)
+    if inputs.task == SPANS and (arguments.scheme != "auto" or arguments.strict):
+        arguments.usage_error("--scheme and --strict are for labels, not for spans of texts")
     with Source(arguments.file, arguments.encoding) as source:
         corpus = read_all(source, layout_of(arguments, source, inputs), inputs)
     scheme = arguments.scheme

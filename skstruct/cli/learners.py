@@ -5,8 +5,6 @@ that can be wrong with them ends the command with code 2, before the corpus is r
 """
 
 import argparse
-import ast
-import contextlib
 
 from sklearn.base import BaseEstimator
 
@@ -15,6 +13,7 @@ from ..calibration.tagger import CalibratedTagger
 from ..chain.passive_aggressive import PassiveAggressiveTagger
 from ..chain.perceptron import StructuredPerceptron
 from ..chain.segmenter import Segmenter
+from ..chain.span_tagger import SpanTagger
 from ..crf.estimator import L1CRF
 from ..data.inputs import LABELS, TREES, WORDS
 from ..data.scheme_rules import check_scheme
@@ -37,8 +36,12 @@ ALGORITHMS = {
 
 _TASKS = {WordSegmenter: WORDS, ShiftReduceParser: TREES}
 _ALIASES = {"ap": "perceptron", "lbfgs": "l1crf", **{c.__name__.lower(): n for n, c in ALGORITHMS.items()}}
+_AROUND_TAGGERS = {"segmented": Segmenter, "spans": SpanTagger}
+"""Format of the corpus -> what is put around the tagger that learns it."""
+
 _AROUND = {
     "segmenter": "Segmenter is put around a tagger where the corpus is segmented text",
+    "spantagger": "SpanTagger is put around a tagger where the corpus is annotated texts",
     "baggingshuffleaverager": "BaggingShuffleAverager is what --members N makes",
     "parametermixer": "ParameterMixer is what --shards N makes",
     "calibratedtagger": "CalibratedTagger is what --calibrate makes",
@@ -55,16 +58,6 @@ def named_algorithm(text):
     return name
 
 
-def setting(text):
-    """(name, value) of ``NAME=VALUE``: a type of ``argparse``."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, got {text!r}")
-    with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-        value = ast.literal_eval(value)
-    return name, value
-
-
 def task_of(arguments):
     """What the learner predicts: see `skstruct.data.inputs`."""
     return _TASKS.get(ALGORITHMS[arguments.algorithm], LABELS)
@@ -77,7 +70,7 @@ def scheme_of(model):
     return next((value for value in named if isinstance(value, str)), None)
 
 
-def new_model(arguments, features, segmented):
+def new_model(arguments, features, format):
     """The unfitted estimator that the options describe.
 
     Parameters
@@ -86,12 +79,12 @@ def new_model(arguments, features, segmented):
         Of ``train``.
     features : str, list or FeatureTemplates
         As `skstruct.cli.train.features_of` returns them.
-    segmented : bool
-        Whether the corpus is segmented text.
+    format : str
+        Of the corpus: "segmented" puts a Segmenter around the learner, "spans" a SpanTagger.
     """
     learner = ALGORITHMS[arguments.algorithm]
     _check_ways(arguments, learner)
-    parts = _Parts(arguments, learner, features, segmented)
+    parts = _Parts(arguments, learner, features, format)
     try:
         model = parts.nested(parts.wrapped(parts.innermost()))
         for estimator in (model, *model.get_params().values()):
@@ -149,9 +142,11 @@ def _check_ways(arguments, learner):
 class _Parts:
     """The estimators that the options name, and which parameter goes to which."""
 
-    def __init__(self, arguments, learner, features, segmented):
+    def __init__(self, arguments, learner, features, format):
         self.arguments, self.learner = arguments, learner
-        self.cuts = segmented and learner not in _TASKS  # words by labels of characters
+        # Words by labels of characters, or spans by labels of tokens
+        self.around = None if learner in _TASKS else _AROUND_TAGGERS.get(format)
+        self.of_around = {*self.around._get_param_names()} - {"tagger"} if self.around else set()
         self.own = {"random_state": arguments.seed}
         if arguments.epochs is not None:
             self.own["max_iter"] = arguments.epochs
@@ -178,7 +173,7 @@ class _Parts:
                     f"template sets of its own: --param templates=NAME"
                 )
             return
-        if auto and self.cuts:
+        if auto and self.around is Segmenter:
             features = "char"
         if self.learner is KBestReranker:
             self.base = {**self.own, "features": features}
@@ -189,7 +184,7 @@ class _Parts:
         """The parameters among which one belongs."""
         own = self.learner._get_param_names()
         base = StructuredPerceptron._get_param_names() if self.learner is KBestReranker else []
-        if self.cuts and name == "scheme":
+        if name in self.of_around:
             return self.outer
         if name in own:
             return self.own
@@ -197,7 +192,7 @@ class _Parts:
             return self.base
         if "__" in name:
             return self.deeper
-        known = sorted({*own, *base, *(["scheme"] if self.cuts else [])})
+        known = sorted({*own, *base, *self.of_around})
         self.arguments.usage_error(
             f"{self.learner.__name__} has no parameter {name!r}; it has {', '.join(known)}"
         )
@@ -207,7 +202,7 @@ class _Parts:
         if self.learner is not KBestReranker:
             return self.learner(**self.own)
         base = StructuredPerceptron(**self.base)
-        return KBestReranker(Segmenter(base, **self.outer) if self.cuts else base, **self.own)
+        return KBestReranker(self.around(base, **self.outer) if self.around else base, **self.own)
 
     def wrapped(self, learned):
         """What the options put around a learner."""
@@ -224,8 +219,8 @@ class _Parts:
             )
         if options.calibrate:
             learned = CalibratedTagger(learned, random_state=seed)
-        if self.cuts and self.learner is not KBestReranker:
-            return Segmenter(learned, **self.outer)
+        if self.around and self.learner is not KBestReranker:
+            return self.around(learned, **self.outer)
         return learned
 
     def nested(self, model):

@@ -132,18 +132,35 @@ def iter_spans(
     One record is in memory at a time. Under ``offsets="auto"`` all those from the first text on that has
     spans and characters beyond U+FFFF are, since all of them decide.
     """
+    found = annotated(
+        source, format, offsets=offsets, text=text, annotator=annotator, label_names=label_names,
+        discontinuous=discontinuous, encoding=encoding,
+    )  # fmt: skip
+    return ((record.text, spans, record.metadata) for record, spans in found)
+
+
+def annotated(
+    source,
+    format="auto",
+    *,
+    offsets="auto",
+    discontinuous="error",
+    encoding="utf-8",
+    label_names=None,
+    **more,
+):
+    """An iterator of (`Record`, its list of `Span`) over what is annotated; see `iter_spans`."""
     check_choice("format", format, ("auto", *FORMATS))
     check_choice("offsets", offsets, ("auto", *UNITS))
     check_choice("discontinuous", discontinuous, ("error", "cover", "skip"))
-    reading = Reading(text, annotator, _as_names(label_names))
-    return _spans(source, format, offsets, discontinuous, encoding, reading)
+    reading = Reading(label_names=_as_names(label_names), **more)
+    return _annotated(source, format, offsets, discontinuous, encoding, reading)
 
 
-def _spans(source, format, offsets, discontinuous, encoding, reading):
+def _annotated(source, format, offsets, discontinuous, encoding, reading):
     name = _name_of(source)
     found = (record for record in records(source, format, encoding, reading) if record.spans is not None)
-    for record, spans in with_spans(found, offsets, discontinuous, name):
-        yield record.text, spans, record.metadata
+    yield from with_spans(found, offsets, discontinuous, name)
     if reading.annotator is not None and str(reading.annotator) not in reading.annotators:
         known = ", ".join(sorted(reading.annotators)) or "none"
         raise ValueError(f"{name}: there is no annotator {reading.annotator!r}; found {known}")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import Path as Folder
-from typing import Any
+from typing import IO, Any
 
 from ..data.inputs import describe
 from ..data.spans import as_spans
@@ -23,7 +22,7 @@ __all__ = ["write_spans"]
 
 
 def write_spans(
-    path: Path,
+    path: Path | IO[str],
     X: Texts,
     y: Collection[Any],
     format: str = "jsonl",
@@ -35,13 +34,13 @@ def write_spans(
 ) -> None:
     """Write texts and spans for an annotation tool; what is written is read again the same.
 
-    A file is written whole or not at all. A folder of brat is written file by file; other lines of an
-    annotation file that is there are lost.
+    A folder of brat is written file by file; other lines of an annotation file that is there are lost.
 
     Parameters
     ----------
-    path : str or os.PathLike
-        A file; for brat a folder, which is made if need be.
+    path : str, os.PathLike or text file
+        A path is written whole or not at all, a file is left open. For brat a folder, which is made if need
+        be.
     X : list of str
         Texts.
     y : list of lists of (start, end, label)
@@ -92,7 +91,7 @@ def write_spans(
     proba = [None] * len(texts) if proba is None else _as_probabilities(proba, spans)
     if format == "brat":
         for name, content in contents.items():
-            os.makedirs(os.path.dirname(Folder(path, name)), exist_ok=True)
+            Folder(path, name).parent.mkdir(parents=True, exist_ok=True)
             with open_text(Folder(path, name), "w", "utf-8") as file:
                 file.write(content)
         return
