@@ -200,6 +200,10 @@ class Segmenter(
             return StructuredPerceptron(features="char", constraints=None)
         return clone(self.tagger)
 
+    def _sequences(self, X):
+        """What the tagger sees of texts."""
+        return [list("".join(parts)) for parts in as_pieces(X)]
+
     def _training_data(self, method, X, y, sample_weight):
         pieces = as_pieces(X)
         words, tags = as_words(pieces, y)

@@ -83,6 +83,19 @@ class SpanTraining(TaggerTraining):
         pieces = cut_texts(corpus.tokens, kind, self.max_length, corpus.aligned)
         return tuple(self._labelled(pieces, corpus).values())
 
+    def _pieces_of(self, X, y=None):
+        """The pieces of texts; and if their spans are given the labels of these, which no piece cuts."""
+        if y is None:
+            tokens = tokenized(as_texts(X), self.tokenizer)
+            return cut_texts(tokens, self.pieces_, self.max_length), None
+        corpus = self._aligned(X, y)
+        pieces = cut_texts(corpus.tokens, self.pieces_, self.max_length, corpus.aligned)
+        return pieces, labels_of(corpus.aligned, corpus.given, pieces.bounds, self.scheme)
+
+    def _sequences(self, X):
+        """What the tagger sees of texts."""
+        return self._pieces_of(X)[0].sequences(self.layout)
+
     def _agreed(self, known):
         kinds = [each["pieces_"] for each in known]
         most = max(dict.fromkeys(kinds), key=kinds.count)

@@ -23,6 +23,7 @@ class TaggerTraining:
     * ``_training_data(method, X, y, sample_weight)``: what the tagger's method is called with, of which
       ``positions`` are those of its sequences among the texts; and the attributes of a fit that succeeds;
     * ``_held_out_data(X, y)``: held-out texts as the tagger takes them;
+    * ``_sequences(X)``: the sequences that the fitted tagger sees of texts;
     * ``_agreed(known)``: one dict of such attributes from those of several shards, or an error.
     """
 

@@ -114,10 +114,15 @@ def count_spans(y_true, y_pred, weight):
     """The same for lists of lists of `Span`, and a number for each text."""
     correct, n_true, n_pred = Counter(), Counter(), Counter()
     for true, found, w in zip(y_true, y_pred, weight):
-        blank = [span for span in true if span.label is None]
-        true = {span for span in true if span.label is not None}
-        found = {span for span in found if span in true or not any(map(span.overlaps, blank))}
-        for counter, spans in ((correct, true & found), (n_true, true), (n_pred, found)):
+        true, found = judged(true, found)
+        for counter, spans in ((correct, true.intersection(found)), (n_true, true), (n_pred, set(found))):
             for span in spans:
                 counter[span.label] += w
     return correct, n_true, n_pred
+
+
+def judged(true, found):
+    """The spans of a text that count: a set of the true ones, and a list of those that were found."""
+    blank = [span for span in true if span.label is None]
+    right = {span for span in true if span.label is not None}
+    return right, [span for span in found if span in right or not any(map(span.overlaps, blank))]
