@@ -61,7 +61,7 @@ def _text(path, encoding):
 
 def _annotations(file, encoding):
     found = []
-    with numbered_lines(file, encoding) as (name, lines):
+    with numbered_lines(file, encoding, watch=False) as (name, lines):
         for number, line in lines:
             if not line.startswith("T"):
                 continue

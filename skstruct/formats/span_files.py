@@ -23,6 +23,7 @@ from .brat import brat_records, is_brat
 from .label_studio import from_task, looks_like_task
 from .span_offsets import UNITS, with_spans
 from .span_records import SPAN_KEYS, Reading, check_choice, from_object, from_pair, from_prodigy, json_values
+from .text_files import Accents
 
 __all__ = ["iter_spans", "read_spans"]
 
@@ -95,6 +96,12 @@ def read_spans(
         If a record has no text; if a span is not within it, or is not what the file says it covers, has two
         labels, or is discontinuous; or if several people have annotated a text. The message names file and
         line, or record.
+
+    Warns
+    -----
+    UserWarning
+        If the unit of offsets was decided by words, or no record has spans, or the text looks as if it was
+        encoded twice (``Ã±`` for ``ñ``).
 
     Examples
     --------
@@ -173,6 +180,17 @@ def _annotated(source, format, offsets, discontinuous, encoding, reading):
 
 def records(source, format, encoding, reading):
     """Yield the `Record` of each text, of texts without annotation, too; see `iter_spans`."""
+    accents = Accents()
+    for record in _records(source, format, encoding, reading):
+        if not record.text.isascii():
+            for line in record.text.splitlines():
+                if not line.isascii():
+                    accents.see(line)
+        yield record
+    accents.tell(_name_of(source))
+
+
+def _records(source, format, encoding, reading):
     if format == "brat" or (format == "auto" and is_brat(source)):
         reading.n_annotated += 1
         yield from brat_records(source, encoding)

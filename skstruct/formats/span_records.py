@@ -121,7 +121,7 @@ def _listed(record):
 # --------------------------------------------------------------------------------------------------
 def json_values(path_or_file, encoding):
     """Yield (place, value) of a file: its lines, or the elements of the one list that it holds."""
-    with numbered_lines(path_or_file, encoding) as (name, lines):
+    with numbered_lines(path_or_file, encoding, watch=False) as (name, lines):
         first = next(((number, line) for number, line in lines if line.strip()), None)
         if first is None:
             return

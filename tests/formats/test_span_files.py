@@ -310,3 +310,13 @@ def test_options():
         read_spans([], offsets="bytes")
     with pytest.warns(UserWarning, match="no record has spans, .*; the first has the keys text, ner"):
         read_spans([{"text": "Ann", "ner": [[0, 3, "PER"]]}])
+
+
+@pytest.mark.parametrize("escaped", [True, False])
+def test_text_that_was_encoded_twice_is_warned_of_once(escaped, tmp_path):
+    text = "El niño llegó.".encode().decode("cp1252")
+    rows = [json.dumps({"text": text, "spans": []}, ensure_ascii=escaped) for _ in range(3)]
+    (tmp_path / "notes.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    with pytest.warns(UserWarning, match="notes.jsonl: the text looks like UTF-8 .* 'Ã±' for 'ñ'") as found:
+        read_spans(tmp_path / "notes.jsonl")
+    assert len(found) == 1
