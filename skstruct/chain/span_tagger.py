@@ -93,13 +93,13 @@ class SpanTagger(
 
     Examples
     --------
-    >>> from skstruct import SpanTagger
+    >>> from skstruct import SpanTagger, StructuredPerceptron
     >>> X = ["Ann Lee lives in Rome.", "Bob Lee left Paris.", "In Rome, Ann met Bob."]
     >>> y = [[(0, 7, "PER"), (17, 21, "LOC")], [(0, 7, "PER"), (13, 18, "LOC")],
     ...      [(3, 7, "LOC"), (9, 12, "PER"), (17, 20, "PER")]]
-    >>> tagger = SpanTagger().fit(X, y)
-    >>> tagger.predict(["Ann left Rome."])
-    [[Span(start=0, end=3, label='PER'), Span(start=9, end=13, label='LOC')]]
+    >>> tagger = SpanTagger(StructuredPerceptron(random_state=0)).fit(X, y)
+    >>> tagger.predict(["Bob Lee lives in Paris."])
+    [[Span(start=0, end=7, label='PER'), Span(start=17, end=22, label='LOC')]]
     """
 
     tagger: Any = field(

@@ -148,7 +148,8 @@ def _constrained(tagger, scheme):
     inner = [
         name for name, value in tagger.get_params().items() if value is None and _last(name) == "estimator"
     ]
-    tagger.set_params(**{name: StructuredPerceptron() for name in inner})
+    for name in inner:
+        tagger.set_params(**{name: StructuredPerceptron()})
     for name, value in tagger.get_params().items():
         if _last(name) != "constraints":
             continue
