@@ -5,6 +5,7 @@ import pickle
 import re
 import warnings
 
+import inside
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -71,7 +72,7 @@ def test_what_the_tagger_sees():
     assert {type(token) for line in tokens for token in line} == {TextToken}
     assert labels[0] == ["B-PER", "E-PER", "O", "O", "S-LOC", "O"]
     assert model.tagger_.constraints == "BIOES"
-    assert model.tagger_._model.encoder.templates.n_columns == 2
+    assert inside.model_of(model.tagger_).encoder.templates.n_columns == 2
     _, (tokens, labels, _) = given(X[:1], y[:1], layout=False, scheme="BIO", tokenizer=str.split)
     assert tokens == [X[0].split()] and labels == [["B-PER", "I-PER", "O", "O", "B-LOC"]]
 
@@ -94,7 +95,7 @@ def test_pieces():
         ["Ann", "Lee", "met"], ["Bob", "Lee", "."], ["Rome"], ["and", "Paris", "."],
     ]  # fmt: skip
     assert labels[0] == ["B-PER", "E-PER", "O"]  # no span is cut in training
-    assert [len(p) for p in model._sequences([wrapped])] == [1, 2, 1, 2, 1, 3]
+    assert [len(p) for p in inside.sequences_of(model, [wrapped])] == [1, 2, 1, 2, 1, 3]
     model, (tokens, _, _) = given([wrapped], spans, pieces="texts")
     assert len(tokens) == 1
 
@@ -137,11 +138,11 @@ def test_constraints(tagger):
     with pytest.raises(ValueError, match="='BIO', but scheme='BIOES': leave constraints out, or let both"):
         SpanTagger(tagger).fit(X, y)
     assert SpanTagger(tagger, scheme="BIO").fit(X, y).score(X, y) == 1.0
-    inside = CalibratedTagger(BaggingShuffleAverager(), cv=2)
-    fitted = SpanTagger(inside, scheme="BILOU").fit(X, y).tagger_
-    assert fitted.estimator.estimator.constraints == "BILOU" and inside.estimator.estimator is None
+    around = CalibratedTagger(BaggingShuffleAverager(), cv=2)
+    fitted = SpanTagger(around, scheme="BILOU").fit(X, y).tagger_
+    assert fitted.estimator.estimator.constraints == "BILOU" and around.estimator.estimator is None
     pairs = [("O", "O"), ("O", "S-PER")]
-    assert SpanTagger(perceptron(constraints=pairs))._new_tagger().constraints == pairs
+    assert inside.new_tagger_of(SpanTagger(perceptron(constraints=pairs))).constraints == pairs
 
 
 BAD = [
@@ -197,7 +198,7 @@ def test_k_best_is_that_of_all_combinations(k):
     model = SpanTagger(perceptron(max_iter=2), max_length=4).fit(X, y)
     texts = [*X[:6], "Ann Bob. Rome Paris Lee, Ann."]
     for text, best, first in zip(texts, model.predict_kbest(texts, k), model.predict(texts)):
-        pieces = model._sequences([text])
+        pieces = inside.sequences_of(model, [text])
         found = {}
         for parts in itertools.product(*model.tagger_.predict_kbest(pieces, 8)) if pieces else [()]:
             labels = tuple(label for part, _ in parts for label in part)
@@ -324,7 +325,7 @@ def test_explanations_and_pictures_of_texts():
     found = inspection.explain(model, X[1])
     assert " ".join(token.token for token in found.tokens) == "Bob Lee left Paris . He met Ann ."
     assert found.segments == [(0, 2, "PER"), (3, 4, "LOC"), (7, 8, "PER")]
-    scores = model.tagger_.estimator_.decision_function(model._sequences([X[1]]))
+    scores = model.tagger_.estimator_.decision_function(inside.sequences_of(model, [X[1]]))
     assert found.score == pytest.approx(scores.sum())
     other = inspection.explain(model, X[1], [(0, 3, "LOC"), (27, 30, "PER")])
     assert other.segments == [(0, 1, "LOC"), (7, 8, "PER")] and other.score < found.score
