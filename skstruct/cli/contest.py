@@ -143,7 +143,7 @@ def memory_of(side, algorithm, train, features, arguments, options):
         "side": side, "algorithm": algorithm, "train": train, "features": features, "options": options,
         "reading": {
             name: getattr(arguments, name)
-            for name in ("format", "tokens", "label", "separator", "comment", "encoding")
+            for name in ("format", "tokens", "label", "separator", "comment", "encoding", "read")
         },
     }  # fmt: skip
     code = "from skstruct.cli import contest; contest.child()"

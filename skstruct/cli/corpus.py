@@ -7,8 +7,6 @@ guessed from the name of a file, or else from its first lines. What a model read
 """
 
 import os
-import re
-from collections import Counter
 from typing import NamedTuple
 
 from ..data.inputs import LABELS, SPANS, TREES, WORDS
@@ -20,23 +18,13 @@ from ..formats.readers import (
     iter_columns,
     iter_conllu,
 )
-from ..formats.text_files import numbered_lines, split_cells
-from .common import CommandError, counted, tell, warn
+from ..formats.text_files import numbered_lines
+from .common import CommandError, counted, tell
+from .file_formats import EXTENSIONS, guess, is_conllu, warn_of_columns
 from .lines import PEEK
 from .notices import Notices
 from .texts import are_annotated, reading_of
 from .texts import batches as batches_of_texts
-
-_EXTENSIONS = {
-    ".conllu": "conllu", ".conllx": "conllu",
-    ".conll": "columns", ".bio": "columns", ".iob": "columns", ".iob2": "columns", ".crf": "columns",
-    ".seg": "segmented", ".segmented": "segmented",
-    ".jsonl": "spans", ".json": "spans", ".ann": "spans",
-}  # fmt: skip
-
-
-_ENOUGH = 10
-"""Lines from which on text that looks like columns is remarkable."""
 
 
 class _Task(NamedTuple):
@@ -114,44 +102,6 @@ def inputs_of(model, format=None):
 # --------------------------------------------------------------------------------------------------
 # Formats
 # --------------------------------------------------------------------------------------------------
-def _is_conllu(line):
-    cells = line.split("\t")
-    return len(cells) == 10 and re.fullmatch(r"\d+([-.]\d+)?", cells[0]) is not None
-
-
-def _guess(source, separator):
-    """The format that the first lines look like."""
-    lines = source.peek()
-    rows = [line for line in lines if not line.startswith("# ")] or lines
-    if not rows:
-        raise CommandError(f"{source.name}: the file is empty")
-    if _is_conllu(rows[0]):
-        return "conllu"
-    widths = Counter(len(split_cells(line, separator)) for line in rows)
-    tabs = Counter(line.count("\t") + 1 for line in rows)
-    if _are_columns(widths) or (separator is None and _are_columns(tabs)):
-        return "columns"  # whose reader asks for the separator where only tabs make the lines equal
-    if len(widths) > 1:
-        return "segmented"
-    raise CommandError(f"{source.name}: cannot tell the format from the content; say --format")
-
-
-def _are_columns(widths):
-    """Whether lines of so many cells look like columns."""
-    n_lines, (width, n) = widths.total(), widths.most_common(1)[0]
-    # A few odd lines among columns are mistakes, which the reader will name, and not sentences.
-    return n_lines > 1 and width > 1 and 4 * n >= 3 * n_lines
-
-
-def _warn_of_columns(source):
-    """Warn of a file for a segmenter that looks like columns: every line would be a sentence."""
-    if source.path is None:  # who writes to a pipe line by line need not wait for a guess
-        return
-    widths = Counter(len(split_cells(line, None)) for line in source.peek(PEEK))
-    if widths.total() >= _ENOUGH and _are_columns(widths):
-        warn(f"{source.name}: looks like columns; a segmenter takes each line for a sentence")
-
-
 def layout_of(arguments, source, inputs=None, task=LABELS):
     """The `Layout` of a source, from the options and, where they are silent, name and content.
 
@@ -168,17 +118,17 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
     trees = (task if inputs is None else inputs.task) == TREES
     task = _TASKS[task if inputs is None else inputs.task]
     name = (source.path or "").removesuffix(".gz")
-    chosen = arguments.format or _EXTENSIONS.get(os.path.splitext(name)[1].lower())
+    chosen = arguments.format or EXTENSIONS.get(os.path.splitext(name)[1].lower())
     if chosen is None and (inputs is None or inputs.task == SPANS) and are_annotated(source):
         chosen = "spans"
     if inputs is None and chosen is None:
-        chosen = task.formats[0] if len(task.formats) == 1 else _guess(source, arguments.separator)
+        chosen = task.formats[0] if len(task.formats) == 1 else guess(source, arguments.separator)
         tell(f"{source.name}: read as {chosen}; --format would say otherwise")
     elif inputs is not None and inputs.task == SPANS:
         _check_format(task, chosen or "plain text", source, task.formats)
     elif chosen is None and task.formats == ("segmented",):
         chosen = "segmented"
-        _warn_of_columns(source)
+        warn_of_columns(source)
     elif inputs is not None:
         _check_format(task, chosen, source, ("crfsuite",) if inputs.token is dict else task.formats)
         first = source.peek(1) if chosen is None else []
@@ -188,7 +138,7 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
                 break
             first = more
         if chosen is None:
-            chosen = "conllu" if first and _is_conllu(first[-1]) else "columns"
+            chosen = "conllu" if first and is_conllu(first[-1]) else "columns"
     if inputs is None and task is not _TASKS[LABELS]:
         _check_format(task, chosen, source, task.formats)
     tokens, label = arguments.tokens, arguments.label
@@ -378,12 +328,7 @@ def read_all(source, layout, inputs=None):
 def batches(source, layout, size, inputs=None):
     """Yield a corpus piece by piece, each as `read_all` returns it: ``size`` sentences, or for None all."""
     if layout.format == "spans":
-        found = False
-        for batch in batches_of_texts(source, layout.reading, size):
-            found = True
-            yield batch
-        if not found:
-            raise CommandError(f"{source.name}: there is no annotated text in it")
+        yield from batches_of_texts(source, layout.reading, size)
         return
     X, y, numbers = [], [], []
     segmented, found = layout.format == "segmented", False

@@ -7,7 +7,7 @@ is one text, or one on each line.
 import inspect
 import json
 import re
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
@@ -16,7 +16,7 @@ from ..formats.span_files import FORMATS, annotated, iter_spans, records
 from ..formats.span_records import Reading
 from ..formats.span_writing import write_spans
 from ..inspection import render
-from .common import output
+from .common import CommandError, output
 from .lines import Source
 
 WRITTEN = ("xml", "html", *FORMATS)
@@ -58,6 +58,10 @@ def _given(source):
 def batches(source, reading, size):
     """Yield annotated texts as (X, y, places), ``size`` at a time, or for None all; places are for errors."""
     found = annotated(_given(source), **reading)
+    first = next(found, None)
+    if first is None:
+        raise CommandError(f"{source.name}: there is no annotated text in it")
+    found = chain([first], found)
     while batch := list(islice(found, size)):
         yield [r.text for r, _ in batch], [spans for _, spans in batch], [r.place for r, _ in batch]
 
