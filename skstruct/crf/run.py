@@ -243,12 +243,17 @@ def warn_unless_converged(result, estimator):
 
 def check_values(task):
     """Raise if a value is too large to be squared."""
-    value = np.abs(task.bag.value)
-    if value.max(initial=0.0) > LARGEST:
-        k = int(value.argmax())
-        i, t = place(task.token, int(np.searchsorted(task.bag.start, k, side="right")) - 1)
+    value = task.bag.value
+    if task.dense and task.bag.start.shape[0] == 1:
+        value = task.dense.block.ravel()
+    if max(float(value.max(initial=0.0)), -float(value.min(initial=0.0))) > LARGEST:
+        k = int(np.abs(value).argmax())
+        token = int(np.searchsorted(task.bag.start, k, side="right")) - 1
+        if value is not task.bag.value:
+            token = k // task.dense.block.shape[1]
+        i, t = place(task.token, token)
         raise PlaceError(
-            i, t, f"values of features must be at most {LARGEST:g} in size, got {task.bag.value[k]:g}", "X"
+            i, t, f"values of features must be at most {LARGEST:g} in size, got {value[k]:g}", "X"
         )
 
 
