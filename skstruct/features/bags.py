@@ -32,7 +32,6 @@ from .bag_chunks import (
 from .base import Encoder
 from .encoded import Bag, Encoded, RowMap, no_grid
 from .feature_index import FeatureIndex
-from .names import named_bag
 from .pairs import Pairs
 
 CHUNK = 1024
@@ -313,13 +312,12 @@ class BagEncoder(Encoder):
         pairs.add(left, right)
 
     # -- what models and their readers ask ---------------------------------------------------------
-    @property
-    def n_features(self):
-        """Number of features in use."""
-        return self.index.n_rows
+    n_edge_rows = 1
 
-    n_node_rows = n_features
-    """Weight rows of the features of labels."""
+    @property
+    def n_node_rows(self):
+        """Weight rows of the features of labels."""
+        return self.index.n_rows
 
     def template_of_row(self, encoded):
         """See :class:`.base.Encoder`: the keys."""
@@ -328,16 +326,6 @@ class BagEncoder(Encoder):
     def row_names(self, rows):
         """The names of rows, {row: name}."""
         return self.index.row_names(rows)
-
-    def features_by_token(self, encoded, sequence):
-        """The features of one sequence, encoded; by token, of labels and of transitions, which have none.
-
-        Returns
-        -------
-        nodes, edges : list of lists of (row, value, name)
-        """
-        nodes = named_bag(encoded.bag, self.row_names)
-        return nodes, [[] for _ in sequence]
 
     def merged(self, encoders, counts, min_count):
         """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""

@@ -2,6 +2,9 @@
 
 import copy
 
+from .names import named_bag
+from .rows_as_features import bag_of
+
 
 class Encoder:
     """Turns tokens of one kind into rows of weights; subclasses are listed in :mod:`.choose`.
@@ -29,9 +32,6 @@ class Encoder:
     n_columns = 0
     """Columns of a token that input dropout could mask; 0 if a token is one item."""
 
-    n_edge_rows = 1
-    """Combinations that own a matrix of transition weights; the label bigram is the first."""
-
     has_bigram = True
     """Whether the label bigram is a feature."""
 
@@ -41,6 +41,31 @@ class Encoder:
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
         return copy.copy(self)
+
+    @property
+    def n_node_rows(self):
+        """Weight rows of the features of labels."""
+        return self.nodes.n_rows
+
+    @property
+    def n_edge_rows(self):
+        """Combinations that own a matrix of transition weights; the label bigram is the first."""
+        return self.edges.n_rows
+
+    @property
+    def n_features(self):
+        """Number of features in use."""
+        return self.n_node_rows
+
+    def features_by_token(self, encoded, sequence):
+        """The features of one sequence, encoded; by token, of labels and of transitions.
+
+        Returns
+        -------
+        nodes, edges : list of lists of (row, value, name)
+        """
+        nodes = named_bag(bag_of(encoded), self.row_names)
+        return nodes, [[] for _ in nodes]
 
     def template_of_row(self, encoded):
         """(n_node_rows,) the template, or the key, of each row as a number; None if nobody knows."""

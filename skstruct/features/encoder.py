@@ -46,6 +46,7 @@ class TemplateEncoder(Encoder):
         self.templates = templates
         self.min_count = min_count
         self.plan = plan = templates.compile()
+        self.has_bigram, self.n_columns = plan.bigram, plan.n_columns
         self.alphabets = [Alphabet() for _ in range(plan.n_columns)]
         self.derived = {}  # channel -> (Alphabet of values, int32 value id by string id)
         for channel in plan.channels:
@@ -289,26 +290,6 @@ class TemplateEncoder(Encoder):
         return self.nodes.n_rows
 
     # -- what models and their readers ask ---------------------------------------------------------
-    @property
-    def n_node_rows(self):
-        """Weight rows of the features of labels."""
-        return self.nodes.n_rows
-
-    @property
-    def n_edge_rows(self):
-        """Combinations that own a matrix of transition weights; the label bigram is the first."""
-        return self.edges.n_rows
-
-    @property
-    def has_bigram(self):
-        """Whether the label bigram is a feature."""
-        return self.plan.bigram
-
-    @property
-    def n_columns(self):
-        """Columns of a token that are read."""
-        return self.plan.n_columns
-
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`."""
         twin, number_of = self.copy(), pairs_by_compound(self.table)

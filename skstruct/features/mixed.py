@@ -57,6 +57,10 @@ class MixedEncoder(Encoder):
 
     def __init__(self, numbers, others, mask, columns):
         self.numbers, self.others, self.mask, self.columns = numbers, others, mask, columns
+        self.features = numbers.features  # how numbers count
+        self.templates, self.min_count = others.templates, others.min_count
+        # Input dropout masks numbers with the first column of the strings.
+        self.has_bigram, self.n_columns = others.has_bigram, others.n_columns
         self._names = None  # those of the last matrix, and of its two parts
 
     def copy(self):
@@ -70,31 +74,6 @@ class MixedEncoder(Encoder):
     def TOKENS(self):
         """Types of tokens it is for."""
         return (MixedTokens,) if self.mask is None else (Rows,)
-
-    @property
-    def features(self):
-        """How numbers count."""
-        return self.numbers.features
-
-    @property
-    def templates(self):
-        """The templates of the strings."""
-        return self.others.templates
-
-    @property
-    def min_count(self):
-        """The cut-off of the features that are not dense."""
-        return self.others.min_count
-
-    @property
-    def has_bigram(self):
-        """Whether the label bigram is a feature."""
-        return self.others.has_bigram
-
-    @property
-    def n_columns(self):
-        """Columns of a token that input dropout could mask; numbers are masked with the first one."""
-        return self.others.n_columns
 
     @property
     def n_edge_rows(self):

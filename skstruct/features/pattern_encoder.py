@@ -41,6 +41,7 @@ class PatternEncoder(Encoder):
 
     def __init__(self, patterns, min_count=1):
         self.templates = patterns
+        self.has_bigram, self.n_columns = patterns.bigram, patterns.n_columns
         self.min_count = min_count
         self.first_type = None  # str or tuple, from the first corpus
         self.nodes, self.edges = FeatureIndex(), FeatureIndex(1)
@@ -114,31 +115,6 @@ class PatternEncoder(Encoder):
     def token_type(self):
         """Of tokens; of a model from a file that reads one column, tuples will do as well as str."""
         return self.first_type or (tuple if self.n_columns > 1 else str)
-
-    @property
-    def n_features(self):
-        """Number of features in use."""
-        return self.nodes.n_rows
-
-    @property
-    def n_node_rows(self):
-        """Weight rows of the features of labels."""
-        return self.nodes.n_rows
-
-    @property
-    def n_edge_rows(self):
-        """Combinations that own a matrix of transition weights; the label bigram is the first."""
-        return self.edges.n_rows
-
-    @property
-    def has_bigram(self):
-        """Whether the label bigram is a feature."""
-        return self.templates.bigram
-
-    @property
-    def n_columns(self):
-        """Columns of a token that are read."""
-        return self.templates.n_columns
 
     def template_of_row(self, encoded):
         """(n_node_rows,) the pattern of each feature, as a number."""

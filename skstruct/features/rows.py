@@ -16,9 +16,8 @@ from ..data.inputs import PLACE, PlaceError, describe, place
 from ..data.matrix import Rows
 from .base import Encoder
 from .encoded import Bag, Dense, Encoded, RowMap, no_bag, no_grid
-from .names import named_bag
 from .numeric import NumericFeatures, exact_sum, warn_unless_centred
-from .rows_as_features import bag_of, windowed, with_bias
+from .rows_as_features import windowed, with_bias
 
 SOME_ROWS = 4096
 """Dense rows that are read at a time where a copy is made."""
@@ -210,13 +209,12 @@ class RowsEncoder(Encoder):
         self.order, self.row_of, self.n_rows = order, row_of, self.n_rows + columns.shape[0]
 
     # -- what models and their readers ask ---------------------------------------------------------
-    @property
-    def n_features(self):
-        """Number of features in use."""
-        return self.n_rows
+    n_edge_rows = 1
 
-    n_node_rows = n_features
-    """Weight rows of the features of labels."""
+    @property
+    def n_node_rows(self):
+        """Weight rows of the features of labels."""
+        return self.n_rows
 
     def template_of_row(self, encoded):
         """See :class:`.base.Encoder`: those of columns that were encoded before."""
@@ -239,16 +237,6 @@ class RowsEncoder(Encoder):
         """The names of rows, {row: name}."""
         columns = self.order[self.row_of[self.order] >= 0].tolist()
         return {row: self._name(c) for c, row in zip(columns, self.row_of[columns].tolist()) if row in rows}
-
-    def features_by_token(self, encoded, sequence):
-        """The features of one sequence, encoded; by token, of labels and of transitions, which have none.
-
-        Returns
-        -------
-        nodes, edges : list of lists of (row, value, name)
-        """
-        nodes = named_bag(bag_of(encoded), self.row_names)
-        return nodes, [[] for _ in nodes]
 
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`; dense rows keep all columns."""
