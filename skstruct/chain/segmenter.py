@@ -128,6 +128,8 @@ class Segmenter(
     tagger_: Any = field(init=False)
     tagged_: bool = field(init=False)
 
+    explained_as = "segmenter"
+
     def __sklearn_tags__(self) -> Any:
         return text_tags(super().__sklearn_tags__())
 

@@ -13,6 +13,7 @@ scikit-learn's.
 from .coefficients_of import Coefficients, coefficients
 from .error_lists import Confusion, Errors, Example, errors
 from .explaining import explain
+from .explanations import ArcExplanation, Counterfactual, Explanation, TokenExplanation, TreeExplanation
 from .feature_lists import feature_weights, features_of, transition_weights
 from .history_display import HistoryDisplay
 from .html import Html
@@ -20,9 +21,7 @@ from .label_displays import LabelConfusionDisplay, TransitionDisplay
 from .path_display import RegularizationPathDisplay
 from .pictures import render
 from .reliability import ReliabilityDisplay
-from .rendering import Counterfactual, Explanation, TokenExplanation
 from .sizes import SizeCurve, size_curve
-from .trees import ArcExplanation, TreeExplanation
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 from .weights_display import FeatureWeightsDisplay
 

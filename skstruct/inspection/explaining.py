@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
-from ..data.inputs import WORDS, as_sequences
+from .._sklearn import innermost
 from ..data.schemes import words_to_labels
 from ..data.segmented import as_pieces, as_words, cut
-from .layers import innermost
+from .explanations import Explanation, TreeExplanation
 from .of_chains import explain_chain
 from .of_rerankers import explain_reranker
 from .of_words import explain_words
-from .rendering import Explanation
-from .trees import TreeExplanation, explain_tree
+from .trees import explain_tree
 
 
 def explain(
@@ -71,27 +71,23 @@ def explain(
     True
     """
     inner, X = innermost(tagger, [sequence])
-    model = getattr(inner, "_model", None)
-    if hasattr(model, "arcs"):
-        if labels is not None:
-            raise ValueError("explain takes no labels of a parser: it explains the tree that is predicted")
-        return explain_tree(model, *as_sequences(X), inner._beam())
-    return _with_tokens_of(_explained(inner, X, labels), sequence)
+    found = _explained(inner, X, labels)
+    if isinstance(found, TreeExplanation) or isinstance(sequence, str):
+        return found
+    if not isinstance(sequence, (list, tuple)) or len(sequence) != len(found.tokens):
+        return found
+    # the tokens as they entered a pipeline
+    tokens = [replace(token, token=given) for token, given in zip(found.tokens, sequence)]
+    return replace(found, tokens=tokens)
 
 
 def _explained(inner, X, labels, **options):
     """The explanation of the only sequence of ``X``."""
-    model = getattr(inner, "_model", None)
-    if hasattr(inner, "tagger_"):
-        return _explain_segmenter(inner, X, labels)
-    if hasattr(model, "chain"):
-        return explain_chain(inner, X, labels, **options)
-    if hasattr(model, "scorer") and model.inputs.task == WORDS:
-        return explain_words(inner, X, labels)
-    if hasattr(inner, "base_"):
-        return explain_reranker(inner, X, labels)
-    kind = type(inner).__name__
-    raise TypeError(f"explain needs a tagger, a segmenter, a re-ranker or a parser, got a {kind}")
+    kind = getattr(inner, "explained_as", None)
+    if kind not in _EXPLAINED:
+        name = type(inner).__name__
+        raise TypeError(f"explain needs a tagger, a segmenter, a re-ranker or a parser, got a {name}")
+    return _EXPLAINED[kind](inner, X, labels, **options)
 
 
 def _explain_segmenter(segmenter, X, labels):
@@ -109,14 +105,14 @@ def _explain_segmenter(segmenter, X, labels):
         word, tag = item if segmenter.tagged_ else (item, "")
         segments.append((at, at + len(word), tag))
         at += len(word)
-    return found._replace(segments=segments)
+    return replace(found, segments=segments)
 
 
-def _with_tokens_of(found, sequence):
-    """The explanation with the tokens as they entered a pipeline, if they are as many."""
-    if isinstance(sequence, str) or not isinstance(sequence, (list, tuple)):
-        return found
-    if len(sequence) != len(found.tokens):
-        return found
-    pairs = zip(found.tokens, sequence)
-    return found._replace(tokens=[token._replace(token=given) for token, given in pairs])
+_EXPLAINED = {
+    "chain": explain_chain,
+    "segmenter": _explain_segmenter,
+    "words": explain_words,
+    "lattice": explain_reranker,
+    "tree": explain_tree,
+}
+"""What explains an estimator, by what it declares as ``explained_as``."""

@@ -1,15 +1,21 @@
-"""An explanation, and how it is shown."""
+"""What `explain` returns: contributions that add up to scores, as text, frame, dict and HTML."""
 
 from __future__ import annotations
 
-from math import fsum, inf
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from itertools import groupby
+from math import fsum, inf, isfinite
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .explanation_html import explanation_html
-from .frames import new_frame
-from .html import Shown
+from .arcs import arcs as drawn_arcs
+from .html import LONG, SHORT, Shown, bar, box, cell, escaped, note, table
+from .lines import Mark, line
+from .weight_tables import new_frame
+
+TOP, MOST = 10, 200
+"""In HTML: contributions listed of a token, others being one line; tokens whose contributions are listed."""
 
 
 class Counterfactual(NamedTuple):
@@ -27,7 +33,39 @@ class Counterfactual(NamedTuple):
     features: list[str]
 
 
-class TokenExplanation(NamedTuple):
+class _Contributions:
+    """Lists of (feature, contribution), in the attributes that ``_lists`` names, that add up to a score."""
+
+    _lists: ClassVar[dict[str, str]]  # {attribute: what `to_frame` calls it}
+
+    def _parts(self):
+        """(kind, feature, contribution) of all."""
+        lists = self._lists.items()
+        return [(kind, feature, x) for name, kind in lists for feature, x in getattr(self, name)]
+
+    @property
+    def score(self) -> float:
+        """The sum of all contributions."""
+        return fsum(value for _, _, value in self._parts())
+
+    @property
+    def largest(self) -> list[tuple[str, float]]:
+        """All contributions but those of 0, largest first."""
+        parts = [(name, value) for _, name, value in self._parts() if value != 0.0]
+        return sorted(parts, key=lambda part: -abs(part[1]))
+
+    def _as_dict(self):
+        entry = {**vars(self), "score": self.score, "margin": None if self.margin == inf else self.margin}
+        for name, value in entry.items():
+            if isinstance(value, np.ndarray):
+                entry[name] = value.tolist()
+            elif isinstance(value, Counterfactual):
+                entry[name] = value._asdict()
+        return entry
+
+
+@dataclass(frozen=True)
+class TokenExplanation(_Contributions):
     """What one token adds to the score of a labelling.
 
     Attributes
@@ -40,17 +78,14 @@ class TokenExplanation(NamedTuple):
         transitions conditioned on the observation, and -inf for each constraint that is broken. Empty for
         the first token, unless a constraint is.
     runner_up : object
-        The label of this token in the best labelling that gives it another one; None if there is no
-        such labelling.
+        The label of this token in the best labelling that gives it another one; None if there is none.
     margin : float
-        By how much that labelling falls behind, in score; negative if it is the better one, inf if
+        By how much that labelling falls behind in score; negative if it is the better one, inf if
         there is none.
     counterfactual : Counterfactual or None
-        Features of this token whose removal makes the model give it another label, and which label that is.
-        Of taggers it is a smallest set, removed from this token alone; None if no set does, or if the model
-        does not give the token this label in the first place. Of segmenters by beam search and of re-rankers
-        the features are removed from the whole model, and the set is found by search: none of them can be
-        spared, but there may be smaller ones, and None means that none was found.
+        Of chain taggers: the smallest set of features of this token whose removal makes the model give it
+        another label, and which label that is. None if no set does, if the model does not give the
+        token this label in the first place, and of segmenters by beam search and re-rankers.
     """
 
     token: object
@@ -61,13 +96,128 @@ class TokenExplanation(NamedTuple):
     margin: float
     counterfactual: Counterfactual | None = None
 
-    @property
-    def score(self) -> float:
-        """The sum of all contributions."""
-        return fsum(value for _, value in self.features + self.transitions)
+    _lists = {"features": "feature", "transitions": "transition"}
+
+    def _would(self):
+        """What would have to change, as a sentence of HTML."""
+        change = self.counterfactual
+        if change is None:
+            return "The model itself says something else here." if self.margin < 0 else ""
+        names = ", ".join(f"<b>{escaped(name, SHORT)}</b>" for name in change.features[:TOP])
+        if len(change.features) > TOP:
+            names += f" and {len(change.features) - TOP} more"
+        return f"Without {names} it would be {escaped(change.label)}."
 
 
-class Explanation(NamedTuple):
+@dataclass(frozen=True)
+class ArcExplanation(_Contributions):
+    """What speaks for one arc.
+
+    Attributes
+    ----------
+    word : object
+        The token.
+    head : int
+        Position of the head, 1-based; 0 at the root.
+    label : object
+        None without labels.
+    action : str or None
+        The action that makes the arc; None of the root, which is left over.
+    features : list of (str, float)
+        Features of the state before the action, with their weights for it.
+    label_features : list of (str, float)
+        Features of the arc, with their weights for the label.
+    others : dict
+        The scores of the other actions in that state, without labels.
+    runner_up : object
+        The label with the next best score; None if there is no other.
+    margin : float
+        By how much that falls behind; negative if it is the better one, inf if there is no other.
+    """
+
+    word: object
+    head: int
+    label: object
+    action: str | None
+    features: list[tuple[str, float]]
+    label_features: list[tuple[str, float]]
+    others: dict[str, float]
+    runner_up: object
+    margin: float
+
+    _lists = {"features": "action", "label_features": "label"}
+
+
+class _Explained(Shown):
+    """An explanation of several items; a subclass says what stands beside the contributions of each."""
+
+    _columns: ClassVar[tuple[str, ...]]  # of `to_frame`, before kind, feature and contribution
+    _first: ClassVar[int] = 0  # number of the first item
+
+    def _numbered(self):
+        return enumerate(self._items(), self._first)
+
+    def describe(self, top: int = 5) -> str:
+        """The explanation as text, with the ``top`` largest contributions to each token or arc."""
+        lines = self._title()
+        for k, item in self._numbered():
+            parts = item.largest
+            lines.append(self._heading(k, item))
+            lines += [f"    {value:+.3f}  {printable(name)}" for name, value in parts[:top]]
+            if len(parts) > top:
+                lines.append(f"    {fsum(value for _, value in parts[top:]):+.3f}  {len(parts) - top} more")
+        return "\n".join(lines)
+
+    __str__ = describe
+
+    def to_frame(self) -> Any:
+        """The explanation as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each contribution: ``position``, ``token`` and ``label``, or of a tree ``position``
+            counted from 1, ``word``, ``head`` and ``label``; then ``kind`` ("feature" or "transition", of a
+            tree "action" or "label"), ``feature`` and ``contribution``.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        rows = [
+            (k, *(getattr(item, name) for name in self._columns), *part)
+            for k, item in self._numbered()
+            for part in item._parts()
+        ]
+        names = ["position", *self._columns, "kind", "feature", "contribution"]
+        columns = dict(zip(names, map(list, zip(*rows)))) if rows else {name: [] for name in names}
+        return new_frame(columns, type(self).__name__)
+
+    def _details(self, heading):
+        """What each item's contributions are, as a list of HTML; and a note if there are too many items."""
+        listed = [(k, item, item.largest) for k, item in list(self._numbered())[:MOST]]
+        finite = [abs(x) for _, _, parts in listed for _, x in parts if isfinite(x)]
+        largest, more = max(finite, default=0.0), len(self._items()) - len(listed)
+        rest = f"{more:,} more {self._columns[0]}s; to_frame() has all of them"
+        found = [_contributions(heading(k, item), item, parts, largest) for k, item, parts in listed]
+        return found, note(rest) if more else ""
+
+
+def _contributions(heading, item, parts, largest):
+    """Bars that add up to a score, under a line that opens them; ``parts``: (name, value), largest first."""
+    rows = [(escaped(name, LONG), value) for name, value in parts[:TOP]]
+    if len(parts) > TOP:
+        rows.append((f"<i>{len(parts) - TOP} more</i>", fsum(value for _, value in parts[TOP:])))
+    cells = [(cell(bar(value, largest)), cell(f"{value:+.3f}", "number"), cell(name)) for name, value in rows]
+    total = cell(""), cell(f"<b>{item.score:+.3f}</b>", "number"), cell("all together")
+    would = item._would() if isinstance(item, TokenExplanation) else ""
+    below = note(would) if would else ""
+    return f"<details><summary>{heading}</summary>{table([*cells, total])}{below}</details>"
+
+
+@dataclass(frozen=True)
+class Explanation(_Explained):
     """Why a labelling has the score it has; ``print`` shows the essence, a notebook a picture.
 
     Attributes
@@ -86,26 +236,21 @@ class Explanation(NamedTuple):
     tokens: list[TokenExplanation]
     segments: list[tuple[int, int, str]] | None = None
 
-    def describe(self, top: int = 5) -> str:
-        """The explanation as text, with the ``top`` largest contributions to each token."""
-        lines = [f"score {self.score:+.3f}"]
-        for t, token in enumerate(self.tokens):
-            head = f"{t} {printable(_short(token.token))} -> {printable(str(token.label))}"
-            if token.margin < inf:
-                other = printable(str(token.runner_up))
-                head += f" ({token.score:+.3f}; {other} instead: {-token.margin:+.3f})"
-            else:
-                head += f" ({token.score:+.3f}; no other label is possible)"
-            lines.append(head)
-            parts = [part for part in token.features + token.transitions if part[1] != 0.0]
-            parts.sort(key=lambda part: -abs(part[1]))
-            lines += [f"    {value:+.3f}  {printable(name)}" for name, value in parts[:top]]
-            if len(parts) > top:
-                rest = fsum(value for _, value in parts[top:])
-                lines.append(f"    {rest:+.3f}  {len(parts) - top} more")
-        return "\n".join(lines)
+    _columns = "token", "label"
 
-    __str__ = describe
+    def _items(self):
+        return self.tokens
+
+    def _title(self):
+        return [f"score {self.score:+.3f}"]
+
+    def _heading(self, t, token):
+        text = repr(token.token)
+        short = printable(text if len(text) <= 40 else text[:37] + "...")
+        rival = "no other label is possible"
+        if token.margin < inf:
+            rival = f"{printable(str(token.runner_up))} instead: {-token.margin:+.3f}"
+        return f"{t} {short} -> {printable(str(token.label))} ({token.score:+.3f}; {rival})"
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as dicts and lists, all contributions included.
@@ -114,52 +259,79 @@ class Explanation(NamedTuple):
         -------
         dict
             ``labels``, ``score``, ``segments``, and ``tokens``, a list of dicts with the attributes of
-            `TokenExplanation` and its ``score``. Tokens that are arrays become lists.
+            `TokenExplanation` and its ``score``. Tokens that are arrays become lists, a margin of inf None.
         """
-        tokens = []
-        for token in self.tokens:
-            entry = {**token._asdict(), "score": token.score}
-            if isinstance(token.token, np.ndarray):
-                entry["token"] = token.token.tolist()
-            if token.counterfactual is not None:
-                entry["counterfactual"] = token.counterfactual._asdict()
-            tokens.append(entry)
+        tokens = [token._as_dict() for token in self.tokens]
         return {"labels": self.labels, "score": self.score, "segments": self.segments, "tokens": tokens}
 
-    def to_frame(self) -> Any:
-        """The explanation as a table.
+    def _repr_html_(self) -> str:
+        """The sequence, and for each token bars; tokens of no segment are folded."""
+        chunks = self.segments is not None
+        marks = [Mark(t, t + 1, str(token.label)) for t, token in enumerate(self.tokens)]
+        if chunks:
+            marks = [Mark(*segment) for segment in self.segments]
+        lines, rest = self._details(_heading_of_token)
+        details = ""
+        for outside, run in groupby(enumerate(lines), lambda each: chunks and self.labels[each[0]] == "O"):
+            places, shown = zip(*run)
+            details += self._folded(places, shown) if outside and len(places) > 1 else "".join(shown)
+        sequence = line([token.token for token in self.tokens], marks)
+        return box(sequence + note(f"score {self.score:+.3f}") + details + rest)
 
-        Returns
-        -------
-        pandas.DataFrame
-            One row for each contribution: ``position``, ``token``, ``label``, ``kind`` ("feature" or
-            "transition"), ``feature`` and ``contribution``.
+    def _folded(self, places, shown):
+        words = " ".join(escaped(self.tokens[t].token, SHORT // 4) for t in places[:TOP])
+        words += " …" * (len(places) > TOP)
+        heading = f"{places[0]}–{places[-1]} {words} → <b>O</b>"
+        return f"<details><summary>{heading}</summary>{''.join(shown)}</details>"
 
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        rows = [
-            (t, token.token, token.label, kind, name, value)
-            for t, token in enumerate(self.tokens)
-            for kind, parts in (("feature", token.features), ("transition", token.transitions))
-            for name, value in parts
-        ]
-        names = ["position", "token", "label", "kind", "feature", "contribution"]
-        columns = dict(zip(names, map(list, zip(*rows)))) if rows else {name: [] for name in names}
-        return new_frame(columns, "Explanation")
+
+def _heading_of_token(t, token):
+    heading = f"{t} {escaped(token.token)} → <b>{escaped(token.label)}</b> {token.score:+.3f}"
+    if token.margin < inf:
+        heading += f" ({escaped(token.runner_up)} instead: {-token.margin:+.3f})"
+    return heading
+
+
+@dataclass(frozen=True)
+class TreeExplanation(_Explained):
+    """Why a tree has its arcs; ``print`` shows the essence.
+
+    Attributes
+    ----------
+    tree : list of (head, label), or of heads
+    arcs : list of ArcExplanation
+        One for each word.
+    """
+
+    tree: list[Any]
+    arcs: list[ArcExplanation]
+
+    _columns = "word", "head", "label"
+    _first = 1
+
+    def _items(self):
+        return self.arcs
+
+    def _title(self):
+        return []
+
+    def _heading(self, k, arc):
+        word, label = printable(repr(arc.word)), printable(str(arc.label))
+        return f"{k} {word} <- {arc.head} {label} ({arc.score:+.3f})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as dicts, lists, strings and numbers."""
+        return {"tree": self.tree, "arcs": [arc._as_dict() for arc in self.arcs]}
 
     def _repr_html_(self) -> str:
-        return explanation_html(self)
+        lines, rest = self._details(_heading_of_arc)
+        tree = [arc.head for arc in self.arcs], [arc.label for arc in self.arcs]
+        return box(drawn_arcs([arc.word for arc in self.arcs], tree) + "".join(lines) + rest)
 
-    to_html = Shown.to_html
 
-
-def _short(token):
-    """A token in at most 40 characters."""
-    text = repr(token)
-    return text if len(text) <= 40 else text[:37] + "..."
+def _heading_of_arc(k, arc):
+    label = "" if arc.label is None else f"<b>{escaped(arc.label)}</b> "
+    return f"{k} {escaped(arc.word)} ← {arc.head} {label}{arc.score:+.3f}"
 
 
 def printable(text):

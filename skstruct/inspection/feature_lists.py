@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._sklearn import innermost
 from ..data.inputs import as_tokens, describe
 from ..data.matrix import SequenceMatrix
 from ..data.segmented import as_pieces
-from .layers import innermost
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 
 

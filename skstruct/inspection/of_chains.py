@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import fsum, inf
 
 import numpy as np
 
 from ..data.inputs import as_sequences, as_tokens, check_same_lengths, describe, lengths_of
 from ..data.scheme_rules import are_chunks
+from .explanations import Explanation, TokenExplanation
 from .feature_lists import active_features, chain_of, tokens_of, weight_rows
 from .lines import segments_of
-from .rendering import Explanation, TokenExplanation
 from .runners_up import (
     best_with_each_label,
     best_with_each_label_of_pairs,
@@ -55,7 +56,7 @@ def explain_chain(tagger, X, labels=None, allowed=None):
     score = fsum(x for token in tokens for _, x in token.features + token.transitions)
     rivals = zip(*runners_up(best, path, score))
     tokens = [
-        token._replace(runner_up=None if other < 0 else model.labels.values[other], margin=margin)
+        replace(token, runner_up=None if other < 0 else model.labels.values[other], margin=margin)
         for token, (other, margin) in zip(tokens, rivals)
     ]
     return Explanation(labels, score, tokens, None if spans is None else spans(labels))

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.calibration import CalibrationDisplay
 
+from .._sklearn import final_step
 from ..data.inputs import PlaceError, check_same_lengths
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.types import Corpus
-from ..metrics.confidence import Strategy, final_step, reliability
+from ..metrics.confidence import Strategy, reliability
 from .plotting import check_matplotlib
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .rendering import Counterfactual
+from .explanations import Counterfactual
 
 CLEAR = 1e-9
 """By how much, relative to the scores, another label has to be better: more than is lost in rounding."""

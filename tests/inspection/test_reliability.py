@@ -39,7 +39,10 @@ def test_tokens(pyplot, tagged):
     np.testing.assert_array_equal(display.line_.get_ydata(), display.accuracy)
     assert display.count.sum() == sum(map(len, y))
     assert display.figure_ is display.ax_.figure
-    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["Perfectly calibrated", "L1CRF"]
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == [
+        "Perfectly calibrated",
+        "L1CRF",
+    ]
     again = ReliabilityDisplay.from_predictions(
         y, crf.predict_marginals(X), labels=crf.classes_, n_bins=5, ax=display.ax_, name="five", color="red"
     )
