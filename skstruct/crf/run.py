@@ -127,11 +127,7 @@ class CRFRun:
                 found = self.checkpoint.load()
                 passes.extend([] if found is None else found[0]["history"])
                 resumed = len(passes)
-            try:
-                result = self._solve(warm, on_pass, interrupt)
-            finally:
-                if self.checkpoint is not None:
-                    self.checkpoint.close()
+            result = self._solve(warm, on_pass, interrupt)
             events.end_open()
             fitted = self.fitted(result)
             events.end_fit(fitted)

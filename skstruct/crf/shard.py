@@ -24,9 +24,9 @@ from .choose_pairs import (
     list_features,
 )
 from .choose_transitions import shown_conditioned, shown_label_pairs
+from .learning_rate import choose_rate
 from .objective import CRFObjective
 from .options import ObjectiveOptions
-from .sgd import choose_rate
 from .view import View
 
 
@@ -194,7 +194,8 @@ class CRFShard:
         """(F * (L + 1),): how often features of the rows ``kept`` (R,) occur unlabelled, and with labels."""
         rows, L = self.rows.nodes, self.whole.n_labels
         number = np.cumsum(kept) - 1
-        mine = np.flatnonzero((rows >= 0) & kept[rows])
+        mine = np.flatnonzero(rows >= 0)
+        mine = mine[kept[rows[mine]]]
         if self.listed is None:
             self.row_counts(None, None)
         of_row = np.full(rows.shape[0], -1, np.int32)

@@ -100,6 +100,7 @@ def as_sequences(X, name="X", item="token"):
     if not _is_sequence(X):
         raise ValueError(
             f"{name} must be a list of sequences, got {describe(X)}"
+            + (f"; write {name} = [text.split()]" if isinstance(X, str) and " " in X else "")
             + ("; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else "")
         )
     if getattr(X, "ndim", 1) > 1 and not isinstance(X, np.ndarray):
@@ -111,7 +112,7 @@ def as_sequences(X, name="X", item="token"):
     if odd:
         for i, sequence in enumerate(sequences):
             if type(sequence) in odd:
-                sequences[i] = _one_sequence(sequence, name, item, i)
+                sequences[i] = _one_sequence(sequences, name, item, i)
     if np.ndarray in set(map(type, sequences)):
         for i, sequence in enumerate(sequences):
             if isinstance(sequence, np.ndarray):
@@ -121,20 +122,37 @@ def as_sequences(X, name="X", item="token"):
     return sequences
 
 
-def _one_sequence(sequence, name, item, i):
+def _one_sequence(sequences, name, item, i):
+    sequence = sequences[i]
     if isinstance(sequence, str):
-        hint = f"; use list(text) if its characters are the {item}s" if sequence else ""
-        raise PlaceError(
-            i, None, f"{PLACE} is the {describe(sequence)} where a list of {item}s belongs{hint}", name
-        )
+        text = f"{PLACE} is the {describe(sequence)} where a list of {item}s belongs"
+        raise PlaceError(i, None, text + _hint(sequences, name, item, i), name)
     if is_frame(sequence):
         if len(sequence):
             what = f"is a table, other sequences are lists of {item}s"
             raise PlaceError(i, None, f"{PLACE} {what}", name)
         return []
     if not _is_sequence(sequence):
-        raise PlaceError(i, None, f"{PLACE} must be a list of {item}s, got {describe(sequence)}", name)
+        one = all(type(other) is type(sequence) for other in sequences)
+        if one and isinstance(sequence, dict):
+            hint = f"; if these are the {item}s of one sentence, write {name} = [sentence]"
+        else:
+            hint = ""
+        raise PlaceError(i, None, f"{PLACE} must be a list of {item}s, got {describe(sequence)}{hint}", name)
     return list(_elements(sequence))
+
+
+def _hint(sequences, name, item, i):
+    """What to write where sequence i is a str."""
+    if len(sequences[i].split()) > 1:
+        return f"; text.split() makes {item}s of the words of a text"
+    found = ""
+    if all(isinstance(sequence, str) for sequence in sequences):
+        one = "sentence" if item == "token" else f"{item}s"
+        found = f"; if these are the {item}s of one sentence, write {name} = [{one}]"
+    if item == "token" and sequences[i]:
+        found += f"; use list(text) only if the characters are the {item}s"
+    return found
 
 
 def as_tokens(X, name="X"):
