@@ -10,11 +10,10 @@ these functions return prints as text, is drawn by notebooks, and turns into fra
 scikit-learn's.
 """
 
-from .coefficients_of import Coefficients, coefficients
 from .error_lists import Confusion, Errors, Example, errors
 from .explaining import explain
 from .explanations import ArcExplanation, Counterfactual, Explanation, TokenExplanation, TreeExplanation
-from .feature_lists import feature_weights, features_of, transition_weights
+from .feature_lists import Coefficients, coefficients, feature_weights, features_of, transition_weights
 from .history_display import HistoryDisplay
 from .html import Html
 from .label_displays import LabelConfusionDisplay, TransitionDisplay

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..data.inputs import TREES, WORDS
 from ..data.scheme_rules import are_chunks
 from ..data.segmented import as_pieces, as_words
 from .html import readable
-from .kinds import TREES, WORDS, kind_of
-from .lines import segments_of
-from .pictures import checked, tree_of
+from .pictures import checked, kind_of, segments_of, tree_of
 
 NONE = "(none)"
 """Stands for no segment."""

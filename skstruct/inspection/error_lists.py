@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from .._sklearn import innermost
+from ..data.inputs import WORDS
 from ..data.types import Corpus
 from .differences import Difference, differences
 from .html import Shown, bar, box, cell, escaped, note, readable, table
-from .kinds import WORDS
 from .weight_tables import new_frame
 
 EXAMPLES, SHOWN = 3, 20

@@ -11,7 +11,7 @@ import numpy as np
 
 from .arcs import arcs as drawn_arcs
 from .html import LONG, SHORT, Shown, bar, box, cell, escaped, note, table
-from .lines import Mark, line
+from .pictures import Mark, line
 from .weight_tables import new_frame
 
 TOP, MOST = 10, 200

@@ -15,7 +15,7 @@ from ..reranker.model import choose
 from ..reranker.parts import feature_names, parts_of
 from .explanations import Explanation, TokenExplanation
 from .feature_lists import tokens_of, weight_rows
-from .lines import segments_of
+from .pictures import segments_of
 
 
 def explain_reranker(reranker, X, labels=None):
