@@ -113,11 +113,6 @@ class LabelConfusionDisplay(_LabelMatrix):
         estimator: Any,
         X: Corpus,
         y: Corpus,
-        *,
-        labels: ArrayLike | None = None,
-        normalize: Normalize | None = None,
-        errors_only: bool = False,
-        ax: Any = None,
         **kwargs: Any,
     ) -> Self:
         """Draw what a fitted model confuses.
@@ -128,10 +123,8 @@ class LabelConfusionDisplay(_LabelMatrix):
             That predicts labels of tokens.
         X, y
             As of its ``fit``.
-        labels, normalize, errors_only
+        **kwargs
             As of :meth:`from_predictions`.
-        ax, **kwargs
-            As of :meth:`plot`.
 
         Returns
         -------
@@ -145,10 +138,7 @@ class LabelConfusionDisplay(_LabelMatrix):
             As of :meth:`from_predictions`.
         """
         check_matplotlib(cls.__name__)
-        return cls.from_predictions(
-            y, estimator.predict(X), labels=labels, normalize=normalize, errors_only=errors_only, ax=ax,
-            **kwargs,
-        )  # fmt: skip
+        return cls.from_predictions(y, estimator.predict(X), **kwargs)
 
     @classmethod
     def from_predictions(

@@ -88,11 +88,7 @@ class ReliabilityDisplay(CalibrationDisplay):
         y: Corpus,
         *,
         scheme: str | None = None,
-        n_bins: int = 10,
-        strategy: Strategy = "quantile",
         name: str | None = None,
-        ax: Any = None,
-        ref_line: bool = True,
         **kwargs: Any,
     ) -> Self:
         """Draw the reliability of a fitted model's predictions.
@@ -105,12 +101,10 @@ class ReliabilityDisplay(CalibrationDisplay):
         scheme : str, optional
             Take the predicted segments under this label scheme instead of tokens. Of a segmenter it is always
             the words.
-        n_bins, strategy
-            As of `skstruct.metrics.reliability`.
         name : str, optional
             By default the name of the estimator's class.
-        ax, ref_line, **kwargs
-            As of :meth:`plot`.
+        **kwargs
+            As of :meth:`from_predictions`.
 
         Returns
         -------
@@ -131,10 +125,7 @@ class ReliabilityDisplay(CalibrationDisplay):
         else:
             y_true, y_proba = _segments(model, X, y, scheme)
             labels = None
-        return cls.from_predictions(
-            y_true, y_proba, labels=labels, n_bins=n_bins, strategy=strategy, name=name, ax=ax,
-            ref_line=ref_line, **kwargs,
-        )  # fmt: skip
+        return cls.from_predictions(y_true, y_proba, labels=labels, name=name, **kwargs)
 
     @classmethod
     def from_predictions(
