@@ -16,17 +16,13 @@ import hashlib
 import os
 import shutil
 import stat
+import sys
 import tempfile
 import warnings
 from contextlib import suppress
 
 import numba
 from numba import config
-
-try:
-    from numba.misc.appdirs import AppDirs
-except ImportError:
-    AppDirs = None
 
 from .sources import HASH, PACKAGE, are_edited
 
@@ -50,6 +46,15 @@ def _own():
     return f"{_PREFIX}-of-{hashlib.sha256(PACKAGE.encode()).hexdigest()[:16]}"
 
 
+def _user_cache():
+    """The folder for caches of this user, as the system has it."""
+    if sys.platform == "win32":
+        return os.environ.get("LOCALAPPDATA", "")
+    if sys.platform == "darwin":
+        return os.path.expanduser("~/Library/Caches")
+    return os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+
+
 def _make_private_folder():
     """Return a folder for temporary files that nobody else can write to.
 
@@ -70,9 +75,9 @@ def _make_private_folder():
 def _own_places():
     """Yield the places that hold kernels of this installation only, the preferred one first."""
     yield os.path.join(PACKAGE, "__pycache__")
-    home = AppDirs(appname="numba", appauthor=False).user_cache_dir if AppDirs else ""
+    home = _user_cache()
     if os.path.isabs(home):  # "~/.cache" where the user has no home
-        yield os.path.join(home, _own())
+        yield os.path.join(home, _PREFIX, _own())
     with suppress(OSError):
         yield os.path.join(_make_private_folder(), _own())
 

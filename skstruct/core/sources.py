@@ -13,14 +13,13 @@ chain/visit.py chain/viterbi.py chain/viterbi_second.py
 cluster/weights.py
 core/codes.py core/compile.py core/feature_table.py core/hashing.py core/interning.py core/linking.py
 core/noise.py core/penalties.py core/prefetch.py core/rules.py core/store.py
-crf/choose_pairs.py crf/exp_transitions.py crf/expectations.py crf/lattice.py crf/parts.py
-crf/quasi_newton.py crf/sequence_sums.py crf/sgd.py crf/view.py
+crf/choose_pairs.py crf/conditioned.py crf/exp_transitions.py crf/expectations.py crf/lattice.py
+crf/learning_rate.py crf/parts.py crf/quasi_newton.py crf/sequence_sums.py crf/sgd.py crf/view.py
 data/trie.py
 features/encoded.py features/rows.py features/sides.py
 parser/arcs.py parser/epoch.py parser/features.py parser/labels.py parser/memory.py parser/paths.py
 parser/scoring.py parser/search.py parser/templates.py parser/trees.py
 reranker/epoch.py reranker/parts.py
-training/checkpoint.py
 words/epoch.py words/features.py words/kbest.py words/parts.py words/search.py
 """.split()
 """Paths in the package. A file belongs here if it defines a kernel, a helper of kernels, or a constant or a
