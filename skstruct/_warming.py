@@ -18,6 +18,7 @@ from scipy import sparse
 from .chain.passive_aggressive import PassiveAggressiveTagger
 from .chain.perceptron import StructuredPerceptron
 from .chain.segmenter import Segmenter
+from .chain.span_tagger import SpanTagger
 from .core.compile import cache_counts
 from .core.kernel_folders import cache_folder
 from .crf.estimator import L1CRF
@@ -31,6 +32,8 @@ from .words.estimator import WordSegmenter
 _WORDS = [["the", "dog", "barks"], ["a", "cat", "sleeps", "here"], ["the", "cat", "barks"], ["dog"]]
 _TAGS = [["D", "N", "V"], ["D", "N", "V", "R"], ["D", "N", "V"], ["N"]]
 _TEXTS = ["thedogbarks", "acatsleepshere", "thecatbarks", "dog"]
+_LINES = ["The dog barks.", "Ann sleeps."]
+_SPANS = [[(4, 7, "PET")], [(0, 3, "PERSON")]]
 _TREES = [
     [(2, "det"), (3, "subj"), (0, "root")],
     [(2, "det"), (3, "subj"), (0, "root"), (3, "adv")],
@@ -40,13 +43,13 @@ _TREES = [
 
 
 def _many_labels():
-    """Words with more labels than rows are full of."""
+    """A corpus with so many labels that weights are stored sparsely."""
     X = [[f"w{k}" for k in range(20)], ["w1", "w0"]]
     return X, [[f"L{k:02}" for k in range(20)], ["L01", "L00"]]
 
 
 def _use(estimator, X, y, folder, *more):
-    """Train, save, load and ask a model, also for what the methods named ``more`` give."""
+    """Train, save and load a model, predict, and call the methods named ``more``."""
     estimator.fit(X, y)
     path = pathlib.Path(folder, "model")
     estimator.save(path)
@@ -63,7 +66,7 @@ def _rows(kind):
 
 
 def _jobs():
-    """What there is to do, by name: for each the estimators with their data and methods."""
+    """What is compiled, by name: lists of (estimator, data, names of further methods)."""
     online = {"max_iter": 2, "random_state": 0}
     lists = "predict_kbest", "decision_function"
     sums = "predict_marginals", "predict_posterior", "sequence_log_proba"
@@ -100,6 +103,7 @@ def _jobs():
             (L1CRF(words, random_state=0), *_many_labels(), *sums),
         ],
         "segmenter of characters": [(Segmenter(StructuredPerceptron("char", **online)), _TEXTS, _WORDS)],
+        "spans of text": [(SpanTagger(StructuredPerceptron(**online)), _LINES, _SPANS, "predict_kbest")],
         "averages and shards": [
             (BaggingShuffleAverager(StructuredPerceptron(words, **online), 2, random_state=0), *plain),
             (ParameterMixer(StructuredPerceptron(words, **online), 2, random_state=0), *plain),

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.inputs import LABELS, TREES, WORDS, as_sequences, as_tokens, check_same_lengths, lengths_of
+from ..data.inputs import LABELS, SPANS, TREES, WORDS, as_sequences, as_tokens, check_same_lengths, lengths_of
 from ..data.matrix import SequenceMatrix
 from ..data.scheme_rules import LabelTable, are_chunks, read_spans
 from ..data.segmented import as_pieces, as_words
@@ -14,6 +14,7 @@ from ..data.types import Corpus
 from ..metrics.trees import split_heads
 from .arcs import arcs
 from .html import SHORT, Html, attribute, box, colour, escaped, note
+from .of_spans import as_characters
 
 
 def render(X: Any, y: Corpus, y_pred: Corpus | None = None) -> Html:
@@ -24,8 +25,8 @@ def render(X: Any, y: Corpus, y_pred: Corpus | None = None) -> Html:
     X : list of sequences, or of texts
         As of ``predict``; a few of them: each takes one line or more.
     y : list of lists
-        What to draw: labels, the words or (word, tag) pairs of texts, (head, label) pairs or heads. Labels
-        of a scheme such as BIO are drawn as segments. As a rule gold; or what ``predict`` returned.
+        What to draw: labels, the words, (word, tag) pairs or spans of texts, (head, label) pairs or heads.
+        Labels of a scheme such as BIO are drawn as segments. As a rule gold; or what ``predict`` returned.
     y_pred : list of lists, optional
         Predictions to be compared with ``y``. Where both agree, one line is drawn; else both, and what is
         not on the other line is outlined and marked ✗.
@@ -51,6 +52,8 @@ def render(X: Any, y: Corpus, y_pred: Corpus | None = None) -> Html:
     kind = kind_of(X, y)
     if kind == WORDS:
         parts = _texts(X, y, y_pred)
+    elif kind == SPANS:
+        parts = _sequences(*as_characters(X, y, y_pred))
     elif kind == TREES:
         parts = _trees(X, y, y_pred)
     else:
@@ -125,13 +128,16 @@ def tree_of(i, tree):
 # What a corpus is made of
 # --------------------------------------------------------------------------------------------------
 def kind_of(X, y):
-    """Whether ``y`` holds labels, words or trees.
+    """Whether ``y`` holds labels, words, spans or trees.
 
-    Texts are str. Trees are (head, label) pairs; or heads alone if tokens are tuples and every sequence of
-    ints is a tree.
+    Texts are str, and have words, or (word, tag) pairs; or spans, which may all be missing. Trees are
+    (head, label) pairs; or heads alone if tokens are tuples and every sequence of ints is a tree.
     """
     if hasattr(X, "__len__") and len(X) and all(isinstance(x, str) for x in X):
-        return WORDS
+        items = [item for each in y for item in each]
+        spelled = items or not any(x.strip() for x in X)
+        words = all(isinstance(item, str) or len(item) == 2 for item in items[:1])
+        return WORDS if spelled and words else SPANS
     tokens = [item for sequence in y for item in sequence]
     if not tokens:
         return LABELS
