@@ -15,7 +15,7 @@ import numpy as np
 from ..core.codes import DONE, NO_AVERAGE, NO_NOISE, PERCEPTRON, RESCALE
 from ..core.compile import inline, kernel, spliced
 from ..core.noise import QUIET
-from ..core.penalties import decay, owes
+from ..core.penalties import decay, has_lazy_penalty
 from ..core.rules import Difference, clear, emit, step_size
 from ..core.store import READ_ONLY, SMALLEST_SCALE, Clock, Rule, tick
 from ..features.encoded import Bag
@@ -70,7 +70,7 @@ def serves(task, chain, rule, noise):
     """Whether the kernels here are for this training."""
     noisy = noise.feature != NO_NOISE or noise.edge != NO_NOISE or noise.token_below > 0
     full = not (chain.nodes.sparse or chain.edges.sparse)
-    return full and not (noisy or owes(rule) or task.dense or task.edges.row.shape[0])
+    return full and not (noisy or has_lazy_penalty(rule) or task.dense or task.edges.row.shape[0])
 
 
 def corpus_of(task):

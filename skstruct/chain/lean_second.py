@@ -7,7 +7,7 @@ import numpy as np
 
 from ..core.codes import DONE, RESCALE
 from ..core.compile import inline, kernel, spliced
-from ..core.penalties import decay, is_free
+from ..core.penalties import decay, keeps_untouched_weights
 from ..core.rules import clear, emit
 from ..core.store import SMALLEST_SCALE, tick
 from .lean import apply, corpus_of, emit_bigrams, emit_nodes, score, weights_of, work_of
@@ -68,7 +68,7 @@ def _learn(x, i, T, weights, value, moment, work, table):
         apply(difference, zero, mid, zero, weights, weights.nodes, weights.node_moment, tau)
         apply(difference, mid, last, R, weights, weights.edges, weights.edge_moment, tau)
         apply(difference, last, end, R + L, weights, value, moment, tau)
-        if is_free(rule):  # else all are read again
+        if keeps_untouched_weights(rule):  # else all are read again
             for entry in range(last, end):
                 _refresh(weights, value, difference.row[entry] - (R + L), np.int64(1), table)
         clear(difference)
@@ -79,7 +79,7 @@ def _learn(x, i, T, weights, value, moment, work, table):
 def _epoch(x, order, begin, end, weights, value, moment, work, table):
     L = weights.start.shape[0]
     zero = np.int64(0)
-    steady = is_free(weights.rule)
+    steady = keeps_untouched_weights(weights.rule)
     for k in range(begin, end):
         if weights.clock.scale[0] < SMALLEST_SCALE:
             return RESCALE, k

@@ -17,7 +17,7 @@ import numpy as np
 from ..core.codes import DONE, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
 from ..core.compile import inline, kernel
 from ..core.noise import EDGE_STREAM, factor
-from ..core.penalties import is_free
+from ..core.penalties import keeps_untouched_weights
 from ..core.rules import Difference, begin_step, clear, emit, end_step, new_difference, room_for
 from ..core.store import SMALLEST_SCALE, Clock, Store
 from . import lean_second
@@ -117,7 +117,7 @@ def _item(k, L):
 @inline
 def is_steady(rule, noise):
     """Whether the scores of trigrams change with their weights only, not with every step."""
-    return is_free(rule) and noise.edge == NO_NOISE
+    return keeps_untouched_weights(rule) and noise.edge == NO_NOISE
 
 
 # --------------------------------------------------------------------------------------------------

@@ -119,7 +119,7 @@ class CRFShard:
     def join(self, plan, whole):
         """Learn what the labels and rows are in all shards; returns a digest of the examples."""
         task, self.rows, self.whole = self.task, plan.rows, whole
-        self.fields = self.encoder.fields(task)
+        self.fields = self.encoder.template_of_row(task)
         if whole.scale != 1.0:
             task = self.encoder.rescaled(task, whole.scale)
         self.task = task._replace(gold=plan.ids[task.gold])

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .joint import JointSequences
 from .matrix import Rows, SequenceMatrix, assembled
+from .mixed import MixedSequences
 from .numbers import numbers_in
 from .places import PLACE, PlaceError, describe, place
 from .tables import is_frame
@@ -158,7 +158,7 @@ def _hint(sequences, name, item, i):
 def as_tokens(X, name="X"):
     """The sequences in ``X`` as a list, or, if tokens are rows of numbers, as a ``SequenceMatrix``.
 
-    Strings with numbers are ``JointSequences``.
+    Strings with numbers are ``MixedSequences``.
 
     What reads it goes through :func:`lengths_of`, :func:`flatten`, :func:`take`, :func:`blanked` and slices.
     For parameters and errors see :func:`as_sequences` and ``numbers.numbers_in``.
@@ -169,7 +169,7 @@ def as_tokens(X, name="X"):
 
 def lengths_of(sequences):
     """Lengths as an int64 array."""
-    if isinstance(sequences, (SequenceMatrix, JointSequences)):
+    if isinstance(sequences, (SequenceMatrix, MixedSequences)):
         return sequences.lengths
     return np.fromiter(map(len, sequences), np.int64, len(sequences))
 
@@ -182,11 +182,11 @@ def offsets_of(lengths):
 
 
 def flatten(sequences):
-    """All elements in one list; of a ``SequenceMatrix`` its ``Rows``, of ``JointSequences`` a ``Joint``."""
-    if isinstance(sequences, JointSequences):
+    """All tokens: a list, the ``Rows`` of a ``SequenceMatrix``, or ``MixedTokens``."""
+    if isinstance(sequences, MixedSequences):
         return sequences.flat()
     if isinstance(sequences, SequenceMatrix):
-        return Rows(sequences.matrix, sequences.names, sequences.constants)
+        return Rows(sequences.matrix, sequences.names, sequences.column_info)
     return list(chain.from_iterable(sequences))
 
 
@@ -291,23 +291,23 @@ def take(sequences, keep):
     """The sequences at the positions in ``keep``."""
     if isinstance(sequences, SequenceMatrix):
         return sequences[np.asarray(keep, np.int64)]
-    if isinstance(sequences, JointSequences):
+    if isinstance(sequences, MixedSequences):
         return sequences.taken(np.asarray(keep, np.int64))
     return [sequences[i] for i in keep]
 
 
 def blanked(sequences, empty):
     """The sequences, of which those at the positions in ``empty`` have lost their elements."""
-    if isinstance(sequences, (SequenceMatrix, JointSequences)):
+    if isinstance(sequences, (SequenceMatrix, MixedSequences)):
         keep = np.ones(len(sequences), np.bool_)
         keep[empty] = False
         if keep.all():
             return sequences
-        if isinstance(sequences, JointSequences):
+        if isinstance(sequences, MixedSequences):
             return sequences.blanked(keep)
         return assembled(
             take(sequences, np.flatnonzero(keep)).matrix, np.where(keep, sequences.lengths, 0),
-            sequences.names, sequences.constants,
+            sequences.names, sequences.column_info,
         )  # fmt: skip
     sequences = list(sequences)
     for i in empty:

@@ -15,7 +15,7 @@ from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
 from ..features.names import NamedWeights
 from ..training import tables
-from ..training.chunks import lend, map_chunks
+from ..training.chunks import as_writeable_view, map_chunks
 from ..training.run import TrainingState
 from ..training.saved import SavableModel
 from . import epoch as structure
@@ -139,7 +139,7 @@ class ParserModel(SavableModel):
         """The arrays that kernels search under; ``beam``: states kept, by default as many as in training."""
         templates, arcs = compiled(self.templates, self.encoder.rows)
         joint = len(self.labels) > 0 and reads_labels(self.lines)
-        return lend(
+        return as_writeable_view(
             ParseModel(
                 beam=self.beam if beam is None else beam,
                 merge=self.merge,
@@ -323,7 +323,7 @@ def continued_state(before, lines, encoder, old_labels, labels, settings, rule, 
         structure, before, rule, stream, wanted=np.zeros(2, np.int64), **settings
     )  # fmt: skip
     # In a model mapped from a disk `wanted` is read-only too, and the templates are (which nobody writes).
-    model = lend(state.model)
+    model = as_writeable_view(state.model)
     if labels.values != old_labels.values:
         new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
         store = model.arc_features.weights

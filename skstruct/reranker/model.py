@@ -8,7 +8,7 @@ from ..core.feature_table import final
 from ..core.noise import QUIET
 from ..core.store import new_clock
 from ..features.names import NamedWeights
-from ..training.chunks import lend
+from ..training.chunks import as_writeable_view
 from ..training.tables import TableModel
 from . import epoch as structure
 from .parts import feature_names
@@ -33,7 +33,7 @@ class RerankModel(TableModel):
 
     def reranker(self):
         """The arrays that kernels search under."""
-        return lend(structure.Reranker(self.for_reading(), new_clock()))
+        return as_writeable_view(structure.Reranker(self.for_reading(), new_clock()))
 
 
 def choose(model, rule, task):

@@ -73,10 +73,10 @@ def chunks(order, lengths):
     return np.unique(np.concatenate([[0], cuts, [order.shape[0]]])).tolist()
 
 
-class Held:
-    """Whoever has the model in training: ``current``.
+class ModelHolder:
+    """Holds the model in training: ``current``.
 
-    What trains keeps no other reference to it, so that arrays which grow are let go of.
+    What trains keeps no other reference to it, so that the arrays of before go when they have grown.
     """
 
     def __init__(self, current):
@@ -111,7 +111,7 @@ def run_epoch(structure, task, order, lengths, model, rule, noise, work):
     -------
     model, stats : the model, which may be a new one, and an :class:`EpochStats`
     """
-    held = Held(model)
+    held = ModelHolder(model)
     stats, _ = _run_epoch(held, structure, task, order, lengths, rule, noise, work)
     return held.current, stats
 
@@ -121,7 +121,7 @@ def _run_epoch(held, structure, task, order, lengths, rule, noise, work, interru
 
     Parameters
     ----------
-    held : Held
+    held : ModelHolder
     interrupt : DeferredInterrupt, optional
 
     Returns
@@ -158,7 +158,7 @@ def epochs(held, structure, task, orders, lengths, rule, noise, work, interrupt)
 
     Parameters
     ----------
-    held : Held
+    held : ModelHolder
         The model, before and after each epoch.
     orders : iterable of ndarray
         The order of examples, one for each epoch.
