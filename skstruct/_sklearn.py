@@ -91,7 +91,7 @@ else:
 
             @property
             def set_callbacks(self):
-                """Absent, with a reason."""
+                """Raises: this scikit-learn has no callbacks."""
                 raise AttributeError(
                     f"callbacks need scikit-learn 1.9 or newer, this is {sklearn.__version__}; without, "
                     f"verbose=1 prints a line for each epoch"
@@ -175,7 +175,7 @@ def sample_weights(sample_weight, X):
 
 
 class epoch_context:
-    """The callbacks' view of a fit: tells them when epochs begin and end, and hears whether to stop.
+    """Tells callbacks when epochs begin and end; says whether one asks to stop.
 
     ``root`` is the fit's callback context, or None where there are no callbacks; ``name`` says what the
     epochs are called.

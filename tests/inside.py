@@ -42,6 +42,16 @@ def tables_of(tagger):
     return found
 
 
+def sequences_of(estimator, X):
+    """What the tagger inside of an estimator over texts sees."""
+    return estimator._sequences(X)
+
+
+def new_tagger_of(estimator):
+    """The tagger that an estimator over texts trains, before training."""
+    return estimator._new_tagger()
+
+
 def has_model(estimator):
     return hasattr(estimator, "_model")
 
@@ -67,6 +77,11 @@ def rule_of(estimator):
 def run_of(estimator, X, y, sample_weight=None):
     """A fit that has not begun."""
     return estimator._prepare(X, y, sample_weight)
+
+
+def tokens_of_member(estimator, X, y, drawn):
+    """The tokens that a pass over the sequences ``drawn`` of a corpus visits."""
+    return run_of(estimator, X, y).member(estimator, 0, drawn).objective(1.0).n_tokens
 
 
 def run_and_lattices_of(reranker, X, y):

@@ -24,6 +24,7 @@ from model_cases import (
     ALL_CASES,
     CASES,
     WITHOUT_LABELS,
+    annotated,
     assert_predicts_same,
     bags,
     dicts,
@@ -48,6 +49,8 @@ from skstruct import (
     KBestReranker,
     ParameterMixer,
     Segmenter,
+    Span,
+    SpanTagger,
     inspection,
 )
 from skstruct.interchange import load_crfsuite
@@ -77,12 +80,15 @@ class Cell:
 
     @property
     def kind(self):
-        kinds = {texts: "words", words: "words", trees: "trees", trees_of_columns: "trees"}
+        kinds = {
+            texts: "words", words: "words", annotated: "spans", trees: "trees", trees_of_columns: "trees",
+        }  # fmt: skip
         return kinds.get(self.data, "labels")
 
     def first(self):
-        """The first sequence, as the tagger inside gets it."""
-        return self.X[0] if self.data in (rows, sparse_rows, frames) else list(self.X[0])
+        """The first sequence."""
+        whole = self.kind in ("words", "spans") or self.data in (rows, sparse_rows, frames)
+        return self.X[0] if whole else list(self.X[0])
 
     def copy(self):
         return copy.deepcopy(self.model)
@@ -143,11 +149,15 @@ class Cell:
 
     def bad(self):
         """A sequence that no model takes."""
-        if self.kind == "words":
+        if self.kind in ("words", "spans"):
             return 3
         if self.data is frames:
             return self.X[0].assign(number="many")
         return [self.X[0][0], (3, 4) if self.kind == "trees" or isinstance(self.X[0][0], tuple) else 3]
+
+    def bad_y(self, i):
+        """What belongs to no sequence, made from that of the sequence i."""
+        return [(0, 999, "T00")] if self.kind == "spans" else [*self.y[i], *self.y[i]]
 
 
 # -- learning ------------------------------------------------------------------------------------------
@@ -164,14 +174,14 @@ def fit_with_X_val(cell):
     scores = [record["validation_score"] for record in model.history_]
     assert all(0.0 <= score <= 1.0 for score in scores)
     inner = {type(model), type(inner_of(model))}
-    if not inner & {Segmenter, BaggingShuffleAverager}:  # which hand them to others
+    if not inner & {Segmenter, SpanTagger, BaggingShuffleAverager}:  # which hand them to others
         assert scores[-1] == pytest.approx(model.score(cell.X[::2], cell.y[::2]))
     with pytest.raises(ValueError, match="X_val and y_val must be given together, got no y_val"):
         cell.make().fit(cell.X, cell.y, X_val=cell.X)
     with pytest.raises(ValueError, match=rf"X_val.*\bsequence {len(cell.X)}\b"):
         cell.make().fit(cell.X, cell.y, X_val=[*cell.X, cell.bad()], y_val=[*cell.y, cell.y[0][:2]])
     with pytest.raises(ValueError, match=r"_val: sequence 1\b"):
-        cell.make().fit(cell.X, cell.y, X_val=cell.X[:2], y_val=[cell.y[0], [*cell.y[1], *cell.y[1]]])
+        cell.make().fit(cell.X, cell.y, X_val=cell.X[:2], y_val=[cell.y[0], cell.bad_y(1)])
 
 
 def partial_fit(cell):
@@ -219,6 +229,12 @@ def segment(cell):
     assert ["".join(word for word, _ in words) for words in model.predict(X)] == X
 
 
+def spans(cell):
+    X, y = annotated(4)
+    model = SpanTagger(cell.make(), scheme="BIO", layout=False).fit(X * 3, y * 3)
+    assert [len(spans) for spans in model.predict(X)] == [len(spans) for spans in y]
+
+
 def grid_search(cell):
     (name, *_) = [name for name in cell.make().get_params() if name.split("__")[-1] in ("max_iter", "c1")]
     search = GridSearchCV(cell.make(), {name: [1, 2]}, cv=2, error_score="raise")
@@ -229,6 +245,7 @@ def grid_search(cell):
 def constraints(cell):
     names = cell.parameters("constraints")
     allowed = sorted({pair for y in cell.y for pair in zip(y, y[1:])}) if cell.kind == "labels" else "BI"
+    allowed = "BIO" if cell.kind == "spans" else allowed
     model = cell.make().set_params(**dict.fromkeys(names, allowed)).fit(cell.X, cell.y)
     predicted = model.predict(cell.X)
     if cell.kind == "labels":
@@ -242,6 +259,9 @@ def predict(cell):
     if cell.kind == "words":
         plain = ("".join(w if isinstance(w, str) else w[0] for w in text) for text in predicted)
         assert list(plain) == cell.X
+    elif cell.kind == "spans":
+        assert {type(span) for spans in predicted for span in spans} == {Span}
+        assert predicted == cell.y or "reranker" in cell.name
     else:
         assert [len(y) for y in predicted] == [length(x) for x in cell.X]
     assert predicted[1:3] == cell.model.predict(cell.X[1:3])
@@ -277,6 +297,11 @@ def predict_segment_proba(cell):
         assert words == predicted
         assert all(0.0 < p <= 1.0 for spans in found for _, p in spans)
         return
+    if cell.kind == "spans":
+        found = cell.model.predict_segment_proba(cell.X)
+        assert [[span for span, _ in spans] for spans in found] == cell.model.predict(cell.X)
+        assert all(0.0 < p <= 1.0 for spans in found for _, p in spans)
+        return
     with pytest.raises(ValueError, match="scheme is needed"):
         cell.model.predict_segment_proba(cell.X)
     with pytest.raises(ValueError, match="'L00' does not belong to the scheme BIO"):
@@ -286,6 +311,17 @@ def predict_segment_proba(cell):
 def decision_function(cell):
     scores = cell.model.decision_function(cell.X)
     assert scores.shape == (len(cell.X),) and np.isfinite(scores).all()
+
+
+def tokens(cell):
+    for x, pairs, spans in zip(cell.X, cell.model.tokens(cell.X), cell.y):
+        assert [x[a:b] for a, b in pairs] == x.split()
+        assert {a for a, _, _ in spans} <= {a for a, _ in pairs}
+
+
+def alignment_report(cell):
+    report = cell.make().alignment_report(cell.X, cell.y)
+    assert report.reachable == 1.0 and report.moves == [] and report.counts == cell.model.alignment_
 
 
 def score(cell):
@@ -330,9 +366,8 @@ def bad_last_sequence(cell):
 
 
 def bad_last_labels(cell):
-    wrong = [*cell.y[0], *cell.y[0]]  # too many
     with pytest.raises(ValueError, match=rf"sequence {len(cell.X)}\b"):
-        cell.make().fit([*cell.X, cell.X[0]], [*cell.y, wrong])
+        cell.make().fit([*cell.X, cell.X[0]], [*cell.y, cell.bad_y(0)])
 
 
 def bad_last_sequence_with_n_jobs(cell):
@@ -467,7 +502,7 @@ def size_curve(cell):
 
 # -- looking inside ------------------------------------------------------------------------------------
 def explain(cell):
-    sequence = cell.X[0] if cell.kind == "words" else cell.first()
+    sequence = cell.first()
     found = inspection.explain(cell.model, sequence)
     if cell.kind == "trees":
         assert found.tree == cell.model.predict(cell.X[:1])[0]
@@ -526,8 +561,9 @@ def coefficients(cell):
 
 
 def features_of(cell):
-    found = inspection.features_of(cell.model, cell.X[0] if cell.kind == "words" else cell.first())
-    assert len(found) == length(cell.X[0]) and all(found)
+    found = inspection.features_of(cell.model, cell.first())
+    n = len(cell.X[0].split()) if cell.kind == "spans" else length(cell.X[0])
+    assert len(found) == n and all(found)
 
 
 def render(cell):
@@ -552,9 +588,11 @@ VERBS = {
     verb.__name__: verb
     for verb in (
         fit, fit_with_X_val, partial_fit, fit_shards, adapt, average, mix, calibrate, rerank, segment,
+        spans,
         grid_search, constraints,
         predict, predict_kbest, predict_marginals, predict_posterior, predict_segment_proba,
         sequence_log_proba,
+        tokens, alignment_report,
         decision_function, score, member_scores, allowed, dictionary, boundaries, n_jobs,
         bad_last_sequence, bad_last_labels, bad_last_sequence_with_n_jobs,
         save_and_load, copies, clones, read_only_memory,
@@ -580,7 +618,9 @@ NOT_ONE_MODEL = ValueError, "cannot be used by|cannot be mixed"
 
 SEGMENTERS = "segmenter segmenter-*"
 OF_WORDS = "word-segmenter averager-word-segmenter mixer-word-segmenter"
-MIXED = "mixer-segmenter mixer-reranker"
+MIXED = "mixer-segmenter mixer-spans mixer-reranker"
+SPAN_TAGGERS = "spans spans-*"
+OTHERS = " ".join(name for name in ALL_CASES if not name.startswith("spans"))
 ONE_PARSER = "parser parser-columns"
 PARSERS = f"{ONE_PARSER} averager-parser mixer-parser mixer-parser-columns"
 RERANKERS = "reranker reranker-*"
@@ -593,78 +633,98 @@ TAGGERS = (
 )
 ONLINE_TAGGERS = "perceptron perceptron-* passive-aggressive passive-aggressive-*"
 WITHOUT_MARGINALS = (
-    f"{ONLINE_TAGGERS} {SEGMENTERS} {PARSERS} {RERANKERS} {OF_WORDS} {SHARDS}"
+    f"{ONLINE_TAGGERS} {SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS} {OF_WORDS} {SHARDS}"
     " averager averager-passive-aggressive"
 )
 WITHOUT_PROBABILITIES = (
     f"{ONLINE_TAGGERS} {PARSERS} {RERANKERS} {OF_WORDS} {SHARDS} averager averager-passive-aggressive"
     " segmenter segmenter-mixer segmenter-passive-aggressive segmenter-reranker segmenter-averager"
+    " spans spans-mixer spans-passive-aggressive spans-reranker spans-averager spans-text"
 )
 NO_PROBABILITIES = Refused, "knows no probabilities"
 
 LACKS = {
-    "partial_fit": {f"l1crf l1crf-* {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS} segmenter-l1crf"
+    "tokens": {OTHERS: ABSENT},
+    "alignment_report": {OTHERS: ABSENT},
+    "partial_fit": {"spans-l1crf spans-averager* spans-calibrated spans-mixer spans-reranker": ABSENT,
+                    f"l1crf l1crf-* {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS} segmenter-l1crf"
                     " segmenter-averager* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
     "fit_shards": {
-        f"{ONLINE_TAGGERS} {CALIBRATED} {SEGMENTERS} {MEMBERS} {RERANKERS} {ONE_PARSER} word-segmenter":
-            ABSENT,
+        f"{ONLINE_TAGGERS} {CALIBRATED} {SEGMENTERS} {SPAN_TAGGERS} {MEMBERS} {RERANKERS} {ONE_PARSER}"
+        " word-segmenter": ABSENT,
         "mixer-reranker": UNCLEAR,
     },
     "adapt": {
         f"{PARSERS} {RERANKERS} {OF_WORDS} mixer-reranker segmenter-reranker": ABSENT,
+        f"{SPAN_TAGGERS} mixer-spans": ABSENT,
     },
     # A model that is itself an average, or two models, has no weights of its own to average.
-    "average": {f"{SEGMENTERS} {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS}": NOT_ONE_MODEL},
+    "average": {f"{SEGMENTERS} {SPAN_TAGGERS} {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS}": NOT_ONE_MODEL},
     # Only what learns example by example can be mixed after an epoch.
-    "mix": {f"l1crf l1crf-* segmenter-l1crf segmenter-averager* segmenter-calibrated segmenter-mixer"
+    "mix": {"spans-l1crf spans-averager* spans-calibrated spans-mixer": NOT_ONE_MODEL,
+            f"l1crf l1crf-* segmenter-l1crf segmenter-averager* segmenter-calibrated segmenter-mixer"
             f" {CALIBRATED} {MEMBERS} {SHARDS}": NOT_ONE_MODEL},
     "rerank": {
-        f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker":
+        f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker {SPAN_TAGGERS} mixer-spans":
             (ValueError, "base must be .* with predict_kbest|has no predict_kbest"),
     },
     "segment": {
         f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter reranker-word-segmenter":
             (ValueError, "takes text, not a list"),
+        f"{SPAN_TAGGERS} mixer-spans": (ValueError, r"expected a text \(str\), got list"),
+        PARSERS: (ValueError, r"expected a pair \(form, tag\)"),
+        "perceptron-pairs perceptron-frames l1crf-patterns":
+            (ValueError, "the templates read column 1, but the tokens are plain strings"),
+    },
+    "spans": {
+        f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter reranker-word-segmenter":
+            (ValueError, "takes text, not a list"),
+        f"{SPAN_TAGGERS} mixer-spans": (ValueError, r"expected a text \(str\), got list"),
         PARSERS: (ValueError, r"expected a pair \(form, tag\)"),
         "perceptron-pairs perceptron-frames l1crf-patterns":
             (ValueError, "the templates read column 1, but the tokens are plain strings"),
     },
     "constraints": {f"{PARSERS} {OF_WORDS} reranker-word-segmenter": ABSENT},
-    "predict_kbest": {f"{RERANKERS} segmenter-reranker mixer-reranker": ABSENT},
+    "predict_kbest": {f"{RERANKERS} segmenter-reranker spans-reranker mixer-reranker": ABSENT},
     "predict_marginals": {WITHOUT_MARGINALS: ABSENT},
     "predict_posterior": {WITHOUT_MARGINALS: ABSENT},
     "sequence_log_proba": {WITHOUT_MARGINALS: ABSENT},
     "predict_segment_proba": {WITHOUT_PROBABILITIES: ABSENT},
-    "tag_proba": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS,
+    "tag_proba": {f"{SPAN_TAGGERS} mixer-spans": UNCLEAR,
+                  "*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS,
                   WITHOUT_PROBABILITIES: NO_PROBABILITIES},
-    "calibrate": {f"{SEGMENTERS} {PARSERS} {OF_WORDS} {RERANKERS} {CALIBRATED} {MIXED}": NOT_A_TAGGER},
-    "decision_function": {f"{SEGMENTERS} mixer-segmenter": ABSENT},
-    "member_scores": {f"{PLAIN_TAGGERS} {SEGMENTERS} {SHARDS} {RERANKERS} {ONE_PARSER}"
+    "calibrate": {f"{SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {OF_WORDS} {RERANKERS} {CALIBRATED} {MIXED}":
+                  NOT_A_TAGGER},
+    "decision_function": {f"{SEGMENTERS} mixer-segmenter {SPAN_TAGGERS} mixer-spans": ABSENT},
+    "member_scores": {f"{PLAIN_TAGGERS} {SEGMENTERS} {SPAN_TAGGERS} {SHARDS} {RERANKERS} {ONE_PARSER}"
                       " word-segmenter": ABSENT},
-    "allowed": {f"{SEGMENTERS} {PARSERS} {RERANKERS} {OF_WORDS} {MIXED}": NO_ARGUMENT},
-    "dictionary": {f"{TAGGERS} mixer-reranker {PARSERS} {RERANKERS}": NO_ARGUMENT},
-    "boundaries": {f"{TAGGERS} {MIXED} {SEGMENTERS} {PARSERS} {RERANKERS}": NO_ARGUMENT},
-    "tag": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
-    "evaluate": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
+    "allowed": {f"{SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS} {OF_WORDS} {MIXED}": NO_ARGUMENT},
+    "dictionary": {f"{TAGGERS} {SPAN_TAGGERS} mixer-spans mixer-reranker {PARSERS} {RERANKERS}": NO_ARGUMENT},
+    "boundaries": {f"{TAGGERS} {MIXED} {SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS}": NO_ARGUMENT},
+    "tag": {f"{SPAN_TAGGERS} mixer-spans": UNCLEAR,
+            "*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
+    "evaluate": {f"{SPAN_TAGGERS} mixer-spans": UNCLEAR,
+                 "*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
     "convert": {
         "perceptron-order2 perceptron-order2-rows calibrated-order2": (Refused, "no place for .*order=2"),
         "*-rows *-frames": (Refused, "no place for (features of tokens of type ndarray|.*order=2)"),
         "l1crf-patterns": (Refused, "no place for transitions conditioned on the input"),
-        f"{SEGMENTERS} {PARSERS} {RERANKERS} mixer-segmenter mixer-reranker {OF_WORDS}":
+        f"{SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS} {MIXED} {OF_WORDS}":
             (Refused, "a chain tagger is needed, got a"),
     },
     "transition_weights":
-        {f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker {OF_WORDS}": NOT_A_CHAIN},
+        {f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker spans-reranker {OF_WORDS}": NOT_A_CHAIN},
     "coefficients": {
-        f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker {OF_WORDS}": NOT_A_CHAIN,
+        f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker spans-reranker {OF_WORDS}": NOT_A_CHAIN,
         "*-frames": (TypeError, "coefficients needs a tagger trained on rows of numbers"),
-        f"{SEGMENTERS} mixer-segmenter perceptron perceptron-order2 passive-aggressive l1crf averager"
-        " averager-l1crf mixer perceptron-pairs *-patterns *-dicts perceptron-bags"
-        " averager-passive-aggressive mixer-passive-aggressive calibrated calibrated-order2"
+        f"{SEGMENTERS} mixer-segmenter {SPAN_TAGGERS} mixer-spans perceptron perceptron-order2"
+        " passive-aggressive l1crf averager averager-l1crf mixer perceptron-pairs *-patterns *-dicts"
+        " perceptron-bags averager-passive-aggressive mixer-passive-aggressive calibrated calibrated-order2"
         " calibrated-averager calibrated-l1crf calibrated-passive-aggressive calibrated-mixer":
             (TypeError, "coefficients needs a tagger trained on rows of numbers"),
     },
-    "features_of": {f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker {OF_WORDS}": NOT_A_CHAIN},
+    "features_of":
+        {f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker spans-reranker {OF_WORDS}": NOT_A_CHAIN},
 }  # fmt: skip
 """Verb -> {names of rows: (error, what its message matches)}."""
 
@@ -718,6 +778,7 @@ COMMANDS_WITHOUT_MODELS = {"demo", "train", "compare", "compile"}
 
 METAS = {
     "segment": Segmenter,
+    "spans": SpanTagger,
     "average": BaggingShuffleAverager,
     "calibrate": CalibratedTagger,
     "mix": ParameterMixer,

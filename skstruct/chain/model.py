@@ -21,11 +21,8 @@ from . import bigram as chain
 from . import kbest as chain_kbest
 from . import marginals, marginals_second, trigram
 from .bigram import Chain, ChainTask
+from .epoch import STRUCTURES
 from .lean import plainly
-
-STRUCTURES = {1: chain, 2: trigram}
-"""The structure modules by order."""
-
 
 FEW_TOKENS = 1000
 """Tokens below which Python's collector is no burden."""
@@ -38,13 +35,13 @@ def make_task(
     """Encode a flat corpus into the arrays that kernels read; see :class:`ChainTask`.
 
     ``reference_token`` is the token that all must resemble, if that is not the first of ``flat``;
-    ``rows_as_features`` makes features of dense rows of numbers too, one by one.
+    ``rows_as_features`` makes features, one by one, of dense rows of numbers beside other features.
     """
     encoded = _encoded(encoder, flat, token, grow, reference_token)
     if encoded.dense:
         dense = encoded.dense._replace(block=as_writeable_view(encoded.dense.block))
         encoded = encoded._replace(dense=dense)
-        if rows_as_features:
+        if rows_as_features and (encoded.bag.start.shape[0] > 1 or encoded.nodes.row.shape[0] > 0):
             encoded = encoded._replace(bag=bag_of(encoded))
     return ChainTask(
         **encoded._asdict(),
@@ -319,6 +316,15 @@ class ChainModel(SavableModel):
 
         parts = list(map_chunks(work, sequences, n_jobs))
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+
+    def log_z(self, task):
+        """(n,) log Z of an encoded corpus, whose gold labels are kept."""
+        module, L = marginals_second if self.order == 2 else marginals, len(self.labels)
+        n, work = task.token.shape[0] - 1, self.structure.new_work(task, L, training=False)
+        sums, log_z = module.new_sums(int(np.diff(task.token).max(initial=1)), L), np.empty(n)
+        task, chain, noise, work = plainly(task, self.chain(), work)
+        module.log_partitions(task, 0, n, chain, READ_ONLY, noise, work, *sums, log_z)
+        return log_z
 
 
 class Ready(NamedTuple):

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from inside import model_of
 
 import oracles
-from skstruct.chain import bigram as structure
-from skstruct.chain.bigram import new_work, path_score, viterbi, viterbi_wrong
+from skstruct.chain.bigram import new_work
 from skstruct.chain.constraints import constraint_arrays
+from skstruct.chain.epoch import epoch
 from skstruct.chain.model import make_task
 from skstruct.chain.state import final_model, fresh_state
+from skstruct.chain.viterbi import path_score, viterbi, viterbi_wrong
 from skstruct.core.codes import AVERAGES, DONE, PERCEPTRON, VARIANTS
 from skstruct.core.compile import kernel
 from skstruct.core.noise import QUIET, make_noise
@@ -320,7 +321,7 @@ def visit(world, task, chain, i, noise=QUIET):
     before = world.weights(chain)
     work = new_work(task, len(world.names))
     order = np.array([i])
-    assert structure.epoch(task, order, 0, 1, chain, world.rule, noise, work) == (DONE, 1)
+    assert epoch(task, order, 0, 1, chain, world.rule, noise, work) == (DONE, 1)
     after = world.weights(chain)
     return before, {key: after[key] - before[key] for key in after}, work.stats
 
