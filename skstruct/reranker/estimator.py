@@ -137,6 +137,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     )
 
     _saved = saved
+    explained_as = "lattice"
 
     base_: Any = field(init=False)
     oracle_: float = field(init=False)
