@@ -10,8 +10,7 @@ from ..core.pruning import count_weights
 from ..core.store import READ_ONLY, Store, new_clock
 from ..data.inputs import LABELS, Inputs, PlaceError, flatten, lengths_of, offsets_of
 from ..data.labels import UNLABELLED, Labels
-from ..data.matrix import SequenceMatrix
-from ..data.mixed import MixedSequences
+from ..data.sequences import TokenTable
 from ..features.choose import check_tokens
 from ..features.names import NamedWeights
 from ..features.rows_as_features import bag_of
@@ -227,7 +226,7 @@ class ChainModel(SavableModel):
     def _predict_plain(self, sequences, reference_token, out, scores):
         """Write the best labellings, as ids, and their scores; returns where each sequence starts."""
         longest = out.shape[0]
-        if len(sequences) == 1 and not isinstance(sequences, SequenceMatrix):  # often the whole of a call
+        if len(sequences) == 1 and not isinstance(sequences, TokenTable):  # often the whole of a call
             flat, token = list(sequences[0]), np.array([0, longest])
         else:
             flat, token = flatten(sequences), offsets_of(lengths_of(sequences))
@@ -361,7 +360,7 @@ def _decoded(labels, ids, token):
 
 def first_token(sequences):
     """The first token of a corpus; None if it has none, or rows, which are all of a kind."""
-    if isinstance(sequences, (SequenceMatrix, MixedSequences)):
+    if isinstance(sequences, TokenTable):
         return None
     for sequence in sequences:
         if len(sequence):

@@ -9,13 +9,14 @@ import os
 
 import numpy as np
 
+from .._sklearn import layers
 from ..core.store import Store
-from ..data.inputs import TREES, WORDS
+from ..data.inputs import SPANS, TREES, WORDS
 from ..features.presets import preset_of
 from ..inspection import explain, feature_weights, transition_weights
-from ..inspection.rendering import printable
+from ..inspection.explanations import printable
 from ..interchange.kinds import kind_of
-from .common import CommandError, layers, load_model, positive
+from .common import CommandError, load_model, positive
 from .corpus import inputs_of
 
 _FEATURES_LISTED = 40
@@ -39,7 +40,7 @@ def add_parser(commands):
     parser.add_argument(
         "--explain", metavar="TEXT",
         help="a sentence: tokens between spaces, their columns between slashes (the/DT dog/NN); for a "
-        "segmenter, text",
+        "segmenter, or a model of spans, text",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run, usage_error=parser.error)
@@ -119,7 +120,7 @@ def _about(model, tagger, path):
         "learner": type(tagger).__name__,
         "parameters": parameters,
     }
-    epochs = [int(layer.n_iter_) for layer in layers(tagger) if hasattr(layer, "n_iter_")]
+    epochs = [int(layer.n_iter_) for layer, _ in layers(tagger) if hasattr(layer, "n_iter_")]
     if epochs:  # not of what another tool has trained
         about["epochs"] = epochs[0]
     if hasattr(tagger, "temperature_"):
@@ -129,6 +130,13 @@ def _about(model, tagger, path):
     if hasattr(model, "tagged_"):
         about["parameters"] = {"scheme": repr(model.scheme), **parameters}
         about["tags"] = "words with tags" if model.tagged_ else "words without tags"
+    if hasattr(model, "alignment_"):
+        about["parameters"] = {
+            **{name: repr(getattr(model, name)) for name in ("tokenizer", "scheme", "align", "overlap")},
+            **parameters,
+        }
+        about["pieces"] = model.pieces_
+        about["trained_on"] = ", ".join(f"{n:,} {name}" for name, n in model.alignment_.items() if n)
     if hasattr(inside, "lines"):
         about.update(_features(tagger, inside.lines))
     about["n_features"] = int(inside.n_features)
@@ -169,7 +177,7 @@ def _print_transitions(tagger, top):
 
 def _explain(model, arguments):
     inputs = inputs_of(model)
-    sequence = arguments.explain if inputs.task == WORDS else arguments.explain.split()
+    sequence = arguments.explain if inputs.task in (WORDS, SPANS) else arguments.explain.split()
     if not arguments.explain.split():
         arguments.usage_error("--explain needs a sentence")
     if inputs.token is tuple:
@@ -184,33 +192,8 @@ def _explain(model, arguments):
         explanation = explain(model, sequence)
     except TypeError as error:  # it is of a kind that cannot be explained
         raise CommandError(f"{arguments.model}: --{error}") from None
-    if arguments.json and inputs.task == TREES:
-        arcs = [
-            {
-                "word": arc.word, "head": arc.head, "label": None if arc.label is None else str(arc.label),
-                "score": arc.score, "features": arc.features, "label_features": arc.label_features,
-            }
-            for arc in explanation.arcs
-        ]  # fmt: skip
-        print(json.dumps({"arcs": arcs}, ensure_ascii=False))
-    elif arguments.json:
-        print(json.dumps({
-            "score": explanation.score,
-            "tokens": [
-                {
-                    "token": token.token, "label": str(token.label),
-                    "features": token.features, "transitions": token.transitions,
-                    "counterfactual": _as_json(token.counterfactual),
-                }
-                for token in explanation.tokens
-            ],
-        }, ensure_ascii=False))  # fmt: skip
+    if arguments.json:
+        print(json.dumps(explanation.to_dict(), ensure_ascii=False, default=str))
     else:
         print(explanation.describe(arguments.top))
     return 0
-
-
-def _as_json(counterfactual):
-    if counterfactual is None:
-        return None
-    return {"label": str(counterfactual.label), "features": counterfactual.features}
