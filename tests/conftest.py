@@ -14,6 +14,8 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
+pytest.register_assert_rewrite("verbs", "inside", "model_cases")
+
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 
 settings.register_profile(

@@ -178,10 +178,17 @@ def reload(path):
 # --------------------------------------------------------------------------------------------------
 # Round trips
 # --------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("penalty", [None, "l2", "l1", "l1-cumulative"])
-@pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("tokens", TOKENS)
-@pytest.mark.parametrize("Tagger", TAGGERS)
+PENALTIES = [None, "l2", "l1", "l1-cumulative"]
+
+PAIRS = [
+    (TAGGERS[(i // 2 + k) % 2], tokens, [*LABELS][(i + k) % 4], penalty)
+    for i, tokens in enumerate(TOKENS)
+    for k, penalty in enumerate(PENALTIES)
+]
+"""Every pair of a learner, a kind of token, a type of label and a penalty."""
+
+
+@pytest.mark.parametrize("Tagger, tokens, labels, penalty", PAIRS)
 def test_round_trip(Tagger, tokens, labels, penalty, reload):
     X, y = corpus(tokens, labels)
     parameters = {"max_iter": 2, "penalty": penalty, "alpha": 1e-3, "random_state": 3}
@@ -208,7 +215,7 @@ def forget_seconds(*taggers):
             record["seconds"] = 0.0
 
 
-@pytest.mark.parametrize("penalty", [None, "l2", "l1", "l1-cumulative"])
+@pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("Tagger", TAGGERS)
 def test_warm_start_goes_on(Tagger, penalty, reload):
     X, y = corpus("tuple")
@@ -237,7 +244,7 @@ def test_averages(average, reload):
     assert_same(tagger, reload(tagger))
 
 
-@pytest.mark.parametrize("penalty", [None, "l2", "l1", "l1-cumulative"])
+@pytest.mark.parametrize("penalty", PENALTIES)
 def test_sparse_storage(penalty, reload, monkeypatch):
     monkeypatch.setattr(store_module, "DENSE_WEIGHTS", 0)
     monkeypatch.setattr(store_module, "FEW_LABELS", 2)
@@ -416,8 +423,7 @@ def test_other_data_does_not_touch_the_saved(reload):
 # --------------------------------------------------------------------------------------------------
 # Without the training state
 # --------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("tokens", TOKENS)
-@pytest.mark.parametrize("penalty", [None, "l2", "l1", "l1-cumulative"])
+@pytest.mark.parametrize("tokens, penalty", zip(TOKENS, [*PENALTIES, None, "l1"]))
 def test_without_training(tokens, penalty, reload, path):
     """A fit goes on as partial_fit after a fit does anyway: from the final weights."""
     X, y = corpus(tokens)
