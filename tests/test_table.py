@@ -1,6 +1,6 @@
 """The table *every model x every verb*: each cell works, or has a named reason why the model lacks the verb.
 
-A new model is entered in `model_cases`, a new verb in the package `verbs`; the tests at the end hold that none
+A new model is entered in `model_cases`, a new verb in the package `verbs`; tests at the end hold that none
 is left out. What a cell may lack stands in `verbs.lacks`: the error that a user gets. Every other cell has to
 work, but for those of costly verbs, which are tried on `BASES`.
 """
