@@ -15,15 +15,13 @@ from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 
-import matplotlib.pyplot as plt
-
 from skstruct import StructuredPerceptron
 from skstruct.datasets import load_tagging
-from skstruct.inspection import size_curve
 
 
 def service(model, address=("127.0.0.1", 0), threads=True):
     """A web server, not started yet, that answers ``POST`` of JSON sequences with their labels."""
+    tuples = model.inputs.token is tuple  # which JSON has not: its lists stand for them
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"  # clients keep their connections
@@ -33,6 +31,8 @@ def service(model, address=("127.0.0.1", 0), threads=True):
         def do_POST(self):
             try:
                 X = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                if tuples:
+                    X = [[tuple(t) if isinstance(t, list) else t for t in tokens] for tokens in X]
                 code, answer = 200, model.predict(X)
             except (ValueError, TypeError) as error:  # which name the sequence and the place
                 code, answer = 400, {"error": str(error)}
@@ -86,5 +86,9 @@ if __name__ == "__main__":
         print(f"{name}: 200 requests of 8 clients, {differ} differ")
 
     # How small can it be?
+    import matplotlib.pyplot as plt
+
+    from skstruct.inspection import size_curve
+
     size_curve(model, X, y).plot()
     plt.show()

@@ -18,7 +18,8 @@ from scipy import sparse
 from .chain.passive_aggressive import PassiveAggressiveTagger
 from .chain.perceptron import StructuredPerceptron
 from .chain.segmenter import Segmenter
-from .core.compile import cache_counts, cache_folder
+from .core.compile import cache_counts
+from .core.kernel_folders import cache_folder
 from .crf.estimator import L1CRF
 from .mixing.averager import BaggingShuffleAverager
 from .mixing.mixer import ParameterMixer

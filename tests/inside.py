@@ -165,11 +165,6 @@ def before_each_pass(run, act):
     run._solve = solving
 
 
-def stop_writing(checkpoint):
-    """Say that a checkpoint is over, as its ``remove`` begins."""
-    checkpoint._over = True
-
-
 def kept_by_a_worker():
     """How many runs and shards this process holds for others."""
     return len(workers._RUNS), len(workers._SHARDS) + len(held._HELD)

@@ -1,14 +1,19 @@
 """Models at work: shared by threads, behind a web server, and never changed by being asked."""
 
+import http.server
 import importlib.util
 import pathlib
+import re
+import subprocess
+import sys
+import threading
 
 import joblib
 import pytest
 from model_cases import ALL_CASES, fitted
 
 from skstruct import StructuredPerceptron
-from skstruct.datasets import load_tagging
+from skstruct.datasets import load_chunking, load_tagging
 
 SERVE = pathlib.Path(__file__).resolve().parent.parent / "examples" / "serve.py"
 
@@ -39,9 +44,41 @@ def test_a_web_service(threads, compressed, serve, tagger):
     assert serve.wrong_answers(model, X, 1000, 8, threads) == 0
 
 
-def test_a_request_that_is_wrong_is_answered(serve, tagger):
-    import threading
+def test_the_program_of_the_page_runs(serve, tmp_path, monkeypatch):
+    """Word for word but for the port; with a model whose tokens are tuples, which arrive as lists."""
+    page = SERVE.parent.parent / "docs" / "deployment.md"
+    (program,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
+    X, y = load_chunking()
+    model = StructuredPerceptron("word-tag", max_iter=1).fit(X[:20], y[:20])
+    model.save(tmp_path / "model.skstruct")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "serve", serve)
+    started, servers = threading.Event(), []
 
+    class Server(http.server.ThreadingHTTPServer):
+        def serve_forever(self):
+            servers.append(self)
+            started.set()
+            super().serve_forever()
+
+    monkeypatch.setattr(serve, "ThreadingHTTPServer", Server)
+    program = program.replace("8000", "0").replace('["the", "dog"]', '[("the", "DT"), ("dog", "NN")]')
+    threading.Thread(target=exec, args=(program, {}), daemon=True).start()
+    assert started.wait(60)
+    try:
+        (answer,) = serve.ask(("127.0.0.1", servers[0].server_port), [X[:2]])
+    finally:
+        servers[0].shutdown()
+        servers[0].server_close()
+    assert answer == model.predict(X[:2])
+
+
+def test_the_service_needs_no_matplotlib():
+    code = "import sys; sys.modules['matplotlib'] = None; sys.path.insert(0, sys.argv[1]); import serve"
+    subprocess.run([sys.executable, "-c", code, str(SERVE.parent)], check=True)
+
+
+def test_a_request_that_is_wrong_is_answered(serve, tagger):
     server = serve.service(tagger[0])
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

@@ -7,13 +7,20 @@ import doctest
 import pathlib
 import pydoc
 import re
+import shlex
 
+import numpy as np
 import pytest
+from sklearn.ensemble import BaggingClassifier, StackingClassifier
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score, permutation_test_score
 
-from skstruct import L1CRF
-from skstruct.datasets import load_chunking, load_entities
+from skstruct import L1CRF, StructuredPerceptron
+from skstruct.cli import main
+from skstruct.data.inputs import PlaceError
+from skstruct.datasets import load_chunking, load_entities, read_columns
 from skstruct.formats.writers import write_columns
 from skstruct.interchange import save_crfsuite
+from skstruct.metrics import SCORERS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "skstruct"
@@ -59,6 +66,34 @@ def test_code_runs(page, tmp_path, monkeypatch):
             continue  # what a page says one had before
         else:
             exec(compile(block, where, "exec"), names)
+
+
+def test_the_first_commands_run(tmp_path, monkeypatch, capsys):
+    """The first block of the README, in an empty folder; what a command writes to a file is read back."""
+    monkeypatch.chdir(tmp_path)
+    block = re.search(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)[1]
+    for line in block.splitlines():
+        command, _, target = line.partition(" > ")
+        assert main(shlex.split(command, comments=True)[1:]) == 0, line
+        pathlib.Path(target or "said").write_text(capsys.readouterr().out, encoding="utf-8")
+    assert [row[:-1] for row in read_columns("tagged.txt")[0]] == read_columns("test.txt")[0]
+
+
+def test_what_the_guide_says_of_scikit_learn():
+    X, y = (each[:30] for each in load_chunking())
+    tagger = StructuredPerceptron(max_iter=1)
+    with pytest.warns(UserWarning, match="Scoring failed"):
+        assert np.isnan(GridSearchCV(tagger, {}, scoring="f1_macro", cv=2).fit(X, y).best_score_)
+    assert GridSearchCV(tagger, {}, scoring=SCORERS["segment_f1"], cv=2).fit(X, y).best_score_ > 0.5
+    with pytest.raises(PlaceError, match="as many labels as tokens"):
+        permutation_test_score(tagger, X, y, cv=2, n_permutations=2)
+    for call in (
+        lambda: cross_val_score(tagger, X, y, cv=StratifiedKFold(2)),
+        lambda: BaggingClassifier(tagger).fit(X, y),
+        lambda: StackingClassifier([("tagger", tagger)]).fit(X, y),
+    ):
+        with pytest.raises(ValueError, match="inhomogeneous shape|legacy multi-label"):
+            call()
 
 
 # -- names of files, folders and modules ---------------------------------------------------------------

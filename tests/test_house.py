@@ -10,6 +10,7 @@ import pathlib
 import pytest
 
 import skstruct
+from skstruct.core.sources import SOURCES
 
 PACKAGE = pathlib.Path(skstruct.__file__).resolve().parent
 
@@ -237,3 +238,46 @@ def test_no_test_asserts_seconds():
                     if name in ("perf_counter", "process_time", "monotonic", "time"):
                         wrong.append(f"{file.relative_to(TESTS)}:{node.lineno}")
     assert wrong == []
+
+
+DECORATORS = {
+    "kernel", "kernel_any_order", "inline", "inline_any_order", "inline_fused", "spliced", "overload",
+    "intrinsic",
+}  # fmt: skip
+GENERATOR = {"core/compile.py", "core/linking.py"}
+TUPLES = {"crf/exp_transitions.py"}
+"""Sources of kernels that hold a ``NamedTuple`` which kernels take, and nothing else of theirs."""
+
+
+def kernels(file):
+    """The functions that numba compiles; `overload` of `typing` has no arguments."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            names = list(map(ast.unparse, node.decorator_list))
+            if "overload" not in names and DECORATORS & {name.split("(")[0] for name in names}:
+                yield node
+
+
+def origins(file):
+    """Where the names come from that a file imports at its top from others of the package."""
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            folder = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            for alias in node.names:
+                module = folder / f"{alias.name}.py"
+                yield alias.asname or alias.name, module if module.exists() else folder.with_suffix(".py")
+
+
+def test_the_list_of_sources_of_kernels():
+    """What kernels are made of, and nothing else: an error text elsewhere costs no compilation."""
+    needed = set()
+    for file in FILES:
+        origin = dict(origins(file))
+        for function in kernels(file):
+            names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+            needed |= {file, *(origin[name] for name in names & origin.keys())}
+    paths = {file.relative_to(PACKAGE).as_posix() for file in needed} | GENERATOR | TUPLES
+    assert len(paths) > 40
+    assert sorted(paths - set(SOURCES)) == [], "enter it in core/sources.py"
+    assert sorted(set(SOURCES) - paths) == [], "it makes no kernel: strike it out in core/sources.py"
+    assert len(SOURCES) == len(set(SOURCES))

@@ -9,13 +9,13 @@ from ..core.averaging import Average
 from ..core.pruning import count_weights
 from ..core.store import READ_ONLY, Store, new_clock
 from ..data.inputs import LABELS, Inputs, PlaceError, flatten, lengths_of, offsets_of
-from ..data.joint import JointSequences
 from ..data.labels import UNLABELLED, Labels
 from ..data.matrix import SequenceMatrix
+from ..data.mixed import MixedSequences
 from ..features.choose import check_tokens
 from ..features.names import NamedWeights
-from ..features.spelled import bag_of
-from ..training.chunks import PIECE_TOKENS, lend, map_chunks, no_collection
+from ..features.rows_as_features import bag_of
+from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
 from ..training.saved import SavableModel
 from . import bigram as chain
 from . import kbest as chain_kbest
@@ -32,18 +32,19 @@ FEW_TOKENS = 1000
 
 
 def make_task(
-    encoder, flat, token, gold=None, weight=None, grow=False, option=None, like=None, spelled=False
+    encoder, flat, token, gold=None, weight=None, grow=False, option=None, reference_token=None,
+    rows_as_features=False,
 ):  # fmt: skip
     """Encode a flat corpus into the arrays that kernels read; see :class:`ChainTask`.
 
-    ``like`` is the token that all must resemble, if that is not the first of ``flat``; ``spelled``: dense
-    rows of numbers are features one by one too.
+    ``reference_token`` is the token that all must resemble, if that is not the first of ``flat``;
+    ``rows_as_features`` makes features of dense rows of numbers too, one by one.
     """
-    encoded = _encoded(encoder, flat, token, grow, like)
+    encoded = _encoded(encoder, flat, token, grow, reference_token)
     if encoded.dense:
-        dense = encoded.dense._replace(block=lend(encoded.dense.block))
+        dense = encoded.dense._replace(block=as_writeable_view(encoded.dense.block))
         encoded = encoded._replace(dense=dense)
-        if spelled:
+        if rows_as_features:
             encoded = encoded._replace(bag=bag_of(encoded))
     return ChainTask(
         **encoded._asdict(),
@@ -54,12 +55,12 @@ def make_task(
     )
 
 
-def _encoded(encoder, flat, token, grow, like):
+def _encoded(encoder, flat, token, grow, reference_token):
     check_tokens(encoder, flat, token)
     if len(flat) < FEW_TOKENS:
-        return encoder.encode(flat, token, grow, like)
+        return encoder.encode(flat, token, grow, reference_token)
     with no_collection():
-        return encoder.encode(flat, token, grow, like)
+        return encoder.encode(flat, token, grow, reference_token)
 
 
 @dataclass
@@ -143,7 +144,7 @@ class ChainModel(SavableModel):
         cost = np.zeros(len(self.labels))
         clock = new_clock()
         clock.scale[0] = self.scale
-        return lend(new_chain(self.encoder, stores, clock, self.constraints, cost))
+        return as_writeable_view(new_chain(self.encoder, stores, clock, self.constraints, cost))
 
     @property
     def n_features(self):
@@ -158,7 +159,7 @@ class ChainModel(SavableModel):
     @property
     def inputs(self):
         """See ``data.inputs.Inputs``."""
-        return Inputs(LABELS, self.encoder.kind, self.encoder.n_columns)
+        return Inputs(LABELS, self.encoder.token_type, self.encoder.n_columns)
 
     def adapted(self, sequences):
         """This model with the accessor varieties of raw sequences; with None those of training."""
@@ -171,10 +172,12 @@ class ChainModel(SavableModel):
         check_tokens(self.encoder, flat, token)
         return replace(self, encoder=self.encoder.adapted(flat, token))
 
-    def encode(self, sequences, option=None, like=None):
-        """(task, offsets) of raw sequences; of a piece of a corpus, whose first token is ``like``."""
+    def encode(self, sequences, option=None, reference_token=None):
+        """(task, offsets) of sequences, or of a piece of those whose first token is ``reference_token``."""
         token = offsets_of(lengths_of(sequences))
-        return make_task(self.encoder, flatten(sequences), token, option=option, like=like), token
+        flat = flatten(sequences)
+        task = make_task(self.encoder, flat, token, option=option, reference_token=reference_token)
+        return task, token
 
     def named_weights(self):
         """The weights of state features with their names, as a list of NamedWeights."""
@@ -201,16 +204,16 @@ class ChainModel(SavableModel):
         labellings : list of lists of labels
         scores : ndarray of shape (n,)
         """
-        ready, structure, like = self.ready, self.structure, first_token(sequences)
+        ready, structure, reference_token = self.ready, self.structure, first_token(sequences)
 
         def work(bounds):
             first, last, begin, end = bounds
             out, scores = np.empty(end - begin, np.int32), np.empty(last - first)
             if ready.transition is not None and options is None:
-                token = self._predict_plain(sequences[first:last], like, out, scores)
+                token = self._predict_plain(sequences[first:last], reference_token, out, scores)
             else:
                 option = None if options is None else options[begin:end]
-                task, token = self.encode(sequences[first:last], option, like)
+                task, token = self.encode(sequences[first:last], option, reference_token)
                 scratch = structure.new_work(task, len(self.labels), training=False)
                 task, chain, noise, scratch = plainly(task, ready.chain, scratch)
                 structure.predict(task, 0, last - first, chain, READ_ONLY, noise, scratch, out, scores)
@@ -224,7 +227,7 @@ class ChainModel(SavableModel):
             np.concatenate([part[1] for part in parts]),
         )
 
-    def _predict_plain(self, sequences, like, out, scores):
+    def _predict_plain(self, sequences, reference_token, out, scores):
         """Write the best labellings, as ids, and their scores; returns where each sequence starts."""
         longest = out.shape[0]
         if len(sequences) == 1 and not isinstance(sequences, SequenceMatrix):  # often the whole of a call
@@ -232,7 +235,8 @@ class ChainModel(SavableModel):
         else:
             flat, token = flatten(sequences), offsets_of(lengths_of(sequences))
             longest = int(np.diff(token).max(initial=1))
-        self._label_plain(_encoded(self.encoder, flat, token, False, like), token, longest, out, scores)
+        encoded = _encoded(self.encoder, flat, token, False, reference_token)
+        self._label_plain(encoded, token, longest, out, scores)
         return token
 
     def _label_plain(self, x, token, longest, out, scores):
@@ -261,12 +265,12 @@ class ChainModel(SavableModel):
         ready, structure, L = self.ready, self.structure, len(self.labels)
         second = self.order == 2
         kernel = chain_kbest.predict_kbest_trigram if second else chain_kbest.predict_kbest
-        values, like = ready.labels, first_token(sequences)
+        values, reference_token = ready.labels, first_token(sequences)
 
         def work(bounds):
             first, last, begin, end = bounds
             option = None if options is None else options[begin:end]
-            task, token = self.encode(sequences[first:last], option, like)
+            task, token = self.encode(sequences[first:last], option, reference_token)
             n, longest = last - first, int(np.diff(token).max(initial=1))
             out, score = np.empty(k * int(token[-1]), np.int32), np.empty(k * n)
             found = np.empty(n, np.int64)
@@ -299,11 +303,11 @@ class ChainModel(SavableModel):
         """
         chain, structure, L = self.chain(), self.structure, len(self.labels)
         module = marginals_second if self.order == 2 else marginals
-        like = first_token(sequences)
+        reference_token = first_token(sequences)
 
         def work(bounds):
             first, last, begin, end = bounds
-            task, token = self.encode(sequences[first:last], like=like)
+            task, token = self.encode(sequences[first:last], reference_token=reference_token)
             if gold is not None:
                 task = task._replace(gold=gold[begin:end])
             out, log_z = np.empty((end - begin) * L), np.empty(last - first)
@@ -351,7 +355,7 @@ def _decoded(labels, ids, token):
 
 def first_token(sequences):
     """The first token of a corpus; None if it has none, or rows, which are all of a kind."""
-    if isinstance(sequences, (SequenceMatrix, JointSequences)):
+    if isinstance(sequences, (SequenceMatrix, MixedSequences)):
         return None
     for sequence in sequences:
         if len(sequence):

@@ -77,7 +77,7 @@ def compressed(model, dtype, keep):
     names, L = model.structure.STORES, len(model.labels)
     stores = dict(zip(names, pruned([getattr(model, name) for name in names], dtype, keep)))
     used = rows_in_use(stores["nodes"]), rows_in_use(stores["edges"]).reshape(-1, L).any(axis=1)
-    encoder, nodes, edges = model.encoder.only(*used)
+    encoder, nodes, edges = model.encoder.keep_rows(*used)
     stores["nodes"] = with_rows(stores["nodes"], nodes)
     stores["edges"] = with_rows(stores["edges"], (edges[:, None] * L + np.arange(L)).ravel())
     return replace(model, encoder=encoder, packed=dtype, **stores)

@@ -12,11 +12,12 @@ import argparse
 import contextlib
 import os
 import sys
+import warnings
 
 from .._version import __version__
 from ..core.compile import before_compiling
 from . import compare, compile, convert, demo, evaluate, show, tag, train
-from .common import CommandError, tell, tell_of_compiling
+from .common import CommandError, tell, tell_of_compiling, warn
 
 COMMANDS = (demo, train, tag, evaluate, show, convert, compare, compile)
 
@@ -83,7 +84,9 @@ def main(argv=None, prog="skstruct"):
     try:
         try:
             arguments = new_parser(prog).parse_args(argv)
-            return arguments.run(arguments)
+            with warnings.catch_warnings():
+                warnings.showwarning = lambda message, *_: warn(str(message))
+                return arguments.run(arguments)
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()  # so that a closed pipe shows here, not while Python shuts down

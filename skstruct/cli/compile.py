@@ -4,8 +4,11 @@ import os
 import subprocess
 import sys
 
+from numba import config
+
 from .._warming import warm_up
-from ..core.compile import PORTABLE, cache_folder, clear_cache
+from ..core.compile import PORTABLE
+from ..core.kernel_folders import cache_folder, clear_cache
 from .common import CommandError, tell
 
 
@@ -24,7 +27,11 @@ def add_parser(commands):
         help="for any processor of this kind (x86-64, say), not for this one: what is run elsewhere may be "
         "slower",
     )  # fmt: skip
-    parser.add_argument("--clear", action="store_true", help="empty the cache; alone, or before compiling")
+    parser.add_argument(
+        "--clear", action="store_true",
+        help="remove the compiled kernels of this installation, of all versions of numba; those in "
+        "NUMBA_CACHE_DIR stay, since others may use them; alone, or before compiling",
+    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
@@ -39,6 +46,8 @@ def run(arguments):
     if arguments.clear:
         for folder in clear_cache():
             tell(f"removed {folder}")
+        if config.CACHE_DIR:
+            tell(f"left alone, since other installations may use it: NUMBA_CACHE_DIR, {config.CACHE_DIR}")
         if not (arguments.all or arguments.portable):
             return 0
     if (

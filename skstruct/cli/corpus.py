@@ -20,7 +20,7 @@ from ..formats.readers import (
     iter_columns,
     iter_conllu,
 )
-from ..formats.text_files import split_cells
+from ..formats.text_files import numbered_lines, split_cells
 from .common import CommandError, counted, tell, warn
 from .lines import PEEK
 from .notices import Notices
@@ -123,8 +123,9 @@ def _guess(source, separator):
     if _is_conllu(rows[0]):
         return "conllu"
     widths = Counter(len(split_cells(line, separator)) for line in rows)
-    if _are_columns(widths):
-        return "columns"
+    tabs = Counter(line.count("\t") + 1 for line in rows)
+    if _are_columns(widths) or (separator is None and _are_columns(tabs)):
+        return "columns"  # whose reader asks for the separator where only tabs make the lines equal
     if len(widths) > 1:
         return "segmented"
     raise CommandError(f"{source.name}: cannot tell the format from the content; say --format")
@@ -249,7 +250,12 @@ def _attributes(source):
 
 
 def _segmented(source):
-    for line in source:
+    with numbered_lines(source, source.encoding) as (_, lines):
+        yield from _one_a_line(source, lines)
+
+
+def _one_a_line(source, lines):
+    for _, line in lines:
         ((number, text),) = source.take()
         words = line.split()
         yield Sentence(words, None, [(number, text, bool(words))])

@@ -5,6 +5,7 @@ for testing), as rows of one table. The corpora are too small for claims about a
 that everything works, and how fast it is.
 """
 
+import os
 import platform
 import time
 from importlib import metadata
@@ -16,8 +17,9 @@ from ..chain.perceptron import StructuredPerceptron
 from ..chain.segmenter import Segmenter
 from ..core.compile import cache_counts
 from ..datasets import load_chunking, load_entities, load_sample
+from ..formats.writers import write_columns
 from ..metrics import segment_f1_score, segmentation_report, word_f1_score
-from .common import positive
+from .common import CommandError, counted, positive, tell
 
 LEARNERS = (StructuredPerceptron, PassiveAggressiveTagger)
 
@@ -61,6 +63,10 @@ def add_parser(commands):
         help="passes over the training data (default: 10)",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
+    parser.add_argument(
+        "--files", metavar="FOLDER",
+        help="write the sentences of the English chunking to files train.txt and test.txt; train nothing",
+    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
@@ -92,6 +98,17 @@ def split(sequences):
     return [s for i, s in enumerate(sequences) if i % 4 != 3], sequences[3::4]
 
 
+def write_files(folder):
+    """Write the chunking corpus as columns, a file to train with and one to test with."""
+    sentences = [[(*token, label) for token, label in zip(*pair)] for pair in zip(*load_chunking())]
+    for name, part in zip(("train.txt", "test.txt"), split(sentences)):
+        path = os.path.join(folder, name)
+        if os.path.exists(path):
+            raise CommandError(f"{path}: is there already; nothing was written over it")
+        write_columns(part, path)
+        tell(f"wrote {counted(len(part), 'sentence')} to {path}")
+
+
 def run(arguments):
     """Run the demo.
 
@@ -100,6 +117,9 @@ def run(arguments):
     int
         The exit code, 0.
     """
+    if arguments.files is not None:
+        write_files(arguments.files)
+        return 0
     began = time.perf_counter()
     todo = jobs()
     print(_versions())

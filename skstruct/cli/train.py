@@ -7,7 +7,6 @@ the corpus is read, and everything about the target before the training begins.
 import contextlib
 import sys
 import time
-import warnings
 from functools import partial
 
 from sklearn.exceptions import NotFittedError
@@ -21,7 +20,7 @@ from ..data.schemes import check_scheme, convert_scheme
 from ..features.presets import PRESETS, preset_of
 from ..features.templates import FeatureTemplates
 from ..training.held_out import NAMES
-from .common import CommandError, check_target, counted, layers, positive, tell, warn
+from .common import CommandError, check_target, counted, layers, positive, tell
 from .corpus import batches, layout_of, located, read_all
 from .evaluate import scores_of
 from .learners import (
@@ -229,9 +228,7 @@ def _learn(method, X, y, name, numbers, dev=None):
     """Call ``fit`` or ``partial_fit``; ``dev`` is (name, X, y, numbers) of the held-out file."""
     given = {} if dev is None else {"X_val": dev[1], "y_val": dev[2]}
     try:
-        with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_: warn(str(message))
-            method(X, y, **given)
+        method(X, y, **given)
     except ValueError as error:
         of_dev = dev is not None and (getattr(error, "name", None) or str(error)).startswith(NAMES)
         name, numbers = (dev[0], dev[3]) if of_dev else (name, numbers)

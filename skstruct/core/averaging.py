@@ -7,6 +7,8 @@ and counting it would punish rare features.
 
 import numpy as np
 
+from .store import made_sparse
+
 PIECE_ROWS = 2**18
 """Rows that are moved at a time: a copy of all would be as large as the model."""
 
@@ -31,7 +33,9 @@ class Average:
         self.used = np.zeros(0, np.uint8)
 
     def add(self, store, row_of=None, rows=None):
-        """Add the weights of a store; all are dense or all are sparse.
+        """Add the weights of a store.
+
+        Each model may have chosen its layout by its own weights. If one is sparse, so is the average.
 
         Parameters
         ----------
@@ -47,7 +51,20 @@ class Average:
         self.n += 1
         if self.n > np.iinfo(self.used.dtype).max:
             self.used = self.used.astype(np.int64)
-        (self._add_sparse if store.sparse else self._add_dense)(store, row_of, rows)
+        if store.sparse and not self.like.sparse:
+            self._become_sparse()
+        if self.like.sparse:
+            self._add_sparse(made_sparse(store), row_of, rows)
+        else:
+            self._add_dense(store, row_of, rows)
+
+    def _become_sparse(self):
+        """Go on with the sums of dense stores as those of sparse ones."""
+        self.keys = np.flatnonzero(self.total if not self.nonzero else self.used)
+        self.total = self.total[self.keys]
+        if self.nonzero:
+            self.used = self.used[self.keys]
+        self.like = made_sparse(self.like)
 
     def _add_dense(self, store, row_of, rows):
         C = store.columns

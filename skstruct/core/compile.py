@@ -1,161 +1,44 @@
-"""The decorators that compile kernels, and where compiled kernels are kept.
+"""The decorators that compile kernels, and numba's cache of them.
 
 Every kernel of the package is a module-level function over arrays, numbers and ``NamedTuple`` s of
-both, so that numba's on-disk cache serves it at the next start of a process. Kernels release the
-interpreter lock: prediction and averaging run them from ordinary threads.
+both. Kernels release the interpreter lock: prediction and averaging run them from ordinary threads.
 
 Kernels never allocate; all arrays, scratch included, are the caller's. So they are compiled without
 reference counting (``_nrt=False``), which otherwise costs more than the arithmetic: a ``NamedTuple``
 of twenty arrays passed to a helper is forty atomic operations (measured on a perceptron epoch: 2.0 s
 with, 0.3 s without). The price is that a kernel cannot return an array.
 
-Numba optimises a helper in every kernel that calls it (``core.linking``). It is asked once what a call
-returns (``core.resolving``), and variables of kernels are values (``core.lowering``). What keeps compilation
-short besides is to pass few arrays, and to leave out of a kernel what few users need.
-
-The cache. Numba notices when the file of a kernel changes, but not when a helper in another file does,
-so that the machine code of an older version of the package could run. Here the cache's folder is named
-after a hash of all files with kernels and of what these import. Numba also insists on a folder it can
-write to. Here a kernel is looked for in each of the places that :func:`_folders` lists, up to the first
-that can be written to, which is where a kernel that was not found is saved. Compiled kernels are for the
-processor that compiled them, or for any of its kind (``PORTABLE``), if numba was told so by
-``NUMBA_CPU_NAME`` and ``NUMBA_CPU_FEATURES``: these serve where there are none for this processor. All this
-concerns the kernels of this package alone: numba's settings stay as they are.
+Compiled kernels are kept in files (:mod:`.kernel_folders`), one for each kernel, signature and kind of
+processor. Those compiled for any processor (``PORTABLE``, if numba was told so by ``NUMBA_CPU_NAME`` and
+``NUMBA_CPU_FEATURES``) serve where there are none for this one. Numba's own settings, and its cache of other
+packages, stay as they are. What is used here of numba's insides may change with any version: if so, the
+kernels are the same, and compilation takes longer or is repeated by each process.
 """
 
-import functools
-import glob
 import hashlib
 import inspect
 import os
-import re
-import shutil
-import stat
+import pickle
 import sys
-import tempfile
-import warnings
+import uuid
 from contextlib import suppress
 
-import numba
-from numba import config, njit
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
+from numba import njit
 from numba.extending import is_jitted
-from numba.misc.appdirs import AppDirs
 
-from .linking import APART, HELPER, KERNEL, HelperContext, is_of_helper, without_collector
+try:
+    from numba.core.compiler import CompileResult
+    from numba.core.cpu import CPUTargetOptions
+    from numba.core.serialize import dumps
+except ImportError:
+    CompileResult = CPUTargetOptions = dumps = None
 
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-
-
-@functools.cache
-def _read_hash(path, time, size):
-    with open(path, "rb") as file:
-        return hashlib.sha256(file.read()).digest()
-
-
-def _hash_file(path):
-    """Return the SHA-256 of a file; it is read again only after a change."""
-    status = os.stat(path)
-    return _read_hash(path, status.st_mtime_ns, status.st_size)
-
-
-_KERNEL = re.compile(rb"^@(kernel|inline)", re.MULTILINE)
-_IMPORT = re.compile(rb"^from (\.+)([\w.]*) import ([\w, ]*)", re.MULTILINE)
-
-
-def _imported(path, source):
-    """Yield the paths that the relative imports at the top of a source file may name."""
-    for dots, module, names in _IMPORT.findall(source):
-        folder = path
-        for _ in dots:
-            folder = os.path.dirname(folder)
-        base = os.path.join(folder, *module.decode().split("."))
-        yield f"{base}.py"
-        for name in names.decode().replace(",", " ").split():
-            yield os.path.join(base, f"{name}.py")
-
-
-def kernel_sources():
-    """Return the paths of the files with kernels, and of all files of the package that these import.
-
-    The latter because kernels have helpers, constants and the fields of tuples from there built in.
-    """
-    sources = {}
-    for folder, subfolders, files in os.walk(PACKAGE):
-        if "__pycache__" in subfolders:
-            subfolders.remove("__pycache__")
-        for name in files:
-            # Editors leave links that lead nowhere, whose names start with a dot.
-            if name.endswith(".py") and not name.startswith("."):
-                path = os.path.join(folder, name)
-                with open(path, "rb") as file:
-                    sources[path] = file.read()
-    found = set()
-    waiting = [path for path, source in sources.items() if _KERNEL.search(source)]
-    while waiting:
-        path = waiting.pop()
-        if path in sources and path not in found:
-            found.add(path)
-            waiting.extend(_imported(path, sources[path]))
-    return sorted(found)
-
-
-def hash_sources():
-    """Return a hash of all sources of kernels, or None where there are none (in an archive)."""
-    digest = hashlib.sha256()
-    sources = kernel_sources()
-    for path in sources:
-        digest.update(os.path.relpath(path, PACKAGE).encode() + b"\0" + _hash_file(path))
-    return digest.hexdigest()[:16] if sources else None
-
+from .kernel_folders import folders, make_folder, warn_once
+from .linking import HELPER, KERNEL, HelperContext, is_of_helper
+from .sources import HASH, are_edited, hash_file
 
 PORTABLE = "generic", ""
 """Name and features of a processor of which nothing is known but its kind, as numba's settings have them."""
-
-_HASH = hash_sources()
-_NAME = f"{os.path.basename(PACKAGE)}-{{}}-numba-{numba.__version__}"
-
-
-def _make_private_folder():
-    """Return a folder for temporary files that nobody else can write to.
-
-    A cache is code, and the name can be guessed: a folder prepared by somebody else is refused.
-    """
-    user = os.geteuid() if hasattr(os, "geteuid") else None  # None on Windows: temporary files are private
-    path = os.path.join(tempfile.gettempdir(), f"{os.path.basename(PACKAGE)}-kernels-{user}")
-    with suppress(FileExistsError):
-        os.mkdir(path, 0o700)
-    status = os.lstat(path)
-    if not stat.S_ISDIR(status.st_mode):
-        raise NotADirectoryError(path)
-    if user is not None and (status.st_uid != user or stat.S_IMODE(status.st_mode) != 0o700):
-        raise PermissionError(path)
-    return path
-
-
-def _folders():
-    """Yield the folders that may hold compiled kernels, the preferred ones first."""
-    name = _NAME.format(_HASH)
-    if config.CACHE_DIR:
-        yield os.path.join(config.CACHE_DIR, name)
-    yield os.path.join(PACKAGE, "__pycache__", name)
-    home = AppDirs(appname="numba", appauthor=False).user_cache_dir
-    if os.path.isabs(home):  # "~/.cache" where the user has no home
-        yield os.path.join(home, name)
-    with suppress(OSError):
-        yield os.path.join(_make_private_folder(), name)
-
-
-@functools.cache
-def _warn():
-    """Say, once in a process, that no kernel can be saved."""
-    warnings.warn(
-        f"{os.path.basename(PACKAGE)} finds no folder to save compiled kernels in, so each process compiles "
-        "them again, for ten seconds and more; set the environment variable NUMBA_CACHE_DIR to a folder that "
-        "can be written to",
-        RuntimeWarning,
-    )
-
 
 _LISTENERS = []
 
@@ -170,108 +53,6 @@ def before_compiling(listener):
         _LISTENERS.append(listener)
 
 
-def _announce():
-    for listener in _LISTENERS:
-        listener()
-
-
-class _Locator(_CacheLocator):
-    """What tells numba where the code of one kernel is and whether it is up to date."""
-
-    def __init__(self, function):
-        self._py_file = inspect.getfile(function)  # the name that numba's warnings use
-        self._line = function.__code__.co_firstlineno
-        self._stamp = _hash_file(self._py_file)
-        self.folder = next(_folders())
-
-    def get_cache_path(self):
-        return self.folder
-
-    def get_source_stamp(self):
-        return self._stamp
-
-    def get_disambiguator(self):
-        return str(self._line)
-
-    def ensure_cache_path(self):
-        """Make the folder; raise OSError if that fails or it cannot be written to."""
-        new = not os.path.isdir(self.folder)
-        super().ensure_cache_path()
-        parent = os.path.dirname(self.folder)
-        # Elsewhere others may belong to other installations. A process older than an edit removes nothing.
-        if new and parent == os.path.join(PACKAGE, "__pycache__") and hash_sources() == _HASH:
-            for other in glob.glob(os.path.join(glob.escape(parent), _NAME.format("*"))):
-                if other != self.folder:
-                    shutil.rmtree(other, ignore_errors=True)
-
-
-class _Implementation(CompileResultCacheImpl):
-    """Numba's, but for the choice of a folder."""
-
-    def __init__(self, function):
-        # Numba's own would refuse the function unless it found a folder to write to.
-        self._lineno = function.__code__.co_firstlineno
-        self._locator = _Locator(function)
-        name = f"{function.__module__}.{function.__qualname__}"
-        self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
-
-    def rebuild(self, target_context, payload):
-        if not is_of_helper(payload):
-            return super().rebuild(target_context, payload)
-        found = super().rebuild(HelperContext(target_context), payload)
-        return found._replace(target_context=target_context)
-
-
-class _Cache(FunctionCache):
-    """Numba's cache of one kernel, over several folders. Numba calls it under its compiler lock."""
-
-    _impl_class = _Implementation
-
-    _portable = False
-    """Whether kernels for any processor of this kind are looked for, not those for this one."""
-
-    def _index_key(self, sig, codegen):
-        signature, (triple, *processor), code = super()._index_key(sig, codegen)
-        return signature, (triple, *(PORTABLE if self._portable else processor)), code
-
-    def _turn_to(self, folder):
-        locator = self._impl.locator
-        locator.folder = self._cache_path = folder
-        self._cache_file = IndexDataCacheFile(folder, self._impl.filename_base, locator.get_source_stamp())
-
-    def load_overload(self, sig, target_context):
-        found = self._load(sig, target_context)
-        if found is None:
-            self._portable = True
-            try:
-                found = self._load(sig, target_context)
-            finally:
-                self._portable = False
-        if found is None:
-            _announce()
-        _COUNTS["loaded"] += found is not None
-        return found
-
-    def _load(self, sig, target_context):
-        for folder in _folders():
-            self._turn_to(folder)
-            with suppress(OSError):
-                found = super().load_overload(sig, target_context)
-                if found is None:
-                    self._impl.locator.ensure_cache_path()
-                return found
-        return None
-
-    def save_overload(self, sig, data):
-        _COUNTS["compiled"] += 1
-        for folder in _folders():
-            self._turn_to(folder)
-            with suppress(OSError):
-                self._impl.locator.ensure_cache_path()  # numba's own call hides errors on Windows
-                return super().save_overload(sig, data)
-        _warn()
-
-
 _COUNTS = {"loaded": 0, "compiled": 0}
 
 
@@ -280,41 +61,116 @@ def cache_counts():
     return _COUNTS["loaded"], _COUNTS["compiled"]
 
 
-def cache_folder():
-    """The folder that a kernel would be saved in now; None if there is none."""
-    for folder in _folders() if _HASH else ():
-        with suppress(OSError):
-            os.makedirs(folder, exist_ok=True)
-            tempfile.TemporaryFile(dir=folder).close()
-            return folder
-    return None
+class _Cache:
+    """The compiled versions of one kernel, in files; what numba asks of a cache, under its compiler lock.
 
-
-def clear_cache():
-    """Remove the compiled kernels of this version from all folders that can be written to.
-
-    Returns
-    -------
-    list of str
-        The folders that were removed.
+    The name of a file has a digest of the key in it, and the file begins with the key, which is compared. So
+    whatever processes write at once, no key ever leads to the code of another one.
     """
-    found = [folder for folder in _folders() if os.path.isdir(folder)]
-    for folder in found:
-        shutil.rmtree(folder, ignore_errors=True)
-    return [folder for folder in found if not os.path.isdir(folder)]
+
+    def __init__(self, function):
+        path, code = inspect.getfile(function), function.__code__
+        name = f"{function.__module__}.{function.__qualname__}".replace("<", "").replace(">", "")
+        self._name = f"{name}-{code.co_firstlineno}.{sys.implementation.cache_tag}"
+        # The sources of the package have a hash in the name of the folder; a kernel of somebody else has not.
+        cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
+        self._content = hash_file(path), code.co_code, dumps(cells) if cells else b""
+        self.cache_path = next(folders())
+
+    def enable(self):
+        """Numba's; this cache cannot be switched off."""
+
+    disable = flush = enable
+
+    def load_overload(self, sig, target_context):
+        """Return the compiled kernel for a signature, or None if it has to be compiled."""
+        found = None
+        # Whatever a file holds, and whatever numba makes of it: what cannot be loaded is compiled again.
+        with suppress(Exception):
+            target_context.refresh()
+            processor = target_context.codegen().magic_tuple()
+            found = self._load(sig, processor, target_context)
+            if found is None:
+                found = self._load(sig, (processor[0], *PORTABLE), target_context)
+        if found is None:
+            for listener in _LISTENERS:
+                listener()
+        _COUNTS["loaded"] += found is not None
+        return found
+
+    def _load(self, sig, processor, context):
+        """Look into the folders, up to the first that can be written to: there it would have been saved."""
+        for self.cache_path in folders():
+            with suppress(OSError):
+                try:
+                    with open(self._path(sig, processor), "rb") as file:
+                        key, payload = pickle.load(file), file.read()
+                except FileNotFoundError:
+                    make_folder(self.cache_path)
+                    return None
+                if key != (sig, processor, *self._content):
+                    return None
+                payload = pickle.loads(payload)
+                found = CompileResult._rebuild(
+                    HelperContext(context) if is_of_helper(payload) else context, *payload
+                )
+                return found._replace(target_context=context)
+        return None
+
+    def _path(self, sig, processor):
+        digest = hashlib.sha256(repr((sig, processor)).encode()).hexdigest()[:32]
+        return os.path.join(self.cache_path, f"{self._name}.{digest}.nbc")
+
+    def save_overload(self, sig, data):
+        """Save what was compiled for a signature, in the first folder that can be written to."""
+        _COUNTS["compiled"] += 1
+        if are_edited():  # what was compiled may mix old and new
+            return
+        try:
+            if data.library.has_dynamic_globals:  # addresses of this process
+                return
+            processor = data.codegen.magic_tuple()
+            key = dumps((sig, processor, *self._content))
+            payload = dumps(data._reduce())
+        except Exception as error:
+            warn_once(f"cannot save kernels that this version of numba compiled ({error!r})")
+            return
+        for self.cache_path in folders():
+            with suppress(OSError):
+                make_folder(self.cache_path)
+                _write(self._path(sig, processor), key + payload)
+                return
+        warn_once("finds no folder to save kernels in (set NUMBA_CACHE_DIR to one that can be written to)")
+
+
+def _write(path, content):
+    """Write a file that others see complete or not at all."""
+    temporary = f"{path}.{uuid.uuid4().hex[:16]}"
+    try:
+        with open(temporary, "wb") as file:
+            file.write(content)
+        os.replace(temporary, path)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _known(**options):
+    """Options that are not among numba's documented ones, without those that it does not have."""
+    return {name: value for name, value in options.items() if hasattr(CPUTargetOptions, name)}
 
 
 def _compiler(**options):
-    decorate = njit(**options, nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)
+    decorate = njit(
+        **options, nogil=True, error_model="numpy", **_known(_nrt=False, no_cfunc_wrapper=True)
+    )  # fmt: skip
 
     def compile(function):
         compiled = decorate(function)
-        if is_jitted(compiled):  # not with NUMBA_DISABLE_JIT=1
-            if _HASH:
-                compiled._cache = _Cache(function)
-            else:
-                compiled.enable_caching()
-            compiled._compiler.compile = without_collector(compiled._compiler.compile)
+        # Neither with NUMBA_DISABLE_JIT=1, nor in an archive, nor where numba keeps its cache elsewhere.
+        if is_jitted(compiled) and HASH and hasattr(compiled, "_cache"):
+            compiled._cache = _Cache(function)
         return compiled
 
     return compile
@@ -323,7 +179,7 @@ def _compiler(**options):
 kernel = _compiler(**KERNEL)
 """Compile a function that Python calls."""
 
-_HELPER = {"no_cpython_wrapper": True, **HELPER}
+_HELPER = {**_known(no_cpython_wrapper=True), **HELPER}
 
 inline = _compiler(**_HELPER)
 """Compile a helper that only kernels call."""
@@ -337,9 +193,6 @@ It is never compiled by itself, which saves most of the time of a helper with on
 # Without one order of summation that must be kept, a sum vectorises.
 kernel_any_order = _compiler(**KERNEL, fastmath={"contract", "reassoc"})
 """As `kernel`; sums in any order."""
-
-apart = _compiler(**{**_HELPER, **APART})
-"""Compile a large helper that is called from several places, though rarely: it is not copied there."""
 
 inline_any_order = _compiler(**_HELPER, fastmath={"contract", "reassoc"})
 """As `inline`; sums in any order."""

@@ -19,7 +19,7 @@ from .averaging import Average, sparse_store
 from .averaging import entries as entries_of
 from .codes import NO_NOISE
 from .compile import inline, kernel
-from .hashing import EMPTY, LOW, MAX_LOAD, empty_table, grown, intern, keys_of, rehash, room
+from .hashing import MAX_LOAD, empty_table, grown, intern, keys_of, room
 from .penalties import owes
 from .store import READ_ONLY, Store, copy_store, grow_rows, n_rows, new_store
 
@@ -168,17 +168,6 @@ def altered(features, rule, noise):
 def counters(features):
     """Counts of updates that a row has, if there is a cut-off."""
     return features.weights.columns if features.by_weight else 1
-
-
-def forget_after(features, entries):
-    """Take out, in place, the features that were numbered after the first ``entries``."""
-    if features.entries[0] == entries:
-        return
-    table = features.table
-    known = table[(table[:, 1] != EMPTY) & (table[:, 1] & LOW < entries)]
-    table[:, 0], table[:, 1] = 0, EMPTY
-    rehash(known, table)
-    features.entries[0] = entries
 
 
 def copy_table(features):

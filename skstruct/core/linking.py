@@ -2,24 +2,22 @@
 
 Numba optimises each function, turns it into machine code, and links it into the functions that call it, where
 it is optimised again. A helper that only kernels call needs none of the former: its code is translated, kept
-as it is, and optimised as a part of each kernel. How kernels are translated is in :mod:`.lowering`.
+as it is, and optimised as a part of each kernel.
 
-The classes extended here and there are internal ones of numba, the same in 0.60 and 0.68. With a later
-version, or where one has others, kernels are compiled as numba compiles any function: results are the same,
-and compilation takes longer.
+The classes extended here are internal ones of numba, the same in 0.60 and 0.68. With a later version, or
+where one has others, kernels are compiled as numba compiles any function: results are the same, and
+compilation takes longer.
 """
 
-import functools
 import gc
 
 from numba import version_info
 
 try:
     from numba.core.codegen import JITCodeLibrary, ll
-
-    from .lowering import ApartLowering, KernelCompiler
-except (ImportError, AttributeError):
-    JITCodeLibrary = KernelCompiler = ApartLowering = ll = object
+    from numba.core.compiler import Compiler
+except ImportError:
+    JITCodeLibrary = Compiler = ll = object
 
 NEWEST = (0, 68)
 """The newest numba whose insides are known."""
@@ -29,7 +27,7 @@ _EXTENDED = (
     (JITCodeLibrary, "_finalize_final_module"),
     (JITCodeLibrary, "serialize_using_object_code"),
     (JITCodeLibrary, "serialize_using_bitcode"),
-    (KernelCompiler, "compile_extra"),
+    (Compiler, "compile_extra"),
     (ll, "parse_bitcode"),
 )
 """What is replaced here, or called."""
@@ -89,7 +87,24 @@ class HelperContext:
         return library
 
 
-class _HelperCompiler(KernelCompiler):
+class _KernelCompiler(Compiler):
+    """Numba's, with Python's cyclic collector off.
+
+    A compilation makes millions of objects, few of which are garbage: to walk over them again and again takes
+    a tenth of the time.
+    """
+
+    def compile_extra(self, func):
+        enabled = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile_extra(func)
+        finally:
+            if enabled:
+                gc.enable()
+
+
+class _HelperCompiler(_KernelCompiler):
     """That of kernels, into a :class:`_HelperLibrary`."""
 
     def compile_extra(self, func):
@@ -99,18 +114,11 @@ class _HelperCompiler(KernelCompiler):
         return super().compile_extra(func)
 
 
-class _ApartCompiler(_HelperCompiler):
-    """That of helpers whose machine code stands once in a kernel, however many calls there are."""
-
-    lowering = ApartLowering
-
-
 _KNOWN = version_info.short <= NEWEST and all(hasattr(*one) for one in _EXTENDED)
-KERNEL, HELPER, APART = (
-    {"pipeline_class": compiler} if _KNOWN else {}
-    for compiler in (KernelCompiler, _HelperCompiler, _ApartCompiler)
+KERNEL, HELPER = (
+    {"pipeline_class": compiler} if _KNOWN else {} for compiler in (_KernelCompiler, _HelperCompiler)
 )
-"""Options of ``numba.njit`` for kernels, helpers, and large helpers that are called from several places."""
+"""Options of ``numba.njit`` for kernels and for helpers."""
 
 
 def is_of_helper(payload):
@@ -119,23 +127,3 @@ def is_of_helper(payload):
         return payload[0][1] == "bitcode"  # name, kind and code of the library; numba itself writes "object"
     except (TypeError, LookupError):
         return False
-
-
-def without_collector(function):
-    """``function`` with Python's cyclic collector off.
-
-    A compilation makes millions of objects, few of which are garbage: to walk over them again and again takes
-    a tenth of the time.
-    """
-
-    @functools.wraps(function)
-    def call(*arguments, **options):
-        enabled = gc.isenabled()
-        gc.disable()
-        try:
-            return function(*arguments, **options)
-        finally:
-            if enabled:
-                gc.enable()
-
-    return call

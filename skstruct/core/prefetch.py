@@ -4,10 +4,15 @@ A table of features is far larger than the caches of a processor, and most of th
 waiting for its slots, a few at a time. A processor that was asked for lines of memory goes on meanwhile.
 """
 
+from contextlib import suppress
+
 from numba import types
-from numba.core import cgutils
-from numba.core.cgutils import ir
 from numba.extending import intrinsic, overload
+
+try:
+    from numba.core.cgutils import ir
+except ImportError:
+    ir = None
 
 
 @intrinsic
@@ -16,14 +21,16 @@ def _prefetch(typingctx, array, index):
         return None
 
     def generate(context, builder, signature, arguments):
-        kind, _ = signature.args
-        data = context.make_array(kind)(context, builder, arguments[0]).data
-        index = context.cast(builder, arguments[1], signature.args[1], types.intp)
-        place = builder.bitcast(builder.gep(data, [index]), cgutils.voidptr_t)
-        word = ir.IntType(32)
-        signature = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, word, word, word])
-        fetch = builder.module.declare_intrinsic("llvm.prefetch", [cgutils.voidptr_t], signature)
-        builder.call(fetch, [place, word(0), word(3), word(1)])  # to read, soon again, not code
+        # Kernels are right without it: nothing is asked for where numba has other names for all this.
+        with suppress(AttributeError):
+            kind, _ = signature.args
+            data = context.make_array(kind)(context, builder, arguments[0]).data
+            index = context.cast(builder, arguments[1], signature.args[1], types.intp)
+            address, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+            place = builder.bitcast(builder.gep(data, [index]), address)
+            signature = ir.FunctionType(ir.VoidType(), [address, word, word, word])
+            fetch = builder.module.declare_intrinsic("llvm.prefetch", [address], signature)
+            builder.call(fetch, [place, word(0), word(3), word(1)])  # to read, soon again, not code
         return context.get_dummy_value()
 
     return types.none(array, index), generate

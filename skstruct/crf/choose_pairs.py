@@ -24,7 +24,7 @@ PIECE = 2**16
 
 
 class LabelledSequences(NamedTuple):
-    """Sequences by descending length: S sequences, N tokens."""
+    """The sequences whose weight is not 0, by descending length: S sequences, N tokens."""
 
     order: np.ndarray  # (S,) int64: their numbers in the corpus
     lengths: np.ndarray  # (S,) int64
@@ -38,6 +38,7 @@ class LabelledSequences(NamedTuple):
         """The sequences of a ``chain.bigram.ChainTask``."""
         lengths = np.diff(task.token)
         order = np.argsort(-lengths, kind="stable")
+        order = order[task.weight[order] != 0.0]
         lengths = lengths[order]
         token = np.zeros(order.shape[0] + 1, np.int64)
         np.cumsum(lengths, out=token[1:])
@@ -167,7 +168,7 @@ def select(start, feature, value, of_feature, new_start, new_feature, new_value)
 
 def list_rows(task, order, grid, bag, of_row, valued):
     """(starts, features, values) of each token, by running the kernel twice: for sizes, then for content."""
-    start = np.zeros(int(task.token[-1]) + 1, np.int64)
+    start = np.zeros(int(np.diff(task.token)[order].sum()) + 1, np.int64)
     place = task.token, task.anchor, task.left, grid.row, grid.lo, grid.width, *bag, order, of_row, start
     n = _list_features(*place, np.zeros(0, np.int32), np.zeros(0))
     features, values = np.zeros(n, np.int32), np.zeros(n if valued else 0)

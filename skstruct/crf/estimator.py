@@ -329,7 +329,7 @@ class L1CRF(
             encoder = before.encoder.copy()
             check_same_features(encoder, self.features, self.min_count)
         with renumbered(filled):
-            task = make_task(encoder, flat, token, gold, weight, grow=True, spelled=True)
+            task = make_task(encoder, flat, token, gold, weight, grow=True, rows_as_features=True)
             check_values(task)
         run = CRFRun(self, task, encoder, labels, constraints, cost, before)
         run.hold_out(given)

@@ -8,8 +8,11 @@ The same sums as `skstruct.chain.marginals`, arranged for speed:
   add. One ``exp`` per token and label, and one per pair of labels.
 * Transitions are a sparse matrix (:mod:`.exp_transitions`).
 
-Nothing over- or underflows unnoticed: each sequence's mass is summed forwards and backwards, and where
-the two differ it is left to :func:`.chain.marginals.expect_exactly`.
+Nothing over- or underflows unnoticed. Each sequence's mass is summed forwards and backwards; where the two
+differ it is left to :func:`.chain.marginals.expect_exactly`. Numbers below e^-708 become 0 in both passes.
+They matter only if what follows is worth as much more after them as after what was kept; then the scale of a
+token, or the sum of what follows it (``total`` in :func:`_backward`), leaves the range from 1 / LARGEST to
+LARGEST, and the sequence is left to logarithms too.
 
 Letters: T tokens, L labels, t token, y label, p previous label, W sequences in a group, l one of them,
 P places of a label (tokens × sequences).
@@ -18,8 +21,12 @@ P places of a label (tokens × sequences).
 import numpy as np
 
 from ..chain.marginals import LAST, row_width, spread
-from ..core.compile import inline, inline_any_order, inline_fused, kernel, spliced
+from ..core.compile import inline, inline_fused, kernel, spliced
+from .conditioned import advance_each, count_steps, dot
 from .lattice import width_of
+
+LARGEST = 1e100
+"""Largest scale of a token, and largest sum of what follows it in the same unit."""
 
 
 # Not in any order: `exp_all` rounds by adding and subtracting.
@@ -63,16 +70,6 @@ def _advance(a, at, P, transitions, side, total, out, to, W):
             i2, i3 = np.uint64(at + other[k + 2] * P), np.uint64(at + other[k + 3] * P)
             for l in range(np.uint64(W)):
                 out[o + l] += a[i0 + l] * v0 + a[i1 + l] * v1 + a[i2 + l] * v2 + a[i3 + l] * v3
-
-
-@inline_any_order
-def _dot(x, i, y, j, n):
-    """Σ_k x[i + k] y[j + k]."""
-    total = 0.0
-    i, j = np.uint64(i), np.uint64(j)
-    for k in range(np.uint64(n)):
-        total += x[i + k] * y[j + k]
-    return total
 
 
 @spliced
@@ -177,7 +174,7 @@ def _exp_emissions(x, n, P, L, lattice):
 
 
 @inline_fused
-def _forward(transitions, lattice, T, W, P):
+def _forward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P):
     """a[y, t] = x[y, t] Σ_p a[p, t-1] M[p, y] / scale[t], so that Σ_y a[y, t] = 1."""
     L = transitions.cost.shape[0]
     x, a, one = lattice.x, lattice.a, lattice.scratch
@@ -190,6 +187,8 @@ def _forward(transitions, lattice, T, W, P):
             for y in range(L):
                 for l in range(W):
                     a[y * P + l] = 1.0
+        elif len(edges) > 0:
+            advance_each(corpus, q, n_lanes, edges, side, t, lattice, P, W)
         else:
             _advance(a, at - W, P, transitions, side, one, a, at, W)
         scale = lattice.inverse[at : at + W]
@@ -202,7 +201,8 @@ def _forward(transitions, lattice, T, W, P):
                 a[o + l] = v
                 scale[l] += v
         for l in range(W):
-            scale[l] = 1.0 / scale[l]
+            v = 1.0 / scale[l]
+            scale[l] = v if 1.0 / LARGEST < v < LARGEST else np.nan
         for y in range(L):
             o = np.uint64(y * P + at)
             for l in range(np.uint64(W)):
@@ -210,14 +210,14 @@ def _forward(transitions, lattice, T, W, P):
 
 
 @inline_fused
-def _backward(token, q, n_lanes, transitions, lattice, T, W, P):
+def _backward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P):
     """b[y, t] = p(y_t = y), and x[y, t] such that p(p, y) = a[p, t-1] M[p, y] x[y, t].
 
     With the scales of the forward pass Σ_y a b = 1 at every token. b is reset to 1 where a sequence
     ends; entries after its end are undefined.
     """
     L = transitions.cost.shape[0]
-    x, a, b, total = lattice.x, lattice.a, lattice.b, lattice.scratch
+    x, a, b, total, token = lattice.x, lattice.a, lattice.b, lattice.scratch, corpus.token
     side = np.int64(1)
     for y in range(L):
         for l in range(W):
@@ -242,15 +242,21 @@ def _backward(token, q, n_lanes, transitions, lattice, T, W, P):
                 x[o + l] = s
                 total[l] += s
                 b[o + l] = v * a[o + l]
+        for l in range(W):
+            scale[l] = scale[l] if total[l] < LARGEST else np.nan
         if t > 0:
-            _advance(x, at, P, transitions, side, total, b, at - W, W)
+            if len(edges) > 0:
+                advance_each(corpus, q, n_lanes, edges, side, t, lattice, P, W)
+            else:
+                _advance(x, at, P, transitions, side, total, b, at - W, W)
 
 
 @inline
 def _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad):
     """Σ weight log Z of a group. Weights b and x, and clears what must not count.
 
-    A sequence whose forward and backward mass differ is noted in ``bad`` and left out.
+    A sequence whose forward and backward mass differ, or with a scale that is NaN, is noted in ``bad``
+    and left out.
     """
     L = transitions.cost.shape[0]
     x, a, b = lattice.x, lattice.a, lattice.b
@@ -262,22 +268,20 @@ def _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad):
             mass = 0.0
             for y in range(L):
                 mass += b[y * P + l]
-            if length == 0:
-                factor = 0.0
-            elif abs(mass - 1.0) < 1e-7:
+            log_z = (length - 1) * transitions.shift
+            product = 1.0  # of scales: a logarithm costs more than all the rest of a token
+            for t in range(length):
+                log_z += lattice.top[t * W + l]
+                product *= lattice.inverse[t * W + l]
+                if product > LARGEST or product < 1.0 / LARGEST:
+                    log_z -= np.log(product)
+                    product = 1.0
+            log_z -= np.log(product)
+            if length > 0 and abs(mass - 1.0) < 1e-7 and not np.isnan(product):
                 factor = corpus.weight[q + l]
-                log_z = (length - 1) * transitions.shift
-                product = 1.0  # of scales: a logarithm costs more than all the rest of a token
-                for t in range(length):
-                    log_z += lattice.top[t * W + l]
-                    product *= lattice.inverse[t * W + l]
-                    if product > 1e100 or product < 1e-100:
-                        log_z -= np.log(product)
-                        product = 1.0
-                log_z -= np.log(product)
                 total += factor * log_z
             else:
-                bad[q + l] = True
+                bad[q + l] = length > 0
                 length = 0
         for y in range(L):
             if factor != 1.0:
@@ -293,7 +297,7 @@ def _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad):
 
 
 @kernel
-def expect(corpus, begin, end, weight, transitions, clamped, square, lattice, counts, bad):
+def expect(corpus, begin, end, weight, transitions, edges, clamped, square, lattice, counts, bad):
     """Add up log Z and expectations over the groups ``begin <= k < end``.
 
     Parameters
@@ -301,13 +305,17 @@ def expect(corpus, begin, end, weight, transitions, clamped, square, lattice, co
     corpus : Corpus
     weight : (K,) float64
     transitions : ExpTransitions
+    edges : ExpConditioned, or an empty tuple
+        Transitions that look at the input. Without them what is for them is not compiled.
     clamped : bool
         Sum over the labellings that agree with gold, without costs, instead of over all.
     square : bool
         Add up p (1 - p) instead of p: what each token adds to the diagonal of the Hessian.
     lattice : Lattice
+        With room for these groups.
     counts : ExpectedCounts
-        ``transition`` is (Q,) and receives Σ weight E[pair count] / exp(transition - shift).
+        ``transition`` is (Q,) and receives Σ weight E[pair count] / exp(transition - shift); with ``edges``
+        it is (L * L,) and receives Σ weight E[pair count].
     bad : (S,) bool
         Receives the sequences left out; they are for ``expect_exactly``.
 
@@ -336,13 +344,16 @@ def expect(corpus, begin, end, weight, transitions, clamped, square, lattice, co
         stride = np.uint64(P)
         _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row)
         _exp_emissions(x, T * W, P, L, lattice)
-        _forward(transitions, lattice, T, W, P)
-        _backward(corpus.token, q, n_lanes, transitions, lattice, T, W, P)
+        _forward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P)
+        _backward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P)
         total += _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad)
-        for k in range(transitions.pair.shape[0]):
-            counts.transition[k] += _dot(
-                a, transitions.pair[k, 0] * P, x, transitions.pair[k, 1] * P + W, (T - 1) * W
-            )
+        if len(edges) > 0:
+            count_steps(corpus, q, n_lanes, edges, lattice, P, W, counts)
+        else:
+            for k in range(transitions.pair.shape[0]):
+                counts.transition[k] += dot(
+                    a, transitions.pair[k, 0] * P, x, transitions.pair[k, 1] * P + W, (T - 1) * W
+                )
         if square:
             for j in range(np.uint64(L * P)):
                 b[j] *= 1.0 - b[j]

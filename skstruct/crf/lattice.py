@@ -24,6 +24,7 @@ class Lattice(NamedTuple):
     scratch: np.ndarray  # (P,) float64
     bits: np.ndarray  # (P,) int64: the same memory
     row: np.ndarray  # (L,) float64: what belongs to one token
+    step: np.ndarray  # (L * L,) float64: transitions into one token
 
 
 @kernel
@@ -42,15 +43,20 @@ def form_groups(lengths):
     return np.array(group, np.int64)
 
 
-def new_lattice(lengths, n_labels):
-    """Scratch for every group of such a corpus."""
+def new_lattice(corpora, n_labels):
+    """Scratch for every group of some corpora, each given as its (token, group); see ``Corpus``.
+
+    A group whose first and longest sequence has T tokens takes ``P = (T | 1) * W`` places for each label,
+    with W the room for its sequences: no kernel goes further. A part of a corpus may have wider groups than
+    the whole, where longer sequences make them narrower. So give all that are walked with the scratch.
+    """
     places = 16
-    group = form_groups(lengths)
-    for q, stop in zip(group[:-1], group[1:]):
-        places = max(places, (int(lengths[q]) | 1) * width_of(int(stop - q)))
+    for token, group in corpora:
+        for q, stop in zip(group[:-1], group[1:]):
+            places = max(places, (int(token[q + 1] - token[q]) | 1) * width_of(int(stop - q)))
     scratch = np.zeros(places)
-    size = row_width(n_labels) * places
+    size = row_width(n_labels) * places  # rows of tables have so many labels
     return Lattice(
         np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(places), np.zeros(places),
-        scratch, scratch.view(np.int64), np.zeros(n_labels),
+        scratch, scratch.view(np.int64), np.zeros(n_labels), np.zeros(n_labels * n_labels),
     )  # fmt: skip

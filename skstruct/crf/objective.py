@@ -19,6 +19,7 @@ import numpy as np
 from ..chain.marginals import ExpectedCounts, Occurrences, expect_exactly, new_log_lattice
 from .choose_pairs import LabelledSequences, choose_state_weights
 from .choose_transitions import choose_conditioned, choose_label_pairs
+from .conditioned import exp_conditioned
 from .exp_transitions import exp_transitions
 from .expectations import expect
 from .lattice import form_groups, new_lattice
@@ -88,6 +89,10 @@ class CRFObjective:
             self.field = np.argsort(np.argsort(first))[field]
             self.grouping = group_fields(self.start, self.feature, self.value, self.field)
         self.whole = Occurrences(self.start, self.feature, self.value, self.first, self.pair_label)
+        self.walked = [(self.token, self.group)]  # what passes walk, also of a part of the sequences
+        if self.partial.size:
+            token, self.partial_tokens = self._partial_tokens()
+            self.walked.append((token, form_groups(np.diff(token))))
         self.clamped = self._cut(self.whole) if self.partial.size else None
         self.of_pairs = np.zeros(0)  # expectations that `evaluate` kept
         self.pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None  # last, after all that can fail
@@ -145,19 +150,19 @@ class CRFObjective:
         """The same features of the tokens of partially labelled sequences."""
         if features.start.shape[0] == 1:
             return features
-        start, feature, value = _take_tokens(self._partial_tokens()[1], *features[:3])
+        start, feature, value = _take_tokens(self.partial_tokens, *features[:3])
         return features._replace(start=start, feature=feature, value=value)
 
     def subcorpus(self, corpus):
         """The partially labelled sequences alone, with the same weights: (corpus, edges)."""
-        token, tokens = self._partial_tokens()
+        (token, group), tokens = self.walked[1], self.partial_tokens
         start, entry, value = _take_tokens(tokens, corpus.start, corpus.entry, corpus.value)
         run_start, run, run_value = _take_tokens(tokens, corpus.run_start, corpus.run, corpus.run_value)
         rows = corpus.row_start, corpus.row, corpus.row_value
         if corpus.row_start.shape[0] > 1:
             rows = _take_tokens(tokens, *rows)
         new = corpus._replace(
-            token=token, group=form_groups(np.diff(token)), gold=self.gold[tokens],
+            token=token, group=group, gold=self.gold[tokens],
             weight=self.sequence_weight[self.partial], start=start, entry=entry, value=value,
             run_start=run_start, run=run, run_value=run_value,
             row_start=rows[0], row=rows[1], row_value=rows[2],
@@ -170,8 +175,8 @@ class CRFObjective:
             return self._lattices.pop()
         except IndexError:
             conditioned = self.edges.start.shape[0] > 1
-            longest = int(self.lengths.max(initial=1))
-            lattice = None if conditioned else new_lattice(self.lengths, self.n_labels)
+            longest = int(self.lengths.max(initial=1))  # of a part of the sequences, too
+            lattice = new_lattice(self.walked, self.n_labels)
             return lattice, new_log_lattice(longest, self.n_labels, conditioned)
 
     def _with_steps(self, weights):
@@ -184,10 +189,11 @@ class CRFObjective:
         """Σ weight log Z and the expectations, over a corpus; with ``keep`` those of all pairs too."""
         corpus, edges = view.clamped if clamped else (view.corpus, self.edges)
         L, K, Q = self.n_labels, corpus.label.shape[0], self.pair.shape[0]
-        conditioned, p, y = edges.start.shape[0] > 1, *self.pair.T
+        p, y = self.pair.T
         node, step, edge = weights[:K], weights[K : K + Q], weights[K + Q :]
         potentials = self._with_steps(step)
         sparse, matrix = exp_transitions(potentials.transition, self.pair, *potentials[1:])
+        exp_edges = exp_conditioned(edges, edge, matrix)
         if sums := view.sums:
             sums.score(view.parts, node, self.map, self.n_threads)
         block = self._split(corpus.token, corpus.group)
@@ -207,19 +213,16 @@ class CRFObjective:
                 gradient[k, :K], gradient[k, K : K + Q], edge_gradient[k], whole, of_pairs[part],
                 of_rows[part],
             )  # fmt: skip
-            total = 0.0
-            if conditioned:
-                bad[first:stop] = True
-            else:
-                total = expect(
-                    corpus, block[k], block[k + 1], node, sparse, clamped, square, lattices[0], counts, bad
-                )
+            exactly = counts._replace(transition=everywhere[k])
+            total = expect(
+                corpus, block[k], block[k + 1], node, sparse, exp_edges, clamped, square, lattices[0],
+                exactly if exp_edges else counts, bad,
+            )  # fmt: skip
             which = first + np.flatnonzero(bad[first:stop])
             if which.size:
                 total += expect_exactly(
-                    corpus, edges, which, node, edge, potentials, clamped, square, lattices[1],
-                    counts._replace(transition=everywhere[k]),
-                )  # fmt: skip
+                    corpus, edges, which, node, edge, potentials, clamped, square, lattices[1], exactly
+                )
             return total
 
         def part(k):

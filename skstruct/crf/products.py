@@ -7,6 +7,8 @@ probabilities on to one.
 """
 
 import functools
+import threading
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -30,6 +32,32 @@ def _libraries():
     except ImportError:  # pragma: no cover
         return None
     return ThreadpoolController()
+
+
+class _OneThread:
+    """A limit of one thread of BLAS, which is one for the whole process: the first of its users sets it, and
+    the last one takes it back."""
+
+    def __init__(self):
+        self._lock, self._users, self._limit = threading.Lock(), 0, None
+
+    @contextmanager
+    def __call__(self):
+        with self._lock:
+            if self._users == 0 and _libraries() is not None:
+                self._limit = _libraries().limit(limits=1, user_api="blas")
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if self._users == 0 and self._limit is not None:
+                    self._limit.restore_original_limits()
+                    self._limit = None
+
+
+one_thread_of_blas = _OneThread()
 
 
 class ProductSums:
@@ -120,9 +148,5 @@ class ProductSums:
 
     def _on_one_thread(self, work, items):
         """All items, on the threads of the objective; each calls BLAS on one."""
-        libraries = _libraries()
-        if libraries is None:  # pragma: no cover
-            list(self._map(work, items))
-            return
-        with libraries.limit(limits=1, user_api="blas"):
+        with one_thread_of_blas():
             list(self._map(work, items))

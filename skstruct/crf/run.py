@@ -70,7 +70,7 @@ class CRFRun:
             sequences = blanked(X, left_out)
             token, flat = offsets_of(lengths_of(sequences)), flatten(sequences)
             if len(flat):
-                self.validation = make_task(self.encoder, flat, token, gold, weight, spelled=True)
+                self.validation = make_task(self.encoder, flat, token, gold, weight, rows_as_features=True)
                 check_values(self.validation)
         except PlaceError as error:
             error.move(error.sequence, names.get(error.name))
@@ -127,11 +127,7 @@ class CRFRun:
                 found = self.checkpoint.load()
                 passes.extend([] if found is None else found[0]["history"])
                 resumed = len(passes)
-            try:
-                result = self._solve(warm, on_pass, interrupt)
-            finally:
-                if self.checkpoint is not None:
-                    self.checkpoint.close()
+            result = self._solve(warm, on_pass, interrupt)
             events.end_open()
             fitted = self.fitted(result)
             events.end_fit(fitted)
@@ -166,7 +162,7 @@ class CRFRun:
         """The objective; releases the encoded corpus, of which it has its own encoding."""
         objective = CRFObjective(
             self.task, self.objective_options(c1), len(self.labels), *self.rows(),
-            n_threads=effective_n_jobs(self.estimator.n_jobs), fields=self.encoder.fields(self.task),
+            n_threads=effective_n_jobs(self.estimator.n_jobs), fields=self.encoder.template_of_row(self.task),
         )  # fmt: skip
         self.task = None
         return objective

@@ -12,6 +12,11 @@ best of a few rates around it: algorithm 1, which tries the step on the sequence
 
 Differs from the paper: after the last pass the pending penalty is applied to every weight. Otherwise
 features that the last sequences lack would keep weights that the penalty has long used up.
+
+An L2 penalty shrinks all weights in each step, by the factor 1 / (1 + 2 η c2 / N). So weights are stored
+divided by the product of these factors, the *scale*, and so is the L1 penalty z: a step then changes the
+weights of its own features alone. Where a second stage follows, L2 acts on the features of the sequence only:
+that gives a start from which it needs fewer passes.
 """
 
 from typing import NamedTuple
@@ -21,13 +26,13 @@ import numpy as np
 from ..chain.bigram import add_costs
 from ..chain.marginals import Occurrences, Potentials, clamp
 from ..core.compile import inline, kernel
+from ..core.store import SMALLEST_SCALE
 from ..training.checkpoint import arrays_of
 from ..training.epochs import chunks
 from .choose_pairs import most_pairs
+from .learning_rate import choose_rate
 from .sequence_sums import expect_sequence, gold_score, log_partition, set_emissions, set_transitions
 
-RATE, REPETITION = 0.3, 28.0
-"""The learning rate, and up to which repetition of features within sequences (see ``choose_rate``)."""
 CHANGE = 0.5
 """What algorithm 1 multiplies or divides rates by."""
 PIECE = 2**16
@@ -37,9 +42,9 @@ PIECE = 2**16
 class Sgd(NamedTuple):
     """State and scratch; L labels, K pairs of feature and label, T tokens of the longest sequence."""
 
-    weight: np.ndarray  # (K + Q,) float64: pairs of feature and label, then pairs of labels
-    received: np.ndarray  # (K + Q,) float64: penalty received by each
-    clock: np.ndarray  # (2,) float64: sequences seen, penalty due z
+    weight: np.ndarray  # (K + Q,) float64: pairs of feature and label, then pairs of labels; over the scale
+    received: np.ndarray  # (K + Q,) float64: penalty received by each; over the scale
+    clock: np.ndarray  # (3,) float64: sequences seen, penalty due z over the scale, scale
     stamp: np.ndarray  # (F,) int64: the mark of the last sequence a feature was met in
     place: np.ndarray  # (F,) int64: where its pairs are in the next three
     local: np.ndarray  # (n,) int64: weights of the sequence at hand, each once
@@ -74,7 +79,8 @@ class Schedule(NamedTuple):
     decay: float
     n_sequences: int
     c1: float
-    c2: float
+    c2: float  # acts on the weights of a sequence
+    shrink: float  # the same, acts on all weights
     max_trials: int  # 1: no line search
 
 
@@ -87,7 +93,7 @@ def new_sgd(objective):
     room = min(room, o.n_pairs) + o.pair.shape[0]
     scratch = np.zeros(max(T, L) * L)
     return Sgd(
-        np.zeros(size), np.zeros(size), np.zeros(2), np.full(o.n_features, -1, np.int64),
+        np.zeros(size), np.zeros(size), np.array([0.0, 0.0, 1.0]), np.full(o.n_features, -1, np.int64),
         np.zeros(o.n_features, np.int64), np.zeros(room, np.int64), np.zeros(room), np.zeros(room),
         np.zeros(T * L), np.zeros(T * L), np.zeros(T * L), np.zeros(T * L), scratch,
         scratch.view(np.int64), np.zeros(L * L), np.zeros((2, L * L)), np.zeros(L * L),
@@ -111,7 +117,7 @@ def _gather(features, pair, at, T, mark, s):
     ``mark``: a number that no other call has had.
     Fills ``s.local``, and ``s.trial`` with their values; returns the numbers of pairs and of all.
     """
-    start, first = features.start, features.first
+    start, first, scale = features.start, features.first, s.clock[2]
     n = 0
     for e in range(start[at], start[at + T]):
         f = features.feature[e]
@@ -120,14 +126,14 @@ def _gather(features, pair, at, T, mark, s):
             s.place[f] = n
             for k in range(first[f], first[f + 1]):
                 s.local[n] = k
-                s.trial[n] = s.weight[k]
+                s.trial[n] = scale * s.weight[k]
                 s.gradient[n] = 0.0
                 n += 1
     m, Q = n, pair.shape[0]
     K = s.weight.shape[0] - Q
     for k in range(Q):
         s.local[n] = K + k
-        s.trial[n] = s.weight[K + k]
+        s.trial[n] = scale * s.weight[K + k]
         s.gradient[n] = 0.0
         n += 1
     return m, n
@@ -215,12 +221,13 @@ def _search_rate(corpus, labels, at, missing, m, n, weight, penalty, decay2, los
     for k in range(n):
         best += penalty * abs(s.trial[k]) + 0.5 * decay2 * s.trial[k] ** 2
     initial, best, tried, chosen, failed = best, np.inf, rate, rate, False
+    scale = s.clock[2]
     for _ in range(max_trials):
-        owed = due + tried * penalty
+        owed = due + tried * penalty / scale
         now = 0.0
         for k in range(n):
-            w = s.weight[s.local[k]] + tried * s.gradient[k]
-            w = apply_penalty(w, owed, s.received[s.local[k]])
+            w = s.weight[s.local[k]] + tried * s.gradient[k] / scale
+            w = scale * apply_penalty(w, owed, s.received[s.local[k]])
             s.trial[k] = w
             now += penalty * abs(w) + 0.5 * decay2 * w * w
         now += weight * _loss(corpus, labels, at, missing, m, s)
@@ -234,6 +241,19 @@ def _search_rate(corpus, labels, at, missing, m, n, weight, penalty, decay2, los
     return chosen
 
 
+@inline
+def _shrink(s, amount):
+    """Divide all weights by 1 + ``amount``."""
+    s.clock[2] /= 1.0 + amount
+    scale = s.clock[2]
+    if scale < SMALLEST_SCALE:  # else what is stored could overflow
+        for k in range(s.weight.shape[0]):
+            s.weight[k] *= scale
+            s.received[k] *= scale
+        s.clock[1] *= scale
+        s.clock[2] = 1.0
+
+
 @kernel
 def _descend(corpus, schedule, order, begin, end, rest, s):
     """Visit the sequences ``order[begin:end]``; returns the end, or the number of the one it stopped before.
@@ -243,6 +263,7 @@ def _descend(corpus, schedule, order, begin, end, rest, s):
     """
     penalty = schedule.c1 / schedule.n_sequences
     decay2 = 2.0 * schedule.c2 / schedule.n_sequences
+    shrink = 2.0 * schedule.shrink / schedule.n_sequences
     for j in range(begin, end):
         i = order[j]
         at = corpus.token[i]
@@ -251,7 +272,8 @@ def _descend(corpus, schedule, order, begin, end, rest, s):
         rate = schedule.eta0 * schedule.decay ** (seen / schedule.n_sequences)
         if T == 0:
             s.clock[0] += 1.0
-            s.clock[1] += rate * penalty
+            _shrink(s, rate * shrink)
+            s.clock[1] += rate * penalty / s.clock[2]
             continue
         labels = corpus.gold[at : at + T]
         missing = _count_missing(labels)
@@ -273,11 +295,13 @@ def _descend(corpus, schedule, order, begin, end, rest, s):
                     corpus, labels, at, missing, m, n, weight, penalty, decay2, loss, rate,
                     schedule.max_trials, s,
                 )  # fmt: skip
-        due = s.clock[1] + rate * penalty
+        _shrink(s, rate * shrink)
+        scale = s.clock[2]
+        due = s.clock[1] + rate * penalty / scale
         s.clock[1] = due
         for k in range(n):
             o = s.local[k]
-            before = s.weight[o] + rate * s.gradient[k]
+            before = s.weight[o] + rate * s.gradient[k] / scale
             after = apply_penalty(before, due, s.received[o])
             s.received[o] += after - before
             s.weight[o] = after
@@ -302,37 +326,6 @@ def apply_penalties(s):
             after = np.where(weight > 0.0, less, np.where(weight < 0.0, more, weight))
             received += after - weight
         weight[:] = after
-
-
-@kernel
-def _repetition(token, start, feature, value, count):
-    """Mean over sequences of Σ_f (Σ_t x_tf)² / T. ``count`` (F,): zeros, and zeros again at the end."""
-    total, n = 0.0, 0
-    for i in range(token.shape[0] - 1):
-        T, squares = token[i + 1] - token[i], 0.0
-        for e in range(start[token[i]], start[token[i + 1]]):
-            x = value[e] if value.shape[0] > 0 else 1.0
-            c = count[feature[e]]
-            squares += x * (2.0 * c + x)
-            count[feature[e]] = c + x
-        for e in range(start[token[i]], start[token[i + 1]]):
-            count[feature[e]] = 0.0
-        if T > 0:
-            total += squares / T
-            n += 1
-    return total / max(n, 1)
-
-
-def choose_rate(objective):
-    """The learning rate that ``"auto"`` stands for.
-
-    A step on a sequence changes the score of a token by the rate times what the sequence's features have in
-    common with the token's. Features of nearly every token make that many times what a token has by itself,
-    and steps overshoot.
-    """
-    o = objective
-    repetition = _repetition(o.token, o.start, o.feature, o.value, np.zeros(o.n_features))
-    return RATE * REPETITION / max(repetition, REPETITION)
 
 
 def stochastic_passes(
@@ -363,11 +356,12 @@ def stochastic_passes(
     o = objective
     state = new_sgd(o)
     if weights is not None:
-        state.weight[:] = weights[: state.weight.shape[0]]
+        state.weight[:] = weights[: state.weight.shape[0]]  # the scale is 1
     n = o.lengths.shape[0]
     max_trials = int(options.max_trials) if options.line_search else 1
     eta0 = choose_rate(o) if options.eta0 == "auto" else float(options.eta0)
-    schedule = Schedule(eta0, float(options.decay), max(n, 1), o.c1, o.c2, max_trials)
+    c2, shrink = (0.0, o.c2) if options.solver == "sgd" else (o.c2, 0.0)
+    schedule = Schedule(eta0, float(options.decay), max(n, 1), o.c1, c2, shrink, max_trials)
     corpus = SgdCorpus(o.token, o.gold, o.sequence_weight, o.whole, o.pair, o.potentials)
     random = np.random.RandomState(seed)
     n_done = 0
@@ -385,11 +379,11 @@ def stochastic_passes(
             stopped = interrupt is not None and interrupt.count > 0
             if stopped:
                 break
-        if (callback is not None and callback(state.weight)) or stopped:
+        if (callback is not None and callback(state.clock[2] * state.weight)) or stopped:
             break
         if keeper is not None:
             keeper.offer({"n_done": k + 1}, arrays_of(state, "sgd"))
     apply_penalties(state)
     out = np.zeros(o.size)
-    out[: state.weight.shape[0]] = state.weight
+    out[: state.weight.shape[0]] = state.clock[2] * state.weight
     return out

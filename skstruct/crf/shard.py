@@ -24,9 +24,9 @@ from .choose_pairs import (
     list_features,
 )
 from .choose_transitions import shown_conditioned, shown_label_pairs
+from .learning_rate import choose_rate
 from .objective import CRFObjective
 from .options import ObjectiveOptions
-from .sgd import choose_rate
 from .view import View
 
 
@@ -119,7 +119,7 @@ class CRFShard:
     def join(self, plan, whole):
         """Learn what the labels and rows are in all shards; returns a digest of the examples."""
         task, self.rows, self.whole = self.task, plan.rows, whole
-        self.fields = self.encoder.fields(task)
+        self.fields = self.encoder.template_of_row(task)
         if whole.scale != 1.0:
             task = self.encoder.rescaled(task, whole.scale)
         self.task = task._replace(gold=plan.ids[task.gold])
@@ -194,7 +194,8 @@ class CRFShard:
         """(F * (L + 1),): how often features of the rows ``kept`` (R,) occur unlabelled, and with labels."""
         rows, L = self.rows.nodes, self.whole.n_labels
         number = np.cumsum(kept) - 1
-        mine = np.flatnonzero((rows >= 0) & kept[rows])
+        mine = np.flatnonzero(rows >= 0)
+        mine = mine[kept[rows[mine]]]
         if self.listed is None:
             self.row_counts(None, None)
         of_row = np.full(rows.shape[0], -1, np.int32)

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .joint import JointSequences
 from .matrix import Rows, SequenceMatrix, assembled
+from .mixed import MixedSequences
 from .numbers import numbers_in
 from .places import PLACE, PlaceError, describe, place
 from .tables import is_frame
@@ -100,6 +100,7 @@ def as_sequences(X, name="X", item="token"):
     if not _is_sequence(X):
         raise ValueError(
             f"{name} must be a list of sequences, got {describe(X)}"
+            + (f"; write {name} = [text.split()]" if isinstance(X, str) and " " in X else "")
             + ("; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else "")
         )
     if getattr(X, "ndim", 1) > 1 and not isinstance(X, np.ndarray):
@@ -111,7 +112,7 @@ def as_sequences(X, name="X", item="token"):
     if odd:
         for i, sequence in enumerate(sequences):
             if type(sequence) in odd:
-                sequences[i] = _one_sequence(sequence, name, item, i)
+                sequences[i] = _one_sequence(sequences, name, item, i)
     if np.ndarray in set(map(type, sequences)):
         for i, sequence in enumerate(sequences):
             if isinstance(sequence, np.ndarray):
@@ -121,26 +122,43 @@ def as_sequences(X, name="X", item="token"):
     return sequences
 
 
-def _one_sequence(sequence, name, item, i):
+def _one_sequence(sequences, name, item, i):
+    sequence = sequences[i]
     if isinstance(sequence, str):
-        hint = f"; use list(text) if its characters are the {item}s" if sequence else ""
-        raise PlaceError(
-            i, None, f"{PLACE} is the {describe(sequence)} where a list of {item}s belongs{hint}", name
-        )
+        text = f"{PLACE} is the {describe(sequence)} where a list of {item}s belongs"
+        raise PlaceError(i, None, text + _hint(sequences, name, item, i), name)
     if is_frame(sequence):
         if len(sequence):
             what = f"is a table, other sequences are lists of {item}s"
             raise PlaceError(i, None, f"{PLACE} {what}", name)
         return []
     if not _is_sequence(sequence):
-        raise PlaceError(i, None, f"{PLACE} must be a list of {item}s, got {describe(sequence)}", name)
+        one = all(type(other) is type(sequence) for other in sequences)
+        if one and isinstance(sequence, dict):
+            hint = f"; if these are the {item}s of one sentence, write {name} = [sentence]"
+        else:
+            hint = ""
+        raise PlaceError(i, None, f"{PLACE} must be a list of {item}s, got {describe(sequence)}{hint}", name)
     return list(_elements(sequence))
+
+
+def _hint(sequences, name, item, i):
+    """What to write where sequence i is a str."""
+    if len(sequences[i].split()) > 1:
+        return f"; text.split() makes {item}s of the words of a text"
+    found = ""
+    if all(isinstance(sequence, str) for sequence in sequences):
+        one = "sentence" if item == "token" else f"{item}s"
+        found = f"; if these are the {item}s of one sentence, write {name} = [{one}]"
+    if item == "token" and sequences[i]:
+        found += f"; use list(text) only if the characters are the {item}s"
+    return found
 
 
 def as_tokens(X, name="X"):
     """The sequences in ``X`` as a list, or, if tokens are rows of numbers, as a ``SequenceMatrix``.
 
-    Strings with numbers are ``JointSequences``.
+    Strings with numbers are ``MixedSequences``.
 
     What reads it goes through :func:`lengths_of`, :func:`flatten`, :func:`take`, :func:`blanked` and slices.
     For parameters and errors see :func:`as_sequences` and ``numbers.numbers_in``.
@@ -151,7 +169,7 @@ def as_tokens(X, name="X"):
 
 def lengths_of(sequences):
     """Lengths as an int64 array."""
-    if isinstance(sequences, (SequenceMatrix, JointSequences)):
+    if isinstance(sequences, (SequenceMatrix, MixedSequences)):
         return sequences.lengths
     return np.fromiter(map(len, sequences), np.int64, len(sequences))
 
@@ -164,11 +182,11 @@ def offsets_of(lengths):
 
 
 def flatten(sequences):
-    """All elements in one list; of a ``SequenceMatrix`` its ``Rows``, of ``JointSequences`` a ``Joint``."""
-    if isinstance(sequences, JointSequences):
+    """All tokens: a list, the ``Rows`` of a ``SequenceMatrix``, or ``MixedTokens``."""
+    if isinstance(sequences, MixedSequences):
         return sequences.flat()
     if isinstance(sequences, SequenceMatrix):
-        return Rows(sequences.matrix, sequences.names, sequences.constants)
+        return Rows(sequences.matrix, sequences.names, sequences.column_info)
     return list(chain.from_iterable(sequences))
 
 
@@ -273,23 +291,23 @@ def take(sequences, keep):
     """The sequences at the positions in ``keep``."""
     if isinstance(sequences, SequenceMatrix):
         return sequences[np.asarray(keep, np.int64)]
-    if isinstance(sequences, JointSequences):
+    if isinstance(sequences, MixedSequences):
         return sequences.taken(np.asarray(keep, np.int64))
     return [sequences[i] for i in keep]
 
 
 def blanked(sequences, empty):
     """The sequences, of which those at the positions in ``empty`` have lost their elements."""
-    if isinstance(sequences, (SequenceMatrix, JointSequences)):
+    if isinstance(sequences, (SequenceMatrix, MixedSequences)):
         keep = np.ones(len(sequences), np.bool_)
         keep[empty] = False
         if keep.all():
             return sequences
-        if isinstance(sequences, JointSequences):
+        if isinstance(sequences, MixedSequences):
             return sequences.blanked(keep)
         return assembled(
             take(sequences, np.flatnonzero(keep)).matrix, np.where(keep, sequences.lengths, 0),
-            sequences.names, sequences.constants,
+            sequences.names, sequences.column_info,
         )  # fmt: skip
     sequences = list(sequences)
     for i in empty:

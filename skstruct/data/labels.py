@@ -12,6 +12,9 @@ from .inputs import PlaceError, describe, flatten, place
 
 UNLABELLED = -1
 
+LEFT_OUT = -100
+"""The label of tokens without label in corpora of Hugging Face; loss functions of PyTorch pass over it."""
+
 
 def _plain(label):
     return label.item() if isinstance(label, np.generic) else label
@@ -91,7 +94,8 @@ def distinct_labels(sequences, offsets):
     Raises
     ------
     ValueError
-        If labels are of several types, not hashable, or NaN; the message names the place.
+        If labels are of several types, not hashable, or NaN, or are class numbers and -100; the message names
+        the place.
     """
     flat = flatten(sequences)
     ids = defaultdict(count().__next__)
@@ -106,6 +110,12 @@ def distinct_labels(sequences, offsets):
                 _refuse(offsets, k, label, "expected a label, such as a str or an int")
     del ids[None]
     labels = list(ids)
+    if LEFT_OUT in ids and all(isinstance(_plain(v), int) and (v >= 0 or v == LEFT_OUT) for v in labels):
+        k = next(k for k, label in enumerate(flat) if label == LEFT_OUT)
+        text = (
+            f"the label {LEFT_OUT} says in corpora of Hugging Face that a token has none; write None instead"
+        )
+        raise PlaceError(*place(offsets, k), text, "y")
     if labels:
         kinds = {type(_plain(v)) for v in labels}
         first = type(_plain(labels[0]))

@@ -18,7 +18,7 @@ from .places import describe
 from .tables import check_finite, checked_names, unpadded
 
 
-class Constants(NamedTuple):
+class ColumnInfo(NamedTuple):
     """What a matrix says besides its values, if some columns are encoded features of tokens, or are dense."""
 
     bigram: bool  # whether the label bigram is a feature
@@ -73,16 +73,16 @@ def _names_of(letters, ends):
 class Rows:
     """The tokens of some sequences, one row each."""
 
-    __slots__ = ("constants", "matrix", "names")
+    __slots__ = ("column_info", "matrix", "names")
 
-    def __init__(self, matrix, names, constants):
-        self.matrix, self.names, self.constants = matrix, names, constants
+    def __init__(self, matrix, names, column_info):
+        self.matrix, self.names, self.column_info = matrix, names, column_info
 
     def __len__(self):
         return self.matrix.shape[0]
 
     def __getitem__(self, k):
-        return Rows(self.matrix[k : k + 1], self.names, self.constants)
+        return Rows(self.matrix[k : k + 1], self.names, self.column_info)
 
     def __repr__(self):
         return f"a row of {self.matrix.shape[1]} numbers"
@@ -135,7 +135,7 @@ class SequenceMatrix:
     lengths: NDArray[np.int64]
     offsets: NDArray[np.int64]
     names: FeatureNames | None
-    constants: Constants | None
+    column_info: ColumnInfo | None
 
     def __init__(
         self, matrix: Any, lengths: ArrayLike, *, feature_names: Collection[str] | None = None
@@ -187,7 +187,7 @@ class SequenceMatrix:
             if step == 1:
                 stop = max(start, stop)
                 matrix = _between(self.matrix, int(self.offsets[start]), int(self.offsets[stop]))
-                return assembled(matrix, self.lengths[start:stop], self.names, self.constants)
+                return assembled(matrix, self.lengths[start:stop], self.names, self.column_info)
             key = np.arange(start, stop, step)
         return self._taken(_positions(key, len(self)))
 
@@ -196,7 +196,7 @@ class SequenceMatrix:
         ends = np.cumsum(lengths)
         n = int(ends[-1]) if ends.shape[0] else 0
         rows = np.arange(n) + np.repeat(self.offsets[which] - ends + lengths, lengths)
-        return assembled(self.matrix[rows], lengths, self.names, self.constants)
+        return assembled(self.matrix[rows], lengths, self.names, self.column_info)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         array = np.empty(len(self), dtype=object)
@@ -310,13 +310,13 @@ class SequenceMatrix:
         return X if label is None else (X, X.split(labels))
 
 
-def _assign(X, matrix, lengths, names, constants):
-    X.matrix, X.lengths, X.names, X.constants = matrix, lengths, names, constants
+def _assign(X, matrix, lengths, names, column_info):
+    X.matrix, X.lengths, X.names, X.column_info = matrix, lengths, names, column_info
     X.offsets = np.zeros(lengths.shape[0] + 1, np.int64)
     np.cumsum(lengths, out=X.offsets[1:])
 
 
-def assembled(matrix, lengths, names=None, constants=None):
+def assembled(matrix, lengths, names=None, column_info=None):
     """A :class:`SequenceMatrix` of parts that need no check.
 
     Parameters
@@ -324,10 +324,10 @@ def assembled(matrix, lengths, names=None, constants=None):
     matrix : ndarray, float32 or float64, or CSR
     lengths : ndarray, int64
     names : FeatureNames, optional
-    constants : Constants, optional
+    column_info : ColumnInfo, optional
     """
     X = SequenceMatrix.__new__(SequenceMatrix)
-    _assign(X, matrix, lengths, names, constants)
+    _assign(X, matrix, lengths, names, column_info)
     return X
 
 

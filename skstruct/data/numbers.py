@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from .frames import SequenceFrame, has_strings, numbers_of, together
-from .joint import JointSequences, read_frame
 from .matrix import FeatureNames, SequenceMatrix, assembled
+from .mixed import MixedSequences, read_frame
 from .places import PLACE, PlaceError, describe
 from .tables import as_float, as_rows, check_finite, is_frame
 
@@ -19,7 +19,7 @@ _NUMBER = (int, float, np.number, np.bool_)
 def numbers_in(X, name="X"):
     """A :class:`SequenceMatrix` of what users hand over, or None if its tokens are no rows of numbers.
 
-    Data frames with columns of strings become :class:`.joint.JointSequences`, or lists of strings if there
+    Data frames with columns of strings become :class:`.mixed.MixedSequences`, or lists of strings if there
     are no others.
 
     Raises
@@ -27,7 +27,7 @@ def numbers_in(X, name="X"):
     ValueError
         If they are, but not in a form that can be read; the message names the place.
     """
-    if isinstance(X, (SequenceMatrix, JointSequences)):
+    if isinstance(X, (SequenceMatrix, MixedSequences)):
         return X
     if isinstance(X, SequenceFrame):
         return read_frame(X.frame, X.lengths, name)

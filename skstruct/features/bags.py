@@ -56,7 +56,7 @@ class BagEncoder:
     TOKENS = (dict, list)
     """Types of tokens it is for."""
 
-    kind = dict
+    token_type = dict
     """Of tokens; that of lists of features too."""
 
     templates = None
@@ -261,7 +261,7 @@ class BagEncoder:
         """The same of lists of names."""
         return encode_lists(tokens, first, offsets, self.ids, lambda name: self._feature(name, grow))
 
-    def encode(self, flat, token, grow, like=None):
+    def encode(self, flat, token, grow, reference_token=None):
         """Encode a corpus.
 
         Parameters
@@ -272,16 +272,16 @@ class BagEncoder:
             Where each sequence starts; for error messages.
         grow : bool
             Training: new features are added.
-        like : dict or list, optional
+        reference_token : dict or list, optional
             The token whose type all must have, if that is not the first of ``flat``.
 
         Returns
         -------
         Encoded
         """
-        if like is None and flat:
-            like = flat[0]
-        kind = dict if isinstance(like, dict) else list
+        if reference_token is None and flat:
+            reference_token = flat[0]
+        kind = dict if isinstance(reference_token, dict) else list
         encode = self._encode_dicts if kind is dict else self._encode_lists
         check_kinds(flat, token, kind)
         chunks = range(0, len(flat), CHUNK)
@@ -311,7 +311,7 @@ class BagEncoder:
         self.n_rows += n_new
         self.row_of = row_of
 
-    def only(self, nodes, edges):
+    def keep_rows(self, nodes, edges):
         """See ``features.choose``."""
         kept = np.append(nodes, False)[self.row_of[:-1]]  # False is for row -1
         id_of = [*np.where(kept, np.cumsum(kept) - 1, -1).tolist(), -1]
@@ -356,7 +356,7 @@ class BagEncoder:
     n_node_rows = n_features
     """Weight rows of the features of labels."""
 
-    def fields(self, encoded):
+    def template_of_row(self, encoded):
         """(n_rows,) what each feature looks at, as a number: its name up to a colon or equals sign."""
         return fields_of(self.ids, self.row_of, self.n_rows)
 
@@ -368,7 +368,7 @@ class BagEncoder:
         """The names of rows, {row: name}."""
         return {row: name for row, name in zip(self.row_of.tolist(), self.ids) if row in rows}
 
-    def named(self, encoded, sequence):
+    def features_by_token(self, encoded, sequence):
         """The features of one sequence, encoded; by token, of labels and of transitions, which have none.
 
         Returns

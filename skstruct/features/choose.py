@@ -2,13 +2,14 @@
 
 An encoder has the types ``TOKENS``, the constructor ``for_tokens(features, min_count, flat)``, and
 
-* ``encode(flat, token, grow, like)``: the rows of a corpus, an ``Encoded``; ``copy()``, which can grow alone;
+* ``encode(flat, token, grow, reference_token)``: the rows of a corpus, an ``Encoded``;
+* ``copy()``: an encoder that can grow while this one stays as it is;
 * ``n_node_rows``, ``n_edge_rows``, ``has_bigram``, ``n_features``: the weights a model needs for it;
-* ``min_count``, ``templates`` (None without), ``kind`` and ``n_columns``: what it reads;
-* ``fields(encoded)``: what the feature of each row looks at, as a number, or None: see ``crf.parts``;
-* ``only(nodes, edges)``: an encoder without the rows of label features, and of transition features, whose
-  bool is False, as far as it can do without; and for each of its rows, of both, the one it was;
-* ``row_names(rows)``, ``named(encoded, sequence)``: its features in words;
+* ``min_count``, ``templates`` (None without), ``token_type`` and ``n_columns``: what it reads;
+* ``template_of_row(encoded)``: the number of the template, or key, of each row, or None: see ``crf.parts``;
+* ``keep_rows(nodes, edges)``: an encoder with the rows marked True, of label and of transition features; also
+  returns each kept row's old number, of both;
+* ``row_names(rows)``, ``features_by_token(encoded, sequence)``: its features in words;
 * ``adapted(flat, token)``: with the statistics of another text, if it has any;
 * ``merged(encoders, counts, min_count)``: one encoder from those of several shards.
 
@@ -19,11 +20,11 @@ write and read it. Features that are :class:`.patterns.Patterns` choose their en
 import os
 
 from ..data.inputs import PlaceError, describe, place
-from ..data.joint import Joint
 from ..data.matrix import Rows
+from ..data.mixed import MixedTokens
 from .bags import BagEncoder
 from .encoder import TemplateEncoder
-from .joint import JointEncoder
+from .mixed import MixedEncoder
 from .numeric import NumericFeatures
 from .pattern_encoder import PatternEncoder
 from .patterns import Patterns
@@ -42,9 +43,9 @@ def new_encoder(features, min_count, flat, scaled=True):
     ValueError
         If the first token is of no known kind, or templates were asked for ready-made features.
     """
-    among = isinstance(flat, Rows) and flat.constants is not None and flat.constants.dense is not None
-    if among or isinstance(flat, Joint):
-        return JointEncoder.for_tokens(features, min_count, flat, scaled, new_encoder)
+    among = isinstance(flat, Rows) and flat.column_info is not None and flat.column_info.dense is not None
+    if among or isinstance(flat, MixedTokens):
+        return MixedEncoder.for_tokens(features, min_count, flat, scaled, new_encoder)
     if isinstance(flat, Rows):
         return RowsEncoder.for_tokens(features, min_count, flat, scaled)
     if isinstance(features, NumericFeatures):
@@ -64,10 +65,11 @@ def new_encoder(features, min_count, flat, scaled=True):
 
 def check_tokens(encoder, flat, token):
     """Raise if the tokens are rows of numbers where a model was trained on others, or the other way round."""
-    numeric = isinstance(flat, (Rows, Joint))
-    if not len(flat) or not numeric and encoder.kind is not RowsEncoder.kind:
+    numeric = isinstance(flat, (Rows, MixedTokens))
+    if not len(flat) or not numeric and encoder.token_type is not RowsEncoder.token_type:
         return
-    kinds = (Rows, "rows of numbers"), (Joint, "strings with numbers"), (object, "tokens of another kind")
+    numbers = (Rows, "rows of numbers"), (MixedTokens, "strings with numbers")
+    kinds = *numbers, (object, "tokens of another kind")
     known = next(name for kind, name in kinds if kind in encoder.TOKENS or kind is object)
     found = next(name for kind, name in kinds if isinstance(flat, kind))
     if known != found:

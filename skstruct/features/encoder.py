@@ -17,7 +17,7 @@ from .contexts import Contexts, context_values, is_context
 from .encoded import Encoded, no_bag
 from .merging import merge_templates
 from .names import expanded, row_names
-from .sides import Side
+from .sides import TemplateSide
 from .templates import resolve_templates
 from .tokens import refuse, split_columns
 
@@ -54,10 +54,10 @@ class TemplateEncoder:
         self.contexts = Contexts(plan.channels, templates.lexicons)
         self.table = empty_table()
         self.entries = np.zeros(1, np.int64)
-        self.nodes = Side(plan, plan.nodes, plan.node_groups, 0, 0, 0)
+        self.nodes = TemplateSide(plan, plan.nodes, plan.node_groups, 0, 0, 0)
         # Combination 0 of the transitions is the label bigram itself.
-        self.edges = Side(plan, plan.edges, plan.edge_groups, 1, 1, len(plan.nodes))
-        self.kind = None  # str or tuple, from the first corpus
+        self.edges = TemplateSide(plan, plan.edges, plan.edge_groups, 1, 1, len(plan.nodes))
+        self.token_type = None  # str or tuple, from the first corpus
 
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
@@ -69,8 +69,8 @@ class TemplateEncoder:
         return twin
 
     # -- strings to ids ----------------------------------------------------------------------------
-    def _columns(self, flat, offsets, like=None):
-        return split_columns(flat, offsets, self.plan.n_columns, self.kind, like)
+    def _columns(self, flat, offsets, reference_token=None):
+        return split_columns(flat, offsets, self.plan.n_columns, self.token_type, reference_token)
 
     def _intern(self, columns, offsets):
         """Ids of each column; the alphabets grow, all or none."""
@@ -230,7 +230,7 @@ class TemplateEncoder:
         twin.contexts.adapt(columns, token)
         return twin
 
-    def encode(self, flat, token, grow, like=None):
+    def encode(self, flat, token, grow, reference_token=None):
         """Encode a corpus.
 
         Parameters
@@ -241,18 +241,18 @@ class TemplateEncoder:
             Where each sequence starts.
         grow : bool
             Training: new strings, combinations and features are added.
-        like : str or tuple of str, optional
+        reference_token : str or tuple of str, optional
             The token whose type and width all must have, if that is not the first of ``flat``.
 
         Returns
         -------
         Encoded
         """
-        columns = self._columns(flat, token, like)
+        columns = self._columns(flat, token, reference_token)
         if grow:
             ids, unknown = self._intern(columns, token), [[] for _ in columns]
             if flat:
-                self.kind = tuple if isinstance(flat[0], tuple) else str
+                self.token_type = tuple if isinstance(flat[0], tuple) else str
                 self.contexts.learn(columns, token)
         else:
             ids, unknown = self._lookup(columns, token)
@@ -309,20 +309,20 @@ class TemplateEncoder:
         """Columns of a token that are read."""
         return self.plan.n_columns
 
-    def only(self, nodes, edges):
+    def keep_rows(self, nodes, edges):
         """See ``features.choose``."""
         twin, number_of = self.copy(), pairs_by_compound(self.table)
         pairs, rows = [], []
         for side, used in ((twin.nodes, nodes), (twin.edges, edges)):
             own = [number_of.get(side.offset + c, _NO_PAIRS) for c in range(len(side.compounds))]
-            own, kept = side.only(own, used, self.min_count)
+            own, kept = side.keep_rows(own, used, self.min_count)
             pairs += own
             rows.append(kept)
         twin.table, _ = table_of(pairs)
         twin.entries = np.array([sum(map(len, pairs))], np.int64)
         return twin, *rows
 
-    def fields(self, encoded):
+    def template_of_row(self, encoded):
         """(n_node_rows,) the template of each node row, as a number, from a corpus that has them all."""
         of_row, n = np.zeros(self.n_node_rows, np.int32), 0
         for rows, width in zip(encoded.nodes.row, encoded.nodes.width.tolist()):
@@ -336,7 +336,7 @@ class TemplateEncoder:
         """The names of node rows, {row: name}."""
         return row_names(self, self.nodes, rows)
 
-    def named(self, encoded, sequence):
+    def features_by_token(self, encoded, sequence):
         """The features of one sequence, encoded; by token, of labels and of transitions.
 
         Returns

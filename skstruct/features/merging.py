@@ -37,7 +37,7 @@ def merge_encoders(encoders, counts, min_count):
     """
     first = encoders[0]
     for s, encoder in enumerate(encoders):
-        if (encoder.kind, encoder.templates) != (first.kind, first.templates):
+        if (encoder.token_type, encoder.templates) != (first.token_type, first.templates):
             raise ValueError(f"shard {s}: its tokens are not of the kind of those of shard 0")
     return first.merged(encoders, counts, min_count)
 
@@ -50,7 +50,7 @@ def merge_templates(out, encoders, counts):
             "the templates read accessor varieties, which are statistics of a whole text: they cannot be "
             "counted shard by shard"
         )
-    out.kind, out.contexts = first.kind, first.contexts.copy()
+    out.token_type, out.contexts = first.token_type, first.contexts.copy()
     if any(encoder.contexts.characters != first.contexts.characters for encoder in encoders):
         raise ValueError("lexicons: some shards consist of characters and others of words")
     ids = [[] for _ in encoders]  # by shard and column: the id of each string

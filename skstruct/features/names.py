@@ -58,7 +58,7 @@ def expanded(encoder, side, grid, sequence):
     Parameters
     ----------
     encoder : TemplateEncoder
-    side : Side
+    side : TemplateSide
         The encoder's ``nodes`` or ``edges``.
     grid : Grid
         The rows of this sequence alone.
@@ -106,7 +106,7 @@ def row_names(encoder, side, rows, symbol=symbol):
     Parameters
     ----------
     encoder : TemplateEncoder
-    side : Side
+    side : TemplateSide
         The encoder's ``nodes`` or ``edges``; row 0 of these has no name.
     rows : set of int
     symbol : callable

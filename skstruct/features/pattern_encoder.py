@@ -67,7 +67,7 @@ class NameRows:
         self.n_rows += n_new
         self.row_of = row_of
 
-    def only(self, used, min_count):
+    def keep_rows(self, used, min_count):
         """The names whose rows are in use, and the row that each row was."""
         out, row = type(self)(self.first_row), self.row_of[:-1]
         kept = np.append(used, False)[row]  # False is for row -1
@@ -129,7 +129,7 @@ class PatternEncoder:
     def __init__(self, patterns, min_count=1):
         self.templates = patterns
         self.min_count = min_count
-        self.seen = None  # str or tuple, from the first corpus
+        self.first_type = None  # str or tuple, from the first corpus
         self.nodes, self.edges = NameRows(0), NameRows(1)
 
     @classmethod
@@ -145,7 +145,7 @@ class PatternEncoder:
         twin.nodes, twin.edges = self.nodes.copy(), self.edges.copy()
         return twin
 
-    def encode(self, flat, token, grow, like=None):
+    def encode(self, flat, token, grow, reference_token=None):
         """Encode a corpus.
 
         Parameters
@@ -156,14 +156,14 @@ class PatternEncoder:
             Where each sequence starts.
         grow : bool
             Training: new features are added.
-        like : str or tuple of str, optional
+        reference_token : str or tuple of str, optional
             The token whose type and width all must have, if that is not the first of ``flat``.
 
         Returns
         -------
         Encoded
         """
-        columns = split_columns(flat, token, self.n_columns, self.seen, like)
+        columns = split_columns(flat, token, self.n_columns, self.first_type, reference_token)
         for c, column in enumerate(columns):
             if set(map(type, column)) - {str} and not all(isinstance(s, str) for s in column):
                 refuse(column, token, c, len(columns))
@@ -181,7 +181,7 @@ class PatternEncoder:
             edges[k, places] = self.edges.find([written[t] for t in places.tolist()], grow)
         if grow:
             if flat:
-                self.seen = tuple if isinstance(flat[0], tuple) else str
+                self.first_type = tuple if isinstance(flat[0], tuple) else str
             self.nodes.assign(nodes.ravel(), self.min_count)
             self.edges.assign(edges[edges >= 0], self.min_count)
         none, G = np.zeros(0, np.uint8), len(of_transitions)
@@ -198,9 +198,9 @@ class PatternEncoder:
 
     # -- what models and their readers ask ---------------------------------------------------------
     @property
-    def kind(self):
+    def token_type(self):
         """Of tokens; of a model from a file that reads one column, tuples will do as well as str."""
-        return self.seen or (tuple if self.n_columns > 1 else str)
+        return self.first_type or (tuple if self.n_columns > 1 else str)
 
     @property
     def n_features(self):
@@ -231,22 +231,22 @@ class PatternEncoder:
         """Raise: there is nothing to adapt."""
         raise ValueError("there is nothing to adapt: patterns have no accessor variety")
 
-    def fields(self, encoded):
+    def template_of_row(self, encoded):
         """(n_node_rows,) the pattern of each feature, as a number."""
         return fields_of(self.nodes.ids, self.nodes.row_of, self.nodes.n_rows)
 
-    def only(self, nodes, edges):
+    def keep_rows(self, nodes, edges):
         """See ``features.choose``."""
         twin = copy.copy(self)
-        twin.nodes, node_rows = self.nodes.only(nodes, self.min_count)
-        twin.edges, edge_rows = self.edges.only(edges, self.min_count)
+        twin.nodes, node_rows = self.nodes.keep_rows(nodes, self.min_count)
+        twin.edges, edge_rows = self.edges.keep_rows(edges, self.min_count)
         return twin, node_rows, edge_rows
 
     def row_names(self, rows):
         """The names of node rows, {row: name}."""
         return self.nodes.names(rows)
 
-    def named(self, encoded, sequence):
+    def features_by_token(self, encoded, sequence):
         """The features of one sequence, encoded; by token, of labels and of transitions.
 
         Returns
@@ -265,7 +265,7 @@ class PatternEncoder:
     def merged(self, encoders, counts, min_count):
         """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
         out = type(self)(self.templates, min_count)
-        out.seen = self.seen
+        out.first_type = self.first_type
         maps = []
         for side in ("nodes", "edges"):
             parts = [getattr(encoder, side) for encoder in encoders]

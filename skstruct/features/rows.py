@@ -18,7 +18,7 @@ from ..data.matrix import Rows
 from .encoded import Bag, Dense, Encoded, RowMap, no_bag, no_grid
 from .names import named_bag
 from .numeric import NumericFeatures, exact_sum, warn_unless_centred
-from .spelled import bag_of, windowed, with_bias
+from .rows_as_features import bag_of, windowed, with_bias
 
 SOME_ROWS = 4096
 """Dense rows that are read at a time where a copy is made."""
@@ -42,7 +42,7 @@ class RowsEncoder:
     TOKENS = (Rows,)
     """Types of tokens it is for."""
 
-    kind = np.ndarray
+    token_type = np.ndarray
     """Of tokens."""
 
     templates = None
@@ -57,10 +57,10 @@ class RowsEncoder:
     @classmethod
     def for_tokens(cls, features, min_count, flat, scaled=True):
         """The encoder that a ``features`` parameter means for a corpus."""
-        bigram = True if flat.constants is None else flat.constants.bigram
+        bigram = True if flat.column_info is None else flat.column_info.bigram
         if isinstance(features, str) and features == "auto":
             # The columns of features that were encoded once are complete as they are.
-            features = NumericFeatures() if flat.constants is None else NumericFeatures(False, 1.0)
+            features = NumericFeatures() if flat.column_info is None else NumericFeatures(False, 1.0)
         if not isinstance(features, NumericFeatures):
             raise ValueError(
                 f"features={describe(features)} reads strings, but the tokens are rows of numbers; use "
@@ -96,7 +96,7 @@ class RowsEncoder:
         return self.width * (high - low + 1)
 
     # -- encoding ----------------------------------------------------------------------------------
-    def encode(self, flat, token, grow, like=None):
+    def encode(self, flat, token, grow, reference_token=None):
         """Encode a corpus.
 
         Parameters
@@ -107,7 +107,7 @@ class RowsEncoder:
             Where each sequence starts.
         grow : bool
             Training: columns that are new get rows.
-        like : optional
+        reference_token : optional
             Not needed here.
 
         Returns
@@ -119,10 +119,10 @@ class RowsEncoder:
         if isinstance(flat, Rows):
             self._check(flat, token, grow)
             matrix = flat.matrix
-            if grow and flat.constants is not None and self.features.window == (0, 0):
-                self._fields = flat.constants.fields
+            if grow and flat.column_info is not None and self.features.window == (0, 0):
+                self._fields = flat.column_info.fields
             if grow and not self.n_tokens:
-                self._measure(matrix, token, flat.constants is None)
+                self._measure(matrix, token, flat.column_info is None)
             if not sparse.issparse(matrix) and not self.sparse:
                 some = matrix[:SOME_ROWS]
                 full = 2 * np.count_nonzero(some) > some.size
@@ -234,7 +234,7 @@ class RowsEncoder:
         """Weight rows of the features of labels."""
         return self.n_rows
 
-    def fields(self, encoded):
+    def template_of_row(self, encoded):
         """(n_rows,) what each feature looks at, as a number; None if nobody knows."""
         if self._fields is None:
             return None
@@ -260,7 +260,7 @@ class RowsEncoder:
         columns = self.order[self.row_of[self.order] >= 0].tolist()
         return {row: self._name(c) for c, row in zip(columns, self.row_of[columns].tolist()) if row in rows}
 
-    def named(self, encoded, sequence):
+    def features_by_token(self, encoded, sequence):
         """The features of one sequence, encoded; by token, of labels and of transitions, which have none.
 
         Returns
@@ -270,7 +270,7 @@ class RowsEncoder:
         nodes = named_bag(bag_of(encoded), self.row_names)
         return nodes, [[] for _ in nodes]
 
-    def only(self, nodes, edges):
+    def keep_rows(self, nodes, edges):
         """See ``features.choose``; dense rows keep all columns."""
         twin, rows = self.copy(), np.arange(self.n_rows)
         if self.sparse:

@@ -17,7 +17,7 @@ from ..saving.values import name_of, require, savable_value, within
 from .alphabet import Alphabet
 from .bags import BagEncoder
 from .encoder import TemplateEncoder
-from .joint import JointEncoder
+from .mixed import MixedEncoder
 from .pattern_encoder import PatternEncoder
 from .rows import RowsEncoder
 from .saved_contexts import contexts_state, fill_contexts
@@ -106,7 +106,7 @@ def _template_state(encoder, writer, name):
     if encoder.contexts.in_use:
         contexts["contexts"] = contexts_state(encoder.contexts, writer, f"{name}.contexts")
     return {
-        "tokens": name_of(encoder.kind, _TOKENS),
+        "tokens": name_of(encoder.token_type, _TOKENS),
         "templates": templates_state(encoder.templates, writer, f"{name}.templates"),
         "min_count": int(encoder.min_count),
         "columns": [
@@ -187,7 +187,7 @@ def _template_from_state(node, reader, where):
     ok = len(columns) == templates.n_columns
     require(ok, f"{where}: the templates read {templates.n_columns} columns, not {len(columns)}")
     encoder = TemplateEncoder(templates, min_count)
-    encoder.kind = reader.choice(tokens, f"{where}.tokens", _TOKENS)
+    encoder.token_type = reader.choice(tokens, f"{where}.tokens", _TOKENS)
     encoder.alphabets = [_alphabet(c, reader, f"{where}.columns") for c in columns]
     for part in reader.list(derived, f"{where}.derived"):
         function, column, values, of_string = reader.members(
@@ -380,10 +380,10 @@ def _joint_from_state(node, reader, where):
         ok = others.sparse and (int(mask.sum()), int((~mask).sum())) == (numbers.width, others.width)
         require(ok, f"{where}.mask must tell which columns are dense")
     require(numbers.has_bigram == others.has_bigram, f"{where}: the parts differ in bigrams")
-    return JointEncoder(numbers, others, mask, columns)
+    return MixedEncoder(numbers, others, mask, columns)
 
 
-savable_encoder("joint", JointEncoder, _joint_state, _joint_from_state)
+savable_encoder("joint", MixedEncoder, _joint_state, _joint_from_state)
 savable_encoder("rows", RowsEncoder, rows_state, rows_from_state)
 savable_encoder(
     "patterns", PatternEncoder, patterns_encoder_state, partial(patterns_encoder_from_state, _alphabet)

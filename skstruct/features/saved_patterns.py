@@ -31,7 +31,7 @@ savable_value("$patterns", Patterns, _patterns_state, _patterns_from_state)
 def patterns_encoder_state(encoder, writer, name):
     """The JSON of a :class:`PatternEncoder`."""
     state = {
-        "tokens": name_of(encoder.seen, _TOKENS),
+        "tokens": name_of(encoder.first_type, _TOKENS),
         "patterns": writer.value(encoder.templates, f"{name}.patterns"),
         "min_count": int(encoder.min_count),
     }
@@ -53,7 +53,7 @@ def patterns_encoder_from_state(alphabet, node, reader, where):
     patterns = reader.value(patterns, f"{where}.patterns")
     require(isinstance(patterns, Patterns), f"{where}.patterns must be patterns")
     encoder = PatternEncoder(patterns, reader.integer(min_count, f"{where}.min_count", 1))
-    encoder.seen = reader.choice(tokens, f"{where}.tokens", _TOKENS)
+    encoder.first_type = reader.choice(tokens, f"{where}.tokens", _TOKENS)
     for rows, part, at in zip((encoder.nodes, encoder.edges), sides, (f"{where}.nodes", f"{where}.edges")):
         names, row, n_rows = reader.members(part, at, "names row n_rows")
         rows.ids = alphabet(names, reader, f"{at}.names").ids

@@ -10,7 +10,7 @@ from sklearn.pipeline import FeatureUnion
 
 from .._sklearn import safe_set_output, sequence_tags
 from ..data.inputs import as_tokens, describe, lengths_of
-from ..data.matrix import Constants, FeatureNames, SequenceMatrix, assembled
+from ..data.matrix import ColumnInfo, FeatureNames, SequenceMatrix, assembled
 from .window import joined
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class SequenceUnion(FeatureUnion, auto_wrap_output_keys=None):  # type: ignore[m
             lengths = [lengths_of(as_tokens(X)) for X in Xs]
             if not any(each.any() for each in lengths):  # sequences that are all empty
                 nothing = self._nothing
-                return assembled(nothing.matrix, lengths[0], nothing.names, nothing.constants)
+                return assembled(nothing.matrix, lengths[0], nothing.names, nothing.column_info)
         parts = [_as_part(X, name) for X, name in zip(Xs, used)]
         for part, name in zip(parts, used):
             if not np.array_equal(part.lengths, parts[0].lengths):
@@ -141,10 +141,10 @@ class SequenceUnion(FeatureUnion, auto_wrap_output_keys=None):  # type: ignore[m
         known = getattr(self, "_nothing", None)
         if known is None or known.matrix.shape[1] != matrix.shape[1]:
             prefixes = [f"{name}__" if self.verbose_feature_names_out else "" for name in used]
-            constants = _constants(parts, [name in weights for name in used])
+            column_info = _column_info(parts, [name in weights for name in used])
             names = FeatureNames(make=_Names(prefixes, parts))
-            known = self._nothing = assembled(matrix[:0], np.zeros(0, np.int64), names, constants)
-        return assembled(matrix, parts[0].lengths, known.names, known.constants)
+            known = self._nothing = assembled(matrix[:0], np.zeros(0, np.int64), names, column_info)
+        return assembled(matrix, parts[0].lengths, known.names, known.column_info)
 
 
 def _as_part(X, name):
@@ -175,15 +175,15 @@ class _Names:
         ]
 
 
-def _constants(parts, weighted):
+def _column_info(parts, weighted):
     """What is known of the columns: which are encoded features, and which are dense among sparse ones."""
-    encoded = [part.constants for part in parts if part.constants is not None]
+    encoded = [part.column_info for part in parts if part.column_info is not None]
     is_sparse = [sparse.issparse(part.matrix) for part in parts]
     if not any(is_sparse) or not encoded and all(is_sparse):
         return None
     fields, dense, first = [], [], 0
     for part, is_thin, own in zip(parts, is_sparse, weighted):
-        n, known = part.matrix.shape[1], part.constants
+        n, known = part.matrix.shape[1], part.column_info
         mine = np.zeros(n, np.int32) if known is None or known.fields is None else known.fields
         fields.append(mine + np.int32(first))
         first += int(mine.max(initial=-1)) + 1
@@ -194,5 +194,5 @@ def _constants(parts, weighted):
     dense = np.concatenate(dense)
     bigram = any(c.bigram for c in encoded) if encoded else True
     if dense.any():
-        return Constants(bigram, None, dense)
-    return Constants(bigram, np.concatenate(fields))
+        return ColumnInfo(bigram, None, dense)
+    return ColumnInfo(bigram, np.concatenate(fields))

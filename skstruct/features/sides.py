@@ -30,7 +30,7 @@ def _count(nodes, left, anchor, token, slots, shifts, first, count):
                     count[nodes[a], slots[k]] += 1
 
 
-class Side:
+class TemplateSide:
     """Nodes and rows of the label features, or of the transition features."""
 
     def __init__(self, plan, compounds, groups, first_row, first_token, offset):
@@ -104,7 +104,7 @@ class Side:
                 self.counts[c] = count
             self.assign_rows(c, min_count)
 
-    def only(self, pairs, used, min_count):
+    def keep_rows(self, pairs, used, min_count):
         """Forget the nodes without rows in use, but for those that a longer combination starts with.
 
         Parameters

@@ -5,7 +5,7 @@ from operator import itemgetter
 from ..data.inputs import PLACE, PlaceError, describe, place
 
 
-def split_columns(flat, offsets, n_columns, expected=None, like=None):
+def split_columns(flat, offsets, n_columns, expected=None, reference_token=None):
     """The columns of tokens that are str or tuples of str, as sequences; errors name the place.
 
     Parameters
@@ -17,14 +17,14 @@ def split_columns(flat, offsets, n_columns, expected=None, like=None):
         Columns to return.
     expected : type, optional
         Of the tokens.
-    like : str or tuple of str, optional
+    reference_token : str or tuple of str, optional
         The token whose type and width all must have, if that is not the first of ``flat``.
     """
     if not flat:
         return [[] for _ in range(n_columns)]
-    like = flat[0] if like is None else like
-    kind = tuple if isinstance(like, tuple) else str
-    if expected is not None and kind is not expected:
+    reference_token = flat[0] if reference_token is None else reference_token
+    token_type = tuple if isinstance(reference_token, tuple) else str
+    if expected is not None and token_type is not expected:
         i, t = place(offsets, 0)
         raise PlaceError(
             i,
@@ -32,7 +32,7 @@ def split_columns(flat, offsets, n_columns, expected=None, like=None):
             f"expected a token of type {expected.__name__} as in training, got {describe(flat[0])}",
             "X",
         )
-    if kind is str:
+    if token_type is str:
         if n_columns > 1:
             raise PlaceError(
                 place(offsets, 0)[0],
@@ -48,7 +48,7 @@ def split_columns(flat, offsets, n_columns, expected=None, like=None):
         raise PlaceError(
             i, t, f"expected a tuple of strings like the first token, got {describe(flat[k])}", "X"
         )
-    widths, width = set(map(len, flat)), len(like)
+    widths, width = set(map(len, flat)), len(reference_token)
     if widths != {width} or width < n_columns:
         k = next((k for k, token in enumerate(flat) if len(token) != width), 0)
         i, t = place(offsets, k)

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, BaseEstimator, sequence_tags
 from ..data.inputs import as_tokens, describe, flatten, lengths_of, offsets_of
-from ..data.joint import Joint
-from ..data.matrix import Constants, FeatureNames, Rows, SequenceMatrix, assembled
+from ..data.matrix import ColumnInfo, FeatureNames, Rows, SequenceMatrix, assembled
+from ..data.mixed import MixedTokens
 from ..data.types import Corpus
 from .choose import check_tokens, new_encoder
 from .templates import FeatureTemplates
@@ -178,7 +178,7 @@ class TokenVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
     def _read(self, X):
         sequences = as_tokens(X)
         flat = flatten(sequences)
-        if isinstance(flat, Joint):
+        if isinstance(flat, MixedTokens):
             flat = flat.tokens
         if isinstance(flat, Rows):
             raise ValueError("X: the tokens are rows of numbers already; TokenVectorizer encodes others")
@@ -206,7 +206,7 @@ class TokenVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
         self._column = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
         self._encoder, self.n_features_out_ = encoder, int(np.count_nonzero(used))
         self._names = FeatureNames(make=_Names(encoder, np.flatnonzero(used)))
-        self._constants = Constants(encoder.has_bigram, encoder.fields(encoded)[used])
+        self._column_info = ColumnInfo(encoder.has_bigram, encoder.template_of_row(encoded)[used])
         return encoded, token, lengths
 
     def _matrix(self, encoded, token, lengths):
@@ -224,7 +224,7 @@ class TokenVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
             (value, column, start.astype(np.int32) if small else start),
             shape=(token[-1], self.n_features_out_), copy=False,
         )  # fmt: skip
-        return assembled(matrix, lengths, self._names, self._constants)
+        return assembled(matrix, lengths, self._names, self._column_info)
 
 
 class _Names:

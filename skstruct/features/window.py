@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, Integral, Interval, rows_tags, sequence_tags
 from ..data.inputs import PLACE, PlaceError, as_tokens, describe
-from ..data.matrix import Constants, FeatureNames, SequenceMatrix, assembled
+from ..data.matrix import ColumnInfo, FeatureNames, SequenceMatrix, assembled
 from ..data.types import Corpus
 
 if TYPE_CHECKING:
@@ -112,7 +112,8 @@ class Window(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
         check_is_fitted(self)
         found = _numbers(X)
         if found is None:
-            found = assembled(self._nothing.matrix, np.zeros(len(X), np.int64), None, self._nothing.constants)
+            nothing = self._nothing
+            found = assembled(nothing.matrix, np.zeros(len(X), np.int64), None, nothing.column_info)
         width = found.matrix.shape[1]
         if width != self.n_features_in_:
             i = int(np.flatnonzero(found.lengths)[0]) if found.lengths.any() else 0
@@ -131,21 +132,21 @@ class Window(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
             parts.append((following - _picked(found.matrix, np.maximum(here - 1, begin))) * 0.5)
         if self.boundary and outside:
             parts.append(np.column_stack(outside).astype(found.matrix.dtype))
-        return assembled(joined(parts), found.lengths, self._names, self._constants(found.constants))
+        return assembled(joined(parts), found.lengths, self._names, self._column_info(found.column_info))
 
-    def _constants(self, constants):
+    def _column_info(self, column_info):
         """What is known of the columns, if they are encoded features."""
-        if constants is None:
+        if column_info is None:
             return None
         places, ends = self.before + 1 + self.after, (self.before + self.after) * self.boundary
-        fields, dense = constants.fields, constants.dense
+        fields, dense = column_info.fields, column_info.dense
         if fields is not None:
             n = int(fields.max(initial=-1)) + 1
             more = [fields + np.int32(k * n) for k in range(places + self.deltas)]
             fields = np.concatenate([*more, np.arange(ends) + n * len(more)]).astype(np.int32)
         if dense is not None:
             dense = np.append(np.tile(dense, places + self.deltas), np.zeros(ends, np.bool_))
-        return Constants(constants.bigram, fields, dense)
+        return ColumnInfo(column_info.bigram, fields, dense)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the columns: those of neighbours with their distance, such as ``x3@-1``.

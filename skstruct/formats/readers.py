@@ -85,6 +85,11 @@ def read_columns(
         If a line has another number of columns than the first, too few for `columns` or for labels, or
         bytes that are not in the encoding. The message names file and line.
 
+    Warns
+    -----
+    UserWarning
+        If the text looks as if it was encoded twice (``Ã±`` for ``ñ``); so do all readers.
+
     Examples
     --------
     >>> import io
@@ -130,7 +135,7 @@ def iter_columns(
 
 
 def _columns(path_or_file, separator, columns, comment, encoding):
-    expected = first = None  # number of columns, and the line that set it
+    expected = first = start = None  # number of columns, and number and text of the line that set it
     sentence = []
     with numbered_lines(path_or_file, encoding) as (name, lines):
         for number, line in lines:
@@ -146,9 +151,9 @@ def _columns(path_or_file, separator, columns, comment, encoding):
                 if expected is not None:
                     raise ValueError(
                         f"{name}, line {number}: expected {expected} columns, as on line {first}; "
-                        f"found {len(cells)}"
+                        f"found {len(cells)}{_hint((start, line), separator, comment)}"
                     )
-                expected, first = len(cells), number
+                expected, first, start = len(cells), number, line
                 for c in columns or ():
                     if not -expected <= c < expected:
                         raise ValueError(
@@ -160,6 +165,17 @@ def _columns(path_or_file, separator, columns, comment, encoding):
             sentence.append(tuple(map(intern, cells)))
     if sentence:
         yield sentence
+
+
+def _hint(lines, separator, comment):
+    """The end of an error about two lines of different width: which option would read them."""
+    marked = next((line for line in lines if comment is None and line.startswith("#")), None)
+    if marked is not None:
+        prefix = "# " if marked.startswith("# ") else "#"
+        return f"; comment={prefix!r} (--comment '{prefix}') leaves out lines such as {marked[:40]!r}"
+    if separator is None and len({line.count("\t") for line in lines}) == 1 and "\t" in lines[0]:
+        return "; separator='\\t' (--separator tab) splits at tabs only, and keeps spaces in columns"
+    return ""
 
 
 def read_conllu(

@@ -2,10 +2,12 @@
 
 A file is a path or an open text file; lines end at line feeds only, so that a lone carriage
 return, or one of the rarer characters that Unicode calls a line break, never shifts a line number. A
-byte order mark at the start and carriage returns at line ends are dropped.
+byte order mark at the start and carriage returns at line ends are dropped. Text that was encoded twice is
+warned of.
 """
 
 import os
+import warnings
 from contextlib import contextmanager
 
 from ..saving.atomic import atomic_write
@@ -65,13 +67,17 @@ def numbered_lines(path_or_file, encoding):
 
 def _lines(file, name, path):
     number = 0
+    accents = Accents()
     try:
         for number, line in enumerate(file, start=1):
             if number == 1:
                 if not isinstance(line, str):
                     raise TypeError(f"{name}: expected a file opened in text mode, got one of bytes")
                 line = line.removeprefix("\ufeff")
+            if not line.isascii():
+                accents.see(line)
             yield number, line.rstrip("\r\n")
+        accents.tell(name)
     except UnicodeDecodeError as error:
         # The decoder works on blocks, ahead of the lines: look again for the line.
         line = _undecodable_line(path, error.encoding) if path is not None else None
@@ -88,3 +94,50 @@ def _undecodable_line(path, encoding):
             except UnicodeDecodeError:
                 return number
     return None
+
+
+# The characters of the bytes 128 to 159 in Windows' Latin-1; as bytes of UTF-8 they continue a character.
+_WINDOWS = {
+    ord(bytes([b]).decode("cp1252")): b for b in range(128, 160) if b not in (129, 141, 143, 144, 157)
+}
+
+
+class Accents:
+    """Whether the accents of a text were encoded twice: ``Ã±`` for ``ñ`` throughout.
+
+    Such text comes from UTF-8 that was read as Latin-1. Line by line, its bytes in Latin-1 are valid UTF-8,
+    which text that was encoded once hardly ever is.
+    """
+
+    ENOUGH = 1000
+    """Lines with other characters than ASCII that are looked at."""
+
+    def __init__(self):
+        self.twice, self.once, self.example = 0, 0, None
+
+    def see(self, line):
+        """Take note of a line that is not ASCII."""
+        if self.twice + self.once >= self.ENOUGH:
+            return
+        try:
+            repaired = line.translate(_WINDOWS).encode("latin-1").decode("utf-8")
+        except UnicodeError:
+            self.once += 1
+            return
+        self.twice += 1
+        if self.example is None:
+            right = next(c for c in repaired if not c.isascii())
+            start = next(k for k, c in enumerate(line) if not c.isascii())
+            self.example = line[start : start + len(right.encode())], right
+
+    def tell(self, name):
+        """Warn if nearly all lines were encoded twice."""
+        if self.twice <= 10 * self.once:
+            return
+        wrong, right = self.example
+        warnings.warn(
+            f"{name}: the text looks like UTF-8 that was read as Latin-1 and encoded again: {wrong!r} for "
+            f"{right!r}, in {self.twice} of {self.twice + self.once} lines that are not ASCII. If it was "
+            f"opened with another encoding, use utf-8; else text.encode('cp1252').decode('utf-8') repairs it",
+            stacklevel=2,
+        )

@@ -73,7 +73,7 @@ def _options(labels, allowed):
 def _change(model, best, y, parts, names):
     """What would have to change; the bias of rows of numbers is no number that could be zero."""
     encoder = model.encoder
-    if encoder.kind is np.ndarray and encoder.features.bias and names:
+    if encoder.token_type is np.ndarray and encoder.features.bias and names:
         parts, names = parts[:-1], names[:-1]
     return smallest_change(best, y, parts, names, model.labels.values)
 

@@ -43,8 +43,8 @@ def chain_model(estimator, tool):
         raise TypeError(f"a chain tagger is needed, got a {type(estimator).__name__}{hint}")
     if model.order == 2:
         refuse(tool, "transitions that look two labels back (order=2)")
-    if model.encoder.kind not in (str, tuple, dict):
-        refuse(tool, f"features of tokens of type {model.encoder.kind.__name__}")
+    if model.encoder.token_type not in (str, tuple, dict):
+        refuse(tool, f"features of tokens of type {model.encoder.token_type.__name__}")
     odd = [label for label in model.labels.values if not isinstance(label, str)]
     if odd:
         refuse(tool, f"labels that are not str, such as {describe(odd[0])}")

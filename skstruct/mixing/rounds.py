@@ -76,11 +76,8 @@ class Rounds:
                 raise
             return True
         finally:
-            if self.checkpoint is not None:
-                if complete:
-                    self.checkpoint.remove()
-                else:
-                    self.checkpoint.close()
+            if self.checkpoint is not None and complete:
+                self.checkpoint.remove()
 
     def model(self):
         """The structure's model after the rounds so far."""
@@ -166,7 +163,7 @@ class Rounds:
         self.history, self.resumed_from = history, len(history)
 
     def _keep(self):
-        """Write the state while the next round runs; the one before is on disk by then."""
+        """Write the state."""
         header = {"key": self.run.state.key, "history": list(self.history)}
         if self.alone:
             arrays = arrays_of(self.crew.model(), "model")
@@ -175,5 +172,4 @@ class Rounds:
         if self.watch is not None:
             best, best_arrays = self.watch.state()
             header, arrays = {**header, **best}, {**arrays, **best_arrays}
-        self.checkpoint.finish()
-        self.checkpoint.offer(header, arrays)
+        self.checkpoint.offer(header, arrays, surely=True)

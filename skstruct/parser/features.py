@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.codes import NO_NOISE
-from ..core.compile import apart, inline, spliced
+from ..core.compile import inline, spliced
 from ..core.feature_table import FeatureTable
 from ..core.hashing import EMPTY, LOW, home_of, intern, mix64
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
@@ -352,7 +352,7 @@ def add_altered_rows(templates, features, begin, end, rule, noise, step, look, t
             total[column] += x * read_weight(store, rule, r, place, step)
 
 
-@apart
+@inline
 def emit_row(templates, features, row, value, noise, step, altered, up, down, look, difference: Difference):
     """Emit the features of a row for column ``up``, and against column ``down``; -1 for none."""
     for g in range(templates.group.shape[0] - 1):

@@ -14,7 +14,7 @@ from ..core.store import READ_ONLY, Store, made_sparse, new_clock, remap_columns
 from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
 from ..features.names import NamedWeights
-from ..training.chunks import lend, map_chunks
+from ..training.chunks import as_writeable_view, map_chunks
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
 from ..training.saved import SavableModel
@@ -139,7 +139,7 @@ class ParserModel(SavableModel):
         """The arrays that kernels search under; ``beam``: states kept, by default as many as in training."""
         templates, arcs = compiled(self.templates, self.encoder.rows)
         joint = len(self.labels) > 0 and reads_labels(self.lines)
-        return lend(
+        return as_writeable_view(
             ParseModel(
                 beam=self.beam if beam is None else beam,
                 merge=self.merge,
@@ -320,7 +320,8 @@ def continued_state(before, lines, encoder, old_labels, labels, settings, rule, 
     """A copy of an earlier state; under another rule, or in a stream after a fit, with a new average."""
     check_labels(lines, len(labels))
     # In a model mapped from a disk `wanted` is read-only too, and the templates are (which nobody writes).
-    model = lend(snapshot(structure, before.model)._replace(wanted=np.zeros(2, np.int64), **settings))
+    model = snapshot(structure, before.model)._replace(wanted=np.zeros(2, np.int64), **settings)
+    model = as_writeable_view(model)
     tables = {name: getattr(model, name) for name in structure.TABLES}
     if before.rule != rule or (stream and not before.stream):
         for name, features in tables.items():

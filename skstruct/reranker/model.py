@@ -9,7 +9,7 @@ from ..core.noise import QUIET
 from ..core.pruning import count_weights
 from ..core.store import new_clock
 from ..features.names import NamedWeights
-from ..training.chunks import lend
+from ..training.chunks import as_writeable_view
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
 from ..training.saved import SavableModel
@@ -54,7 +54,7 @@ class RerankModel(SavableModel):
     def reranker(self):
         """The arrays that kernels search under."""
         features = for_reading(self.weights, self.table, self.entries)
-        return lend(structure.Reranker(features, new_clock()))
+        return as_writeable_view(structure.Reranker(features, new_clock()))
 
 
 def choose(model, rule, task):

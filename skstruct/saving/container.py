@@ -76,7 +76,7 @@ def _require(condition, reason):
         raise ModelFileError(reason)
 
 
-def write_container(path, header, arrays, temporary=None, proceed=None, version=1):
+def write_container(path, header, arrays, temporary=None, version=1):
     """Write a header and named arrays to one file, whole or not at all (:func:`atomic_write`).
 
     Parameters
@@ -90,8 +90,6 @@ def write_container(path, header, arrays, temporary=None, proceed=None, version=
         Arrays of any shape and memory layout; dtype bool, a fixed-width integer or a float of 16 to 64 bits.
     temporary : str, optional
         Name of the temporary file, on the same file system; drawn at random if not given.
-    proceed : callable, optional
-        Called now and then; what it raises ends the writing, as if it had failed.
     version : int
         Of the format.
 
@@ -114,7 +112,7 @@ def write_container(path, header, arrays, temporary=None, proceed=None, version=
     path = os.path.realpath(path)
     try:
         with atomic_write(path, temporary=temporary) as file:
-            _write_bytes(file, encoded, specs, arrays, proceed)
+            _write_bytes(file, encoded, specs, arrays)
     except OSError as error:
         if error.filename is None:
             error.filename = path  # a full disk does not say what was being written
@@ -165,13 +163,11 @@ def _encode_header(header, arrays, version):
     return _PREFIX.pack(MAGIC, version, len(encoded)) + encoded, specs
 
 
-def _write_bytes(file, encoded, specs, arrays, proceed=None):
+def _write_bytes(file, encoded, specs, arrays):
     """Write prefix, header, arrays and digest to an open file."""
     digest = hashlib.sha256()
 
     def put(data):
-        if proceed is not None:
-            proceed()
         file.write(data)
         digest.update(data)
 
@@ -184,8 +180,6 @@ def _write_bytes(file, encoded, specs, arrays, proceed=None):
             put(data[start : start + _CHUNK_BYTES])
         end = spec["offset"] + data.size
     file.write(digest.digest())
-    if proceed is not None:
-        proceed()
 
 
 def read_container(path, *, kind):

@@ -21,9 +21,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._version import __version__
 from ..data.types import Path
-from .absent import SaysWhy
 from .container import ModelFileError, container_size, read_container, write_container
 from .memory import memory_of
+from .missing_methods import SaysWhy
 from .packing import COMPRESSED
 from .values import Reader, Writer, require, savable_value
 

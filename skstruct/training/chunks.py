@@ -24,7 +24,7 @@ class _Lent:
         }
 
 
-def lend(value):
+def as_writeable_view(value):
     """``value`` with arrays that kernels accept without being compiled anew.
 
     A model may live in a read-only memory map. Numba treats read-only arrays as another type; since
@@ -37,7 +37,7 @@ def lend(value):
             return np.array(value)
         return np.asarray(_Lent(value)) if value.size else np.array(value)
     if isinstance(value, tuple):
-        parts = [lend(part) for part in value]
+        parts = [as_writeable_view(part) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     return value
 

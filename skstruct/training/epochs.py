@@ -20,13 +20,12 @@ import numpy as np
 from ..core.codes import POOL_FULL, RESCALE, TABLE_FULL
 from ..core.feature_table import FeatureTable, copy_table, growth, is_short
 from ..core.store import Clock, close_epoch, copy_store, grow_pool, rebase
-from .rewind import Rewind
 
 CHUNK_TOKENS = 50_000
 """Number of tokens processed between checks for Ctrl-C."""
 
 LONG_EPOCH = 1.0
-"""Seconds from which an epoch is interrupted in the middle and rolled back to its start."""
+"""Seconds from which an epoch is stopped in the middle by Ctrl-C; a shorter one is finished first."""
 
 
 class EpochStats(NamedTuple):
@@ -74,10 +73,10 @@ def chunks(order, lengths):
     return np.unique(np.concatenate([[0], cuts, [order.shape[0]]])).tolist()
 
 
-class Held:
-    """Whoever has the model in training: ``current``.
+class ModelHolder:
+    """Holds the model in training: ``current``.
 
-    What trains keeps no other reference to it, so that arrays which grow are let go of.
+    What trains keeps no other reference to it, so that the arrays of before go when they have grown.
     """
 
     def __init__(self, current):
@@ -112,20 +111,18 @@ def run_epoch(structure, task, order, lengths, model, rule, noise, work):
     -------
     model, stats : the model, which may be a new one, and an :class:`EpochStats`
     """
-    held = Held(model)
+    held = ModelHolder(model)
     stats, _ = _run_epoch(held, structure, task, order, lengths, rule, noise, work)
     return held.current, stats
 
 
-def _run_epoch(held, structure, task, order, lengths, rule, noise, work, interrupt=None, whole=True):
+def _run_epoch(held, structure, task, order, lengths, rule, noise, work, interrupt=None):
     """The same for a model that is held.
 
     Parameters
     ----------
-    held : Held
+    held : ModelHolder
     interrupt : DeferredInterrupt, optional
-    whole : bool
-        After a first Ctrl-C, finish the epoch unless it turns out to be a long one.
 
     Returns
     -------
@@ -147,8 +144,8 @@ def _run_epoch(held, structure, task, order, lengths, rule, noise, work, interru
             elif code == TABLE_FULL:
                 grow_tables(structure, held, rule)
         if interrupt is not None and interrupt.count:
-            patient = whole and interrupt.count == 1 and time.perf_counter() - began < LONG_EPOCH
-            if not patient:
+            short = interrupt.count == 1 and time.perf_counter() - began < LONG_EPOCH
+            if interrupt.at_once or not short:
                 complete = end == bounds[-1]
                 break
     close_epoch(stores_of(structure, held.current).values(), held.current.clock, rule)
@@ -161,7 +158,7 @@ def epochs(held, structure, task, orders, lengths, rule, noise, work, interrupt)
 
     Parameters
     ----------
-    held : Held
+    held : ModelHolder
         The model, before and after each epoch.
     orders : iterable of ndarray
         The order of examples, one for each epoch.
@@ -180,25 +177,10 @@ def epochs(held, structure, task, orders, lengths, rule, noise, work, interrupt)
 
     Notes
     -----
-    An interrupt must lose at most the epoch it hits. A short epoch is simply finished. Before an
-    epoch that promises to be long, it is noted what it begins with (:mod:`.rewind`), and an interrupt returns
-    there. A first epoch that turns out to be long is yielded as far as it went, with ``complete=False``:
-    a partial model is of more use than none. None of this where an interrupted run is worth nothing
-    (``interrupt.at_once``).
+    An interrupt waits for the end of a short epoch. A long one it stops in the middle, and what that has
+    learned is yielded with ``complete=False``.
     """
-    previous, names = None, list(stores_of(structure, held.current))
     for order in orders:
-        long = interrupt.at_once or (previous is not None and previous.seconds > LONG_EPOCH)
-        before = Rewind(held.current, names) if long and not interrupt.at_once else None
-        stats, complete = _run_epoch(
-            held, structure, task, order, lengths, rule, noise, work, interrupt, whole=not long
-        )
-        if complete or before is None:
-            before = None
-            yield stats, complete
-        else:
-            before.undo(held.current)
-            yield None, False
+        yield _run_epoch(held, structure, task, order, lengths, rule, noise, work, interrupt)
         if interrupt.count:
             raise KeyboardInterrupt
-        previous = stats

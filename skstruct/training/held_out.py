@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..data.inputs import PlaceError, describe
-from ..data.joint import JointSequences
 from ..data.labels import some_of
 from ..data.matrix import SequenceMatrix
+from ..data.mixed import MixedSequences
 from ..metrics import SCORERS
 from .checkpoint import arrays_of, with_arrays
 from .epochs import snapshot
@@ -54,7 +54,7 @@ class HeldOut:
 
 def _told_apart(X):
     """Sequences of tokens as JSON takes them; of rows of numbers a digest."""
-    if isinstance(X, JointSequences):
+    if isinstance(X, MixedSequences):
         return _told_apart(X.numbers), X.tokens, X.columns
     if not isinstance(X, SequenceMatrix):
         return X

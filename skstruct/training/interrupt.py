@@ -13,8 +13,7 @@ class DeferredInterrupt:
     Parameters
     ----------
     at_once : bool
-        Nothing of what is interrupted will be used, so that there is no point in finishing an epoch, or in
-        keeping what it began with.
+        Nothing of what is interrupted will be used, so that there is no point in finishing an epoch.
 
     Attributes
     ----------

@@ -222,7 +222,7 @@ class Run:
                 self.checkpoint = self._open_checkpoint()
                 stopped = self._resume()
         begin = n_epochs if stopped else self.done
-        orders = (self.order(state.epoch + e) for e in range(begin, n_epochs))
+        orders = self._orders(range(state.epoch + begin, state.epoch + n_epochs))
         events = epoch_context(context, estimator, X, y)
         started = self.done > 0
         with DeferredInterrupt() if interrupt is None else nullcontext(interrupt) as interrupt:
@@ -235,15 +235,14 @@ class Run:
                     estimator._noise(state.key), self.scratch(), interrupt,
                 ):  # fmt: skip
                     started = True
-                    if stats is not None:
-                        self._record(stats, complete)
+                    self._record(stats, complete)
                     if not complete:
                         continue
                     stop = self.watch is not None and self.watch.look(self.current, self.history[-1])
                     self.unsaved = self.checkpoint is not None
                     self._report()
                     if keep_checkpoint or not (stop or self.done == n_epochs):
-                        self._keep(stop, wait=keep_checkpoint)
+                        self._keep(stop, surely=stop or self.done == n_epochs)
                     stop = events.end(self.attributes) or stop
                     if stop or self.done == n_epochs:
                         break
@@ -252,20 +251,20 @@ class Run:
             except BaseException as error:
                 if started and isinstance(error, KeyboardInterrupt) and not interrupt.at_once:
                     self._commit()
-                if self.checkpoint is not None:
-                    self.checkpoint.close()  # what was being written; then what was not
-                    if self.unsaved:
-                        self._keep(False)
-                        self.checkpoint.close()
+                if self.unsaved:
+                    self._keep(False, surely=True)
                 raise
             self.task = None  # nobody else holds the arrays now; final weights take their place
             self._commit(for_good)
-        if self.checkpoint is not None:
-            if keep_checkpoint:
-                self.checkpoint.close()
-            else:
-                self.checkpoint.remove()
+        if self.checkpoint is not None and not keep_checkpoint:
+            self.checkpoint.remove()
         return estimator
+
+    def _orders(self, epochs):
+        """The orders of epochs; once one begins, the weights are no more those of the last one."""
+        for epoch in epochs:
+            self.unsaved = False
+            yield self.order(epoch)
 
     # -- checkpoints -------------------------------------------------------------------------------
     def _open_checkpoint(self):
@@ -308,12 +307,10 @@ class Run:
             raise self.checkpoint.refusal(error) from None
         return header["stopped"]
 
-    def _keep(self, stopped, wait=False):
-        """Offer the state to the checkpoint; ``unsaved`` then says whether it was too busy to take it."""
+    def _keep(self, stopped, surely=False):
+        """Offer the state to the checkpoint; ``unsaved`` then says whether it was too early to write it."""
         if self.checkpoint is None:
             return
-        if wait:
-            self.checkpoint.finish()
         header = {
             "done": self.done,
             "key": self.state.key,
@@ -325,11 +322,10 @@ class Run:
             best, best_arrays = self.watch.state()
             header.update(best)
             arrays.update(best_arrays)
-        self.unsaved = not self.checkpoint.offer(header, arrays)
+        self.unsaved = not self.checkpoint.offer(header, arrays, surely)
 
     def _record(self, stats, complete):
         self.done += complete
-        self.unsaved = False
         self.history.append(
             {
                 "epoch": self.state.epoch + self.done + (not complete),

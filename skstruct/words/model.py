@@ -17,7 +17,7 @@ from ..core.store import READ_ONLY, new_clock
 from ..data.inputs import WORDS, Inputs, lengths_of, offsets_of
 from ..data.segmented import words_at
 from ..features.names import NamedWeights
-from ..training.chunks import PIECE_TOKENS, lend, map_chunks, no_collection
+from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
 from ..training.epochs import snapshot
 from ..training.run import TrainingState
 from ..training.saved import SavableModel
@@ -103,7 +103,7 @@ class WordModel(SavableModel):
 
     def scorer(self, beam):
         """The arrays that kernels search under."""
-        return lend(
+        return as_writeable_view(
             Scorer(
                 templates=self.templates,
                 beam=beam,

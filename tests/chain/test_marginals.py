@@ -60,8 +60,8 @@ def fast(corpus, emission, potentials, clamped=False):
     bad = np.zeros(lengths.shape[0], bool)
     with np.errstate(all="ignore"):
         total = expect(
-            corpus, 0, corpus.group.shape[0] - 1, emission, sparse, clamped, False,
-            new_lattice(lengths, L),
+            corpus, 0, corpus.group.shape[0] - 1, emission, sparse, (), clamped, False,
+            new_lattice([(corpus.token, corpus.group)], L),
             ExpectedCounts(gradient, step, np.zeros(0), whole_of(corpus, L), of_pairs, np.zeros(0)), bad,
         )  # fmt: skip
     np.testing.assert_array_equal(of_pairs, gradient)
@@ -197,15 +197,24 @@ def test_huge_weights_are_exact_or_given_up(where):
                 np.testing.assert_allclose(marginal, right[1], atol=1e-7)
 
 
-def test_two_paths_that_never_meet():
-    """A path that underflows at every token but wins at the end must not be lost."""
-    L, T = 2, 40
+@pytest.mark.parametrize(
+    "gaps",
+    [
+        [(t, 1, -50.0) for t in range(20)] + [(t, 0, -51.0) for t in range(20, 40)],
+        [(0, 1, -710.0)] + [(t, 0, -10.0) for t in range(1, 101)],  # too small at once, and what wins later
+        [(0, 1, -1e9), (1, 0, -220.0), (2, 0, -500.0)],  # scales whose product is no number
+    ],
+)
+def test_two_paths_that_never_meet(gaps):
+    """A path that underflows but wins at the end must not be lost."""
+    L, T = 2, gaps[-1][0] + 1
     transition = np.array([[0.0, -np.inf], [-np.inf, 0.0]])
     emission = np.zeros((T, L))
-    emission[:20, 1], emission[20:, 0] = -50.0, -51.0
+    for t, y, score in gaps:
+        emission[t, y] = score
     potentials = Potentials(transition, np.zeros(L), np.zeros(L), np.zeros(L))
     corpus = corpus_of([T], L)
-    want = np.logaddexp(-20 * 51.0, -20 * 50.0)
+    want = np.logaddexp(*emission.sum(axis=0))
     assert exact(corpus, emission.ravel(), potentials)[0] == pytest.approx(want)
     total, _, _, bad = fast(corpus, emission.ravel(), potentials)
     assert bad[0] or total == pytest.approx(want)

@@ -451,28 +451,7 @@ def test_ctrl_c_keeps_the_completed_epochs(Tagger):
     assert same_weights(tagger, Tagger(TEMPLATES, max_iter=done + 2, random_state=0).fit(X, y))
 
 
-def test_ctrl_c_rolls_a_long_epoch_back(Tagger, monkeypatch):
-    monkeypatch.setattr(loops, "LONG_EPOCH", 0.0)
-    monkeypatch.setattr(loops, "CHUNK_TOKENS", 100)
-    X, y = corpus()
-    chunks, calls = loops.chunks, []
-
-    def interrupted(*arguments):
-        calls.append(1)
-        if len(calls) == 3:
-            os.kill(os.getpid(), signal.SIGINT)
-        return chunks(*arguments)
-
-    tagger = Tagger(TEMPLATES, random_state=0)
-    monkeypatch.setattr(loops, "chunks", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        tagger.fit(X, y)
-    monkeypatch.undo()
-    assert tagger.n_iter_ == len(tagger.history_) == 2
-    assert same_weights(tagger, Tagger(TEMPLATES, max_iter=2, random_state=0).fit(X, y))
-
-
-def test_ctrl_c_in_a_long_first_epoch_leaves_what_was_learned(Tagger, monkeypatch):
+def test_ctrl_c_in_a_long_epoch_leaves_what_was_learned(Tagger, monkeypatch):
     monkeypatch.setattr(loops, "LONG_EPOCH", 0.0)
     monkeypatch.setattr(loops, "CHUNK_TOKENS", 100)
     X, y = corpus()

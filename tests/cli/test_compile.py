@@ -1,7 +1,6 @@
 """``skstruct compile``, and the cache that it fills, for another user."""
 
 import contextlib
-import ctypes
 import os
 import pathlib
 import shutil
@@ -11,8 +10,10 @@ import sys
 import pytest
 from cli_cases import run
 from numba import config
+from toy_package import drop_privileges
 
 import skstruct
+from skstruct.core import kernel_folders
 from skstruct.core.compile import cache_counts
 
 ROOT = pathlib.Path(skstruct.__file__).resolve().parent.parent
@@ -24,19 +25,12 @@ print(*cache_counts())
 """
 
 
-def _drop_privileges():
-    """Let permissions bind root too: without the capabilities to override them (Linux)."""
-    libc = ctypes.CDLL(None)
-    for capability in (1, 2, 3):  # DAC_OVERRIDE, DAC_READ_SEARCH, FOWNER
-        libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
-
-
 def _as_somebody_else(folder):
     """What the script says, run by a user who can write nowhere."""
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": "/nonexistent"}
     environment |= {"NUMBA_CACHE_DIR": str(folder), "TMPDIR": "/nonexistent"}
     nobody = {"user": 65534, "group": 65534, "extra_groups": []}
-    for how in (nobody, {"preexec_fn": _drop_privileges}) if os.geteuid() == 0 else ({},):
+    for how in (nobody, {"preexec_fn": drop_privileges}) if os.geteuid() == 0 else ({},):
         with contextlib.suppress(PermissionError):  # others may not run this Python
             return subprocess.run(
                 [sys.executable, "-B", "-c", SCRIPT], env=environment, cwd="/", capture_output=True,
@@ -60,16 +54,27 @@ def test_another_user_compiles_nothing(tmp_path_factory, capsys):
     assert loaded > 0 and compiled == 0 and "RuntimeWarning" not in done.stderr
 
 
-def test_clear(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr("skstruct.core.compile.PACKAGE", str(tmp_path / "package"))
-    monkeypatch.setattr("skstruct.core.compile.AppDirs", lambda **_: type("A", (), {"user_cache_dir": ""}))
+def test_clear_leaves_what_belongs_to_others(tmp_path, monkeypatch, capsys):
+    """Two installations of one version share a home, a folder for temporary files, and NUMBA_CACHE_DIR."""
+    monkeypatch.setattr(config, "CACHE_DIR", "")
+    for name in ("XDG_CACHE_HOME", "LOCALAPPDATA", "HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    folder = pathlib.Path(skstruct.core.compile.cache_folder())
-    assert folder.parent == tmp_path and folder.is_dir()
+    made = {}
+    for name in ("other", "mine"):
+        monkeypatch.setattr(kernel_folders, "PACKAGE", str(tmp_path / name))
+        (tmp_path / name).mkdir()
+        for folder in kernel_folders.folders():
+            kernel_folders.make_folder(folder)
+            made.setdefault(name, []).append(pathlib.Path(folder))
+    assert len({*made["mine"], *made["other"]}) == 6
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "chosen"))
+    chosen = pathlib.Path(kernel_folders.cache_folder())
+    assert chosen.parent == tmp_path / "chosen"
     code, out, err = run(capsys, "compile", "--clear")
-    assert code == 0 and out == "" and f"removed {folder}" in err
-    assert not folder.exists()
+    assert code == 0 and out == "" and str(chosen.parent) in err
+    assert all(f"removed {folder}" in err and not folder.exists() for folder in made["mine"])
+    assert all(folder.is_dir() for folder in (*made["other"], chosen))
 
 
 def test_progress_of_warm_up():

@@ -849,3 +849,22 @@ def test_what_is_wrong_in_a_held_out_corpus(folder, capsys, tmp_path):
     (tmp_path / "odd").write_text("a B O\n\na B O\nb C I-NP\n", encoding="utf-8")
     code, _, err = run(capsys, *arguments, "-p", "constraints=BIO")
     assert code == 1 and "odd, line 4: y_val: sequence 1, position 1: the label 'I-NP' cannot follow" in err
+
+
+def test_a_tabbed_file_is_no_segmented_text(capsys, tmp_path):
+    """Spaces in its tokens make columns of different numbers; no model of its characters is trained."""
+    file = tmp_path / "z.txt"
+    file.write_text("Ana\tB-PER\nNew York\tB-LOC\n\nTom\tB-PER\n", encoding="utf-8")
+    code, out, err = run(capsys, "train", file, "-m", tmp_path / "m")
+    assert code == 1 and out == "" and not (tmp_path / "m").exists()
+    assert "z.txt, line 2: expected 2 columns" in err and "--separator tab" in err
+    assert run(capsys, "train", file, "-m", tmp_path / "m", "--separator", "tab")[0] == 0
+    code, out, _ = run(capsys, "tag", file, "-m", tmp_path / "m", "--separator", "tab")
+    assert code == 0 and "New York\tB-LOC" in out
+
+
+@pytest.mark.parametrize("text", ["Espa\u00c3\u00b1a X\n", "Espa\u00c3\u00b1a es\nE\n"])
+def test_text_that_was_encoded_twice(capsys, tmp_path, text):
+    (tmp_path / "c.txt").write_text(text + "\n" + text, encoding="utf-8")
+    code, _, err = run(capsys, "train", tmp_path / "c.txt", "-m", tmp_path / "m", "--epochs", 1)
+    assert code == 0 and err.count("skstruct: warning: ") == 1 and "'Ã±' for 'ñ'" in err

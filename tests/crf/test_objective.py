@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 from crf_cases import L, make_task
 
+from skstruct import L1CRF
+from skstruct.crf import objective as crf_objective
 from skstruct.crf import view as crf_view
 from skstruct.crf.objective import CRFObjective
 from skstruct.crf.options import ObjectiveOptions
 from skstruct.crf.view import View
+from skstruct.datasets import make_hmm_sequences
 from skstruct.features.encoded import Bag
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 def enumerated(task, o, weights):
@@ -76,6 +81,51 @@ def test_value_and_gradient(fields, edges, partial, cost, all_pairs):
         assert gradient[k] == pytest.approx(slope, abs=1e-5)
     o.evaluate(view, w, keep=True)
     np.testing.assert_allclose(o.gradient_of_pairs(w[: o.n_pairs]), gradient[: o.n_pairs], atol=1e-10)
+
+
+def guarded(lattice):
+    """Scratch with numbers behind each array that no kernel may touch, and a check that none did."""
+    arrays, fences = {}, []
+    for name, array in lattice._asdict().items():
+        n = array.shape[0]
+        longer = np.full(3 * n + 64, 7.0)
+        longer[:n] = 0
+        fences.append(longer[n:])
+        arrays[name] = longer[:n]
+    arrays["bits"] = arrays["scratch"].view(np.int64)  # the same memory
+    return type(lattice)(**arrays), fences
+
+
+@pytest.mark.parametrize("given", ["fit", "fit_shards", "X_val"])
+def test_no_kernel_writes_beyond_its_scratch(given, monkeypatch):
+    """Groups of a part of the sequences are wider than those of all, and so are those of held-out ones."""
+    fences, make = [], crf_objective.new_lattice
+
+    def new_lattice(*arguments):
+        lattice, more = guarded(make(*arguments))
+        fences.extend(more)
+        return lattice
+
+    monkeypatch.setattr(crf_objective, "new_lattice", new_lattice)
+    long, short = ["A", "B"] * 32 + ["A"], ["A", None] * 32
+    X = [[{"a": True}] * 65] + [[{"a": True}] * 64] * 31
+    crf = L1CRF(solver="owlqn", max_iter=1)
+    if given == "X_val":
+        held_out = [long] + [["A", "C"] * 32] * 31
+        crf.fit([[{"a": True}] * 2] * 6, [["A", "B"]] * 6, X_val=X, y_val=held_out)
+    elif given == "fit_shards":
+        crf.fit_shards([lambda: (X, [long] + [short] * 31)])
+    else:
+        crf.fit(X, [long] + [short] * 31)
+    assert fences
+    assert all((fence == 7).all() for fence in fences)
+
+
+def test_transitions_that_look_at_the_input_are_summed_side_by_side(monkeypatch):
+    monkeypatch.setattr(crf_objective, "expect_exactly", None)  # sums with logarithms, one by one
+    X, y = make_hmm_sequences(40, random_state=0)
+    fitted = L1CRF(["U0:%x[0,0]", "B", "B1:%x[0,0]"], c1=0.1, random_state=0).fit(X, y)
+    assert fitted.score(X, y) > 0.5
 
 
 def test_constraints():

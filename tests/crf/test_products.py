@@ -4,11 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
+import threadpoolctl
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 import skstruct
 from skstruct import L1CRF, BaggingShuffleAverager, NumericFeatures, SequenceMatrix
+from skstruct.crf.products import one_thread_of_blas
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -77,6 +79,23 @@ def test_threads_change_no_bit(dtype):
         one, two = (L1CRF(n_jobs=n, random_state=0, **options).fit(X, y) for n in (1, 2))
         assert one.objective_ == two.objective_
         assert one.decision_function(X).tolist() == two.decision_function(X).tolist()
+
+
+def test_threads_of_blas_are_given_back_by_the_last_who_limits_them():
+    blas = threadpoolctl.ThreadpoolController().select(user_api="blas")
+
+    def threads():
+        return {library.num_threads for library in blas.lib_controllers}
+
+    with blas.limit(limits=2):
+        before, inside = threads(), []
+        one, other = one_thread_of_blas(), one_thread_of_blas()
+        with one:
+            other.__enter__()
+            inside.append(threads())
+        inside.append(threads())
+        other.__exit__(None, None, None)
+        assert (inside, threads()) == ([{1}, {1}], before)
 
 
 def test_float32_is_as_good_as_the_same_values():

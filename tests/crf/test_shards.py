@@ -126,6 +126,17 @@ def test_labels_and_features_that_one_shard_lacks():
     assert sharded.predict(X) == y
 
 
+@pytest.mark.parametrize("solver", ["two-stage", "owlqn"])
+def test_no_feature_is_frequent_enough(solver):
+    X, y = [["a", "b", "c"], ["d", "e", "f"]], [["A", "B", "A"], ["B", "A", "B"]]
+    given = {"features": ["U0:%x[0,0]", "B"], "min_count": 9, "c1": 0.1, "solver": solver, "random_state": 0}
+    sharded = L1CRF(**given).fit_shards(dealt(X, y, 2))
+    whole = L1CRF(**given).fit(X, y)
+    assert sharded.n_features() == whole.n_features() == 0
+    assert sharded.objective_ == pytest.approx(whole.objective_, rel=1e-6)
+    assert sharded.predict(X) == whole.predict(X)
+
+
 def test_errors_name_shard_and_sequence():
     X, y = make_hmm_sequences(6, random_state=0)
     good = dealt(X, y, 1)[0]

@@ -128,6 +128,22 @@ def test_tokens_and_labels_of_columns():
         read_columns(io.StringIO("a\nb\n"), return_X_y=True)
 
 
+@pytest.mark.parametrize(
+    ("text", "options", "hint"),
+    [
+        ("Ana\tB\nNew York\tB\n", {}, r"found 3; separator='\\t' \(--separator tab\) splits at tabs only"),
+        ("Ana\tB\nNew York\tB\n", {"separator": " "}, "found 2$"),
+        ("a X\n\n# id 1\na X\n", {}, r"line 3: .*found 3; comment='# ' \(--comment '# '\).*'# id 1'"),
+        ("# id 1\na X\n", {}, r"line 2: .*found 2; comment='# ' .*'# id 1'"),
+        ("#id\na X\n", {"comment": "# "}, "found 2$"),
+        ("a X\nb\n", {}, "found 1$"),
+    ],
+)
+def test_lines_of_other_widths_name_the_option(text, options, hint):
+    with pytest.raises(ValueError, match=hint):
+        read_columns(io.StringIO(text), **options)
+
+
 def test_columns_split_at_spaces_and_tabs_only():
     assert read_columns(io.StringIO("\u3000 S\n10\xa0000 S\na\x85b S\n")) == [
         [("\u3000", "S"), ("10\xa0000", "S"), ("a\x85b", "S")]

@@ -38,6 +38,28 @@ def test_the_line_that_does_not_decode(tmp_path):
         lines_of(b"abcdefghij\n" * 1499 + b"\xff\n" + b"x\n" * 9000, tmp_path)
 
 
+TEXT = "Ana\tB\nEspañola\tO\n\nÁrbol\tO\n’\tO\n"
+
+
+@pytest.mark.parametrize("as_latin", ["latin-1", "cp1252"])
+def test_accents_encoded_twice_are_warned_of(tmp_path, as_latin):
+    text = TEXT if as_latin == "latin-1" else TEXT.replace("Á", "É")  # whose bytes are characters there
+    twice = text.encode().decode(as_latin)
+    with pytest.warns(UserWarning, match=r"text: .*'Ã±' for 'ñ', in 3 of 3 lines .*encode\('cp1252'\)"):
+        lines_of(twice.encode(), tmp_path)
+    if as_latin == "cp1252":
+        assert twice.encode("cp1252").decode("utf-8") == text
+    with pytest.warns(UserWarning, match="use utf-8"):
+        lines_of(text.encode(), tmp_path, "latin-1")
+
+
+@pytest.mark.parametrize("text", [TEXT, "我 B\n", "Ã\n", "abc\n", TEXT + "Ã±\n", "“Ã±”\n"])
+def test_other_accents_are_not(tmp_path, text, recwarn):
+    lines_of(text.encode(), tmp_path)
+    lines_of(text.encode("gb18030"), tmp_path, "gb18030")
+    assert not recwarn
+
+
 def test_an_open_file_stays_open():
     file = io.StringIO("a\nb")
     with numbered_lines(file, "utf-8") as (name, lines):

@@ -71,15 +71,32 @@ def test_is_equation_7_or_8(average, bootstrap, many_labels, monkeypatch):
     fitted = averager(average=average, bootstrap=bootstrap, keep_members=True).fit(X, y)
     assert bool(model_of(fitted).nodes.sparse) == many_labels
     members = [weights(member) for member in fitted.estimators_]
+    assert_average(weights(fitted), members, average)
+
+
+def assert_average(found, members, average):
     expected = {}
     for key in set().union(*members):
         values = [member.get(key, 0.0) for member in members]
         used = sum(value != 0.0 for value in values)
         expected[key] = sum(values) / (used if average == "nonzero" else len(values))
     assert any(len({key in member for member in members}) == 2 for key in expected)
-    found = weights(fitted)
     for key in set(expected) | set(found):
         assert found.get(key, 0.0) == pytest.approx(expected.get(key, 0.0), abs=1e-12), key
+
+
+@pytest.mark.parametrize("average", ["all", "nonzero"])
+@pytest.mark.parametrize("seed", [1, 2])  # the first member has few weights, or the others have
+def test_members_with_few_and_with_many_weights(average, seed):
+    X = [[[f"f{k}"] for k in range(17)], [["g"]]]
+    y = [[f"{k:02}" for k in range(17)], ["00"]]
+    crf = L1CRF(c1=0, c2=0.01, max_iter=20)
+    fitted = averager(
+        crf, 4, average=average, bootstrap=True, max_samples=0.5, random_state=seed, keep_members=True
+    ).fit(X, y)
+    assert len({bool(model_of(member).nodes.sparse) for member in fitted.estimators_}) == 2
+    assert_average(weights(fitted), [weights(member) for member in fitted.estimators_], average)
+    assert fitted.predict(X) == y
 
 
 def test_members_are_fits_with_their_seeds():

@@ -1,8 +1,6 @@
 """Files of parsers: small, exact, refused if they lie; and what else keeps parsers small."""
 
 import copy
-import os
-import signal
 import struct
 
 import numpy as np
@@ -15,7 +13,6 @@ from skstruct.core import feature_table
 from skstruct.core.hashing import keys_of
 from skstruct.inspection import feature_weights
 from skstruct.saving.container import ModelFileError, read_container, write_container
-from skstruct.training import epochs as loops
 
 rng = np.random.default_rng(0)
 TAGS = "NVDPAR"
@@ -213,31 +210,6 @@ def test_any_array_is_refused_or_safe(fitted, path):
 def test_results_do_not_depend_on_the_room_that_training_begins_with(fitted, monkeypatch):
     monkeypatch.setattr(feature_table, "FIRST_CAPACITY", 64)
     assert weights(parser().fit(X, Y)) == weights(fitted)
-
-
-@pytest.mark.parametrize("parameters", [{}, {"penalty": "l1-cumulative", "alpha": 1e-4, "min_count": 2}])
-def test_ctrl_c_returns_to_the_last_epoch_whatever_has_grown_since(parameters, monkeypatch):
-    monkeypatch.setattr(feature_table, "FIRST_CAPACITY", 64)
-    monkeypatch.setattr(loops, "LONG_EPOCH", 0.0)
-    monkeypatch.setattr(loops, "CHUNK_TOKENS", 100)
-    chunks, calls = loops.chunks, []
-
-    def interrupted(*arguments):
-        calls.append(1)
-        if len(calls) == 2:
-            os.kill(os.getpid(), signal.SIGINT)
-        return chunks(*arguments)
-
-    model = parser(**parameters)
-    monkeypatch.setattr(loops, "chunks", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X, Y)
-    monkeypatch.undo()
-    expected = parser(**{**parameters, "max_iter": 1}).fit(X, Y)
-    assert model.n_iter_ == 1 and weights(model) == weights(expected)
-    assert model.n_features() == expected.n_features()
-    model.set_params(max_iter=2, warm_start=True).fit(X, Y)
-    assert weights(model) == weights(parser(**parameters).fit(X, Y))
 
 
 def test_training_further_leaves_the_model_before_alone():

@@ -36,7 +36,7 @@ from skstruct.parser.paths import trace
 from skstruct.parser.search import forget, new_work, search
 from skstruct.parser.template_sets import ARC_LINES
 from skstruct.parser.trees import actions_of, encode_trees
-from skstruct.training.epochs import Held, grow_tables, run_epoch
+from skstruct.training.epochs import ModelHolder, grow_tables, run_epoch
 
 PLAIN = Rule(PERCEPTRON, 0.0, False, NO_PENALTY, 0.0, NO_AVERAGE)
 RICH = [line for line in template_lines("rich") if not reads_labels([line])]
@@ -374,7 +374,7 @@ def test_order_and_weights_of_sentences_matter_as_they_should():
     problem = Problem("hs28")
     nothing = problem.task._replace(weight=np.zeros(len(problem.X)))
     work = new_work(nothing, problem.model)
-    held = Held(problem.model._replace(wanted=np.full(2, 10_000)))
+    held = ModelHolder(problem.model._replace(wanted=np.full(2, 10_000)))
     grow_tables(parse, held, problem.rule)
     model = held.current
     code, _ = parse.epoch(nothing, np.arange(len(problem.X)), 0, 8, model, problem.rule, QUIET, work)

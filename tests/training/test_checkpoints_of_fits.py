@@ -25,7 +25,7 @@ from skstruct import (
 )
 from skstruct.datasets import make_hmm_sequences
 from skstruct.saving.container import ModelFileError
-from skstruct.training import checkpoint
+from skstruct.training import checkpoint, epochs
 from skstruct.training.checkpoint import arrays_of
 
 
@@ -343,3 +343,25 @@ def test_kill_minus_nine(tmp_path):
     resumed = StructuredPerceptron(random_state=0, checkpoint=tmp_path).fit(X, y)
     assert resumed.resumed_from_ == 3
     assert bits(resumed) == bits(StructuredPerceptron(random_state=0).fit(X, y))
+
+
+def test_an_epoch_that_fails_in_the_middle_is_not_taken_for_a_state(tmp_path, monkeypatch):
+    """Even if the state before it was not written, since it came too early after another one."""
+    X, y = corpus()
+    whole = StructuredPerceptron(max_iter=5, random_state=0).fit(X, y)
+    tagger = StructuredPerceptron(max_iter=5, random_state=0, checkpoint=tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "SMALL_BYTES", 0)
+        patch.setattr(checkpoint, "MOST_TIME", 1e-9)
+        patch.setattr(epochs, "CHUNK_TOKENS", 50)
+        chunks, left = epochs.chunks, iter([None] * 2)
+
+        def failing(*arguments):
+            bounds = chunks(*arguments)
+            return bounds if next(left, 1) is None else [*bounds[:2], "no number"]
+
+        patch.setattr(epochs, "chunks", failing)
+        with pytest.raises(TypeError):
+            tagger.fit(X, y)
+    tagger.fit(X, y)
+    assert tagger.resumed_from_ == 1 and bits(tagger) == bits(whole)

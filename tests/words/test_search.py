@@ -31,7 +31,7 @@ from skstruct.core.feature_table import extended, keys, table_from_keys
 from skstruct.core.hashing import empty_table, keys_of
 from skstruct.core.noise import QUIET, make_noise
 from skstruct.core.store import Rule, weights
-from skstruct.training.epochs import Held, grow_tables, snapshot
+from skstruct.training.epochs import ModelHolder, grow_tables, snapshot
 from skstruct.words import epoch as segment
 from skstruct.words.features import PAD, load, previous
 from skstruct.words.kbest import new_lists
@@ -89,7 +89,7 @@ def train(model, task, rule=PLAIN, noise=QUIET, epochs=1, order=None):
             code, k = segment.epoch(task, order, k, n, model, rule, noise, work)
             assert code in (DONE, TABLE_FULL)
             if code == TABLE_FULL:
-                held = Held(model)
+                held = ModelHolder(model)
                 grow_tables(segment, held, rule)
                 model = held.current
         if work.stats[0] == 0:

@@ -6,8 +6,8 @@ import zipfile
 import numpy as np
 import pytest
 
+from benchmarks.prepare import CORPORA, main
 from skstruct.datasets import read_columns, read_conllu, read_segmented
-from skstruct.datasets.prepare import CORPORA, main
 
 TREE = (
     "# sent_id = {}\n"

@@ -7,7 +7,7 @@ from .matrix import FeatureNames, Rows, assembled
 from .tables import check_finite
 
 
-class Joint:
+class MixedTokens:
     """The tokens of some sequences: rows of numbers, and as many str, or tuples of str, of ``columns``."""
 
     __slots__ = ("columns", "rows", "tokens")
@@ -19,13 +19,13 @@ class Joint:
         return len(self.tokens)
 
     def __getitem__(self, k):
-        return Joint(self.rows[k], [self.tokens[k]], self.columns)
+        return MixedTokens(self.rows[k], [self.tokens[k]], self.columns)
 
     def __repr__(self):
         return f"a token of strings with {self.rows.matrix.shape[1]} numbers"
 
 
-class JointSequences:
+class MixedSequences:
     """Checked sequences whose tokens are strings and numbers.
 
     Parameters
@@ -51,7 +51,7 @@ class JointSequences:
     def __getitem__(self, key):
         """The strings of one sequence, or the sequences of a slice."""
         if isinstance(key, slice):
-            return JointSequences(self.numbers[key], self.tokens[key], self.columns)
+            return MixedSequences(self.numbers[key], self.tokens[key], self.columns)
         return self.tokens[key]
 
     def __iter__(self):
@@ -59,24 +59,24 @@ class JointSequences:
 
     def taken(self, which):
         """The sequences at the positions ``which``."""
-        return JointSequences(self.numbers[which], [self.tokens[i] for i in which.tolist()], self.columns)
+        return MixedSequences(self.numbers[which], [self.tokens[i] for i in which.tolist()], self.columns)
 
     def flat(self):
         """All tokens."""
         tokens = [token for sequence in self.tokens for token in sequence]
-        return Joint(Rows(self.numbers.matrix, self.numbers.names, None), tokens, self.columns)
+        return MixedTokens(Rows(self.numbers.matrix, self.numbers.names, None), tokens, self.columns)
 
     def blanked(self, keep):
         """The sequences, of which only those of the mask ``keep`` have tokens."""
         rows = self.numbers[np.flatnonzero(keep)].matrix
         numbers = assembled(rows, np.where(keep, self.lengths, 0), self.numbers.names)
-        return JointSequences(
+        return MixedSequences(
             numbers, [x if k else [] for x, k in zip(self.tokens, keep.tolist())], self.columns
         )
 
 
 def read_frame(frame, lengths, name="X"):
-    """What the sequences of a data frame are: a ``SequenceMatrix``, :class:`JointSequences`, or strings.
+    """What the sequences of a data frame are: a ``SequenceMatrix``, :class:`MixedSequences`, or strings.
 
     Tokens with one column of strings are str, with several they are tuples.
     """
@@ -87,4 +87,4 @@ def read_frame(frame, lengths, name="X"):
     if not strings:
         return numbers
     tokens = X.split(strings[0] if len(strings) == 1 else list(zip(*strings)))
-    return JointSequences(numbers, tokens, titles) if names else tokens
+    return MixedSequences(numbers, tokens, titles) if names else tokens

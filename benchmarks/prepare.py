@@ -1,4 +1,4 @@
-"""Corpora in the layout that studies and tests read: ``python -m skstruct.datasets.prepare FOLDER``.
+"""Corpora in the layout that studies and tests read: ``python -m benchmarks.prepare FOLDER``.
 
 Each corpus is a few files with their addresses, and a function that writes them in the layout. What cannot be
 downloaded, or not from here, is taken from a folder with the same files (``--source NAME=FOLDER``).
@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .corpora import CHUNKING_FILES, ENTITY_FILES, UD
-from .fetch import DownloadError, fetch_file, get_data_home
+from skstruct.datasets.corpora import CHUNKING_FILES, ENTITY_FILES, UD
+from skstruct.datasets.fetch import DownloadError, fetch_file, get_data_home
 
 __all__ = ["CORPORA", "main"]
 
@@ -177,7 +177,7 @@ def _paths(name, source, given, offline):
 def main(arguments: list[str] | None = None) -> int:
     """Write corpora; returns 1 if one of those asked for by name could not be had."""
     parser = argparse.ArgumentParser(
-        prog="python -m skstruct.datasets.prepare",
+        prog="python -m benchmarks.prepare",
         description="Write public corpora in the layout that SKSTRUCT_DATA names.",
         epilog="\n".join(f"{name}: {source.about}" for name, source in CORPORA.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,

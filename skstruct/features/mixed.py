@@ -10,14 +10,14 @@ import numpy as np
 from scipy import sparse
 
 from ..data.inputs import PLACE, PlaceError, describe, place
-from ..data.joint import Joint
-from ..data.matrix import Constants, FeatureNames, Rows
+from ..data.matrix import ColumnInfo, FeatureNames, Rows
+from ..data.mixed import MixedTokens
 from .encoded import RowMap, no_bag
 from .numeric import NumericFeatures
 from .rows import RowsEncoder
 
 
-class JointEncoder:
+class MixedEncoder:
     """Encodes tokens that are dense numbers and something else.
 
     Parameters
@@ -32,7 +32,7 @@ class JointEncoder:
         The names of the columns of strings.
     """
 
-    kind = np.ndarray
+    token_type = np.ndarray
     """Of tokens."""
 
     sparse = False
@@ -43,7 +43,7 @@ class JointEncoder:
         """The encoder that a ``features`` parameter means for a corpus; ``new_encoder`` makes the other."""
         numeric = isinstance(features, NumericFeatures)
         how = features if numeric else NumericFeatures()
-        if isinstance(flat, Joint):
+        if isinstance(flat, MixedTokens):
             others = new_encoder("auto" if numeric else features, min_count, flat.tokens)
             return cls(RowsEncoder(how, 1, others.has_bigram, scaled), others, None, tuple(flat.columns))
         if not (numeric or isinstance(features, str) and features == "auto"):
@@ -51,9 +51,9 @@ class JointEncoder:
                 f"features={describe(features)} reads strings, but the tokens are rows of numbers; use "
                 f"features='auto' or NumericFeatures"
             )
-        bigram = flat.constants.bigram
+        bigram = flat.column_info.bigram
         others = RowsEncoder(NumericFeatures(False, 1.0), min_count, bigram, scaled)
-        return cls(RowsEncoder(how, 1, bigram, scaled), others, flat.constants.dense, ())
+        return cls(RowsEncoder(how, 1, bigram, scaled), others, flat.column_info.dense, ())
 
     def __init__(self, numbers, others, mask, columns):
         self.numbers, self.others, self.mask, self.columns = numbers, others, mask, columns
@@ -69,7 +69,7 @@ class JointEncoder:
     @property
     def TOKENS(self):
         """Types of tokens it is for."""
-        return (Joint,) if self.mask is None else (Rows,)
+        return (MixedTokens,) if self.mask is None else (Rows,)
 
     @property
     def features(self):
@@ -132,16 +132,16 @@ class JointEncoder:
         found[self.mask], found[~self.mask] = self.numbers.names.all(), self.others.names.all()
         return FeatureNames(found.tolist())
 
-    def fields(self, encoded):
+    def template_of_row(self, encoded):
         """Nobody knows what dense columns look at."""
         return None
 
     # -- encoding ----------------------------------------------------------------------------------
-    def encode(self, flat, token, grow, like=None):
+    def encode(self, flat, token, grow, reference_token=None):
         """Encode a corpus: see :class:`.rows.RowsEncoder`."""
         rows, others = self._split(flat, token)
         dense = self.numbers.encode(rows, token, grow).dense
-        found = self.others.encode(others, token, grow, like)
+        found = self.others.encode(others, token, grow, reference_token)
         n = np.int32(self.numbers.n_rows)
         alive = found.node_alive
         if alive.shape[0]:
@@ -149,7 +149,7 @@ class JointEncoder:
         return _shifted(found, n)._replace(node_alive=alive, dense=dense)
 
     def _split(self, flat, token):
-        if isinstance(flat, Joint):
+        if isinstance(flat, MixedTokens):
             if tuple(flat.columns) != self.columns:
                 found, known = (", ".join(names) for names in (flat.columns, self.columns))
                 raise ValueError(f"X: the columns of strings are {found}, expected {known} as in training")
@@ -168,7 +168,7 @@ class JointEncoder:
             if flat.names is not None:
                 of = tuple(FeatureNames(make=_Names(flat.names, m)) for m in (self.mask, ~self.mask))
             self._names = flat.names, *of
-        complete = Constants(self.has_bigram, np.zeros(rest.shape[1], np.int32))
+        complete = ColumnInfo(self.has_bigram, np.zeros(rest.shape[1], np.int32))
         return Rows(block, self._names[1], None), Rows(rest, self._names[2], complete)
 
     def rescaled(self, task, scale):
@@ -178,7 +178,7 @@ class JointEncoder:
     def adapted(self, flat, token):
         """The encoder with the statistics of another text, if the strings' templates have any."""
         out = copy.copy(self)
-        out.others = self.others.adapted(flat.tokens if isinstance(flat, Joint) else flat, token)
+        out.others = self.others.adapted(flat.tokens if isinstance(flat, MixedTokens) else flat, token)
         return out
 
     # -- names -------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ class JointEncoder:
         behind = self.others.row_names({row - n for row in rows if row >= n})
         return {**self.numbers.row_names(rows), **{row + n: name for row, name in behind.items()}}
 
-    def named(self, encoded, sequence):
+    def features_by_token(self, encoded, sequence):
         """The features of one sequence, encoded; by token, of labels and of transitions.
 
         Returns
@@ -196,17 +196,17 @@ class JointEncoder:
         nodes, edges : list of lists of (row, value, name)
         """
         n = self.numbers.n_rows
-        first, _ = self.numbers.named(_of_numbers(encoded), sequence)
+        first, _ = self.numbers.features_by_token(_of_numbers(encoded), sequence)
         alive = encoded.node_alive[n:] if encoded.node_alive.shape[0] else encoded.node_alive
         rest = _shifted(encoded, -n)._replace(node_alive=alive, dense=())
-        nodes, edges = self.others.named(rest, sequence)
+        nodes, edges = self.others.features_by_token(rest, sequence)
         nodes = [a + [(row + n, x, name) for row, x, name in b] for a, b in zip(first, nodes)]
         return nodes, edges
 
-    def only(self, nodes, edges):
+    def keep_rows(self, nodes, edges):
         """See ``features.choose``; dense rows keep all columns."""
         out, n = self.copy(), self.numbers.n_rows
-        out.others, behind, edges = self.others.only(nodes[n:], edges)
+        out.others, behind, edges = self.others.keep_rows(nodes[n:], edges)
         return out, np.append(np.arange(n), behind + n), edges
 
     # -- shards ------------------------------------------------------------------------------------

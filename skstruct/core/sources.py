@@ -1,0 +1,60 @@
+"""The files that decide which machine code a kernel becomes: those of kernels, and the code generator."""
+
+import functools
+import hashlib
+import os
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+SOURCES = """
+chain/bigram.py chain/dense.py chain/expected_score.py chain/features.py chain/kbest.py chain/lean.py
+chain/lean_second.py chain/marginals.py chain/marginals_second.py chain/segments.py chain/trigram.py
+chain/visit.py chain/viterbi.py chain/viterbi_second.py
+cluster/weights.py
+core/codes.py core/compile.py core/feature_table.py core/hashing.py core/interning.py core/linking.py
+core/noise.py core/penalties.py core/prefetch.py core/rules.py core/store.py
+crf/choose_pairs.py crf/conditioned.py crf/exp_transitions.py crf/expectations.py crf/lattice.py
+crf/learning_rate.py crf/parts.py crf/quasi_newton.py crf/sequence_sums.py crf/sgd.py crf/view.py
+data/trie.py
+features/encoded.py features/rows.py features/sides.py
+parser/arcs.py parser/epoch.py parser/features.py parser/labels.py parser/memory.py parser/paths.py
+parser/scoring.py parser/search.py parser/templates.py parser/trees.py
+reranker/epoch.py reranker/parts.py
+words/epoch.py words/features.py words/kbest.py words/parts.py words/search.py
+""".split()
+"""Paths in the package. A file belongs here if it defines a kernel, a helper of kernels, or a constant or a
+``NamedTuple`` that kernels use; a test holds that none is missing."""
+
+
+@functools.cache
+def _read_hash(path, time, size):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).digest()
+
+
+def hash_file(path):
+    """Return the SHA-256 of a file; it is read again only after a change."""
+    status = os.stat(path)
+    return _read_hash(path, status.st_mtime_ns, status.st_size)
+
+
+def hash_sources():
+    """Return a hash of all sources, or None where the package is no folder (but an archive)."""
+    if not os.path.isdir(PACKAGE):
+        return None
+    digest = hashlib.sha256()
+    for path in SOURCES:
+        digest.update(path.encode() + b"\0" + hash_file(os.path.join(PACKAGE, path)))
+    return digest.hexdigest()[:16]
+
+
+HASH = hash_sources()
+"""The hash of the sources when this process started."""
+
+
+def are_edited():
+    """Whether the sources are other ones now."""
+    try:
+        return hash_sources() != HASH
+    except OSError:
+        return True

@@ -1,0 +1,39 @@
+"""The learning rate of stochastic gradient descent where the user gives none."""
+
+import numpy as np
+
+from ..core.compile import kernel
+
+RATE, REPETITION = 0.3, 28.0
+"""The learning rate, and up to which repetition of features within sequences (see ``choose_rate``)."""
+
+
+@kernel
+def _repetition(token, start, feature, value, count):
+    """Mean over sequences of Σ_f (Σ_t x_tf)² / T. ``count`` (F,): zeros, and zeros again at the end."""
+    total, n = 0.0, 0
+    for i in range(token.shape[0] - 1):
+        T, squares = token[i + 1] - token[i], 0.0
+        for e in range(start[token[i]], start[token[i + 1]]):
+            x = value[e] if value.shape[0] > 0 else 1.0
+            c = count[feature[e]]
+            squares += x * (2.0 * c + x)
+            count[feature[e]] = c + x
+        for e in range(start[token[i]], start[token[i + 1]]):
+            count[feature[e]] = 0.0
+        if T > 0:
+            total += squares / T
+            n += 1
+    return total / max(n, 1)
+
+
+def choose_rate(objective):
+    """The learning rate that ``"auto"`` stands for.
+
+    A step on a sequence changes the score of a token by the rate times what the sequence's features have in
+    common with the token's. Features of nearly every token make that many times what a token has by itself,
+    and steps overshoot.
+    """
+    o = objective
+    repetition = _repetition(o.token, o.start, o.feature, o.value, np.zeros(o.n_features))
+    return RATE * REPETITION / max(repetition, REPETITION)
