@@ -7,7 +7,7 @@ Adapting a segmenter to another domain with nothing but raw text of it.
 Gao, Qiu and Huang (2010) give a passive-aggressive segmenter features of accessor variety, the number of
 distinct neighbours of a string, and count them anew on the text to be segmented (their tables 2 and 3).
 This study trains on SXU (newswire) and segments UD Chinese GSD (encyclopedia, other conventions of what a
-word is), with and without counting anew; SXU's own test part stands beside it.
+word is), with and without counting anew; SXU's own test set stands beside it.
 
 Run it with::
 

@@ -56,7 +56,7 @@ def read(folder, part):
 
 
 def sample():
-    """A training and a test part of the embedded Chinese sample; each tree is a chain to the right."""
+    """A training and a test set of the embedded Chinese sample; each tree is a chain to the right."""
     found = load_sample("zh")
     sentences = [
         [(w, t, k, "root" if k == 0 else "dep") for k, (w, t) in enumerate(zip(words, tags))]
@@ -132,7 +132,7 @@ def tree_scores(y, predicted):
     return {"UAS": scores.uas, "LAS": scores.las}
 
 
-# name -> (make, scores, view of the corpus, folder, training part, test part)
+# name -> (make, scores, view of the corpus, folder, training set, test set)
 TASKS = {
     "words": (words, word_scores, words_of, "gsd-zh", "train", "test"),
     "joint": (joint, joint_scores, pairs_of, "gsd-zh", "train", "test"),

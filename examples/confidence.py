@@ -58,7 +58,7 @@ def entities(part):
 
 
 def corpora(quick):
-    """Training and test parts of tags, and of entities."""
+    """Training and test sets of tags, and of entities."""
     if quick:
         sample = load_sample("en")
         half = len(sample.tokens) // 2

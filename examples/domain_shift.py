@@ -47,7 +47,7 @@ def read(path):
 
 
 def corpora(quick):
-    """(training part, part to tune on, {genre: test part})."""
+    """(training set, set to tune on, {genre: test set})."""
     if quick:
         sample = load_sample("en")
         X, y = sample.tokens, sample.pos

@@ -34,7 +34,7 @@ CRF = {"CRF, L2 (c2=1)": {"c1": 0.0, "c2": 1.0}, "CRF, L1 (c1=1)": {"c1": 1.0, "
 
 
 def segmentation(quick):
-    """Characters and BMES labels: training and test part."""
+    """Characters and BMES labels: training and test set."""
     if quick:
         parts = [load_segmentation()[1][part] for part in (slice(0, 120), slice(120, None))]
     else:
@@ -43,7 +43,7 @@ def segmentation(quick):
 
 
 def chunking(quick):
-    """(form, tag) tokens and BIO labels: training and test part."""
+    """(form, tag) tokens and BIO labels: training and test set."""
     if quick:
         X, y = load_chunking()
         return [(X[:120], y[:120]), (X[120:], y[120:])]

@@ -27,7 +27,7 @@ MIXTURES = ("uniform", "nonzero")
 
 
 def tags(quick):
-    """Words and PTB tags: training and dev part of EWT, and how they are scored."""
+    """Words and PTB tags: training and dev set of EWT, and how they are scored."""
     if quick:
         X, y = load_tagging()
         return (X[:120], y[:120]), (X[120:], y[120:]), token_accuracy_score
@@ -40,7 +40,7 @@ def tags(quick):
 
 
 def entities(quick):
-    """Words and entities of CoNLL-2002 Spanish: training and dev part, and how they are scored."""
+    """Words and entities of CoNLL-2002 Spanish: training and dev set, and how they are scored."""
     if quick:
         return tags(quick)
     rows = [read_columns(DATA / "conll2002-esp" / f"{part}.txt") for part in ("train", "dev")]

@@ -37,7 +37,7 @@ KINDS = ("l2", "l1", "l1-cumulative", "input dropout", "feature dropout")
 
 
 def corpora(quick):
-    """Texts and words, of a training and a test part."""
+    """Texts and words, of a training and a test set."""
     if quick:
         X, y = load_segmentation()
         cut = len(X) * 3 // 4
@@ -57,7 +57,7 @@ class Trainer:
         self.epochs, self.n_jobs = epochs, n_jobs
 
     def score(self, segmenter):
-        """Word F1 on the test part."""
+        """Word F1 on the test set."""
         return word_f1_score(self.y_test, segmenter.predict(self.X_test))
 
     def tagger(self, seed, **parameters):

@@ -40,7 +40,7 @@ RATES = {
 
 
 def segmentation(quick):
-    """Characters and BMES labels: training and test part."""
+    """Characters and BMES labels: training and test set."""
     if quick:
         texts, words = load_segmentation()
         return split([list(text) for text in texts], [words_to_labels(w, "BMES") for w in words])
@@ -49,7 +49,7 @@ def segmentation(quick):
 
 
 def entities(quick):
-    """Words and entity labels: training and test part."""
+    """Words and entity labels: training and test set."""
     if quick:
         X, y = load_entities()
         return split([[token[0] for token in x] for x in X], y)

@@ -52,7 +52,7 @@ def columns(path):
 
 
 def tasks(quick):
-    """name -> (training part, test parts by name, more raw text, score, dropout)"""
+    """name -> (training set, test sets by name, more raw text, score, dropout)"""
     if quick:
         sample = load_sample("en")
         half = len(sample.tokens) // 2
@@ -88,7 +88,7 @@ def model(name, text, dropout, seed, quick):
 
 
 def curves(task, sizes, arguments):
-    """{test part: {model: scores by size and seed}}"""
+    """{test set: {model: scores by size and seed}}"""
     (X, y), parts, more, score, dropout = task
     texts = {"templates": [], "and clusters": X, "and clusters, more text": X + more, "and vectors": X}
     if not more:
@@ -117,7 +117,7 @@ def clusters(X, quick):
 
 
 def run(arguments):
-    """By task: sizes, scores by test part, model, size and seed, and some clusters."""
+    """By task: sizes, scores by test set, model, size and seed, and some clusters."""
     found = {}
     for title, task in tasks(arguments.quick).items():
         X = task[0][0]
@@ -154,7 +154,7 @@ def report(results, quick):
 
 
 def draw(plt, results):
-    """Score against sentences with labels, on the first test part."""
+    """Score against sentences with labels, on the first test set."""
     figure, all_axes = plt.subplots(1, len(results), figsize=(10, 4), layout="constrained")
     for axes, (title, found) in zip(all_axes, results.items()):
         part, models = next(iter(found["scores"].items()))

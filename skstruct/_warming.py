@@ -40,13 +40,13 @@ _TREES = [
 
 
 def _many_labels():
-    """Words with more labels than rows are full of."""
+    """A corpus with so many labels that weights are stored sparsely."""
     X = [[f"w{k}" for k in range(20)], ["w1", "w0"]]
     return X, [[f"L{k:02}" for k in range(20)], ["L01", "L00"]]
 
 
 def _use(estimator, X, y, folder, *more):
-    """Train, save, load and ask a model, also for what the methods named ``more`` give."""
+    """Train, save and load a model, predict, and call the methods named ``more``."""
     estimator.fit(X, y)
     path = pathlib.Path(folder, "model")
     estimator.save(path)
@@ -63,7 +63,7 @@ def _rows(kind):
 
 
 def _jobs():
-    """What there is to do, by name: for each the estimators with their data and methods."""
+    """What is compiled, by name: lists of (estimator, data, names of further methods)."""
     online = {"max_iter": 2, "random_state": 0}
     lists = "predict_kbest", "decision_function"
     sums = "predict_marginals", "predict_posterior", "sequence_log_proba"

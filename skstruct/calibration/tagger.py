@@ -60,7 +60,7 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
     ``p(y|x) = exp(score(y) / temperature) / Z(x)`` [1]_. Predictions stay those of the tagger.
 
     The temperature is the one under which labels that the tagger was not trained on are most likely: the
-    corpus is divided into ``cv`` parts, and a clone trained on the others scores each of them. The tagger
+    corpus is divided into ``cv`` folds, and a clone trained on the others scores each of them. The tagger
     that predicts is trained on everything. Its scores may be larger than those of the clones; by how much
     shows on sequences that both were trained on, and the temperature is in its unit.
 
@@ -70,14 +70,14 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
         The tagger, trained on everything; or the one that was frozen.
     temperature_ : float
         What scores are divided by. 1 if it makes no difference, since there is but one labelling; inf if the
-        labels of the parts are no more likely under the scores than by chance.
+        labels of the folds are no more likely under the scores than by chance.
     classes_ : ndarray of shape (n_labels,)
     history_ : list of dict
         That of ``estimator_``.
 
     Notes
     -----
-    A label that the training part of a division lacks counts as not given in its other part.
+    A label that the training data of a fold lacks counts as not given in the fold.
 
     References
     ----------
@@ -202,14 +202,14 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
         ------
         ValueError
             If the input is not as the estimator takes it (the message names the place), or there are fewer
-            sequences than parts. This estimator is then as it was before.
+            sequences than folds. This estimator is then as it was before.
         TypeError
             If the estimator is no chain tagger.
 
         Warns
         -----
         UserWarning
-            If the labels of the parts are no more likely under the scores than by chance.
+            If the labels of the folds are no more likely under the scores than by chance.
         """
         self._validate_params()
         template = self._template()
@@ -261,7 +261,7 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
         return self
 
     def _trained(self, tagger, part, context, given=None):
-        """The tagger, trained on a part of the corpus, and judged by the user's (X_val, y_val)."""
+        """The tagger, trained without one fold of the corpus, and judged by the user's (X_val, y_val)."""
         keep, more = part.positions, dict(zip(NAMES, given or ()))
         if part.weight is not None:
             more["sample_weight"] = part.weight[keep]
@@ -283,7 +283,7 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
         return [(used[train], used[test]) for train, test in check_cv(cv).split(used)]
 
     def _drawn(self, divisions, lengths):
-        """The divisions, with no more to be scored than one number needs."""
+        """The folds, cut down to as many sequences as one number needs."""
         scored = np.unique(np.concatenate([test for _, test in divisions]))
         order = check_random_state(self.random_state).permutation(scored)
         before = np.cumsum(lengths[order]) - lengths[order]
@@ -342,7 +342,7 @@ class _Part(NamedTuple):
 
 
 def _silent(estimator):
-    """The estimator without messages: a clone's would be taken for the tagger's."""
+    """A copy of the estimator that prints nothing: its lines would look like those of the tagger."""
     names = [name for name in estimator.get_params() if name.split("__")[-1] == "verbose"]
     return estimator.set_params(**dict.fromkeys(names, 0))
 

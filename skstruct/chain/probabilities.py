@@ -21,7 +21,7 @@ from ..data.inputs import (
     offsets_of,
 )
 from ..data.labels import encode_labels, some_of
-from ..data.scheme_rules import LabelTable, check_scheme, joined, read_spans
+from ..data.scheme_rules import LabelTable, check_scheme, read_spans, same_chunk
 from ..data.types import Corpus
 from .segments import probabilities
 from .tagger import SequenceTagger
@@ -174,7 +174,7 @@ class ProbabilityTagger(SequenceTagger):
         kinds = {kind: k for k, kind in enumerate(sorted({kind for prefix, kind in parsed if prefix != "O"}))}
         spans = as_segments(segments, lengths_of(sequences), kinds)
         of_label = np.array([-1 if prefix == "O" else kinds[kind] for prefix, kind in parsed])
-        joins = np.array([[joined(p, y) for y in parsed] for p in parsed], np.bool_)
+        joins = np.array([[same_chunk(p, y) for y in parsed] for p in parsed], np.bool_)
         p, log_z = probabilities(
             self._distribution, sequences, ids_of(spans, kinds), of_label, joins, n_jobs=self.n_jobs
         )

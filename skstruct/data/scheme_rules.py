@@ -206,7 +206,7 @@ def chunks(parsed):
     return spans
 
 
-def joined(previous, label):
+def same_chunk(previous, label):
     """Whether `chunks` reads two parsed labels that follow each other in one chunk."""
     if previous[0] == "O" or label[0] == "O" or previous[1] != label[1]:
         return False

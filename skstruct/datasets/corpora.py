@@ -81,7 +81,7 @@ def _open(path):
 
 
 def _load(part, folder, read, description, options):
-    """Read a part of a corpus, after downloading it if need be."""
+    """Read a subset of a corpus, after downloading it if need be."""
     path = os.path.join(folder, part.url.rsplit("/", 1)[1])
 
     def check(candidate):

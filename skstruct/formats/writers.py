@@ -3,7 +3,7 @@
 What a reader could not read back the same is refused, with the sentence and the position of the
 token that is to blame. Sentences may come from a generator, which may read the file that is to be replaced:
 a path gets the new file when all is written, and after an error the old file is as it was. An open file is
-written line by line, so that after an error a part is in it.
+written line by line: after an error it holds the lines so far.
 """
 
 from __future__ import annotations

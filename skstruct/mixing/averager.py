@@ -193,7 +193,7 @@ class BaggingShuffleAverager(MetaLearner):
         return {**common, **kept, "history_": history, "estimator_": estimator}
 
     def _members(self, X, y, sample_weight, given):
-        """The run that all members have in common, and for each the estimator, its seed and its examples."""
+        """What all members share (a ``Run``), and for each its estimator, seed and examples."""
         template = self._trainable()
         random = check_random_state(self.random_state)
         prepared = clone(template).set_params(random_state=int(random.randint(2**31 - 1)))

@@ -238,7 +238,7 @@ class ParameterMixer(MetaLearner):
     def _checked(self, given=None):
         """The estimator, and a copy of the learner in it, after a check that it can be mixed.
 
-        With ``given``, the user's held-out part, early stopping is for rounds, and theirs is switched off.
+        With ``given``, the user's held-out sequences, early stopping is for rounds, and shards have none.
         """
         estimator = self._trainable()
         learner = estimator._learner()

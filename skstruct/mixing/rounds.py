@@ -1,7 +1,7 @@
 """The rounds of parameter mixing: training, mixing, their record, and their state on disk.
 
-After a round the mixed weights are all that the next one needs, so that they are what a checkpoint keeps,
-wherever the shards are. A shard that is alone is not mixed, and its own model takes their place.
+The next round needs nothing but the mixed weights, so a checkpoint holds these, wherever the shards are.
+One shard alone is not mixed: its own model takes their place.
 """
 
 import time
@@ -37,7 +37,7 @@ class Rounds:
     ----------
     history : list of dict
     resumed_from : int
-        Rounds that a checkpoint had to offer.
+        Rounds that were read from a checkpoint.
     """
 
     def __init__(self, crew, mixed, run, mixing, n_rounds, n_epochs, n_examples, n_tokens, watch=None):

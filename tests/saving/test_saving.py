@@ -194,7 +194,7 @@ def test_other_data_does_not_touch_the_saved(reload):
 # --------------------------------------------------------------------------------------------------
 # Without the training state
 # --------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("tokens, penalty", zip(TOKENS, [*PENALTIES, None, "l1"]))
+@pytest.mark.parametrize("tokens, penalty", [*zip(TOKENS, [*PENALTIES, None, "l1"])])
 def test_without_training(tokens, penalty, reload, path):
     """A fit goes on as partial_fit after a fit does anyway: from the final weights."""
     X, y = corpus(tokens)
