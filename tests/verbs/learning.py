@@ -57,7 +57,7 @@ def partial_fit(cell):
         model.partial_fit(cell.X[1:], cell.y[1:])
     assert_predicts_same(one, other, cell.X)
     model = cell.copy().partial_fit(cell.X, cell.y)
-    assert model.score(cell.X, cell.y) >= 0.9 * cell.model.score(cell.X, cell.y)
+    assert model.score(cell.X, cell.y) > 0.5
 
 
 @verb
