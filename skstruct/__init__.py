@@ -10,9 +10,11 @@ from .calibration.tagger import CalibratedTagger
 from .chain.passive_aggressive import PassiveAggressiveTagger
 from .chain.perceptron import StructuredPerceptron
 from .chain.segmenter import Segmenter
+from .chain.span_tagger import SpanTagger
 from .crf.estimator import L1CRF
 from .crf.path import regularization_path
 from .data.matrix import SequenceMatrix
+from .data.spans import Span
 from .features import accessor as _accessor
 from .features import presets as _presets
 from .features.numeric import NumericFeatures
@@ -41,6 +43,8 @@ __all__ = [
     "Segmenter",
     "SequenceMatrix",
     "ShiftReduceParser",
+    "Span",
+    "SpanTagger",
     "StructuredPerceptron",
     "WordSegmenter",
     "datasets",

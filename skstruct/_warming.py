@@ -18,6 +18,7 @@ from scipy import sparse
 from .chain.passive_aggressive import PassiveAggressiveTagger
 from .chain.perceptron import StructuredPerceptron
 from .chain.segmenter import Segmenter
+from .chain.span_tagger import SpanTagger
 from .core.compile import cache_counts
 from .core.kernel_folders import cache_folder
 from .crf.estimator import L1CRF
@@ -31,6 +32,8 @@ from .words.estimator import WordSegmenter
 _WORDS = [["the", "dog", "barks"], ["a", "cat", "sleeps", "here"], ["the", "cat", "barks"], ["dog"]]
 _TAGS = [["D", "N", "V"], ["D", "N", "V", "R"], ["D", "N", "V"], ["N"]]
 _TEXTS = ["thedogbarks", "acatsleepshere", "thecatbarks", "dog"]
+_LINES = ["The dog barks.", "Ann sleeps."]
+_SPANS = [[(4, 7, "PET")], [(0, 3, "PERSON")]]
 _TREES = [
     [(2, "det"), (3, "subj"), (0, "root")],
     [(2, "det"), (3, "subj"), (0, "root"), (3, "adv")],
@@ -100,6 +103,7 @@ def _jobs():
             (L1CRF(words, random_state=0), *_many_labels(), *sums),
         ],
         "segmenter of characters": [(Segmenter(StructuredPerceptron("char", **online)), _TEXTS, _WORDS)],
+        "spans of text": [(SpanTagger(StructuredPerceptron(**online)), _LINES, _SPANS, "predict_kbest")],
         "averages and shards": [
             (BaggingShuffleAverager(StructuredPerceptron(words, **online), 2, random_state=0), *plain),
             (ParameterMixer(StructuredPerceptron(words, **online), 2, random_state=0), *plain),

@@ -42,6 +42,16 @@ def tables_of(tagger):
     return found
 
 
+def sequences_of(estimator, X):
+    """What the tagger inside of an estimator over texts sees."""
+    return estimator._sequences(X)
+
+
+def new_tagger_of(estimator):
+    """The tagger that an estimator over texts trains, before training."""
+    return estimator._new_tagger()
+
+
 def has_model(estimator):
     return hasattr(estimator, "_model")
 

@@ -13,6 +13,7 @@ from skstruct import (
     PassiveAggressiveTagger,
     Segmenter,
     ShiftReduceParser,
+    SpanTagger,
     StructuredPerceptron,
     WordSegmenter,
 )
@@ -93,6 +94,24 @@ def texts(n_labels):
     return X, y
 
 
+def annotated(n_labels):
+    """(X, y) of texts and their spans, whose labels under the scheme "BIO" are that many."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    n_types, names = n_labels // 2, [c * 2 for c in letters]
+    X, y = [], []
+    for numbers in sentences(n_types + 1):
+        text, spans = "", []
+        for k in numbers:
+            # With an even number of labels, the spans of the last type are single words.
+            word = names[k] + (f" {letters[k]}x" if 2 * k + 2 < n_labels else "")
+            if k < n_types:
+                spans.append((len(text), len(text) + len(word), f"T{k:02}"))
+            text += (word if k < n_types else "out") + " "
+        X.append(text)
+        y.append(spans)
+    return X, y
+
+
 def words(n_labels):
     """(X, y) of words without tags."""
     X, y = texts(n_labels)
@@ -135,6 +154,10 @@ def _segmenter():
     return Segmenter(_perceptron(), scheme="BI")
 
 
+def _span_tagger(tagger=None):
+    return SpanTagger(tagger or _perceptron(), scheme="BIO", layout=False)
+
+
 def _parser():
     return ShiftReduceParser("hs28", beam_size=2, max_iter=2, random_state=0)
 
@@ -168,11 +191,17 @@ CASES = {
     "calibrated-order2": (tokens, lambda: _calibrated(_perceptron(order=2))),
     "calibrated-averager": (tokens, lambda: _calibrated(_averager(_perceptron()))),
     "segmenter-calibrated": (texts, lambda: Segmenter(_calibrated(_perceptron()), scheme="BI")),
+    "spans": (annotated, _span_tagger),
+    "spans-l1crf": (annotated, lambda: _span_tagger(_l1crf())),
+    "spans-calibrated": (annotated, lambda: _span_tagger(_calibrated(_perceptron()))),
+    "spans-averager": (annotated, lambda: _span_tagger(_averager(_perceptron()))),
+    "spans-averager-l1crf": (annotated, lambda: _span_tagger(_averager(_l1crf()))),
     "averager-parser": (trees, lambda: _averager(_parser())),
     "segmenter-averager": (texts, lambda: Segmenter(_averager(_perceptron()), scheme="BI")),
     "segmenter-averager-l1crf": (texts, lambda: Segmenter(_averager(_l1crf()), scheme="BI")),
     "mixer": (tokens, lambda: _mixer(_perceptron())),
     "mixer-segmenter": (texts, lambda: _mixer(_segmenter())),
+    "mixer-spans": (annotated, lambda: _mixer(_span_tagger())),
     "mixer-parser": (trees, lambda: _mixer(_parser())),
     "parser": (trees, _parser),
     "reranker": (tokens, lambda: _reranker(_perceptron())),
@@ -216,6 +245,10 @@ NESTED = {
     "segmenter-mixer": (texts, lambda: Segmenter(_mixer(_perceptron()), scheme="BI")),
     "segmenter-passive-aggressive": (texts, lambda: Segmenter(_passive_aggressive(), scheme="BI")),
     "segmenter-reranker": (texts, lambda: Segmenter(_reranker(_perceptron()), scheme="BI")),
+    "spans-mixer": (annotated, lambda: _span_tagger(_mixer(_perceptron()))),
+    "spans-passive-aggressive": (annotated, lambda: _span_tagger(_passive_aggressive())),
+    "spans-reranker": (annotated, lambda: _span_tagger(_reranker(_perceptron()))),
+    "spans-text": (annotated, lambda: SpanTagger(_perceptron("auto"), scheme="BIO", pieces="texts")),
     "averager-passive-aggressive": (tokens, lambda: _averager(_passive_aggressive())),
     "averager-word-segmenter": (words, lambda: _averager(_word_segmenter())),
     "mixer-word-segmenter": (words, lambda: _mixer(_word_segmenter())),

@@ -4,7 +4,6 @@ import http.server
 import importlib.util
 import pathlib
 import re
-import subprocess
 import sys
 import threading
 
@@ -20,14 +19,19 @@ SERVE = pathlib.Path(__file__).resolve().parent.parent / "examples" / "serve.py"
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
-@pytest.fixture(scope="module")
-def serve():
+def loaded_service():
+    """The module ``examples/serve.py``."""
     if not SERVE.is_file():
         pytest.skip("the examples are not installed")
     spec = importlib.util.spec_from_file_location("serve", SERVE)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def serve():
+    return loaded_service()
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +77,9 @@ def test_the_program_of_the_page_runs(serve, tmp_path, monkeypatch):
     assert answer == model.predict(X[:2])
 
 
-def test_the_service_needs_no_matplotlib():
-    code = "import sys; sys.modules['matplotlib'] = None; sys.path.insert(0, sys.argv[1]); import serve"
-    subprocess.run([sys.executable, "-c", code, str(SERVE.parent)], check=True)
+def test_the_service_needs_no_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert loaded_service().service
 
 
 def test_a_request_that_is_wrong_is_answered(serve, tagger):

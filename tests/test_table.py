@@ -23,6 +23,7 @@ from skstruct import (
     KBestReranker,
     ParameterMixer,
     Segmenter,
+    SpanTagger,
     inspection,
 )
 
@@ -95,6 +96,7 @@ COMMANDS_WITHOUT_MODELS = {"demo", "train", "compare", "compile"}
 
 METAS = {
     "segment": Segmenter,
+    "spans": SpanTagger,
     "average": BaggingShuffleAverager,
     "calibrate": CalibratedTagger,
     "mix": ParameterMixer,

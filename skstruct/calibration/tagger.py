@@ -356,7 +356,7 @@ def _check_tagger(template):
         return
     hint = ""
     if hasattr(inner, "tagger"):
-        hint = "; put it inside: Segmenter(CalibratedTagger(tagger))"
+        hint = f"; put it inside: {type(inner).__name__}(CalibratedTagger(tagger))"
     elif hasattr(inner, "steps"):
         hint = "; put it into the last step of the pipeline"
     kind = type(inner).__name__

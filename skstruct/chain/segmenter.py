@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import (
     BaseEstimator,
@@ -21,12 +21,11 @@ from .._sklearn import (
     HasMethods,
     StrOptions,
     available_if,
-    propagate_callbacks,
     sample_weights,
-    text_tags,
     with_callbacks,
 )
 from ..data.inputs import WORDS, Inputs, Sequences, renumbered, take
+from ..data.schemes import words_to_labels
 from ..data.segmented import (
     WORD_SCHEMES,
     as_dictionary,
@@ -37,12 +36,12 @@ from ..data.segmented import (
     label_options,
     with_characters,
 )
-from ..data.types import Corpus, History, Texts
+from ..data.types import Corpus, Texts
 from ..metrics.checks import f1
 from ..metrics.words import word_spans
 from ..saving.registry import Savable, savable
-from ..training.held_out import NAMES, both_or_neither
 from ..training.parameters import Parameters, documented, parameter
+from .perceptron import StructuredPerceptron
 from .tagger_training import TaggerTraining
 from .word_probabilities import RankedWords, WordProbabilities, tagger_has
 
@@ -128,34 +127,10 @@ class Segmenter(
     tagger_: Any = field(init=False)
     tagged_: bool = field(init=False)
 
-    def __sklearn_tags__(self) -> Any:
-        return text_tags(super().__sklearn_tags__())
-
-    def get_metadata_routing(self) -> Any:
-        """Who gets which metadata: ``fit`` and ``partial_fit`` hand ``sample_weight`` to the tagger.
-
-        Returns
-        -------
-        sklearn.utils.metadata_routing.MetadataRouter
-        """
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        mapping.add(caller="partial_fit", callee="partial_fit")
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(tagger=self._new_tagger(), method_mapping=mapping)
-        )
-
     @property
     def inputs(self) -> Inputs:
         """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
         return Inputs(WORDS, str, 1)
-
-    @property
-    def history_(self) -> History:
-        """What the fitted tagger noted of its epochs."""
-        check_is_fitted(self, "tagger_")
-        return self.tagger_.history_
 
     # -- fitting -----------------------------------------------------------------------------------
     @with_callbacks
@@ -194,24 +169,7 @@ class Segmenter(
         KeyboardInterrupt
             After Ctrl-C; what the tagger kept can be used.
         """
-        self._validate_params()
-        tagger = self._new_tagger()
-        given = both_or_neither(X_val, y_val)
-        if given is not None and not has_fit_parameter(tagger, "X_val"):
-            raise ValueError(f"X_val: the fit of the tagger, a {type(tagger).__name__}, takes none")
-        context = self._init_callback_context(max_subtasks=1)
-        data, fitted = self._training_data("fit", X, y, sample_weight)
-        data.update(zip(NAMES, self._given_to_learner(given) or ()))
-        if context is None:
-            return self._train(tagger, tagger.fit, data, fitted)
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        part = context.subcontext(task_name="fit-tagger")
-        with propagate_callbacks(part, tagger):
-            part.call_on_fit_task_begin(estimator=self, X=X, y=y)
-            self._train(tagger, tagger.fit, data, fitted)
-            part.call_on_fit_task_end(estimator=self, X=X, y=y)
-        context.call_on_fit_task_end(estimator=self, X=X, y=y)
-        return self
+        return self._fit_tagger(X, y, sample_weight, X_val, y_val)
 
     @available_if(tagger_has("partial_fit"))
     def partial_fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
@@ -237,10 +195,48 @@ class Segmenter(
             )
         return self._train(tagger, tagger.partial_fit, data, fitted)
 
-    def _fit_by(self, train, X, y):
-        """``fit``, with ``train(tagger)``, a function of X and y, for the fit of the tagger."""
-        tagger = self._new_tagger()
-        return self._train(tagger, train(tagger), *self._training_data("fit", X, y, None))
+    def _new_tagger(self):
+        if self.tagger is None:
+            return StructuredPerceptron(features="char", constraints=None)
+        return clone(self.tagger)
+
+    def _sequences(self, X):
+        """What the tagger sees of texts."""
+        return [list("".join(parts)) for parts in as_pieces(X)]
+
+    def _training_data(self, method, X, y, sample_weight):
+        pieces = as_pieces(X)
+        words, tags = as_words(pieces, y)
+        keep = with_characters(pieces)
+        weight = sample_weights(sample_weight, pieces)
+        data = {
+            **self._labelled(pieces, words, tags, keep),
+            "positions": keep,
+            **self._routed(method, None if weight is None else weight[keep]),
+        }
+        return data, {"tagged_": tags is not None}
+
+    def _labelled(self, pieces, words, tags, keep):
+        """Characters and their labels of some of the texts, as a tagger learns them."""
+        return {
+            "X": [list("".join(pieces[i])) for i in keep],
+            "y": [words_to_labels(words[i], self.scheme, tags and tags[i]) for i in keep],
+        }
+
+    def _held_out_data(self, X, y):
+        pieces = as_pieces(X)
+        words, tags = as_words(pieces, y)
+        with_characters(pieces)
+        # Empty texts stay, for places in errors
+        return tuple(self._labelled(pieces, words, tags, range(len(pieces))).values())
+
+    def _agreed(self, known):
+        tagged = [each["tagged_"] for each in known]
+        if len(set(tagged)) > 1:
+            raise ValueError(
+                f"shard {tagged.index(True)} has (word, tag) pairs, shard {tagged.index(False)} words alone"
+            )
+        return known[0]
 
     # -- prediction --------------------------------------------------------------------------------
     @available_if(tagger_has("adapt"))

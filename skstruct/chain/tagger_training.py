@@ -1,69 +1,98 @@
-"""What a segmenter's tagger is trained on: characters and their labels, and back to the fitted segmenter."""
+"""What estimators over raw text share: a tagger inside, which is trained on sequences made of the texts."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from sklearn import get_config
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.metadata_routing import process_routing
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from .._sklearn import sample_weights
+from .._sklearn import propagate_callbacks, text_tags
 from ..data.inputs import renumbered
-from ..data.schemes import words_to_labels
-from ..data.segmented import as_pieces, as_words, with_characters
-from ..training.held_out import of_held_out
-from .perceptron import StructuredPerceptron
+from ..data.types import History
+from ..training.held_out import NAMES, both_or_neither, of_held_out
 
 
 class TaggerTraining:
-    """The part of ``Segmenter`` that hands its texts to the tagger."""
+    """The part of ``Segmenter`` and ``SpanTagger`` that hands their texts to the tagger.
+
+    A subclass has ``_new_tagger()``, a tagger that is not fitted, and
+
+    * ``_training_data(method, X, y, sample_weight)``: what the tagger's method is called with, of which
+      ``positions`` are those of its sequences among the texts; and the attributes of a fit that succeeds;
+    * ``_held_out_data(X, y)``: held-out texts as the tagger takes them;
+    * ``_sequences(X)``: the sequences that the fitted tagger sees of texts;
+    * ``_agreed(known)``: one dict of such attributes from those of several shards, or an error.
+    """
 
     tagger: Any
-    scheme: str
+    tagger_: Any
 
-    def _new_tagger(self):
-        if self.tagger is None:
-            return StructuredPerceptron(features="char", constraints=None)
-        return clone(self.tagger)
+    def __sklearn_tags__(self) -> Any:
+        return text_tags(super().__sklearn_tags__())  # type: ignore[misc]
 
-    def _training_data(self, method, X, y, sample_weight):
-        """What the tagger's method is called with, and the attributes of a fit that succeeds.
+    def get_metadata_routing(self) -> Any:
+        """Who gets which metadata: ``fit`` and ``partial_fit`` hand ``sample_weight`` to the tagger.
 
-        Of the former, ``positions`` are those of its sequences among the texts.
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRouter
         """
-        pieces = as_pieces(X)
-        words, tags = as_words(pieces, y)
-        keep = with_characters(pieces)
-        weight = sample_weights(sample_weight, pieces)
-        routed = {} if weight is None else {"sample_weight": weight[keep]}
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        mapping.add(caller="partial_fit", callee="partial_fit")
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(tagger=self._new_tagger(), method_mapping=mapping)
+        )
+
+    @property
+    def history_(self) -> History:
+        """What the fitted tagger noted of its epochs."""
+        check_is_fitted(self, "tagger_")
+        return self.tagger_.history_
+
+    def _routed(self, method, weight):
+        """The metadata of the tagger's method, by name."""
+        routed = {} if weight is None else {"sample_weight": weight}
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, method, **routed).tagger[method]
-        data = {
-            **self._labelled(pieces, words, tags, keep),
-            "positions": keep,
-            **routed,
-        }
-        return data, {"tagged_": tags is not None}
+        return routed
 
-    def _labelled(self, pieces, words, tags, keep):
-        """Characters and their labels of some of the texts, as a tagger learns them."""
-        return {
-            "X": [list("".join(pieces[i])) for i in keep],
-            "y": [words_to_labels(words[i], self.scheme, tags and tags[i]) for i in keep],
-        }
+    def _fit_tagger(self, X, y, sample_weight, X_val, y_val):
+        """``fit``; the subclass has it under ``with_callbacks``."""
+        self._validate_params()
+        tagger = self._new_tagger()
+        given = both_or_neither(X_val, y_val)
+        if given is not None and not has_fit_parameter(tagger, "X_val"):
+            raise ValueError(f"X_val: the fit of the tagger, a {type(tagger).__name__}, takes none")
+        context = self._init_callback_context(max_subtasks=1)
+        data, fitted = self._training_data("fit", X, y, sample_weight)
+        data.update(zip(NAMES, self._given_to_learner(given) or ()))
+        if context is None:
+            return self._train(tagger, tagger.fit, data, fitted)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        part = context.subcontext(task_name="fit-tagger")
+        with propagate_callbacks(part, tagger):
+            part.call_on_fit_task_begin(estimator=self, X=X, y=y)
+            self._train(tagger, tagger.fit, data, fitted)
+            part.call_on_fit_task_end(estimator=self, X=X, y=y)
+        context.call_on_fit_task_end(estimator=self, X=X, y=y)
+        return self
 
     def _given_to_learner(self, given):
-        """The user's (X_val, y_val), or None, as the tagger takes them; with empty texts, for places."""
+        """The user's (X_val, y_val), or None, as the tagger takes them."""
         if given is None:
             return None
         with of_held_out():
-            pieces = as_pieces(given[0])
-            words, tags = as_words(pieces, given[1])
-            with_characters(pieces)
-        return tuple(self._labelled(pieces, words, tags, range(len(pieces))).values())
+            return self._held_out_data(*given)
+
+    def _fit_by(self, train, X, y):
+        """``fit``, with ``train(tagger)``, a function of X and y, for the fit of the tagger."""
+        tagger = self._new_tagger()
+        return self._train(tagger, train(tagger), *self._training_data("fit", X, y, None))
 
     # -- as an estimator around a learner; see ``training.learner.OnlineLearner`` ---------------------
     def _learner(self):

@@ -84,14 +84,15 @@ class RankedWords:
         return result
 
 
-def _knows_probabilities(segmenter: Any) -> bool:
+def knows_probabilities(segmenter: Any) -> bool:
+    """Whether the tagger inside of an estimator over text knows probabilities."""
     return hasattr(getattr(segmenter, "tagger_", segmenter.tagger), "predict_segment_proba")
 
 
 class WordProbabilities:
     """What a segmenter can do whose tagger knows probabilities."""
 
-    @available_if(_knows_probabilities)
+    @available_if(knows_probabilities)
     def predict_segment_proba(
         self, X: Texts, segments: Corpus | None = None
     ) -> list[list[tuple[Segment, float]]]:

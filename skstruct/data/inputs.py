@@ -19,6 +19,7 @@ from .tables import is_frame
 __all__ = [
     "LABELS",
     "PLACE",
+    "SPANS",
     "TREES",
     "WORDS",
     "Inputs",
@@ -41,8 +42,9 @@ __all__ = [
 _ORDINARY = {list, tuple, np.ndarray}
 _NOT_SEQUENCES = (str, bytes, bytearray, dict, set, frozenset)
 
-LABELS, WORDS, TREES = "labels", "words", "trees"
-"""What models predict: a label for each token, the words of a text, or (head, label) for each token."""
+LABELS, WORDS, SPANS, TREES = "labels", "words", "spans", "trees"
+"""What models predict: a label for each token, the words of a text, (start, end, label) of parts of a text,
+or (head, label) for each token."""
 
 
 class Inputs(NamedTuple):
@@ -50,10 +52,10 @@ class Inputs(NamedTuple):
 
     Attributes
     ----------
-    task : {"labels", "words", "trees"}
+    task : {"labels", "words", "spans", "trees"}
     token : type
         ``str``, ``tuple`` of str, ``dict`` for ready-made features of any kind, or ``numpy.ndarray`` for rows
-        of numbers. Of words: ``str``.
+        of numbers. Of words and spans: ``str``.
     width : int
         Columns of a token that are read; tuples of labelling models may be longer.
     """

@@ -12,8 +12,9 @@ from itertools import accumulate, chain, count
 
 import numpy as np
 
-from .inputs import PLACE, PlaceError, as_sequences, describe, flatten, lengths_of, offsets_of, place
+from .inputs import PlaceError, as_sequences, describe, flatten, lengths_of, offsets_of, place
 from .scheme_rules import CLOSING, OPENING, SPELLINGS, LabelTable
+from .text import as_texts, codes_of
 from .trie import Trie
 
 WORD_SCHEMES = ("BMES", "BI", "B2B3MES")
@@ -42,22 +43,8 @@ def as_pieces(X):
     ValueError
         If ``X`` is not a list of str; the message names the sequence.
     """
-    if isinstance(X, str):
-        raise ValueError(f"X must be a list of texts, got the {describe(X)}; use [text] for one text")
-    sized = hasattr(X, "__len__") and hasattr(X, "__getitem__") and not isinstance(X, (bytes, dict))
-    if not sized or getattr(X, "ndim", 1) != 1:
-        hint = "; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else ""
-        raise ValueError(f"X must be a list of texts, got {describe(X)}{hint}")
-    convert = getattr(X, "to_list", None) or getattr(X, "tolist", None)  # Series, arrays
-    texts = convert() if convert else list(X)
-    for i, text in enumerate(texts):
-        if not isinstance(text, str):
-            if isinstance(text, (list, tuple, np.ndarray)):
-                hint = ": Segmenter takes text, not a list of characters; use ''.join(characters)"
-            else:
-                hint = ""
-            raise PlaceError(i, None, f"{PLACE} must be a text, a str, got {describe(text)}{hint}", "X")
-    return [text.split() for text in texts]
+    hint = ": Segmenter takes text, not a list of characters; use ''.join(characters)"
+    return [text.split() for text in as_texts(X, hint=hint)]
 
 
 def with_characters(pieces):
@@ -196,11 +183,6 @@ def as_dictionary(words):
     return words
 
 
-def _codes(text):
-    """Code points, (T,) uint32."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-
-
 def find_words(pieces, words):
     """Where texts hold words of a dictionary, found by maximum matching.
 
@@ -219,9 +201,9 @@ def find_words(pieces, words):
     ndarray of shape (T,), uint8
         For each character that is not white space its position in `skstruct.features.lexicon.MARKS`.
     """
-    trie = Trie(_codes("".join(words)).astype(np.int32), offsets_of(lengths_of(words)))
+    trie = Trie(codes_of("".join(words)).astype(np.int32), offsets_of(lengths_of(words)))
     parts = flatten(pieces)
-    return trie.match(_codes("".join(parts)).astype(np.int32), offsets_of(lengths_of(parts)))
+    return trie.match(codes_of("".join(parts)).astype(np.int32), offsets_of(lengths_of(parts)))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -245,7 +227,7 @@ def words_at(text, start, offsets):
     """
     # One separator before each word, another before each text, and str.split makes the words: three
     # times as fast as slicing them off one by one. No text holds white space, so both are unambiguous.
-    codes = _codes(text)
+    codes = codes_of(text)
     place_of = np.arange(len(text)) + np.cumsum(start)  # (T,) of each character among the separators
     spaced = np.full(len(text) + np.count_nonzero(start), ord(" "), np.uint32)
     spaced[place_of] = codes

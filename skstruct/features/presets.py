@@ -11,6 +11,7 @@ character type, accessor variety.
 a window of two, affixes to four, whether there are digits, capitals or hyphens; ``order=2`` makes his tagger.
 ``char-best``, ``chunk-best``, ``word-best``: the sets that won in our own comparisons; ``docs/recipes.md``
 says with which learner, and what was tried.
+``text``: ``word-best``, and the white space before a token and the next: for `skstruct.data.text.TextToken`.
 """
 
 
@@ -102,6 +103,18 @@ WORD_BEST = [
     "B",
 ]
 
+TEXT = [
+    *WORD_BEST[:-1],
+    "Ugap:%x[0,1]",
+    "Ugap+1:%x[1,1]",
+    "Ugaps:%x[-1,1]/%x[0,1]/%x[1,1]",
+    "Uwgap:%x[0,0]/%x[0,1]",
+    "Uwgap+1:%x[0,0]/%x[1,1]",
+    "Ushapes-1:%shape[-1,0]/%x[0,1]/%shape[0,0]",
+    "Ushapes+1:%shape[0,0]/%x[1,1]/%shape[1,0]",
+    "B",
+]
+
 PRESETS = {
     "char": CHAR,
     "char-av": CHAR_AV,
@@ -112,6 +125,7 @@ PRESETS = {
     "char-best": CHAR_BEST,
     "chunk-best": CHUNK_BEST,
     "word-best": WORD_BEST,
+    "text": TEXT,
 }
 
 

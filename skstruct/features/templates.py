@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..data.inputs import describe
+from ..data.text import TextToken
 from ..data.types import Path
 from .columns import FUNCTION_NAMES, column_function
 from .contexts import is_context, lexicon_of
@@ -331,6 +332,8 @@ def resolve_templates(features, first, flat):
         return FeatureTemplates(features)
     name = os.fspath(features)
     if name == "auto":
+        if isinstance(first, TextToken):
+            return FeatureTemplates.preset("text")
         if isinstance(first, tuple):
             return FeatureTemplates(columns_preset(len(first)))
         single = sum(1 for token in flat[:10_000] if isinstance(token, str) and len(token) == 1)

@@ -7,8 +7,9 @@ from typing import NamedTuple
 from ..data.scheme_rules import are_chunks
 from ..data.segmented import as_pieces, as_words
 from .html import readable
-from .kinds import TREES, WORDS, kind_of
+from .kinds import SPANS, TREES, WORDS, kind_of
 from .lines import segments_of
+from .of_spans import as_characters, words_of
 from .pictures import checked, tree_of
 
 NONE = "(none)"
@@ -49,14 +50,14 @@ def differences(task, X, y, y_pred, known):
 
     Parameters
     ----------
-    task : {"labels", "words", "trees"} or None
+    task : {"labels", "words", "spans", "trees"} or None
         What the model predicts; None if it does not say so.
     X, y, y_pred
     known : set of str, or None
 
     Returns
     -------
-    kind : {"labels", "segments", "words", "trees"}
+    kind : {"labels", "segments", "words", "spans", "trees"}
     n_items : int
     n_unseen : int or None
     found : list of Difference
@@ -64,6 +65,9 @@ def differences(task, X, y, y_pred, known):
     task = kind_of(X, y) if task is None else task
     if task == WORDS:
         return _words(X, y, y_pred, known)
+    if task == SPANS:
+        _, *found = _segments(*as_characters(X, y, y_pred), known, words_of)
+        return SPANS, *found
     X, y, y_pred = checked(X, y, y_pred)
     if task == TREES:
         return _trees(X, y, y_pred, known)
@@ -93,14 +97,14 @@ def _labels(X, y, y_pred, known):
     return "labels", n_items, None if known is None else n_unseen, found
 
 
-def _segments(X, y, y_pred, known):
+def _segments(X, y, y_pred, known, words_of=list):
     found, n_items, n_unseen = [], 0, 0
     for i, (tokens, labels, predicted) in enumerate(zip(X, y, y_pred)):
         gold, predicted = segments_of(labels), segments_of(predicted)
         for a, b, kind in gold:
             if not _is_known(labels, a, b):
                 continue
-            unseen = _unseen(tokens[a:b], known)
+            unseen = _unseen(words_of(tokens[a:b]), known)
             n_items, n_unseen = n_items + 1, n_unseen + unseen
             met = [span for span in predicted if span[0] < b and span[1] > a]
             if (a, b, kind) not in met:
@@ -108,7 +112,7 @@ def _segments(X, y, y_pred, known):
                 found.append(Difference(kind, other, unseen, i, a, b, tokens))
         for a, b, kind in predicted:
             if _is_known(labels, a, b) and not any(span[0] < b and span[1] > a for span in gold):
-                found.append(Difference(NONE, kind, _unseen(tokens[a:b], known), i, a, b, tokens))
+                found.append(Difference(NONE, kind, _unseen(words_of(tokens[a:b]), known), i, a, b, tokens))
     return "segments", n_items, None if known is None else n_unseen, found
 
 

@@ -9,7 +9,7 @@ from ..data.types import Corpus
 from .differences import Difference, differences
 from .frames import new_frame
 from .html import Shown, bar, box, cell, escaped, note, readable, table
-from .kinds import WORDS
+from .kinds import SPANS, WORDS
 from .layers import innermost
 
 EXAMPLES, SHOWN = 3, 20
@@ -49,9 +49,9 @@ class Errors(Shown):
 
     Attributes
     ----------
-    kind : {"labels", "segments", "words", "trees"}
+    kind : {"labels", "segments", "words", "spans", "trees"}
     n_items, n_errors : int
-        Tokens, segments, words or arcs of gold, and the errors among them and beside them.
+        Tokens, segments, words, spans or arcs of gold, and the errors among them and beside them.
     n_unseen, n_unseen_errors : int or None
         The same for those that hold an unseen word; None without a vocabulary.
     confusions : list of Confusion
@@ -116,7 +116,7 @@ class Errors(Shown):
         return box("".join(parts))
 
 
-_ITEMS = {"labels": "tokens", "segments": "segments", "words": "words", "trees": "arcs"}
+_ITEMS = {"labels": "tokens", "segments": "segments", "words": "words", "spans": "spans", "trees": "arcs"}
 
 
 def _counted(found, with_unseen):
@@ -170,8 +170,8 @@ def errors(model: Any, X: Any, y: Corpus, *, vocabulary: Iterable[str] | None = 
     Returns
     -------
     Errors
-        Confusions by frequency, with examples. Of labels: which label was given for which. Of segments:
-        which type for which; a segment that was found with other boundaries, or not at all. Of words:
+        Confusions by frequency, with examples. Of labels: which label was given for which. Of segments and
+        spans: which type for which; one that was found with other boundaries, or not at all. Of words:
         which words were cut in another way, and which tags confused. Of trees: the labels of arcs, whose
         head is right or wrong.
 
@@ -193,6 +193,8 @@ def errors(model: Any, X: Any, y: Corpus, *, vocabulary: Iterable[str] | None = 
     inner, _ = innermost(model)
     task = inner.inputs.task if hasattr(inner, "inputs") else None
     known = _checked(vocabulary)
+    if task == SPANS and inner.tokenizer == "words":
+        inner, _ = innermost(inner.tagger_)
     if vocabulary is None and hasattr(inner, "_model"):
         known = inner._model.words_of_training()
     predicted = model.predict(X)

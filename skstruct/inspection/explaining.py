@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from math import fsum
 from typing import Any
 
-from ..data.inputs import WORDS, as_sequences
+from ..data.inputs import SPANS, WORDS, as_sequences, flatten
+from ..data.scheme_rules import LabelTable, read_spans
 from ..data.schemes import words_to_labels
 from ..data.segmented import as_pieces, as_words, cut
 from .layers import innermost
@@ -26,14 +28,14 @@ def explain(
     tagger : fitted estimator
         A chain tagger (``StructuredPerceptron``, ``PassiveAggressiveTagger``, ``L1CRF``, one read by
         `skstruct.interchange`), an average, a mixture or a calibrated one, a ``Segmenter``, a
-        ``WordSegmenter``, a ``KBestReranker``, a ``ShiftReduceParser``, or a ``Pipeline`` or a search that
-        ends in one of them.
+        ``SpanTagger``, a ``WordSegmenter``, a ``KBestReranker``, a ``ShiftReduceParser``, or a ``Pipeline``
+        or a search that ends in one of them.
     sequence : list of tokens, or str
-        One element of what ``predict`` takes: of segmenters a text.
+        One element of what ``predict`` takes: of segmenters and span taggers a text.
     labels : list, optional
         The labelling to explain, by default the one predicted; None leaves the choice of a token's
-        label to the model. Of segmenters the words of the text, or (word, tag) pairs. Of re-rankers a path
-        of the lattice.
+        label to the model. Of segmenters the words of the text, or (word, tag) pairs; of span taggers its
+        spans. Of re-rankers a path of the lattice.
 
     Returns
     -------
@@ -42,7 +44,8 @@ def explain(
         contributions and the runner-up labels; a notebook shows bars. Of a ``Segmenter`` the tokens are
         characters; of a ``WordSegmenter`` too, their labels are the decisions whether a word starts there,
         and one entry more is the end of the text. Of a re-ranker over a ``Segmenter`` they are words, each
-        with its tag. Of a parser a TreeExplanation: what speaks for each arc of the tree that it predicts.
+        with its tag. Of a ``SpanTagger`` the explanations of the pieces of the text are joined. Of a parser a
+        TreeExplanation: what speaks for each arc of the tree that it predicts.
 
     Raises
     ------
@@ -82,6 +85,8 @@ def explain(
 def _explained(inner, X, labels, **options):
     """The explanation of the only sequence of ``X``."""
     model = getattr(inner, "_model", None)
+    if hasattr(inner, "tagger_") and inner.inputs.task == SPANS:
+        return _explain_spans(inner, X, labels)
     if hasattr(inner, "tagger_"):
         return _explain_segmenter(inner, X, labels)
     if hasattr(model, "chain"):
@@ -110,6 +115,23 @@ def _explain_segmenter(segmenter, X, labels):
         segments.append((at, at + len(word), tag))
         at += len(word)
     return found._replace(segments=segments)
+
+
+def _explain_spans(model, X, labels):
+    """The labellings of the pieces of a text, joined."""
+    pieces, spelled = model._pieces_of(X, None if labels is None else [labels])
+    tagger, _ = innermost(model.tagger_)
+    found = [
+        _explained(tagger, [sequence], spelled and spelled[p])
+        for p, sequence in enumerate(pieces.sequences(model.layout))
+    ]
+    table, segments = LabelTable(), []
+    for begin, each in zip(pieces.bounds.tolist(), found):
+        segments += [(begin + a, begin + b, kind) for a, b, kind in read_spans(each.labels, table)]
+    words = [X[0][a:b] for a, b in pieces.tokens.pairs()[0]]
+    tokens = [token._replace(token=word) for token, word in zip(flatten([e.tokens for e in found]), words)]
+    score = fsum(each.score for each in found)
+    return Explanation(flatten([each.labels for each in found]), score, tokens, segments)
 
 
 def _with_tokens_of(found, sequence):

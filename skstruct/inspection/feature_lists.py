@@ -9,7 +9,6 @@ import numpy as np
 
 from ..data.inputs import as_tokens, describe
 from ..data.matrix import SequenceMatrix
-from ..data.segmented import as_pieces
 from .layers import innermost
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 
@@ -188,7 +187,7 @@ def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
     ----------
     tagger : fitted estimator
         As of :func:`transition_weights`.
-    sequence : list of tokens, or of segmenters str
+    sequence : list of tokens, or of what reads texts a str
 
     Returns
     -------
@@ -207,5 +206,6 @@ def features_of(tagger: Any, sequence: Collection[Any]) -> list[list[str]]:
     model = chain_of(tagger)
     inner, X = innermost(tagger, [sequence])
     while hasattr(inner, "tagger_"):
-        inner, X = innermost(inner.tagger_, [list("".join(as_pieces(X)[0]))])
-    return [[name for _, _, name in token] for token in active_features(model, as_tokens(X)).nodes]
+        inner, X = innermost(inner.tagger_, inner._sequences(X))
+    nodes = [token for x in X for token in active_features(model, as_tokens([x])).nodes]
+    return [[name for _, _, name in token] for token in nodes]

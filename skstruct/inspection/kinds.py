@@ -1,23 +1,26 @@
-"""What a corpus is made of: labelled tokens, texts of words, or trees."""
+"""What a corpus is made of: labelled tokens, texts of words or of spans, or trees."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..data.inputs import LABELS, TREES, WORDS, as_tokens
+from ..data.inputs import LABELS, SPANS, TREES, WORDS, as_tokens
 from ..data.matrix import SequenceMatrix
 
-__all__ = ["LABELS", "TREES", "WORDS", "kind_of", "tokens_shown"]
+__all__ = ["LABELS", "SPANS", "TREES", "WORDS", "kind_of", "tokens_shown"]
 
 
 def kind_of(X, y):
-    """Whether ``y`` holds labels, words or trees.
+    """Whether ``y`` holds labels, words, spans or trees.
 
-    Texts are str. Trees are (head, label) pairs; or heads alone if tokens are tuples and every sequence of
-    ints is a tree.
+    Texts are str, and have words, or (word, tag) pairs; or spans, which may all be missing. Trees are
+    (head, label) pairs; or heads alone if tokens are tuples and every sequence of ints is a tree.
     """
     if hasattr(X, "__len__") and len(X) and all(isinstance(x, str) for x in X):
-        return WORDS
+        items = [item for each in y for item in each]
+        spelled = items or not any(x.strip() for x in X)
+        words = all(isinstance(item, str) or len(item) == 2 for item in items[:1])
+        return WORDS if spelled and words else SPANS
     tokens = [item for sequence in y for item in sequence]
     if not tokens:
         return LABELS

@@ -11,8 +11,9 @@ from ..data.types import Corpus
 from ..metrics.trees import split_heads
 from .arcs import arcs
 from .html import Html, box, note
-from .kinds import TREES, WORDS, kind_of, tokens_shown
+from .kinds import SPANS, TREES, WORDS, kind_of, tokens_shown
 from .lines import Mark, line, marks_of
+from .of_spans import as_characters
 
 
 def render(X: Any, y: Corpus, y_pred: Corpus | None = None) -> Html:
@@ -23,8 +24,8 @@ def render(X: Any, y: Corpus, y_pred: Corpus | None = None) -> Html:
     X : list of sequences, or of texts
         As of ``predict``; a few of them: each takes one line or more.
     y : list of lists
-        What to draw: labels, the words or (word, tag) pairs of texts, (head, label) pairs or heads. Labels
-        of a scheme such as BIO are drawn as segments. As a rule gold; or what ``predict`` returned.
+        What to draw: labels, the words, (word, tag) pairs or spans of texts, (head, label) pairs or heads.
+        Labels of a scheme such as BIO are drawn as segments. As a rule gold; or what ``predict`` returned.
     y_pred : list of lists, optional
         Predictions to be compared with ``y``. Where both agree, one line is drawn; else both, and what is
         not on the other line is outlined and marked ✗.
@@ -50,6 +51,8 @@ def render(X: Any, y: Corpus, y_pred: Corpus | None = None) -> Html:
     kind = kind_of(X, y)
     if kind == WORDS:
         parts = _texts(X, y, y_pred)
+    elif kind == SPANS:
+        parts = _sequences(*as_characters(X, y, y_pred))
     elif kind == TREES:
         parts = _trees(X, y, y_pred)
     else:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..data.inputs import PlaceError, check_same_lengths
+from ..data.inputs import SPANS, PlaceError, check_same_lengths
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
+from ..data.spans import as_spans, trimmed_spans
+from ..data.text import as_texts
 from ..data.types import Corpus
 from ..metrics.confidence import Strategy, final_step, reliability
+from ..metrics.spans import judged
 from .plotting import check_matplotlib, new_axes
 
 if TYPE_CHECKING:
@@ -104,12 +107,12 @@ class ReliabilityDisplay:
 
         Parameters
         ----------
-        estimator : CalibratedTagger, L1CRF, Segmenter over one, or a Pipeline that ends in one
+        estimator : CalibratedTagger, L1CRF, Segmenter or SpanTagger over one, or a Pipeline that ends in one
         X, y
             As of its ``fit``.
         scheme : str, optional
             Take the predicted segments under this label scheme instead of tokens. Of a segmenter it is always
-            the words.
+            the words, of a span tagger the spans.
         n_bins, strategy
             As of `skstruct.metrics.reliability`.
         name : str, optional
@@ -188,6 +191,8 @@ class ReliabilityDisplay:
 
 def _segments(model, X, y, scheme):
     """(whether right, probability) of each segment that a model finds."""
+    if scheme is None and model.inputs.task == SPANS:
+        return _of_texts(model, as_texts(X), y)
     if scheme is None:
         found = model.predict_segment_proba(X)
         gold = [set(_words(text, words)) for text, words in zip(X, y)]
@@ -198,6 +203,17 @@ def _segments(model, X, y, scheme):
     check_same_lengths(*(np.zeros(len(each), np.int64) for each in (found, gold)))
     pairs = [(span in right, p) for spans, right in zip(found, gold) for span, p in spans]
     return [right for right, _ in pairs], [p for _, p in pairs]
+
+
+def _of_texts(model, texts, y):
+    """The same of spans of texts; what touches a part that is not annotated does not count."""
+    right, p = [], []
+    for gold, found in zip(trimmed_spans(texts, as_spans(y, texts)), model.predict_segment_proba(texts)):
+        proba = dict(found)
+        gold, counted = judged(gold, proba)
+        right += [span in gold for span in counted]
+        p += [proba[span] for span in counted]
+    return right, p
 
 
 def _spans(i, labels, table):

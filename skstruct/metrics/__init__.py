@@ -1,7 +1,7 @@
-"""Scores of structured predictions: tokens, sequences, segments, words and trees, and their probabilities.
+"""Scores of structured predictions: of tokens, sequences, segments, spans, words, trees and probabilities.
 
 Counts are summed over the corpus first and divided once. Where items are found on both sides
-(segments, words) the scores are
+(segments, spans, words) the scores are
 
     P = correct / predicted,   R = correct / true,   F1 = 2 correct / (true + predicted).
 
@@ -41,6 +41,7 @@ from .labels import (
     token_accuracy_score,
 )
 from .significance import PairedBootstrap, paired_bootstrap
+from .spans import span_f1_score, span_report
 from .trees import (
     AttachmentScores,
     attachment_scores,
@@ -74,6 +75,9 @@ __all__ = [
     "sequence_accuracy_scorer",
     "sequence_log_loss",
     "sequence_log_loss_scorer",
+    "span_f1_score",
+    "span_f1_scorer",
+    "span_report",
     "token_accuracy_score",
     "token_accuracy_scorer",
     "unlabeled_attachment_score",
@@ -162,6 +166,7 @@ token_accuracy_scorer: Scorer = make_scorer(token_accuracy_score)
 sequence_accuracy_scorer: Scorer = make_scorer(sequence_accuracy_score)
 segment_f1_scorer: Scorer = make_scorer(segment_f1_score)
 word_f1_scorer: Scorer = make_scorer(word_f1_score)
+span_f1_scorer: Scorer = make_scorer(span_f1_score)
 attachment_scorer: Scorer = make_scorer(unlabeled_attachment_score)
 unlabeled_attachment_scorer: Scorer = attachment_scorer  # another name
 labeled_attachment_scorer: Scorer = make_scorer(labeled_attachment_score)
@@ -173,6 +178,7 @@ SCORERS: dict[str, Scorer] = {
     "sequence_accuracy": sequence_accuracy_scorer,
     "segment_f1": segment_f1_scorer,
     "word_f1": word_f1_scorer,
+    "span_f1": span_f1_scorer,
     "attachment": attachment_scorer,
     "labeled_attachment": labeled_attachment_scorer,
     "expected_calibration_error": expected_calibration_error_scorer,

@@ -126,8 +126,14 @@ def _row(correct, n_true, n_pred):
     }
 
 
-def _segment_rows(counts):
-    """Precision, recall, F1 and support: (per type, per average)."""
+def segment_rows(counts):
+    """Precision, recall, F1 and support: (per type, per average).
+
+    Parameters
+    ----------
+    counts : tuple of Counter
+        Segments by type: correct, true, predicted.
+    """
     correct, n_true, n_pred = counts
     types = {kind: _row(correct[kind], n_true[kind], n_pred[kind]) for kind in sorted({*n_true, *n_pred})}
     total = _row(sum(correct.values()), sum(n_true.values()), sum(n_pred.values()))
@@ -201,7 +207,7 @@ def segment_f1_score(
     {'LOC': 0.0, 'PER': 1.0}
     """
     check_choice("average", average, AVERAGES)
-    types, averages = _segment_rows(_count_segments(y_true, y_pred, scheme, mode))
+    types, averages = segment_rows(_count_segments(y_true, y_pred, scheme, mode))
     if average is None:
         return {kind: row["f1"] for kind, row in types.items()}
     return averages[average]["f1"]
@@ -271,16 +277,26 @@ def segment_report(
        macro avg     0.5000  0.5000  0.5000        2
     weighted avg     0.5000  0.5000  0.5000        2
     """
-    types, averages = _segment_rows(_count_segments(y_true, y_pred, scheme, mode))
-    report = {**types, **{f"{name} avg": row for name, row in averages.items()}}
+    report = report_of(_count_segments(y_true, y_pred, scheme, mode))
     if output_dict:
         return report
+    return report_text(report, digits)
+
+
+def report_of(counts):
+    """The rows of types and averages by name."""
+    types, averages = segment_rows(counts)
+    return {**types, **{f"{name} avg": row for name, row in averages.items()}}
+
+
+def report_text(report, digits):
+    """A report as a table; ``report`` has a row for each type and each average."""
     width = max(map(len, report))
     cell = max(digits + 2, 6)
     lines = [f"{'':{width}}  precision  {'recall':>{cell}}  {'f1':>{cell}}  support"]
     for name, row in report.items():
         lines.append(
             f"{name:>{width}}  {row['precision']:9.{digits}f}  {row['recall']:{cell}.{digits}f}  "
-            f"{row['f1']:{cell}.{digits}f}  {row['support']:7d}"
+            f"{row['f1']:{cell}.{digits}f}  {row['support']:7g}"
         )
     return "\n".join(lines)

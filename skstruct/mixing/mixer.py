@@ -293,19 +293,14 @@ class ParameterMixer(MetaLearner):
         crew = Threads(self.n_jobs) if self.client is None else Cluster(self.client)
         try:
             opened = crew.open(jobs)
-            tagged = [shard.fitted.get("tagged_") for shard in opened]
-            if len(set(tagged)) > 1:
-                raise ValueError(
-                    f"shard {tagged.index(True)} has (word, tag) pairs, shard {tagged.index(False)} "
-                    f"words alone"
-                )
+            fitted = estimator._agreed([shard.fitted for shard in opened])
             run, plans = opened[0].kind.merged([shard.vocabulary for shard in opened], learner, key)
             run.hold_out(estimator._given_to_learner(given))
             crew.join(plans, alone)
             mixed = Mixture(run.structure, run.fresh(key).model, run.state.rule, self.mixing == NONZERO)
             n_examples = sum(shard.n_examples for shard in opened)
             n_tokens = sum(shard.n_tokens for shard in opened)
-            return self._rounds(crew, mixed, run, opened[0].fitted, n_examples, n_tokens, X, y)
+            return self._rounds(crew, mixed, run, fitted, n_examples, n_tokens, X, y)
         finally:
             crew.close()
 

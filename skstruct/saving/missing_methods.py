@@ -28,6 +28,7 @@ REASONS = {
         "ShiftReduceParser": "reads no accessor varieties",
         "WordSegmenter": "reads no accessor varieties",
         "KBestReranker": "refers to the analyses of its base; adapt the base before fit",
+        "SpanTagger": "cuts texts into pieces; its tagger_ has adapt, for lists of tokens",
         "": _INSIDE,
     },
     "predict_kbest": {
@@ -37,6 +38,7 @@ REASONS = {
     },
     "decision_function": {
         "Segmenter": "joins pieces of text; its tagger_ has decision_function, for lists of characters",
+        "SpanTagger": "cuts texts into pieces; its tagger_ has decision_function, for lists of tokens",
         "": _INSIDE,
     },
     "predict_marginals": {"": _NO_PROBABILITIES, **_NOT_A_TAGGER},

@@ -28,8 +28,8 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     ``partial_fit``, which may have more arguments. A subclass that is no perceptron has a ``_rule`` of its
     own.
 
-    What trains on shards asks an estimator for ``_learner``, ``_prepare_with``, ``_given_to_learner`` and
-    ``_become``. An estimator around a learner, such as ``Segmenter``, has these four too.
+    What trains on shards asks an estimator for ``_learner``, ``_prepare_with``, ``_agreed``,
+    ``_given_to_learner`` and ``_become``. An estimator around a learner, such as ``Segmenter``, has them too.
     """
 
     n_iter_: int
@@ -43,6 +43,10 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     def _prepare_with(self, learner, X, y, sample_weight):
         """The learner's run on data as this estimator takes it; and the fitted attributes known by then."""
         return learner._prepare(X, y, sample_weight), {}
+
+    def _agreed(self, known):
+        """The attributes that ``_prepare_with`` knew, from those of the shards."""
+        return known[0]
 
     def _given_to_learner(self, given):
         """The user's (X_val, y_val), or None, as the learner takes them."""

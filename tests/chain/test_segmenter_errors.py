@@ -19,13 +19,13 @@ def plain():
 # -- bad input -----------------------------------------------------------------------------------
 P = [[("我", "PN"), ("喜欢", "VV")]]
 BAD = {
-    "text alone": ("我", [["我"]], r"X must be a list of texts, got the str '我'; use \[text\]"),
+    "text alone": ("我", [["我"]], r"X must be a list of texts, got str '我'; use \[text\]"),
     "number": (3, [["我"]], "X must be a list of texts, got int 3"),
     "generator": ((t for t in TEXTS), WORDS, "a generator can be read only once"),
     "frame": (pd.DataFrame({"text": TEXTS}), WORDS, "X must be a list of texts"),
-    "characters": ([list("我们")], [["我们"]], "sequence 0 .*Segmenter takes text.*''.join"),
-    "text is None": (["我", None], [["我"], ["我"]], "X: sequence 1 must be a text.*None"),
-    "text is bytes": ([b"abc"], [["abc"]], "X: sequence 0 must be a text.*bytes"),
+    "characters": ([list("我们")], [["我们"]], "sequence 0.*Segmenter takes text.*''.join"),
+    "text is None": (["我", None], [["我"], ["我"]], "X: sequence 1: expected a text.*None"),
+    "text is bytes": ([b"abc"], [["abc"]], "X: sequence 0: expected a text.*bytes"),
     "no y": (TEXTS, None, "y must be a list of lists of words, got None"),
     "y too short": (TEXTS, WORDS[:1], "same number of sequences, got 2 and 1"),
     "y is text": (["我们"], ["我们"], "y: sequence 0 is the str '我们'"),

@@ -19,6 +19,7 @@ FILES = {
     "l1crf-4": True,
     "l1crf-17": True,
     "segmenter-l1crf-17": True,
+    "spans-text-17": True,
     "averager-17-sparse": True,
     "averager-l1crf-17": True,
     "mixer-4": True,

@@ -293,6 +293,7 @@ class Constant(BaseEstimator):
         ("sequence_accuracy_scorer", ["A", "B"], ["A", "A"]),
         ("segment_f1_scorer", ["B-X", "B-Y"], ["B-X", "O"]),
         ("word_f1_scorer", ["a", "b"], ["ab"]),
+        ("span_f1_scorer", [(0, 2, "A"), (3, 5, "B")], [(0, 2, "A")]),
         ("attachment_scorer", [(2, "x"), (0, "root")], [(0, "root"), (1, "x")]),
     ],
 )

@@ -325,7 +325,7 @@ def test_bad_input_is_named():
         reranker().fit(X[:2], y[:2])
     with pytest.raises(ValueError, match="has no predict_kbest"):
         KBestReranker(Segmenter(KBestReranker(TAGGER))).fit(X, y)
-    with pytest.raises(ValueError, match="sequence 0 must be a text"):  # as of Segmenter(WordSegmenter())
+    with pytest.raises(ValueError, match="sequence 0: expected a text"):  # as of Segmenter(WordSegmenter())
         KBestReranker(Segmenter(WordSegmenter())).fit(X, y)
     with pytest.raises(ValueError, match="base must be a Segmenter, a WordSegmenter or a tagger"):
         KBestReranker(ShiftReduceParser()).fit(X, y)
@@ -336,7 +336,7 @@ def test_bad_input_is_named():
             reranker().set_params(**wrong).fit(X, y)
     fitted = reranker().fit(X, y)
     before = fitted.decision_function(X).tolist()
-    with pytest.raises(ValueError, match="sequence 1 must be a text"):
+    with pytest.raises(ValueError, match="sequence 1: expected a text"):
         fitted.predict(["a", 3])
     with pytest.raises(ValueError, match="same number of sequences"):
         fitted.fit(X, y[:-1])

@@ -185,7 +185,7 @@ TREES = [[("a", "N"), ("b", "V")]] * 6, [[(2, "x"), (0, "root")]] * 6
         (perceptron, (X, Y), ([np.ones((2, 3))], [["L0", "L1"]]), "X_val"),
         (perceptron, ([np.eye(3)], [["L0", "L1", "L2"]]), ([np.ones((2, 4))], [["L0", "L1"]]), "X_val"),
         (L1CRF, ([np.eye(3)], [["L0", "L1", "L2"]]), ([np.ones((2, 4))], [["L0", "L1"]]), "X_val"),
-        (WordSegmenter, (TEXTS, WORDS), ([3], [["a"]]), "X_val: sequence 0 must be a text"),
+        (WordSegmenter, (TEXTS, WORDS), ([3], [["a"]]), "X_val: sequence 0: expected a text"),
         (WordSegmenter, (TEXTS, WORDS), (["ab"], [["a"]]), "y_val: sequence 0"),
         (WordSegmenter, (TEXTS, WORDS), (["ab"], [[True, False]]), "y_val: sequence 0: expected words"),
         (WordSegmenter, (TEXTS, WORDS), (["ab", "c"], [["ab"]]), "X_val and y_val must hold the same number"),

@@ -8,6 +8,7 @@ import sys
 from cli_cases import run
 from model_cases import (
     ALL_CASES,
+    annotated,
     bags,
     dicts,
     fitted,
@@ -74,12 +75,15 @@ class Cell:
 
     @property
     def kind(self):
-        kinds = {texts: "words", words: "words", trees: "trees", trees_of_columns: "trees"}
+        kinds = {
+            texts: "words", words: "words", annotated: "spans", trees: "trees", trees_of_columns: "trees",
+        }  # fmt: skip
         return kinds.get(self.data, "labels")
 
     def first(self):
-        """The first sequence, as the tagger inside gets it."""
-        return self.X[0] if self.data in (rows, sparse_rows, frames) else list(self.X[0])
+        """The first sequence."""
+        whole = self.kind in ("words", "spans") or self.data in (rows, sparse_rows, frames)
+        return self.X[0] if whole else list(self.X[0])
 
     def copy(self):
         return copy.deepcopy(self.model)
@@ -138,11 +142,15 @@ class Cell:
 
     def bad(self):
         """A sequence that no model takes."""
-        if self.kind == "words":
+        if self.kind in ("words", "spans"):
             return 3
         if self.data is frames:
             return self.X[0].assign(number="many")
         return [self.X[0][0], (3, 4) if self.kind == "trees" or isinstance(self.X[0][0], tuple) else 3]
+
+    def bad_y(self, i):
+        """What belongs to no sequence, made from that of the sequence i."""
+        return [(0, 999, "T00")] if self.kind == "spans" else [*self.y[i], *self.y[i]]
 
     def forms(self):
         """The words of each sequence of y; None where tokens hold none."""

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from model_cases import assert_predicts_same, texts
+from model_cases import annotated, assert_predicts_same, texts
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
@@ -16,6 +16,7 @@ from skstruct import (
     KBestReranker,
     ParameterMixer,
     Segmenter,
+    SpanTagger,
     inspection,
 )
 
@@ -37,14 +38,14 @@ def fit_with_X_val(cell):
     scores = [record["validation_score"] for record in model.history_]
     assert all(0.0 <= score <= 1.0 for score in scores)
     inner = {type(model), type(inner_of(model))}
-    if not inner & {Segmenter, BaggingShuffleAverager}:  # which hand them to others
+    if not inner & {Segmenter, SpanTagger, BaggingShuffleAverager}:  # which hand them to others
         assert scores[-1] == pytest.approx(model.score(cell.X[::2], cell.y[::2]))
     with pytest.raises(ValueError, match="X_val and y_val must be given together, got no y_val"):
         cell.make().fit(cell.X, cell.y, X_val=cell.X)
     with pytest.raises(ValueError, match=rf"X_val.*\bsequence {len(cell.X)}\b"):
         cell.make().fit(cell.X, cell.y, X_val=[*cell.X, cell.bad()], y_val=[*cell.y, cell.y[0][:2]])
     with pytest.raises(ValueError, match=r"_val: sequence 1\b"):
-        cell.make().fit(cell.X, cell.y, X_val=cell.X[:2], y_val=[cell.y[0], [*cell.y[1], *cell.y[1]]])
+        cell.make().fit(cell.X, cell.y, X_val=cell.X[:2], y_val=[cell.y[0], cell.bad_y(1)])
 
 
 @verb
@@ -134,6 +135,13 @@ def segment(cell):
 
 
 @costly
+def spans(cell):
+    X, y = annotated(4)
+    model = SpanTagger(cell.make(), scheme="BIO", layout=False).fit(X * 3, y * 3)
+    assert [len(spans) for spans in model.predict(X)] == [len(spans) for spans in y]
+
+
+@costly
 def grid_search(cell):
     """What is found is fitted again, on everything."""
     (name, *_) = cell.parameters("max_iter")
@@ -148,6 +156,7 @@ def grid_search(cell):
 def constraints(cell):
     names = cell.parameters("constraints")
     allowed = sorted({pair for y in cell.y for pair in zip(y, y[1:])}) if cell.kind == "labels" else "BI"
+    allowed = "BIO" if cell.kind == "spans" else allowed
     model = cell.make().set_params(**dict.fromkeys(names, allowed)).fit(cell.X, cell.y)
     predicted = model.predict(cell.X)
     if cell.kind == "labels":
@@ -179,9 +188,8 @@ def bad_last_sequence(cell):
 
 @verb
 def bad_last_labels(cell):
-    wrong = [*cell.y[0], *cell.y[0]]  # too many
     with pytest.raises(ValueError, match=rf"sequence {len(cell.X)}\b"):
-        cell.make().fit([*cell.X, cell.X[0]], [*cell.y, wrong])
+        cell.make().fit([*cell.X, cell.X[0]], [*cell.y, cell.bad_y(0)])
 
 
 @verb

@@ -12,8 +12,21 @@ from .cell import length, verb
 
 
 @verb
+def tokens(cell):
+    for x, pairs, spans in zip(cell.X, cell.model.tokens(cell.X), cell.y):
+        assert [x[a:b] for a, b in pairs] == x.split()
+        assert {a for a, _, _ in spans} <= {a for a, _ in pairs}
+
+
+@verb
+def alignment_report(cell):
+    report = cell.make().alignment_report(cell.X, cell.y)
+    assert report.reachable == 1.0 and report.moves == [] and report.counts == cell.model.alignment_
+
+
+@verb
 def explain(cell):
-    sequence = cell.X[0] if cell.kind == "words" else cell.first()
+    sequence = cell.first()
     found = inspection.explain(cell.model, sequence)
     if cell.kind == "trees":
         assert found.tree == cell.model.predict(cell.X[:1])[0]
@@ -77,10 +90,11 @@ def coefficients(cell):
 @verb
 def features_of(cell):
     """The features of tokens, weighted, and the transitions between labels are the score."""
-    found = inspection.features_of(cell.model, cell.X[0] if cell.kind == "words" else cell.first())
-    assert len(found) == length(cell.X[0]) and all(found)
+    found = inspection.features_of(cell.model, cell.first())
+    n = len(cell.X[0].split()) if cell.kind == "spans" else length(cell.X[0])
+    assert len(found) == n and all(found)
     weighted = cell.data in (dicts, rows, sparse_rows, frames)  # features with values
-    if cell.kind == "words" or weighted or "order2" in cell.name or "patterns" in cell.name:
+    if cell.kind != "labels" or weighted or "order2" in cell.name or "patterns" in cell.name:
         return
     weights = {(name, label): w for name, label, w in inspection.feature_weights(cell.model)}
     predicted = cell.model.predict(cell.X[:1])[0]

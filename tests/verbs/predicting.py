@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from skstruct.metrics import attachment_scores, token_accuracy_score, word_f1_score
+from skstruct import Span
+from skstruct.metrics import attachment_scores, span_f1_score, token_accuracy_score, word_f1_score
 
 from .cell import length, plain, verb
 
@@ -18,6 +19,9 @@ def predict(cell):
     assert len(predicted) == len(cell.X)
     if cell.kind == "words":
         assert ["".join(plain(text)) for text in predicted] == cell.X
+    elif cell.kind == "spans":
+        assert {type(span) for spans in predicted for span in spans} == {Span}
+        assert predicted == cell.y or "reranker" in cell.name
     else:
         assert [len(y) for y in predicted] == [length(x) for x in cell.X]
     assert predicted[1:3] == cell.model.predict(cell.X[1:3])
@@ -76,6 +80,11 @@ def predict_segment_proba(cell):
         assert words == predicted
         assert all(0.0 < p <= 1.0 for spans in found for _, p in spans)
         return
+    if cell.kind == "spans":
+        found = cell.model.predict_segment_proba(cell.X)
+        assert [[span for span, _ in spans] for spans in found] == cell.model.predict(cell.X)
+        assert all(0.0 < p <= 1.0 for spans in found for _, p in spans)
+        return
     with pytest.raises(ValueError, match="scheme is needed"):
         cell.model.predict_segment_proba(cell.X)
     with pytest.raises(ValueError, match="'L00' does not belong to the scheme BIO"):
@@ -96,6 +105,8 @@ def score(cell):
     predicted = cell.model.predict(cell.X)
     if cell.kind == "words":
         expected = word_f1_score([plain(text) for text in cell.y], [plain(text) for text in predicted])
+    elif cell.kind == "spans":
+        expected = span_f1_score(cell.y, predicted)
     elif cell.kind == "trees":
         expected = attachment_scores(cell.y, predicted).uas
     else:

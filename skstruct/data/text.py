@@ -1,0 +1,304 @@
+"""Raw texts and their tokens: where each begins and ends, and which white space is before it.
+
+Texts are joined by line feeds, and all tokens of a corpus are found at once, by the class of each code point.
+Offsets count code points of the text as it is; only the words that a tagger reads are normalised (NFC).
+"""
+
+import re
+import unicodedata
+from operator import index, itemgetter
+from typing import NamedTuple
+
+import numpy as np
+
+from .inputs import PlaceError, describe, offsets_of, place
+
+TOKENIZERS = ("words", "characters")
+
+NOTHING, ONE_SPACE, LINE, PARAGRAPH = range(4)
+"""What is before a token: nothing, a space, a line break, a blank line or the start of the text."""
+
+SPACE, BREAK, LETTER, DIGIT, SINGLE, SYMBOL, OTHER, ALONE, REGIONAL, MARK, JOINER = range(1, 12)
+"""Classes of code points. SPACE and BREAK are in no token; MARK and JOINER belong to what they follow."""
+
+_RUNS = np.isin(range(12), (LETTER, DIGIT))  # by class: whether neighbours are one token
+_REPEATS = np.isin(range(12), (SYMBOL, OTHER))  # whether equal neighbours are
+_WITHOUT_SPACES = tuple(
+    "CJK|IDEOGRAPHIC|VERTICAL IDEOGRAPHIC|HIRAGANA|KATAKANA|HALFWIDTH KATAKANA|THAI|LAO|KHMER|MYANMAR|"
+    "TIBETAN|HANGUL|HALFWIDTH HANGUL".split("|")
+)
+"""How names of letters begin that are tokens by themselves: scripts without spaces, and Hangul."""
+
+_ZERO_WIDTH_JOINER = 0x200D
+_FAR = 2**60  # beyond any text
+_classes = np.zeros(0x110000, np.uint8)  # by code point; 0: not looked up yet
+
+
+class TextToken(NamedTuple):
+    """A token of a text, and its layout.
+
+    Attributes
+    ----------
+    word : str
+        In Unicode's normal form C.
+    before : str
+        What is before it: "0" nothing, "1" a space, "2" a line break, "3" a blank line, or the start of the
+        text.
+    """
+
+    word: str
+    before: str
+
+
+class Tokens(NamedTuple):
+    """The tokens of n texts; places count code points of the texts joined by line feeds."""
+
+    text: str  # the texts, joined
+    offset: np.ndarray  # (n + 1,) int64: where each text begins
+    start: np.ndarray  # (N,) int64: where each token begins
+    end: np.ndarray  # (N,) int64
+    first: np.ndarray  # (n + 1,) int64: first token of each text
+    before: np.ndarray  # (N,) uint8: NOTHING ... PARAGRAPH
+
+    def pairs(self):
+        """For each text its tokens as (start, end)."""
+        of_text = np.repeat(self.offset[:-1], np.diff(self.first))
+        flat = list(zip((self.start - of_text).tolist(), (self.end - of_text).tolist()))
+        return by_text(flat, self.first)
+
+    def words(self, layout):
+        """(N,) list of TextToken, or of str without layout; equal ones are one object."""
+        words = [self.text[a:b] for a, b in zip(self.start.tolist(), self.end.tolist())]
+        if not unicodedata.is_normalized("NFC", self.text):
+            words = list(map(_Normalized().__getitem__, words))
+        if not layout:
+            return list(map({}.setdefault, words, words))
+        before = np.array(list("0123"), object)[self.before].tolist()
+        return list(map(_TextTokens().__getitem__, zip(words, before)))
+
+
+class _Normalized(dict):
+    def __missing__(self, word):
+        found = self[word] = unicodedata.normalize("NFC", word)
+        return found
+
+
+class _TextTokens(dict):
+    def __missing__(self, pair):
+        found = self[pair] = TextToken._make(pair)
+        return found
+
+
+def by_text(flat, offsets):
+    """A flat list cut where sequences begin."""
+    bounds = offsets.tolist()
+    return [flat[a:b] for a, b in zip(bounds, bounds[1:])]
+
+
+# --------------------------------------------------------------------------------------------------
+# Texts
+# --------------------------------------------------------------------------------------------------
+def as_texts(X, name="X", hint=""):
+    """The texts in ``X`` as a list of str.
+
+    Parameters
+    ----------
+    X : list, tuple, array or Series of str
+    name : str
+        What errors call the argument.
+    hint : str
+        What they say where a list is found in place of a text.
+
+    Raises
+    ------
+    ValueError
+        If ``X`` is not a list of str; the message names the sequence.
+    """
+    if isinstance(X, str):
+        raise ValueError(f"{name} must be a list of texts, got {describe(X)}; use [text] for one text")
+    sized = hasattr(X, "__len__") and hasattr(X, "__getitem__") and not isinstance(X, (bytes, dict))
+    if not sized or getattr(X, "ndim", 1) != 1:
+        generator = "; a generator can be read only once, use list(...)" if hasattr(X, "__next__") else ""
+        raise ValueError(f"{name} must be a list of texts, got {describe(X)}{generator}")
+    convert = getattr(X, "to_list", None) or getattr(X, "tolist", None)  # Series, arrays
+    texts = convert() if convert else list(X)
+    for i, text in enumerate(texts):
+        if not isinstance(text, str):
+            hint = hint if isinstance(text, (list, tuple, np.ndarray)) else ""
+            raise PlaceError(i, None, f"expected a text (str), got {describe(text)}{hint}", name)
+    return texts
+
+
+def joined(texts):
+    """The texts joined by line feeds, and where each begins, (n + 1,) int64."""
+    return "\n".join(texts), offsets_of(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
+
+
+def codes_of(text):
+    """Code points, (T,) uint32."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def classes_of(codes):
+    """The class of each code point, (T,) uint8: SPACE ... JOINER."""
+    found = _classes[codes]
+    if not found.all():
+        for code in np.unique(codes[found == 0]).tolist():
+            _classes[code] = _class(chr(code))
+        found = _classes[codes]
+    return found
+
+
+def _class(char):
+    code, category = ord(char), unicodedata.category(char)
+    if len(f"a{char}a".splitlines()) > 1:
+        return BREAK
+    if char.isspace() or char in "\u200b\ufeff":
+        return SPACE
+    if code == _ZERO_WIDTH_JOINER:
+        return JOINER
+    # Variation selectors, accents, skin colours, and the vowels and finals of Hangul syllables
+    if category[0] == "M" or category == "Cf" or 0x1F3FB <= code <= 0x1F3FF or 0x1160 <= code <= 0x11FF:
+        return MARK
+    if 0x1F1E6 <= code <= 0x1F1FF:
+        return REGIONAL
+    if category[0] == "L":
+        return SINGLE if unicodedata.name(char, "").startswith(_WITHOUT_SPACES) else LETTER
+    if category[0] == "N":
+        return DIGIT
+    if category in ("Ps", "Pe", "Pi", "Pf") or char in "\"'`":
+        return ALONE
+    return SYMBOL if category[0] == "S" else OTHER
+
+
+# --------------------------------------------------------------------------------------------------
+# Tokens
+# --------------------------------------------------------------------------------------------------
+def check_tokenizer(tokenizer):
+    """Raise unless ``tokenizer`` is one."""
+    wrong = ""
+    if isinstance(tokenizer, str):
+        try:
+            re.compile(tokenizer)
+        except re.error as error:
+            wrong = f" ({error})"
+    if wrong or not (isinstance(tokenizer, str) or callable(tokenizer)):
+        raise ValueError(
+            'tokenizer must be "words", "characters", a regular expression or a function, '
+            f"got {tokenizer!r}{wrong}"
+        )
+
+
+def tokenized(texts, tokenizer="words"):
+    """The :class:`Tokens` of texts, from :func:`as_texts`.
+
+    Parameters
+    ----------
+    texts : list of str
+    tokenizer : "words", "characters", str or callable
+        See ``chain.span_tagger.SpanTagger``.
+
+    Raises
+    ------
+    ValueError
+        If a function gives what are no tokens; the message names sequence and token.
+    """
+    text, offset = joined(texts)
+    codes = codes_of(text)
+    kinds = classes_of(codes)
+    if tokenizer == "words":
+        start, end = _words(codes, kinds)
+    elif tokenizer == "characters":
+        start = np.flatnonzero(kinds > BREAK)
+        end = start + 1
+    else:
+        start, end = _given(texts, offset, tokenizer)
+    first = np.searchsorted(start, offset)
+    return Tokens(text, offset, start, end, first, _before(codes, kinds, start, end, first))
+
+
+def _words(codes, kinds):
+    """Where words begin and end."""
+    space = kinds <= BREAK
+    mark = kinds >= MARK
+    mark[:1] = False
+    mark[1:] &= ~space[:-1]  # a mark behind white space follows nothing, and is a token
+    at = np.flatnonzero(~mark)
+    kind, code = kinds[at], codes[at]
+    same, now = kind[1:] == kind[:-1], kind[1:]
+    by_joiner = (now == SYMBOL) & (codes[at[1:] - 1] == _ZERO_WIDTH_JOINER)
+    inside = np.zeros(len(at), np.bool_)
+    inside[1:] = same & (_RUNS[now] | _REPEATS[now] & (code[1:] == code[:-1]) | by_joiner)
+    flags = np.flatnonzero(kind == REGIONAL)
+    if flags.size:  # two by two, counted from the first of a run
+        count = np.arange(len(flags))
+        opens = np.diff(flags, prepend=-2) > 1
+        inside[flags[(count - np.maximum.accumulate(np.where(opens, count, 0))) % 2 == 1]] = True
+    bounds = at[~inside]
+    word = ~space[bounds]
+    return bounds[word], np.append(bounds[1:], len(codes))[word]
+
+
+def _before(codes, kinds, start, end, first):
+    """What is before each token."""
+    out = np.full(len(start), PARAGRAPH, np.uint8)
+    feed = kinds == BREAK
+    feed[1:] &= (codes[1:] != ord("\n")) | (codes[:-1] != ord("\r"))
+    breaks, spaces = (np.append(0, np.cumsum(each, dtype=np.int32)) for each in (feed, kinds <= BREAK))
+    n_breaks = breaks[start[1:]] - breaks[end[:-1]]
+    some = spaces[start[1:]] > spaces[end[:-1]]
+    out[1:] = np.where(n_breaks > 0, np.minimum(n_breaks + 1, PARAGRAPH), some)
+    out[first[:-1][np.diff(first) > 0]] = PARAGRAPH
+    return out
+
+
+def _given(texts, offset, tokenizer):
+    """Where the tokens of a regular expression, or of a function, begin and end."""
+    if isinstance(tokenizer, str):
+        pattern = re.compile(tokenizer)
+        found = [[match.span() for match in pattern.finditer(text)] for text in texts]
+    else:
+        found = [_located(list(tokenizer(text)), text, i) for i, text in enumerate(texts)]
+    lengths = np.array([len(pairs) for pairs in found], np.int64)
+    pairs = np.array([pair for each in found for pair in each], np.int64).reshape(-1, 2)
+    sizes = np.repeat(np.diff(offset) - 1, lengths)
+    start, end = pairs.T
+    behind = np.append(0, end[:-1])
+    behind[offsets_of(lengths)[:-1][lengths > 0]] = 0
+    problems = {
+        "is empty": end <= start,
+        "leaves the text": (start < 0) | (end > sizes),
+        "begins before token {} ends": start < behind,
+    }
+    wrong = [(int(np.argmax(bad)), text) for text, bad in problems.items() if bad.any()]
+    if wrong:
+        k, text = min(wrong, key=itemgetter(0))
+        i, t = place(offsets_of(lengths), k)
+        raise PlaceError(i, None, f"token {t}, {found[i][t]!r}, {text.format(t - 1)}", "tokenizer")
+    of_text = np.repeat(offset[:-1], lengths)
+    return start + of_text, end + of_text
+
+
+def _located(tokens, text, i):
+    """The tokens of a function as (start, end); strings are found in the text, one behind the other."""
+    pairs, behind = [], 0
+    for t, token in enumerate(tokens):
+        if isinstance(token, str):
+            start = text.find(token, behind)
+            if start < 0:
+                after = f" behind token {t - 1}" if t else ""
+                hint = "return (start, end) pairs instead of strings"
+                raise PlaceError(
+                    i, None, f"token {t}, {token!r}, is not in the text{after}; {hint}", "tokenizer"
+                )
+            token = start, start + len(token)
+            behind = token[1]
+            if text[start:behind].isspace():
+                continue
+        try:
+            start, end = token
+            pairs.append((min(index(start), _FAR), min(index(end), _FAR)))
+        except (TypeError, ValueError):
+            wrong = f"token {t}: expected (start, end) or a str, got {describe(token)}"
+            raise PlaceError(i, None, wrong, "tokenizer") from None
+    return pairs

@@ -1,0 +1,128 @@
+"""Scores of spans of characters: a predicted span is right if start, end and label are.
+
+Spans whose label is None in the true annotation say that nobody looked there: what is predicted there counts
+neither as right nor as wrong.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import overload
+
+from numpy.typing import ArrayLike
+
+from ..data.spans import as_spans
+from ..data.types import Corpus
+from .checks import check_choice, check_pairs, check_weight
+from .labels import AVERAGES, Average, report_of, report_text, segment_rows
+
+
+@overload
+def span_f1_score(
+    y_true: Corpus, y_pred: Corpus, average: Average = ..., sample_weight: ArrayLike | None = ...
+) -> float: ...
+
+
+@overload
+def span_f1_score(
+    y_true: Corpus, y_pred: Corpus, average: None, sample_weight: ArrayLike | None = ...
+) -> dict[str, float]: ...
+
+
+def span_f1_score(
+    y_true: Corpus, y_pred: Corpus, average: Average | None = "micro", sample_weight: ArrayLike | None = None
+) -> float | dict[str, float]:
+    """F1 of spans of texts.
+
+    Parameters
+    ----------
+    y_true, y_pred : list of lists of (start, end, label)
+        For each text its spans, in any order; those that occur twice count once. Where ``y_true`` has spans
+        with the label None, predictions that touch them do not count, unless they are right.
+    average : {"micro", "macro", "weighted"} or None, default="micro"
+        Over all spans, over labels, over labels weighted by true spans, or none: one F1 per label.
+    sample_weight : array-like of shape (n_texts,), optional
+        Multiplies the counts of a text's spans.
+
+    Returns
+    -------
+    float, or dict of float by label if `average` is None
+        1.0 if no span is true and none is predicted.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many lists on both sides, an element is no span (the message names the place),
+        or a parameter has a value not named here.
+
+    Examples
+    --------
+    >>> y_true = [[(0, 3, "PER"), (8, 13, "LOC")], []]
+    >>> y_pred = [[(0, 3, "PER"), (8, 12, "LOC")], []]
+    >>> span_f1_score(y_true, y_pred)
+    0.5
+    >>> span_f1_score(y_true, y_pred, average=None)
+    {'LOC': 0.0, 'PER': 1.0}
+    """
+    check_choice("average", average, AVERAGES)
+    types, averages = segment_rows(_counts(y_true, y_pred, sample_weight))
+    if average is None:
+        return {kind: row["f1"] for kind, row in types.items()}
+    return averages[average]["f1"]
+
+
+def span_report(y_true: Corpus, y_pred: Corpus, sample_weight: ArrayLike | None = None) -> str:
+    """Precision, recall, F1 and number of true spans, by label and on average.
+
+    Parameters
+    ----------
+    y_true, y_pred, sample_weight
+        As for `span_f1_score`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        As `span_f1_score`.
+
+    Examples
+    --------
+    >>> print(span_report([[(0, 3, "PER"), (8, 13, "LOC")]], [[(0, 3, "PER")]]))
+                  precision  recall      f1  support
+             LOC     0.0000  0.0000  0.0000        1
+             PER     1.0000  1.0000  1.0000        1
+       micro avg     1.0000  0.5000  0.6667        2
+       macro avg     0.5000  0.5000  0.5000        2
+    weighted avg     0.5000  0.5000  0.5000        2
+    """
+    return report_text(report_of(_counts(y_true, y_pred, sample_weight)), digits=4)
+
+
+def _counts(y_true, y_pred, sample_weight):
+    """Spans by label: three Counters (correct, true, predicted)."""
+    pairs = check_pairs(y_true, y_pred, same_length=False)
+    weight = [1] * len(pairs) if sample_weight is None else check_weight(sample_weight, len(pairs)).tolist()
+    true = as_spans([true for true, _ in pairs], name="y_true")
+    found = as_spans([found for _, found in pairs], name="y_pred")
+    return count_spans(true.by_text(), found.by_text(), weight)
+
+
+def count_spans(y_true, y_pred, weight):
+    """The same for lists of lists of `Span`, and a number for each text."""
+    correct, n_true, n_pred = Counter(), Counter(), Counter()
+    for true, found, w in zip(y_true, y_pred, weight):
+        true, found = judged(true, found)
+        for counter, spans in ((correct, true.intersection(found)), (n_true, true), (n_pred, set(found))):
+            for span in spans:
+                counter[span.label] += w
+    return correct, n_true, n_pred
+
+
+def judged(true, found):
+    """The spans of a text that count: a set of the true ones, and a list of those that were found."""
+    blank = [span for span in true if span.label is None]
+    right = {span for span in true if span.label is not None}
+    return right, [span for span in found if span in right or not any(map(span.overlaps, blank))]

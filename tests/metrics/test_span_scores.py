@@ -1,0 +1,74 @@
+"""Scores of spans: against the definition, span by span."""
+
+import random
+
+import numpy as np
+import pytest
+
+from skstruct.metrics import SCORERS, span_f1_score, span_f1_scorer, span_report
+
+
+def corpora(n=50):
+    """True and predicted spans, some of them twice, some places not annotated."""
+    rng = random.Random(0)
+
+    def spans(labels):
+        starts = (rng.randrange(20) for _ in range(rng.randrange(6)))
+        return [(a, a + rng.randrange(1, 4), rng.choice(labels)) for a in starts]
+
+    true = [spans(["A", "B", None]) for _ in range(n)]
+    pred = [[s for s in t if s[2] and rng.random() < 0.7] + spans(["A", "B", "C"]) for t in true]
+    return true, pred
+
+
+def counts_of(true, pred, label):
+    """(correct, true, predicted) of the spans with a label."""
+    blank = [s for s in true if s[2] is None]
+    true = {s for s in true if s[2] == label}
+    pred = {s for s in pred if s[2] == label}
+    pred = {s for s in pred if s in true or all(s[1] <= b[0] or b[1] <= s[0] for b in blank)}
+    return len(true & pred), len(true), len(pred)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scores_are_the_definition(weighted):
+    true, pred = corpora()
+    weight = np.random.default_rng(0).integers(0, 3, len(true)) if weighted else np.ones(len(true))
+    counts = {c: weight @ [counts_of(t, p, c) for t, p in zip(true, pred)] for c in "ABC"}
+    given = {"sample_weight": weight} if weighted else {}
+    f1 = {c: 2 * correct / (n_true + n_pred) for c, (correct, n_true, n_pred) in counts.items()}
+    assert span_f1_score(true, pred, average=None, **given) == pytest.approx(f1)
+    correct, n_true, n_pred = sum(counts.values())
+    assert span_f1_score(true, pred, **given) == pytest.approx(2 * correct / (n_true + n_pred))
+    assert span_f1_score(true, pred, average="macro", **given) == pytest.approx(sum(f1.values()) / 3)
+    support = {c: n for c, (_, n, _) in counts.items()}
+    mean = sum(f1[c] * support[c] for c in "ABC") / sum(support.values())
+    assert span_f1_score(true, pred, average="weighted", **given) == pytest.approx(mean)
+    lines = [line.split() for line in span_report(true, pred, **given).splitlines()]
+    assert lines[0] == ["precision", "recall", "f1", "support"]
+    for line, c in zip(lines[1:], "ABC"):
+        assert line[0] == c and float(line[3]) == pytest.approx(f1[c], abs=1e-4)
+        assert float(line[4]) == support[c]
+
+
+def test_nothing_to_find():
+    assert span_f1_score([[], []], [[], []]) == span_f1_score([], []) == 1.0
+    assert span_f1_score([[(0, 9, None)]], [[(2, 3, "A")]]) == 1.0
+    assert span_f1_score([[(0, 9, None), (2, 3, "A")]], [[(2, 3, "A"), (4, 5, "A")]]) == 1.0
+    assert SCORERS["span_f1"] is span_f1_scorer
+
+
+@pytest.mark.parametrize(
+    "true, pred, message",
+    [
+        ([[]], [[], []], "y_true and y_pred must have as many sequences: got 1 and 2"),
+        ([[(0, 1)]], [[]], r"y_true: sequence 0, position 0: expected \(start, end, label\), got tuple"),
+        ([[]], [[(3, 1, "A")]], r"y_pred: sequence 0, position 0: \(3, 1, 'A'\) ends before it begins"),
+    ],
+)
+def test_errors(true, pred, message):
+    for score in (span_f1_score, span_report):
+        with pytest.raises(ValueError, match=message):
+            score(true, pred)
+    with pytest.raises(ValueError, match="average must be one of"):
+        span_f1_score([[]], [[]], average="samples")
