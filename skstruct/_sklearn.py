@@ -25,7 +25,7 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 from sklearn.utils._set_output import _safe_set_output as safe_set_output
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from .data.inputs import PLACE, PlaceError
 
@@ -91,7 +91,7 @@ else:
 
             @property
             def set_callbacks(self):
-                """Absent, with a reason."""
+                """Raises: this scikit-learn has no callbacks."""
                 raise AttributeError(
                     f"callbacks need scikit-learn 1.9 or newer, this is {sklearn.__version__}; without, "
                     f"verbose=1 prints a line for each epoch"
@@ -146,6 +146,44 @@ def documentation_site():
     return sites.get("documentation")
 
 
+def layers(estimator, X=None):
+    """Yield a fitted estimator and those that it is around, each with its input, from the outside in.
+
+    Searches are around their best estimator and pipelines around their last step, which gets what the other
+    steps make of ``X`` (computed when it is asked for; None for no input); averages, mixtures, calibrated
+    taggers, segmenters and re-rankers are around what they have fitted.
+    """
+    while estimator is not None:
+        yield estimator, X
+        if hasattr(estimator, "steps") and not hasattr(estimator, "best_estimator_"):
+            for _, step in estimator.steps[:-1] if X is not None else ():
+                X = X if step is None or isinstance(step, str) else step.transform(X)
+            estimator = estimator.steps[-1][1]
+        else:
+            names = "best_estimator_", "estimator_", "tagger_", "base_"
+            estimator = next((getattr(estimator, name) for name in names if hasattr(estimator, name)), None)
+
+
+def final_step(estimator, X=None, around=("best_estimator_", "steps")):
+    """(an estimator, its input): the first layer that is around nothing by these attributes."""
+    return next(each for each in layers(estimator, X) if not any(hasattr(each[0], name) for name in around))
+
+
+def innermost(estimator, X=None):
+    """(an estimator, its input): what a pipeline, search, average or calibrated tagger predicts with.
+
+    It has weights of its own, or a tagger or base inside.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If it is not fitted.
+    """
+    found = final_step(estimator, X, ("best_estimator_", "steps", "estimator_"))
+    check_is_fitted(found[0])
+    return found
+
+
 def check_parameters(estimator, *names):
     """Raise unless parameters, which may have been set since ``fit``, have values that ``fit`` takes."""
     validate_parameter_constraints(
@@ -175,7 +213,7 @@ def sample_weights(sample_weight, X):
 
 
 class epoch_context:
-    """The callbacks' view of a fit: tells them when epochs begin and end, and hears whether to stop.
+    """Tells callbacks when epochs begin and end; says whether one asks to stop.
 
     ``root`` is the fit's callback context, or None where there are no callbacks; ``name`` says what the
     epochs are called.

@@ -1,11 +1,11 @@
-"""Constants that the tests of label bigrams share."""
+"""Random chains of label bigrams, and kernels that decode them."""
 
 import math
 
 import numpy as np
 
 import oracles
-from skstruct.chain.bigram import viterbi, viterbi_wrong
+from skstruct.chain.viterbi import viterbi, viterbi_wrong
 from skstruct.core.compile import kernel
 
 INF = math.inf

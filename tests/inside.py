@@ -79,6 +79,11 @@ def run_of(estimator, X, y, sample_weight=None):
     return estimator._prepare(X, y, sample_weight)
 
 
+def tokens_of_member(estimator, X, y, drawn):
+    """The tokens that a pass over the sequences ``drawn`` of a corpus visits."""
+    return run_of(estimator, X, y).member(estimator, 0, drawn).objective(1.0).n_tokens
+
+
 def run_and_lattices_of(reranker, X, y):
     """A fit of a reranker that has not begun, and the nodes of its lattices."""
     captured, jackknife = [], reranker._jackknife

@@ -219,8 +219,8 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
         weight = sample_weights(sample_weight, X)
         used = np.flatnonzero((lengths_of(X) > 0) & (True if weight is None else weight > 0.0))
         frozen = isinstance(template, FrozenEstimator)
-        divisions = [(used[:0], used)] if frozen else self._divisions(used)
-        n_trained = 0 if frozen else 1 + len(divisions)
+        folds = [(used[:0], used)] if frozen else self._folds(used)
+        n_trained = 0 if frozen else 1 + len(folds)
         context = self._init_callback_context(max_subtasks=n_trained, sequential_subtasks=False)
         events = epoch_context(context, self, X, y)
         events.begin_fit()
@@ -232,11 +232,11 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
         else:
             everything = _Part(0, np.arange(len(X)), X, y, weight)
             fitted = self._trained(clone(template), everything, context, given)
-        divisions = self._drawn(divisions, lengths_of(X))
+        folds = self._drawn(folds, lengths_of(X))
         each = np.ones(len(X)) if weight is None else weight
 
         def part(number):
-            train, test = divisions[number]
+            train, test = folds[number]
             model = fitted._model
             if len(train):
                 seen = train[
@@ -248,12 +248,12 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
             with renumbered(test):
                 return held_out(model, take(X, test), take(y, test), each[test], test)
 
-        threads = min(effective_n_jobs(self.n_jobs), len(divisions))
+        threads = min(effective_n_jobs(self.n_jobs), len(folds))
         if threads == 1:
-            parts = list(map(part, range(len(divisions))))
+            parts = list(map(part, range(len(folds))))
         else:
             with ThreadPoolExecutor(threads) as pool:
-                parts = list(pool.map(part, range(len(divisions))))
+                parts = list(pool.map(part, range(len(folds))))
         temperature = fit_temperature(parts, self.n_jobs)
         found = {"estimator_": fitted, "temperature_": temperature, "classes_": fitted.classes_}
         events.end_fit(found)
@@ -269,26 +269,26 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
         with renumbered(keep), member_context(context, self, tagger, part.number, X, y):
             return tagger.fit(X, y, **more)
 
-    def _divisions(self, used):
-        """[(train, test)]: positions of sequences, of which ``used`` are those that count."""
+    def _folds(self, used):
+        """[(train, test)]: positions; ``used`` are the sequences with tokens and a weight."""
         from sklearn.model_selection import check_cv  # slow to import, and not needed to predict
 
         cv = self.cv
-        n_parts = 5 if cv is None else cv
-        if isinstance(n_parts, Integral) and len(used) < n_parts:
+        n_folds = 5 if cv is None else cv
+        if isinstance(n_folds, Integral) and len(used) < n_folds:
             raise ValueError(
-                f"cv={n_parts} parts need at least as many sequences that are not empty, got "
+                f"cv={n_folds} folds need at least as many sequences that are not empty, got "
                 f"{len(used)}; with a FrozenEstimator all sequences are for the temperature"
             )
         return [(used[train], used[test]) for train, test in check_cv(cv).split(used)]
 
-    def _drawn(self, divisions, lengths):
+    def _drawn(self, folds, lengths):
         """The folds, cut down to as many sequences as one number needs."""
-        scored = np.unique(np.concatenate([test for _, test in divisions]))
+        scored = np.unique(np.concatenate([test for _, test in folds]))
         order = check_random_state(self.random_state).permutation(scored)
         before = np.cumsum(lengths[order]) - lengths[order]
         chosen = np.isin(np.arange(len(lengths)), order[before < ENOUGH_TOKENS])
-        return [(train, test[chosen[test]]) for train, test in divisions]
+        return [(train, test[chosen[test]]) for train, test in folds]
 
     def adapt(self, X: Corpus | None) -> Self:
         """Count accessor varieties anew, on unlabelled text; see the estimator's ``adapt``.
@@ -342,7 +342,7 @@ class _Part(NamedTuple):
 
 
 def _silent(estimator):
-    """A copy of the estimator that prints nothing: its lines would look like those of the tagger."""
+    """The estimator, set to print nothing: the lines of a clone would look like those of the tagger."""
     names = [name for name in estimator.get_params() if name.split("__")[-1] == "verbose"]
     return estimator.set_params(**dict.fromkeys(names, 0))
 

@@ -2,8 +2,8 @@
 
 Scores divided by a temperature are the log-probabilities of a conditional random field, up to a constant
 (C. Guo et al. 2017, "On calibration of modern neural networks", ICML, section 4.2, for one label at a time).
-The likelihood is concave in β = 1 / temperature, and its maximum is where the expected scores are, in sum,
-those of the labels given; see :mod:`skstruct.chain.expected_score`.
+With complete labels the log-likelihood, ``Σ β score(y) - log Z_β``, is concave in β = 1 / temperature, so
+that there is one such place: where its slope, a difference of two values nearby, is zero.
 
 Labels that the scores never miss would ask for the temperature 0. So one token more is counted, whose label
 is drawn at random: of N tokens the labels given have the weight (N + 1) / (N + 2), which is the correction of
@@ -20,15 +20,15 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.optimize import brentq
 
-from ..chain.expected_score import expected_scores, expected_scores_of_pairs, new_prefixes
-from ..chain.lean import plainly
 from ..chain.model import ChainModel
-from ..core.store import READ_ONLY
 from ..data.inputs import PlaceError, lengths_of, offsets_of
 from ..data.labels import UNLABELLED, encode_known
 
-NEARLY_ZERO = 2.0**-60
-"""An inverse temperature at which all labellings are equally likely."""
+STEP = 1e-4
+"""Relative step of a difference: its error is the step squared."""
+
+NOTHING = 1e-8
+"""Share of the scores that differences cannot tell from nothing."""
 
 PRECISION = 1e-3
 """Relative, of the temperature."""
@@ -67,59 +67,62 @@ def in_units_of(other, model, X, y):
 def _gain(model, X, y):
     """(n,) by how much the labels given score higher than labels drawn at random; NaN if that is unknown."""
     part = held_out(model, X, y, None, None)
-    given, log_z = _expected(part, NEARLY_ZERO, True)
-    drawn, _ = _expected(part, NEARLY_ZERO, False)
-    return np.where(log_z > -np.inf, given - drawn, np.nan) / NEARLY_ZERO
+    return _mean_score(part, True) - _mean_score(part, False)
 
 
-def _expected(part, scale, given):
-    """(expected scores, log Z) of each sequence under scores times ``scale``, labels given or not."""
-    model, task = replace(part.model, scale=part.model.scale * scale), part.task
-    if not given:
-        task = task._replace(gold=np.full_like(task.gold, UNLABELLED))
-    kernel = expected_scores_of_pairs if model.order == 2 else expected_scores
-    n, L = task.token.shape[0] - 1, len(model.labels)
-    scores, log_z = np.empty(n), np.empty(n)
-    work, prefixes = model.structure.new_work(task, L, training=False), new_prefixes(L, model.order)
-    task, chain, noise, work = plainly(task, model.chain(), work)
-    kernel(task, 0, n, chain, READ_ONLY, noise, work, prefixes, scores, log_z)
-    return scores, log_z
+def _log_z(part, scale, given):
+    """(n,) log Z of each sequence under scores times ``scale``, labels given or not."""
+    task = part.task if given else part.task._replace(gold=np.full_like(part.task.gold, UNLABELLED))
+    return replace(part.model, scale=part.model.scale * scale).log_z(task)
+
+
+def _mean_score(part, given):
+    """(n,) mean score of all labellings, or of those with the labels given: the slope of log Z_β at β = 0."""
+    size = np.abs(_log_z(part, 1.0, given) - _log_z(part, 0.0, given))
+    step = STEP / max(size[np.isfinite(size)].max(initial=0.0), 1e-300)
+    with np.errstate(invalid="ignore"):  # where no labelling is left it is NaN
+        return (_log_z(part, step, given) - _log_z(part, -step, given)) / (2.0 * step)
 
 
 class _Likelihood:
-    """The slope of the log-likelihood of held-out labels, as a function of log β."""
+    """Minus the log-likelihood of held-out labels, as a function of log β."""
 
     def __init__(self, parts, pool):
-        self.pool = pool
-        n = len(parts)
+        self.pool, n = pool, len(parts)
         # What constraints, with labels that a part's model lacks, make impossible says nothing of β.
-        given = pool(_expected, parts, [NEARLY_ZERO] * n, [True] * n)
-        for part, (_, log_z) in zip(parts, given):
+        possible = pool(_log_z, parts, [0.0] * n, [True] * n)
+        for part, log_z in zip(parts, possible):
             bad = np.flatnonzero(~(log_z < np.inf))
             if bad.size:
                 raise PlaceError(part.place[bad[0]], None, "the scores of its labellings overflow", "X")
         self.parts = [
-            p._replace(weight=np.where(z > -np.inf, p.weight, 0.0)) for p, (_, z) in zip(parts, given)
+            p._replace(weight=np.where(z > -np.inf, p.weight, 0.0)) for p, z in zip(parts, possible)
         ]
         known = [part.task.gold != UNLABELLED for part in parts]
         self.complete = all(each.all() for each in known)
         counted = [np.repeat(p.weight > 0, np.diff(p.task.token)) for p in self.parts]
         self.n_tokens = sum(int((a & b).sum()) for a, b in zip(known, counted))
         self.blind = 1.0 / (self.n_tokens + 2.0)
-        self.given = sum(float(p.weight @ s) for p, (s, _) in zip(self.parts, given)) / NEARLY_ZERO
-        self.uniform = self.expected(NEARLY_ZERO) / NEARLY_ZERO
+        self.given = self._total(pool(_mean_score, parts, [True] * n))
+        self.uniform = self._total(pool(_mean_score, parts, [False] * n))
 
-    def expected(self, beta, given=False):
-        """Σ weight E[β score] over all sequences, labels given or not."""
+    def _total(self, values):
+        return sum(float((p.weight * v)[p.weight > 0].sum()) for p, v in zip(self.parts, values))
+
+    def log_z(self, beta, given=False):
+        """Σ weight log Z_β over all sequences, labels given or not."""
         n = len(self.parts)
-        found = self.pool(_expected, self.parts, [beta] * n, [given] * n)
-        return sum(float(part.weight @ scores) for part, (scores, _) in zip(self.parts, found))
+        return self._total(self.pool(_log_z, self.parts, [beta] * n, [given] * n))
+
+    def value(self, log_beta):
+        """Σ weight (log Z_β - log Z_β of the labels given), with the token whose label is drawn at random."""
+        beta = np.exp(log_beta)
+        given = beta * self.given if self.complete else self.log_z(beta, True)
+        return self.log_z(beta) - (1 - self.blind) * given - self.blind * beta * self.uniform
 
     def slope(self, log_beta):
-        """Σ weight (E[β score] - β score of the labels given); rises with β."""
-        beta = np.exp(log_beta)
-        given = beta * self.given if self.complete else self.expected(beta, True)
-        return self.expected(beta) - (1 - self.blind) * given - self.blind * beta * self.uniform
+        """The slope of :meth:`value`; rises with β."""
+        return (self.value(log_beta + STEP) - self.value(log_beta - STEP)) / (2.0 * STEP)
 
 
 def fit_temperature(parts, n_jobs=None):
@@ -146,8 +149,8 @@ def fit_temperature(parts, n_jobs=None):
 def _solve(likelihood):
     gain = likelihood.given - likelihood.uniform
     size = abs(likelihood.given) + abs(likelihood.uniform)
-    if not gain > 1e-12 * size:
-        if abs(likelihood.expected(1.0) - likelihood.uniform) <= 1e-12 * size:
+    if not gain > NOTHING * size:
+        if abs(likelihood.log_z(1.0) - likelihood.log_z(0.0) - likelihood.uniform) <= NOTHING * size:
             return 1.0
         warnings.warn(
             "the labels of held-out sequences are no more likely under the scores than by chance: the "

@@ -14,19 +14,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import DONE, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
+from ..core.codes import NO_NOISE
 from ..core.compile import inline, kernel, spliced
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
 from ..core.penalties import is_lazy, owes
-from ..core.rules import Difference, begin_step, clear, end_step, new_difference, room_for
-from ..core.store import SMALLEST_SCALE, Clock, Store
+from ..core.rules import Difference, new_difference
+from ..core.store import Clock, Store
 from ..features.encoded import Bag, Dense, Grid
 from . import lean
 from .dense import (
     DenseWork,
-    apply_dense,
-    clear_dense,
-    dense_norm,
     list_dense,
     new_dense_work,
     sum_dense,
@@ -41,8 +38,7 @@ from .features import (
     sum_grid,
     sum_rows,
 )
-from .visit import add_costs, count_mistakes, emit_features, note_update, set_target
-from .viterbi import path_score, viterbi, viterbi_wrong
+from .viterbi import viterbi
 
 STORES = ("nodes", "edges")
 
@@ -263,109 +259,12 @@ def forbid(option, first, T, L, emission):
                 emission[t * L + y] = -np.inf
 
 
-# --------------------------------------------------------------------------------------------------
-# Learning
-# --------------------------------------------------------------------------------------------------
-@spliced
-def _find_rival(gold, T, chain, rule, stride, work):
-    """Write the labelling to learn against to ``work.path``; returns the loss. See :func:`epoch`."""
-    L = chain.nodes.columns
-    emission, transition = work.emission, work.transition
-    if rule.update == PERCEPTRON:
-        add_costs(gold, chain.cost, L, emission)
-        viterbi(
-            emission, transition, stride, chain.start, chain.end, gold[:0], work.score[0], work.path, T, L
-        )
-        return 1.0
-    right = path_score(emission, transition, stride, chain.start, chain.end, work.target, T, L)
-    add_costs(gold, chain.cost, L, emission)
-    wrong = viterbi_wrong(
-        emission, transition, stride, chain.start, chain.end,
-        gold, work.score[0], work.score[1], work.path, T, L,
-    )  # fmt: skip
-    return wrong - right + (0.0 if rule.hamming else 1.0)
-
-
-def epoch(task, order, begin, end, chain, rule, noise, work):
-    """As :func:`epoch_of_all`; where they are equal, by a kernel that compiles faster."""
-    if lean.serves(task, chain, rule, noise):
-        return lean.epoch(task, order, begin, end, chain, rule, work)
-    return epoch_of_all(task, order, begin, end, chain, rule, noise, work)
-
-
-@kernel
-def epoch_of_all(task, order, begin, end, chain, rule, noise, work):
-    """Visit the examples ``order[begin:end]`` in turn: decode, step, tick.
-
-    Perceptron: if the best labelling (under costs) is not the target, step towards the target.
-    Passive-aggressive: the best wrong labelling, with the hinge loss ``cost + score(ŷ) - score(y)``.
-
-    Returns (code, k): DONE and ``end``, or why it stopped before example ``order[k]`` was learned:
-    POOL_FULL (grow a sparse store and call again from k) or RESCALE (rebase the stores).
-    """
-    L = chain.nodes.columns
-    stride = L * L if task.edges.row.shape[0] > 0 else 0
-    plain = is_plain(chain, rule, noise)
-    for k in range(begin, end):
-        i = order[k]
-        if chain.clock.scale[0] < SMALLEST_SCALE:
-            return RESCALE, k
-        gold = task.gold[task.token[i] : task.token[i + 1]]
-        T = gold.shape[0]
-        n_nodes, n_edges = score_sequence(task, i, chain, rule, noise, plain, work)
-        if not set_target(gold, work.target):  # the best completion of the labels given
-            viterbi(
-                work.emission, work.transition, stride, chain.start, chain.end,
-                gold, work.score[0], work.target, T, L,
-            )  # fmt: skip
-        loss = _find_rival(gold, T, chain, rule, stride, work)
-        mistakes = count_mistakes(gold, work.path)
-        if mistakes > 0 and loss > 0.0:
-            emit_features(task, i, chain, noise, n_nodes, n_edges, work)
-            if not (
-                room_for(work.node_difference, chain.nodes) and room_for(work.edge_difference, chain.edges)
-            ):
-                clear(work.node_difference)
-                clear(work.edge_difference)
-                clear_dense(task.dense, work.dense)
-                return POOL_FULL, k
-            note_update(work.stats, mistakes, loss)
-        differences = work.node_difference, work.edge_difference
-        norm2 = dense_norm(task.dense, task.token[i], T, work.target, work.path, rule, work.dense)
-        tau = begin_step(differences, chain.clock, rule, loss, task.weight[i], norm2)
-        apply_dense(task.dense, chain.nodes, chain.clock, rule, tau, work.dense)
-        end_step(differences, (chain.nodes, chain.edges), chain.clock, rule, tau)
-    return DONE, end
-
-
-@kernel
-def predict(task, begin, end, chain, rule, noise, work, out, score):
-    """Label the sequences ``begin <= i < end``; ``out`` (N,) int32, ``score`` (n,) float64.
-
-    A score is -inf if constraints and options leave no labelling.
-    """
-    L = chain.start.shape[0]
-    stride = stride_of(task, L, noise)
-    plain = is_plain(chain, rule, noise)
-    for i in range(begin, end):
-        first, stop = task.token[i], task.token[i + 1]
-        score[i] = 0.0
-        if stop > first:
-            score_sequence(task, i, chain, rule, noise, plain, work)
-            if task.option.shape[0] > 0:
-                forbid(task.option, first, stop - first, L, work.emission)
-            score[i] = viterbi(
-                work.emission, work.transition, stride, chain.start, chain.end,
-                task.gold[:0], work.score[0], out[first:stop], stop - first, L,
-            )  # fmt: skip
-
-
 @kernel
 def predict_plain(
     token, anchor, left, rows, lo, width, bag_start, bag_row, bag_value, weight, transition, start, end,
     emission, score, out, total,
 ):  # fmt: skip
-    """As :func:`predict`, for dense weights and transitions that do not look at the input.
+    """As :func:`.epoch.predict`, for dense weights and transitions that do not look at the input.
 
     A call takes arrays, not tuples of arrays, and only those that it needs: for one short sequence, handing
     over the arguments is what costs. ``rows``, ``lo`` and ``width`` are those of ``ChainTask.nodes``, and so

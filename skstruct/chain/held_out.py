@@ -1,4 +1,4 @@
-"""A held-out part of labelled sequences, encoded once: its tokens are labelled after each epoch."""
+"""Held-out sequences with their labels, encoded once: they are labelled after each epoch."""
 
 from typing import NamedTuple
 

@@ -12,16 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import DONE, NO_AVERAGE, NO_NOISE, PERCEPTRON, RESCALE
-from ..core.compile import inline, kernel, spliced
+from ..core.codes import NO_AVERAGE, NO_NOISE
+from ..core.compile import inline, spliced
 from ..core.noise import QUIET
-from ..core.penalties import decay, owes
+from ..core.penalties import decay, is_free, owes
 from ..core.rules import Difference, clear, emit, step_size
-from ..core.store import READ_ONLY, SMALLEST_SCALE, Clock, Rule, tick
+from ..core.store import READ_ONLY, Clock, tick
 from ..features.encoded import Bag
 from .features import sum_features
-from .visit import add_costs, count_mistakes, note_update, set_target
-from .viterbi import path_score, viterbi, viterbi_wrong
+from .visit import count_mistakes, note_update
 
 
 class Corpus(NamedTuple):
@@ -52,7 +51,6 @@ class Weights(NamedTuple):
     allowed: np.ndarray
     end: np.ndarray
     cost: np.ndarray
-    rule: Rule
 
 
 class Work(NamedTuple):
@@ -69,7 +67,8 @@ class Work(NamedTuple):
 def serves(task, chain, rule, noise):
     """Whether the kernels here are for this training."""
     noisy = noise.feature != NO_NOISE or noise.edge != NO_NOISE or noise.token_below > 0
-    full = not (chain.nodes.sparse or chain.edges.sparse)
+    stores = chain.nodes, chain.edges, getattr(chain, "trigrams", chain.edges)
+    full = not any(store.sparse for store in stores)
     return full and not (noisy or owes(rule) or task.dense or task.edges.row.shape[0])
 
 
@@ -81,11 +80,11 @@ def corpus_of(task):
     )  # fmt: skip
 
 
-def weights_of(chain, rule):
-    """The :class:`Weights` of a chain."""
+def weights_of(chain):
+    """The :class:`Weights` of a chain of either order."""
     return Weights(
         chain.nodes.value, chain.nodes.moment, chain.edges.value, chain.edges.moment, chain.clock,
-        chain.bigram, chain.start, chain.allowed, chain.end, chain.cost, rule,
+        chain.bigram, chain.start, chain.allowed, chain.end, chain.cost,
     )  # fmt: skip
 
 
@@ -136,6 +135,11 @@ def plainly(task, chain, work):
     """
     if "trigrams" in chain._fields or not serves(task, chain, READ_ONLY, QUIET):
         return task, chain, QUIET, work
+    return small(task, chain, work)
+
+
+def small(task, chain, work):
+    """The least that prediction takes of either order, but for scores of trigrams; see :func:`plainly`."""
     L, scale, nodes = chain.start.shape[0], float(chain.clock.scale[0]), task.nodes
     transition = scale * chain.edges.value[: L * L] if chain.bigram else np.zeros(L * L)
     return (
@@ -243,11 +247,11 @@ def norm2(difference, begin, end):
 
 
 @inline
-def apply(difference, begin, end, first, weights, value, moment, tau):
+def apply(difference, begin, end, first, weights, rule, value, moment, tau):
     """``w += τ Δφ`` along some entries; ``first`` is subtracted from their rows."""
     L = weights.start.shape[0]
     factor, total = tau / weights.clock.scale[0], weights.clock.scale[1]
-    averaged = weights.rule.average != NO_AVERAGE
+    averaged = rule.average != NO_AVERAGE
     for entry in range(begin, end):
         place = (difference.row[entry] - first) * L + difference.column[entry]
         dv = factor * difference.amount[entry]
@@ -257,84 +261,76 @@ def apply(difference, begin, end, first, weights, value, moment, tau):
 
 
 # --------------------------------------------------------------------------------------------------
-# Epochs
+# Trigrams of labels
+# --------------------------------------------------------------------------------------------------
+class SmallTrigrams(NamedTuple):
+    """The fields of ``viterbi_second.Trigrams``, and the weights that these scores come from."""
+
+    score: np.ndarray
+    high: np.ndarray
+    low: np.ndarray
+    value: np.ndarray  # (R * L,) float64, R = L (L + 1)
+    moment: np.ndarray  # (R * L,), or empty
+
+
+@inline
+def refresh_trigrams(weights, first, n, trigrams):
+    """Read the scores of the ``n`` rows from ``first`` on out of the weights of trigrams."""
+    L, scale = weights.start.shape[0], weights.clock.scale[0]
+    for row in range(first, first + n):
+        high, low = -np.inf, np.inf
+        for k in range(row * L, (row + 1) * L):
+            w = 0.0 + scale * trigrams.value[k]
+            trigrams.score[k] = w
+            high, low = max(high, w), min(low, w)
+        trigrams.high[row], trigrams.low[row] = high, low
+
+
+@inline
+def _emit_trigrams(labels, T, L, first, difference):
+    """Trigram part of ``Δφ``, as rows from ``first`` on."""
+    for t in range(1, T):
+        differs = labels[0, t] != labels[1, t] or labels[0, t - 1] != labels[1, t - 1]
+        if differs or (t > 1 and labels[0, t - 2] != labels[1, t - 2]):
+            x = 1.0
+            for k in range(2):
+                a = labels[k, t - 2] if t > 1 else np.int32(-1)
+                emit(difference, first + labels[k, t - 1] * (L + 1) + a + 1, labels[k, t], x)
+                x = -x
+
+
+# --------------------------------------------------------------------------------------------------
+# Learning
 # --------------------------------------------------------------------------------------------------
 @inline
-def _learn(x, i, T, loss, weights, work):
+def learn(x, i, T, loss, weights, rule, trigrams, work):
     """Learn from the labels that differ: emit, step, tick."""
-    difference, clock, rule = work.difference, weights.clock, weights.rule
+    difference, clock = work.difference, weights.clock
     zero = np.int64(0)  # a literal would have helpers compiled for it alone
-    R, mid = weights.nodes.shape[0], zero
+    R, L, mid, last = weights.nodes.shape[0], weights.start.shape[0], zero, zero
     mistakes = count_mistakes(x.gold[x.token[i] : x.token[i + 1]], work.labels[1])
     if mistakes > 0 and loss > 0.0:
         emit_nodes(x, i, work.labels, difference)
         mid = difference.size[0]
         if weights.bigram:
             emit_bigrams(work.labels, T, R, difference)
+        last = difference.size[0]
+        if len(trigrams) > 0:
+            _emit_trigrams(work.labels, T, L, R + L, difference)
         note_update(work.stats, mistakes, loss)
     decay(clock, rule)
     end = difference.size[0]
     if end > 0:
-        norm = norm2(difference, zero, mid) + norm2(difference, mid, end)
+        norm = norm2(difference, zero, mid) + norm2(difference, mid, last)
+        if len(trigrams) > 0:
+            norm += norm2(difference, last, end)
         tau = step_size(rule, loss, norm) * x.weight[i]
-        apply(difference, zero, mid, zero, weights, weights.nodes, weights.node_moment, tau)
-        apply(difference, mid, end, R, weights, weights.edges, weights.edge_moment, tau)
+        apply(difference, zero, mid, zero, weights, rule, weights.nodes, weights.node_moment, tau)
+        apply(difference, mid, last, R, weights, rule, weights.edges, weights.edge_moment, tau)
+        if len(trigrams) > 0:
+            apply(difference, last, end, R + L, weights, rule, trigrams.value, trigrams.moment, tau)
+            if is_free(rule):  # else all are read again
+                for entry in range(last, end):
+                    refresh_trigrams(weights, difference.row[entry] - (R + L), np.int64(1), trigrams)
         clear(difference)
     tick(clock, rule)
-
-
-@kernel
-def _perceptron(x, order, begin, end, weights, work):
-    L = weights.start.shape[0]
-    zero = np.int64(0)
-    for k in range(begin, end):
-        if weights.clock.scale[0] < SMALLEST_SCALE:
-            return RESCALE, k
-        i = order[k]
-        gold = x.gold[x.token[i] : x.token[i + 1]]
-        T = gold.shape[0]
-        score(x, i, weights, work)
-        for last in range(np.int64(set_target(gold, work.labels[0])), 2):
-            # If labels are missing, their best completion first.
-            if last:
-                add_costs(gold, weights.cost, L, work.emission)
-            viterbi(
-                work.emission, work.transition, zero, weights.start, weights.end,
-                gold[: T * (1 - last)], work.score[0], work.labels[last], T, L,
-            )  # fmt: skip
-        _learn(x, i, T, 1.0, weights, work)
-    return DONE, end
-
-
-@kernel
-def _passive_aggressive(x, order, begin, end, weights, work):
-    L = weights.start.shape[0]
-    zero = np.int64(0)
-    for k in range(begin, end):
-        if weights.clock.scale[0] < SMALLEST_SCALE:
-            return RESCALE, k
-        i = order[k]
-        gold = x.gold[x.token[i] : x.token[i + 1]]
-        T = gold.shape[0]
-        score(x, i, weights, work)
-        if not set_target(gold, work.labels[0]):
-            viterbi(
-                work.emission, work.transition, zero, weights.start, weights.end,
-                gold, work.score[0], work.labels[0], T, L,
-            )  # fmt: skip
-        right = path_score(
-            work.emission, work.transition, zero, weights.start, weights.end, work.labels[0], T, L
-        )
-        add_costs(gold, weights.cost, L, work.emission)
-        wrong = viterbi_wrong(
-            work.emission, work.transition, zero, weights.start, weights.end,
-            gold, work.score[0], work.score[1], work.labels[1], T, L,
-        )  # fmt: skip
-        _learn(x, i, T, wrong - right + (0.0 if weights.rule.hamming else 1.0), weights, work)
-    return DONE, end
-
-
-def epoch(task, order, begin, end, chain, rule, work):
-    """See :func:`.bigram.epoch`; for what :func:`serves` names."""
-    visit = _perceptron if rule.update == PERCEPTRON else _passive_aggressive
-    return visit(corpus_of(task), order, begin, end, weights_of(chain, rule), work_of(work))

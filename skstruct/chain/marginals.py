@@ -32,6 +32,7 @@ class Occurrences(NamedTuple):
     value: np.ndarray  # (E,) float64: what the features count; empty if all are 1
     first: np.ndarray  # (F + 1,) int32: first weight of each feature
     label: np.ndarray  # (K,) int32: label of each weight; of transition weights p * L + y
+    dense: tuple = ()  # crf.token_features.DenseFeatures in place of lists
 
 
 LAST = 2**30
@@ -133,29 +134,38 @@ def log_sum(x, n):
 
 
 @inline
-def sum_labellings(emission, transition, stride, start, end, alpha, beta, row, T, L):
-    """log Z of one sequence. Fills ``alpha`` and ``beta``, (T * L,) log-scores.
+def forward(emission, transition, stride, start, end, alpha, row, T, L):
+    """log Z of one sequence. Fills ``alpha`` (T * L,).
 
     ``α_t(y) = emission[t, y] + log Σ_p exp(α_{t-1}(p) + transition[t, p, y])``
-    ``β_t(p) = log Σ_y exp(transition[t+1, p, y] + emission[t+1, y] + β_{t+1}(y))``
     """
     for y in range(L):
         alpha[y] = start[y] + emission[y]
-        beta[(T - 1) * L + y] = end[y]
     for t in range(1, T):
         for y in range(L):
             for p in range(L):
                 row[p] = alpha[(t - 1) * L + p] + transition[t * stride + p * L + y]
             alpha[t * L + y] = log_sum(row, L) + emission[t * L + y]
+    for y in range(L):
+        row[y] = alpha[(T - 1) * L + y] + end[y]
+    return log_sum(row, L)
+
+
+@inline
+def sum_labellings(emission, transition, stride, start, end, alpha, beta, row, T, L):
+    """log Z of one sequence. Fills ``alpha`` and ``beta``, (T * L,) log-scores.
+
+    ``β_t(p) = log Σ_y exp(transition[t+1, p, y] + emission[t+1, y] + β_{t+1}(y))``
+    """
+    for y in range(L):
+        beta[(T - 1) * L + y] = end[y]
     for t in range(T - 2, -1, -1):
         for p in range(L):
             at = (t + 1) * stride + p * L
             for y in range(L):
                 row[y] = transition[at + y] + emission[(t + 1) * L + y] + beta[(t + 1) * L + y]
             beta[t * L + p] = log_sum(row, L)
-    for y in range(L):
-        row[y] = alpha[(T - 1) * L + y] + end[y]
-    return log_sum(row, L)
+    return forward(emission, transition, stride, start, end, alpha, row, T, L)
 
 
 @inline
@@ -171,6 +181,24 @@ def clamp(gold, L, emission):
 def new_sums(T, L):
     """Scratch for :func:`marginals`: its arguments between ``work`` and ``out``."""
     return np.empty(T * L), np.empty(L)
+
+
+@kernel
+def log_partitions(task, begin, end, chain, rule, noise, work, beta, row, log_z):
+    """Write log Z of the sequences ``begin <= i < end``; arguments as of :func:`marginals`."""
+    L = chain.start.shape[0]
+    stride = stride_of(task, L, noise)
+    plain = is_plain(chain, rule, noise)
+    for i in range(begin, end):
+        first, stop = task.token[i], task.token[i + 1]
+        log_z[i] = 0.0
+        if stop > first:
+            score_sequence(task, i, chain, rule, noise, plain, work)
+            clamp(task.gold[first:stop], L, work.emission)
+            log_z[i] = forward(
+                work.emission, work.transition, stride, chain.start, chain.end, work.score[0], row,
+                stop - first, L,
+            )  # fmt: skip
 
 
 @kernel

@@ -115,29 +115,56 @@ def _retreat(after, trigrams, transition, at, emission, t, now, row, add, L):
 
 
 @inline
-def sum_labellings(emission, transition, stride, trigrams, start, end, alpha, sums, T, L):
-    """log Z of one sequence. Fills ``alpha`` and ``sums.beta``, (T * L * L,) log-scores."""
-    C, beta, row, add = L * L, sums.beta, sums.row, sums.add
+def forward(emission, transition, stride, trigrams, start, end, alpha, sums, T, L):
+    """log Z of one sequence. Fills ``alpha`` (T * L * L,)."""
+    C, row, add = L * L, sums.row, sums.add
     pairs = L if T > 1 else 1
     for y in range(L):
         alpha[y] = start[y] + emission[y]
-        for p in range(pairs):
-            beta[(T - 1) * C + p * L + y] = end[y]
     for t in range(1, T):
         advance(
             alpha[(t - 1) * C : t * C], t, trigrams, transition, t * stride,
             emission[t * L : (t + 1) * L], alpha[t * C : (t + 1) * C], row, sums.keep, L,
-        )  # fmt: skip
-    for t in range(T - 1, 0, -1):
-        _retreat(
-            beta[t * C : (t + 1) * C], trigrams, transition, t * stride,
-            emission[t * L : (t + 1) * L], t, beta[(t - 1) * C : t * C], row, add, L,
         )  # fmt: skip
     for y in range(L):
         for p in range(pairs):
             row[p] = alpha[(T - 1) * C + p * L + y] + end[y]
         add[y] = log_sum(row, pairs)
     return log_sum(add, L)
+
+
+@inline
+def sum_labellings(emission, transition, stride, trigrams, start, end, alpha, sums, T, L):
+    """log Z of one sequence. Fills ``alpha`` and ``sums.beta``, (T * L * L,) log-scores."""
+    C, beta, row, add = L * L, sums.beta, sums.row, sums.add
+    for y in range(L):
+        for p in range(L if T > 1 else 1):
+            beta[(T - 1) * C + p * L + y] = end[y]
+    for t in range(T - 1, 0, -1):
+        _retreat(
+            beta[t * C : (t + 1) * C], trigrams, transition, t * stride,
+            emission[t * L : (t + 1) * L], t, beta[(t - 1) * C : t * C], row, add, L,
+        )  # fmt: skip
+    return forward(emission, transition, stride, trigrams, start, end, alpha, sums, T, L)
+
+
+@kernel
+def log_partitions(task, begin, end, chain, rule, noise, work, sums, log_z):
+    """Write log Z of the sequences ``begin <= i < end``; see :func:`.marginals.log_partitions`."""
+    L = chain.nodes.columns
+    stride = L * L if task.edges.row.shape[0] > 0 else 0
+    plain = is_plain(chain, rule, noise)
+    read_trigrams(chain, rule, noise, work)
+    for i in range(begin, end):
+        first, stop = task.token[i], task.token[i + 1]
+        log_z[i] = 0.0
+        if stop > first:
+            score_sequence(task, i, chain, rule, noise, plain, work)
+            clamp(task.gold[first:stop], L, work.emission)
+            log_z[i] = forward(
+                work.emission, work.transition, stride, work.trigrams, chain.start, chain.end,
+                work.score[0], sums, stop - first, L,
+            )  # fmt: skip
 
 
 @kernel

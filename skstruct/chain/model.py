@@ -10,8 +10,7 @@ from ..core.pruning import count_weights
 from ..core.store import READ_ONLY, Store, new_clock
 from ..data.inputs import LABELS, Inputs, PlaceError, flatten, lengths_of, offsets_of
 from ..data.labels import UNLABELLED, Labels
-from ..data.matrix import SequenceMatrix
-from ..data.mixed import MixedSequences
+from ..data.sequences import TokenTable
 from ..features.choose import check_tokens
 from ..features.names import NamedWeights
 from ..features.rows_as_features import bag_of
@@ -21,11 +20,8 @@ from . import bigram as chain
 from . import kbest as chain_kbest
 from . import marginals, marginals_second, trigram
 from .bigram import Chain, ChainTask
+from .epoch import STRUCTURES
 from .lean import plainly
-
-STRUCTURES = {1: chain, 2: trigram}
-"""The structure modules by order."""
-
 
 FEW_TOKENS = 1000
 """Tokens below which Python's collector is no burden."""
@@ -38,13 +34,13 @@ def make_task(
     """Encode a flat corpus into the arrays that kernels read; see :class:`ChainTask`.
 
     ``reference_token`` is the token that all must resemble, if that is not the first of ``flat``;
-    ``rows_as_features`` makes features of dense rows of numbers too, one by one.
+    ``rows_as_features`` makes features, one by one, of dense rows of numbers beside other features.
     """
     encoded = _encoded(encoder, flat, token, grow, reference_token)
     if encoded.dense:
         dense = encoded.dense._replace(block=as_writeable_view(encoded.dense.block))
         encoded = encoded._replace(dense=dense)
-        if rows_as_features:
+        if rows_as_features and (encoded.bag.start.shape[0] > 1 or encoded.nodes.row.shape[0] > 0):
             encoded = encoded._replace(bag=bag_of(encoded))
     return ChainTask(
         **encoded._asdict(),
@@ -230,7 +226,7 @@ class ChainModel(SavableModel):
     def _predict_plain(self, sequences, reference_token, out, scores):
         """Write the best labellings, as ids, and their scores; returns where each sequence starts."""
         longest = out.shape[0]
-        if len(sequences) == 1 and not isinstance(sequences, SequenceMatrix):  # often the whole of a call
+        if len(sequences) == 1 and not isinstance(sequences, TokenTable):  # often the whole of a call
             flat, token = list(sequences[0]), np.array([0, longest])
         else:
             flat, token = flatten(sequences), offsets_of(lengths_of(sequences))
@@ -320,6 +316,15 @@ class ChainModel(SavableModel):
         parts = list(map_chunks(work, sequences, n_jobs))
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
+    def log_z(self, task):
+        """(n,) log Z of an encoded corpus, whose gold labels are kept."""
+        module, L = marginals_second if self.order == 2 else marginals, len(self.labels)
+        n, work = task.token.shape[0] - 1, self.structure.new_work(task, L, training=False)
+        sums, log_z = module.new_sums(int(np.diff(task.token).max(initial=1)), L), np.empty(n)
+        task, chain, noise, work = plainly(task, self.chain(), work)
+        module.log_partitions(task, 0, n, chain, READ_ONLY, noise, work, *sums, log_z)
+        return log_z
+
 
 class Ready(NamedTuple):
     """What prediction needs and does not change from call to call."""
@@ -355,7 +360,7 @@ def _decoded(labels, ids, token):
 
 def first_token(sequences):
     """The first token of a corpus; None if it has none, or rows, which are all of a kind."""
-    if isinstance(sequences, (SequenceMatrix, MixedSequences)):
+    if isinstance(sequences, TokenTable):
         return None
     for sequence in sequences:
         if len(sequence):

@@ -127,6 +127,8 @@ class Segmenter(
     tagger_: Any = field(init=False)
     tagged_: bool = field(init=False)
 
+    explained_as = "segmenter"
+
     @property
     def inputs(self) -> Inputs:
         """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""

@@ -180,6 +180,8 @@ class SpanTagger(
     pieces_: str = field(init=False)
     alignment_: dict[str, int] = field(init=False)
 
+    explained_as = "spans"
+
     @property
     def inputs(self) -> Inputs:
         """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""

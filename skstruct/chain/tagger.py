@@ -41,6 +41,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
     """``predict`` and ``predict_kbest`` take ``allowed``."""
 
     _saved = saved
+    explained_as = "chain"
 
     def __sklearn_tags__(self) -> Any:
         return rows_tags(sequence_tags(super().__sklearn_tags__()))

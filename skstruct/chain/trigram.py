@@ -14,20 +14,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import DONE, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
-from ..core.compile import inline, kernel
+from ..core.codes import NO_NOISE
+from ..core.compile import inline
 from ..core.noise import EDGE_STREAM, factor
 from ..core.penalties import is_free
-from ..core.rules import Difference, begin_step, clear, emit, end_step, new_difference, room_for
-from ..core.store import SMALLEST_SCALE, Clock, Store
-from . import lean_second
-from .bigram import forbid, is_plain, score_sequence
+from ..core.rules import Difference, emit, new_difference
+from ..core.store import Clock, Store
+from . import lean
+from .bigram import forbid, score_sequence
 from .bigram import new_work as new_chain_work
-from .dense import DenseWork, apply_dense, clear_dense, dense_norm
+from .dense import DenseWork
 from .features import Runs, sum_rows
-from .visit import add_costs, count_mistakes, emit_features, note_update, set_target
-from .viterbi import path_score
-from .viterbi_second import Trigrams, trigram_score, viterbi, viterbi_wrong
+from .viterbi_second import Trigrams, viterbi
 
 STORES = ("nodes", "edges", "trigrams")
 
@@ -87,10 +85,12 @@ def new_work(task, n_labels, training=True, listed=True):
 # Scores
 # --------------------------------------------------------------------------------------------------
 @inline
-def _refresh(chain, rule, noise, scale, first, n, work):
-    """Read the scores of the ``n`` rows from ``first`` on out of the store."""
-    L, step = chain.nodes.columns, chain.clock.step[0]
-    table = work.trigrams
+def refresh(chain, rule, noise, first, n, table, work):
+    """Read the scores of the ``n`` rows from ``first`` on out of the store into ``table``."""
+    if len(noise) == 0:
+        lean.refresh_trigrams(chain, first, n, table)
+        return
+    L, step, scale = chain.nodes.columns, chain.clock.step[0], chain.clock.scale[0]
     for k in range(first * L, (first + n) * L):
         table.score[k] = 0.0
     runs = work.edge_runs
@@ -117,6 +117,8 @@ def _item(k, L):
 @inline
 def is_steady(rule, noise):
     """Whether the scores of trigrams change with their weights only, not with every step."""
+    if len(noise) == 0:
+        return is_free(rule)
     return is_free(rule) and noise.edge == NO_NOISE
 
 
@@ -124,7 +126,7 @@ def is_steady(rule, noise):
 # Learning
 # --------------------------------------------------------------------------------------------------
 @inline
-def _emit_trigrams(target, path, T, L, step, noise, difference):
+def emit_trigrams(target, path, T, L, step, noise, difference):
     """Trigram part of ``Δφ = φ(x, target) - φ(x, path)``."""
     for t in range(1, T):
         a, b = np.int64(-1), np.int64(-1)
@@ -147,97 +149,7 @@ def _emit_trigrams(target, path, T, L, step, noise, difference):
 def read_trigrams(chain, rule, noise, work):
     """Fill ``work.trigrams`` with the scores of all rows."""
     zero, R = np.int64(0), np.int64(chain.nodes.columns * (chain.nodes.columns + 1))
-    _refresh(chain, rule, noise, chain.clock.scale[0], zero, R, work)
-
-
-@inline
-def _find_rival(gold, T, chain, rule, stride, work):
-    """Write the labelling to learn against to ``work.path``; returns the loss. See :func:`.bigram.epoch`."""
-    L = chain.nodes.columns
-    emission, transition, trigrams = work.emission, work.transition, work.trigrams
-    if rule.update == PERCEPTRON:
-        add_costs(gold, chain.cost, L, emission)
-        viterbi(
-            emission, transition, stride, trigrams, chain.start, chain.end,
-            gold[:0], work.score[0], work.path, T, L,
-        )  # fmt: skip
-        return 1.0
-    right = path_score(emission, transition, stride, chain.start, chain.end, work.target, T, L)
-    right += trigram_score(trigrams, work.target, T, L)
-    add_costs(gold, chain.cost, L, emission)
-    wrong = viterbi_wrong(
-        emission, transition, stride, trigrams, chain.start, chain.end,
-        gold, work.score[0], work.score[1], work.path, T, L,
-    )  # fmt: skip
-    return wrong - right + (0.0 if rule.hamming else 1.0)
-
-
-@inline
-def _has_room(task, chain, work):
-    """Whether the stores take the update; if not, it is dropped."""
-    if (
-        room_for(work.node_difference, chain.nodes)
-        and room_for(work.edge_difference, chain.edges)
-        and room_for(work.trigram_difference, chain.trigrams)
-    ):
-        return True
-    clear(work.node_difference)
-    clear(work.edge_difference)
-    clear(work.trigram_difference)
-    clear_dense(task.dense, work.dense)
-    return False
-
-
-def epoch(task, order, begin, end, chain, rule, noise, work):
-    """As :func:`epoch_of_all`; where they are equal, by a kernel that compiles faster."""
-    if rule.update == PERCEPTRON and lean_second.serves(task, chain, rule, noise):
-        return lean_second.epoch(task, order, begin, end, chain, rule, work)
-    return epoch_of_all(task, order, begin, end, chain, rule, noise, work)
-
-
-@kernel
-def epoch_of_all(task, order, begin, end, chain, rule, noise, work):
-    """Visit the examples ``order[begin:end]`` in turn: decode, step, tick. See :func:`.bigram.epoch`."""
-    L = chain.nodes.columns
-    one = np.int64(1)
-    stride = L * L if task.edges.row.shape[0] > 0 else 0
-    plain, steady = is_plain(chain, rule, noise), is_steady(rule, noise)
-    if steady:
-        read_trigrams(chain, rule, noise, work)
-    for k in range(begin, end):
-        i = order[k]
-        if chain.clock.scale[0] < SMALLEST_SCALE:
-            return RESCALE, k
-        gold = task.gold[task.token[i] : task.token[i + 1]]
-        T = gold.shape[0]
-        if not steady:
-            read_trigrams(chain, rule, noise, work)
-        n_nodes, n_edges = score_sequence(task, i, chain, rule, noise, plain, work)
-        if not set_target(gold, work.target):  # the best completion of the labels given
-            viterbi(
-                work.emission, work.transition, stride, work.trigrams, chain.start, chain.end,
-                gold, work.score[0], work.target, T, L,
-            )  # fmt: skip
-        loss = _find_rival(gold, T, chain, rule, stride, work)
-        mistakes = count_mistakes(gold, work.path)
-        if mistakes > 0 and loss > 0.0:
-            emit_features(task, i, chain, noise, n_nodes, n_edges, work)
-            step = chain.clock.step[0]
-            _emit_trigrams(work.target, work.path, T, L, step, noise, work.trigram_difference)
-            if not _has_room(task, chain, work):
-                return POOL_FULL, k
-            note_update(work.stats, mistakes, loss)
-        changed = work.trigram_difference.size[0]
-        differences = work.node_difference, work.edge_difference, work.trigram_difference
-        norm2 = dense_norm(task.dense, task.token[i], T, work.target, work.path, rule, work.dense)
-        tau = begin_step(differences, chain.clock, rule, loss, task.weight[i], norm2)
-        apply_dense(task.dense, chain.nodes, chain.clock, rule, tau, work.dense)
-        end_step(differences, (chain.nodes, chain.edges, chain.trigrams), chain.clock, rule, tau)
-        if steady:
-            for entry in range(changed):  # an empty difference still holds the rows it had
-                row = work.trigram_difference.row[entry]
-                _refresh(chain, rule, noise, chain.clock.scale[0], row, one, work)
-    return DONE, end
+    refresh(chain, rule, noise, zero, R, work.trigrams, work)
 
 
 @inline
@@ -253,22 +165,3 @@ def decode(task, i, chain, rule, noise, plain, work, path):
         work.emission, work.transition, stride, work.trigrams, chain.start, chain.end,
         task.gold[:0], work.score[0], path, T, L,
     )  # fmt: skip
-
-
-def predict(task, begin, end, chain, rule, noise, work, out, score):
-    """As :func:`predict_all`; where they are equal, by a kernel that compiles faster."""
-    if task.option.shape[0] == 0 and lean_second.serves(task, chain, rule, noise):
-        return lean_second.predict(task, begin, end, chain, rule, work, out, score)
-    return predict_all(task, begin, end, chain, rule, noise, work, out, score)
-
-
-@kernel
-def predict_all(task, begin, end, chain, rule, noise, work, out, score):
-    """Label the sequences ``begin <= i < end``. See :func:`.bigram.predict`."""
-    plain = is_plain(chain, rule, noise)
-    read_trigrams(chain, rule, noise, work)
-    for i in range(begin, end):
-        first, stop = task.token[i], task.token[i + 1]
-        score[i] = 0.0
-        if stop > first:
-            score[i] = decode(task, i, chain, rule, noise, plain, work, out[first:stop])

@@ -10,14 +10,12 @@ import functools
 import os
 import sys
 
+from .._sklearn import layers
 from ..interchange import kinds
 from ..saving.atomic import atomic_write
 
 STANDARD = (None, "-")
 """Names of standard input and output."""
-
-_INNER = ("estimator_", "tagger_", "base_")
-"""Attributes that hold what a fitted estimator is around."""
 
 
 class CommandError(Exception):
@@ -64,17 +62,10 @@ def counted(number, noun):
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def layers(model):
-    """Yield a fitted estimator and those that it is around, from the outside in."""
-    while model is not None:
-        yield model
-        model = next((getattr(model, name) for name in _INNER if hasattr(model, name)), None)
-
-
 def load_model(path, jobs=None):
     """The model in a file, of another tool too, set to use a number of threads if one is given."""
     model = kinds.load_model(path)
-    for layer in layers(model) if jobs is not None else ():
+    for layer, _ in layers(model) if jobs is not None else ():
         if "n_jobs" in layer.get_params(deep=False):
             layer.set_params(n_jobs=jobs)
             if hasattr(layer, "base_"):  # each of its threads asks the base

@@ -9,7 +9,6 @@ import os
 import platform
 import time
 from importlib import metadata
-from typing import NamedTuple
 
 from .._version import __version__
 from ..chain.passive_aggressive import PassiveAggressiveTagger
@@ -18,8 +17,8 @@ from ..chain.segmenter import Segmenter
 from ..core.compile import cache_counts
 from ..datasets import load_chunking, load_entities, load_sample
 from ..formats.writers import write_columns
-from ..metrics import segment_f1_score, segmentation_report, word_f1_score
 from .common import CommandError, counted, positive, tell
+from .scores import tagging_scores, word_scores
 
 LEARNERS = (StructuredPerceptron, PassiveAggressiveTagger)
 
@@ -36,18 +35,6 @@ ENTITIES = [
 """Templates for entities in (form, part of speech): words, tags, affixes, shapes."""
 
 ROW = "{:<28}{:<26}{:<12}{:>7}{:>14}{:>9}{:>9}"
-
-
-class Job(NamedTuple):
-    """A corpus, and how to learn and judge it."""
-
-    task: str
-    measure: str
-    X: list
-    y: list
-    estimator: object  # learner class, keywords -> estimator
-    score: object  # y_true, y_pred -> float
-    oov: bool  # whether recall of unknown words is defined
 
 
 def add_parser(commands):
@@ -71,9 +58,7 @@ def add_parser(commands):
 
 
 def jobs():
-    """What the demo does."""
-    sample = load_sample("zh")
-    pairs = [list(zip(words, tags)) for words, tags in zip(sample.words, sample.tags)]
+    """(task, measure, texts or tokens, words or labels, the estimator around a learner) of each row."""
 
     def segmenter(learner, **parameters):
         return Segmenter(learner(features="char", **parameters))
@@ -84,12 +69,13 @@ def jobs():
     def recognizer(learner, **parameters):
         return learner(features=ENTITIES, constraints="BIO", **parameters)
 
-    chinese, segments = (sample.text, sample.words, segmenter), segment_f1_score
+    sample = load_sample("zh")
+    pairs = [list(zip(words, tags)) for words, tags in zip(sample.words, sample.tags)]
     return [
-        Job("Chinese segmentation", "word F1", *chinese, word_f1_score, True),
-        Job("segmentation and tagging", "joint F1", sample.text, pairs, segmenter, word_f1_score, True),
-        Job("English chunking", "segment F1", *load_chunking(), chunker, segments, False),
-        Job("English entities", "segment F1", *load_entities(), recognizer, segments, False),
+        ("Chinese segmentation", "word F1", sample.text, sample.words, segmenter),
+        ("segmentation and tagging", "joint F1", sample.text, pairs, segmenter),
+        ("English chunking", "segment F1", *load_chunking(), chunker),
+        ("English entities", "segment F1", *load_entities(), recognizer),
     ]
 
 
@@ -128,51 +114,46 @@ def run(arguments):
         print(f"The kernels were compiled, in {compiled:.1f} s; later starts find them ready.")
     print()
     print(ROW.format("task", "learner", "measure", "score", "OOV recall", "fit [s]", "tag [s]"))
-    shown = []
+    shown = {}
     for job in todo:
         for learner in LEARNERS:
-            predicted = _run_job(job, learner, arguments)
-        if job.oov:
-            shown.append((job, predicted))
-    _, test = split(todo[0].X)
-    print(f"\nTrained on {len(todo[0].X) - len(test)} sentences, tested on {len(test)}, as these:")
+            shown[job[0]] = _run_job(*job, learner, arguments)
+    texts, test = split(todo[0][2])
+    print(f"\nTrained on {len(texts)} sentences, tested on {len(test)}, as these:")
     for i in (0, 6, 7):
         print(f"\n  {test[i]}")
-        for _, predicted in shown:
+        for predicted in list(shown.values())[:2]:
             print("  " + "  ".join(w if isinstance(w, str) else "/".join(w) for w in predicted[i]))
     print(f"\nTotal time: {time.perf_counter() - began:.1f} s, imports aside")
     return 0
 
 
-def _run_job(job, learner, arguments):
+def _run_job(task, measure, X, y, new, learner, arguments):
     """Print one row; returns the predictions."""
-    (X, X_test), (y, y_test) = split(job.X), split(job.y)
-    estimator = job.estimator(learner, max_iter=arguments.epochs, random_state=arguments.seed)
+    (X, X_test), (y, y_test) = split(X), split(y)
+    estimator = new(learner, max_iter=arguments.epochs, random_state=arguments.seed)
     started = time.perf_counter()
     estimator.fit(X, y)
     fitted = time.perf_counter()
     predicted = estimator.predict(X_test)
     tagged = time.perf_counter()
-    recall = "-"
-    if job.oov:
+    if measure == "segment F1":
+        score, recall = tagging_scores(y_test, predicted)["segments"]["micro avg"]["f1"], "-"
+    else:
         known = {w if isinstance(w, str) else w[0] for words in y for w in words}
-        recall = f"{segmentation_report(y_test, predicted, known).oov_recall:.4f}"
-    print(
-        ROW.format(
-            job.task, learner.__name__, job.measure, f"{job.score(y_test, predicted):.4f}", recall,
-            f"{fitted - started:.3f}", f"{tagged - fitted:.3f}",
-        ),
-        flush=True,
-    )  # fmt: skip
+        scores = word_scores(y_test, predicted, known)
+        score, recall = scores.get("joint_f1", scores["f1"]), f"{scores['oov_recall']:.4f}"
+    seconds = f"{fitted - started:.3f}", f"{tagged - fitted:.3f}"
+    print(ROW.format(task, learner.__name__, measure, f"{score:.4f}", recall, *seconds), flush=True)
     return predicted
 
 
 def _warm_up(todo):
     """Get the kernels compiled or loaded; returns the seconds it took if any was compiled, else 0."""
     started, before = time.perf_counter(), cache_counts()
-    for job in todo:
+    for _, _, X, y, new in todo:
         for learner in LEARNERS:
-            job.estimator(learner, max_iter=1).fit(job.X[:4], job.y[:4]).predict(job.X[:1])
+            new(learner, max_iter=1).fit(X[:4], y[:4]).predict(X[:1])
     return time.perf_counter() - started if cache_counts()[1] > before[1] else 0.0
 
 

@@ -6,10 +6,11 @@ last two are the true and the predicted label, as conlleval reads it and `tag` w
 
 import json
 
+from .._sklearn import layers
 from ..data.inputs import TREES, WORDS
 from ..data.scheme_rules import SCHEMES
 from ..formats.readers import read_segmented
-from .common import CommandError, layers, load_model, n_jobs, warn
+from .common import CommandError, load_model, n_jobs, warn
 from .corpus import Layout, inputs_of, layout_of, located, read_all
 from .learners import scheme_of
 from .lines import Source
@@ -119,7 +120,7 @@ def scores_of(model, X, y, name, numbers, vocabulary=None, **options):
         return word_scores(y, predicted, vocabulary)
     if model.inputs.task == TREES:
         return tree_scores(X, y, predicted)
-    known = next((layer.classes_ for layer in layers(model) if hasattr(layer, "classes_")), None)
+    known = next((layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")), None)
     if known is not None:
         warn_of_unknown(y, set(map(str, known)), name)
     return tagging_scores(y, [list(map(str, labels)) for labels in predicted], **options)

@@ -89,11 +89,19 @@ def new_model(arguments, features, segmented):
     segmented : bool
         Whether the corpus is segmented text.
     """
-    learner = ALGORITHMS[arguments.algorithm]
-    _check_ways(arguments, learner)
-    parts = _Parts(arguments, learner, features, segmented)
+    kind = ALGORITHMS[arguments.algorithm]
+    _check_ways(arguments, kind)
+    learner, tagger, segmenter = _parts(arguments, kind, features, segmented)
+    deeper = _given_parameters(arguments, learner, tagger, segmenter)
     try:
-        model = parts.nested(parts.wrapped(parts.innermost()))
+        model = _wrapped(arguments, learner, segmenter)
+        known = model.get_params()
+        for name in deeper.keys() - known.keys():
+            arguments.usage_error(
+                f"there is no parameter {name!r} in this {type(model).__name__}; it has "
+                f"{', '.join(sorted(n for n in known if '__' in n)) or 'no nested ones'}"
+            )
+        model.set_params(**deeper)
         for estimator in (model, *model.get_params().values()):
             if isinstance(estimator, BaseEstimator):
                 estimator._validate_params()
@@ -146,95 +154,67 @@ def _check_ways(arguments, learner):
         arguments.usage_error(f"--members: the weights of a {kind} cannot be averaged")
 
 
-class _Parts:
-    """The estimators that the options name, and which parameter goes to which."""
+def _parts(arguments, kind, features, segmented):
+    """(the learner, the tagger that reads features, the segmenter around it or None).
 
-    def __init__(self, arguments, learner, features, segmented):
-        self.arguments, self.learner = arguments, learner
-        self.cuts = segmented and learner not in _TASKS  # words by labels of characters
-        self.own = {"random_state": arguments.seed}
-        if arguments.epochs is not None:
-            self.own["max_iter"] = arguments.epochs
-        if arguments.verbose:
-            self.own["verbose"] = 1
-        self.base = {}  # of the tagger inside of a re-ranker
-        self.outer = {}  # of the segmenter
-        self.deeper = {}  # NAME__NAME, of whatever it may be
-        fixed = {*self.own} - (set() if arguments.seed else {"random_state"})
-        self._take_features(features)
-        for name, value in arguments.param:
-            if name in fixed:
-                arguments.usage_error(f"--param {name} and an option of its own are given")
-            if name == "features" and not (isinstance(features, str) and features == "auto"):
-                arguments.usage_error("--param features and an option that chooses features are given")
-            self._home(name)[name] = value
-
-    def _take_features(self, features):
-        auto = isinstance(features, str) and features == "auto"
-        if self.learner in _TASKS:
-            if not auto:
-                self.arguments.usage_error(
-                    f"--features, --template and --lexicon are for taggers; {self.learner.__name__} has "
-                    f"template sets of its own: --param templates=NAME"
-                )
-            return
-        if auto and self.cuts:
-            features = "char"
-        if self.learner is KBestReranker:
-            self.base = {**self.own, "features": features}
-        else:
-            self.own["features"] = features
-
-    def _home(self, name):
-        """The parameters among which one belongs."""
-        own = self.learner._get_param_names()
-        base = StructuredPerceptron._get_param_names() if self.learner is KBestReranker else []
-        if self.cuts and name == "scheme":
-            return self.outer
-        if name in own:
-            return self.own
-        if name in base:
-            return self.base
-        if "__" in name:
-            return self.deeper
-        known = sorted({*own, *base, *(["scheme"] if self.cuts else [])})
-        self.arguments.usage_error(
-            f"{self.learner.__name__} has no parameter {name!r}; it has {', '.join(known)}"
-        )
-
-    def innermost(self):
-        """The learner itself."""
-        if self.learner is not KBestReranker:
-            return self.learner(**self.own)
-        base = StructuredPerceptron(**self.base)
-        return KBestReranker(Segmenter(base, **self.outer) if self.cuts else base, **self.own)
-
-    def wrapped(self, learned):
-        """What the options put around a learner."""
-        options, seed = self.arguments, self.arguments.seed
-        if on_shards(options) and not sums_over_shards(options):
-            checkpoint = learned.checkpoint  # of all shards together
-            learned = ParameterMixer(
-                learned.set_params(checkpoint=None), options.shards, n_jobs=-1, client=options.cluster,
-                checkpoint=checkpoint, random_state=seed,
-            )  # fmt: skip
-        if options.members > 1:
-            learned = BaggingShuffleAverager(
-                learned, n_estimators=options.members, n_jobs=-1, random_state=seed
+    The tagger is that of a re-ranker's base, else the learner itself.
+    """
+    own = {"random_state": arguments.seed}
+    if arguments.epochs is not None:
+        own["max_iter"] = arguments.epochs
+    if arguments.verbose:
+        own["verbose"] = 1
+    learner = kind(**own)
+    auto = isinstance(features, str) and features == "auto"
+    given = {name for name in own if name != "random_state" or arguments.seed}
+    for name, _ in arguments.param:
+        if name in given:
+            arguments.usage_error(f"--param {name} and an option of its own are given")
+        if name == "features" and not auto:
+            arguments.usage_error("--param features and an option that chooses features are given")
+    if kind in _TASKS:
+        if not auto:
+            arguments.usage_error(
+                f"--features, --template and --lexicon are for taggers; {kind.__name__} has template sets of "
+                f"its own: --param templates=NAME"
             )
-        if options.calibrate:
-            learned = CalibratedTagger(learned, random_state=seed)
-        if self.cuts and self.learner is not KBestReranker:
-            return Segmenter(learned, **self.outer)
-        return learned
+        return learner, learner, None
+    tagger = StructuredPerceptron(**own) if kind is KBestReranker else learner
+    tagger.set_params(features="char" if auto and segmented else features)
+    segmenter = Segmenter(tagger) if segmented else None  # words by labels of characters
+    if kind is KBestReranker:
+        learner.set_params(base=segmenter or tagger)
+    return learner, tagger, segmenter
 
-    def nested(self, model):
-        """The model with the parameters of estimators inside."""
-        known = model.get_params()
-        for name in self.deeper:
-            if name not in known:
-                self.arguments.usage_error(
-                    f"there is no parameter {name!r} in this {type(model).__name__}; it has "
-                    f"{', '.join(sorted(n for n in known if '__' in n)) or 'no nested ones'}"
-                )
-        return model.set_params(**self.deeper)
+
+def _given_parameters(arguments, *parts):
+    """Give each ``--param`` to the first part that has it; returns those of estimators inside, by name."""
+    deeper, known = {}, {}
+    for part in filter(None, reversed(parts)):
+        known.update(dict.fromkeys(part.get_params(deep=False).keys() - {"tagger"}, part))
+    for name, value in arguments.param:
+        if name in known:
+            known[name].set_params(**{name: value})
+        elif "__" in name:
+            deeper[name] = value
+        else:
+            arguments.usage_error(
+                f"{type(parts[0]).__name__} has no parameter {name!r}; it has {', '.join(sorted(known))}"
+            )
+    return deeper
+
+
+def _wrapped(options, learned, segmenter):
+    """A learner with what the options put around it."""
+    seed, whole = options.seed, isinstance(learned, KBestReranker)
+    if on_shards(options) and not sums_over_shards(options):
+        checkpoint = learned.checkpoint  # of all shards together
+        learned = ParameterMixer(
+            learned.set_params(checkpoint=None), options.shards, n_jobs=-1, client=options.cluster,
+            checkpoint=checkpoint, random_state=seed,
+        )  # fmt: skip
+    if options.members > 1:
+        learned = BaggingShuffleAverager(learned, n_estimators=options.members, n_jobs=-1, random_state=seed)
+    if options.calibrate:
+        learned = CalibratedTagger(learned, random_state=seed)
+    return learned if segmenter is None or whole else segmenter.set_params(tagger=learned)

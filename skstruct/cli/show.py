@@ -9,13 +9,14 @@ import os
 
 import numpy as np
 
+from .._sklearn import layers
 from ..core.store import Store
 from ..data.inputs import TREES, WORDS
 from ..features.presets import preset_of
 from ..inspection import explain, feature_weights, transition_weights
-from ..inspection.rendering import printable
+from ..inspection.explanations import printable
 from ..interchange.kinds import kind_of
-from .common import CommandError, layers, load_model, positive
+from .common import CommandError, load_model, positive
 from .corpus import inputs_of
 
 _FEATURES_LISTED = 40
@@ -119,7 +120,7 @@ def _about(model, tagger, path):
         "learner": type(tagger).__name__,
         "parameters": parameters,
     }
-    epochs = [int(layer.n_iter_) for layer in layers(tagger) if hasattr(layer, "n_iter_")]
+    epochs = [int(layer.n_iter_) for layer, _ in layers(tagger) if hasattr(layer, "n_iter_")]
     if epochs:  # not of what another tool has trained
         about["epochs"] = epochs[0]
     if hasattr(tagger, "temperature_"):
@@ -184,33 +185,8 @@ def _explain(model, arguments):
         explanation = explain(model, sequence)
     except TypeError as error:  # it is of a kind that cannot be explained
         raise CommandError(f"{arguments.model}: --{error}") from None
-    if arguments.json and inputs.task == TREES:
-        arcs = [
-            {
-                "word": arc.word, "head": arc.head, "label": None if arc.label is None else str(arc.label),
-                "score": arc.score, "features": arc.features, "label_features": arc.label_features,
-            }
-            for arc in explanation.arcs
-        ]  # fmt: skip
-        print(json.dumps({"arcs": arcs}, ensure_ascii=False))
-    elif arguments.json:
-        print(json.dumps({
-            "score": explanation.score,
-            "tokens": [
-                {
-                    "token": token.token, "label": str(token.label),
-                    "features": token.features, "transitions": token.transitions,
-                    "counterfactual": _as_json(token.counterfactual),
-                }
-                for token in explanation.tokens
-            ],
-        }, ensure_ascii=False))  # fmt: skip
+    if arguments.json:
+        print(json.dumps(explanation.to_dict(), ensure_ascii=False, default=str))
     else:
         print(explanation.describe(arguments.top))
     return 0
-
-
-def _as_json(counterfactual):
-    if counterfactual is None:
-        return None
-    return {"label": str(counterfactual.label), "features": counterfactual.features}

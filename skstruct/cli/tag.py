@@ -8,10 +8,11 @@ with its field filled in, raw text with spaces between its words; comments and b
 from itertools import islice
 from typing import NamedTuple
 
+from .._sklearn import layers
 from ..data.inputs import LABELS, WORDS
 from ..data.schemes import labels_to_spans
 from ..formats.readers import CONLLU_FIELDS, read_segmented
-from .common import CommandError, layers, load_model, n_jobs, output, positive
+from .common import CommandError, load_model, n_jobs, output, positive
 from .corpus import inputs_of, layout_of, located, sentences, several
 from .lines import Source
 from .options import add_options
@@ -149,7 +150,7 @@ def _check_proba(model, inputs, kind, arguments):
             arguments.usage_error("--proba and --dictionary do not go together")
         return
     if arguments.scheme is None:
-        named = (layer.get_params(deep=False).get("constraints") for layer in layers(model))
+        named = (layer.get_params(deep=False).get("constraints") for layer, _ in layers(model))
         arguments.scheme = next((name for name in named if isinstance(name, str)), None)
 
 

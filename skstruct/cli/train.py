@@ -12,6 +12,7 @@ from functools import partial
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from .._sklearn import layers
 from ..chain.constraints import BrokenConstraint
 from ..chain.segmenter import Segmenter
 from ..cluster.loading import dealt
@@ -20,7 +21,7 @@ from ..data.schemes import check_scheme, convert_scheme
 from ..features.presets import PRESETS, preset_of
 from ..features.templates import FeatureTemplates
 from ..training.held_out import NAMES
-from .common import CommandError, check_target, counted, layers, positive, tell
+from .common import CommandError, check_target, counted, positive, tell
 from .corpus import batches, layout_of, located, read_all
 from .evaluate import scores_of
 from .learners import (
@@ -203,7 +204,7 @@ def run(arguments):
     seconds = time.perf_counter() - began
     _forget(model)
     model.save(arguments.model, training=not arguments.compact)
-    classes = next((layer.classes_ for layer in layers(model) if hasattr(layer, "classes_")), None)
+    classes = next((layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")), None)
     labels = "" if classes is None else f", {counted(len(classes), 'label')}"
     _tell_features(arguments, model)
     tell(f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote {arguments.model}")
@@ -266,7 +267,7 @@ def _repairer(arguments, model, segmented):
 
 def _tell_features(arguments, model):
     """Say which templates ``features="auto"`` has chosen."""
-    *_, tagger = layers(model)
+    *_, (tagger, _) = layers(model)
     lines = getattr(getattr(tagger, "_model", None), "lines", None)
     if lines is None or tagger.get_params(deep=False).get("features") not in ("auto", "char"):
         return
@@ -307,5 +308,5 @@ def _keep(model, path):
     except OSError as error:
         tell(f"no model was kept: {path}: {error.strerror}")
         return
-    n = next(layer.n_iter_ for layer in layers(model) if hasattr(layer, "n_iter_"))
+    n = next(layer.n_iter_ for layer, _ in layers(model) if hasattr(layer, "n_iter_"))
     tell(f"the model after {counted(n, 'epoch')} is in {path}")

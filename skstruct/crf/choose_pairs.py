@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.compile import kernel
+from .token_features import DenseFeatures, TokenFeatures, features_of, new_row
 
 MANY_FEATURES = 4096
 """Features whose pairs are chosen at a time: what that needs stays in the cache."""
@@ -71,15 +72,15 @@ class LabelledSequences(NamedTuple):
 class StateWeights(NamedTuple):
     """Pairs of a state feature and a label: F features, K pairs in the order of features, then labels."""
 
-    start: np.ndarray  # (N + 1,) int64: where the features of each token begin
-    feature: np.ndarray  # (E,) int32
-    value: np.ndarray  # (E,) float64: what the features count; empty if all are 1
+    features: TokenFeatures
     row: np.ndarray  # (F,) int64: weight row of each feature
     first: np.ndarray  # (F + 1,) int32: first pair of each feature
     pair_feature: np.ndarray  # (K,) int32
     pair_label: np.ndarray  # (K,) int32
     pair_row: np.ndarray  # (K,) int64: weight row of the feature
     seen: np.ndarray  # (K,) float64: weighted count in the sequences whose labels are all given
+    occurrences: np.ndarray  # (F,) int64: how often each feature is not zero
+    largest: np.ndarray  # (F,) float64: the largest value of each
 
 
 # --------------------------------------------------------------------------------------------------
@@ -130,18 +131,34 @@ def _list_features(
 
 
 @kernel
-def _count(start, feature, value, gold, weight, L, total, unknown, seen):
-    """Weighted occurrences of each feature: all, at unlabelled tokens, with each gold label."""
-    for t in range(start.shape[0] - 1):
-        for e in range(start[t], start[t + 1]):
-            f = feature[e]
-            x = abs(value[e]) if value.shape[0] > 0 else 1.0
-            total[f] += weight[t] * x
-            if seen.shape[0] > 0:
-                if gold[t] < 0:
-                    unknown[f] += weight[t] * x
-                else:
-                    seen[f * L + gold[t]] += weight[t] * (value[e] if value.shape[0] > 0 else 1.0)
+def _count(
+    token, start, feature, value, dense, gold, weight, L, sizes, row_feature, row_value,
+    total, unknown, seen, occurrences, largest,
+):  # fmt: skip
+    """Weighted occurrences of each feature: all, at unlabelled tokens, with each gold label.
+
+    ``seen`` (F * L,), ``occurrences`` and ``largest`` (F,) may be empty, and are then not counted; ``sizes``:
+    count absolute values in ``seen``. For ``row_feature`` and ``row_value`` see :func:`.features_of`.
+    """
+    for i in range(token.shape[0] - 1):
+        T = token[i + 1] - token[i]
+        for k in range(T):
+            t = token[i] + k
+            begin, end, which, values = features_of(
+                start, feature, value, dense, token[i], k, T, row_feature, row_value
+            )
+            for e in range(begin, end):
+                f = which[e]
+                x = values[e] if values.shape[0] > 0 else 1.0
+                total[f] += weight[t] * abs(x)
+                if largest.shape[0] > 0:
+                    occurrences[f] += 1
+                    largest[f] = max(largest[f], abs(x))
+                if seen.shape[0] > 0:
+                    if gold[t] < 0:
+                        unknown[f] += weight[t] * abs(x)
+                    else:
+                        seen[f * L + gold[t]] += weight[t] * (abs(x) if sizes else x)
 
 
 @kernel
@@ -177,11 +194,16 @@ def list_rows(task, order, grid, bag, of_row, valued):
     return start, features, values
 
 
-def keep_features(start, feature, value, of_feature):
-    """Keep the features with ``of_feature >= 0``, under their new numbers, in place."""
+def keep_features(features, of_feature):
+    """Keep the features with ``of_feature >= 0``, under their new numbers; lists are changed in place."""
+    start, feature, value, dense = features
+    if dense:
+        number = np.append(of_feature, np.int32(-1))[dense.number]
+        return features._replace(dense=dense._replace(number=number))
     n = select(start, feature, value, of_feature, start, feature, value)
     feature.resize(n, refcheck=False)
     value.resize(n if value.shape[0] else 0, refcheck=False)
+    return features
 
 
 def _choose(total, unknown, seen, signed, options, keep):
@@ -216,61 +238,69 @@ def _numbered(n, chosen):
     return number
 
 
-def list_features(task, sequences, of_row):
-    """(starts, features, values) of each token; ``of_row`` (R,): the feature of each row, or -1."""
+def features_of_tokens(task, sequences, of_row):
+    """The :class:`.TokenFeatures` of a corpus; ``of_row`` (R,) int32: the feature of each row, or -1."""
+    if task.dense and task.bag.start.shape[0] == 1:
+        return TokenFeatures(
+            np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0),
+            DenseFeatures(task.dense, sequences.places(task.token), of_row),
+        )  # fmt: skip
     valued = task.bag.value.shape[0] > 0 and task.bag.start.shape[0] > 1
-    return list_rows(task, sequences.order, task.nodes, task.bag, of_row, valued)
+    return TokenFeatures(*list_rows(task, sequences.order, task.nodes, task.bag, of_row, valued))
 
 
 def choose_state_weights(task, sequences, n_labels, n_rows, options, like=None):
     """The pairs of a state feature and a label that have weights; with ``like`` (StateWeights) its pairs."""
     if like is not None:
-        start, feature, value = list_features(task, sequences, _numbered(n_rows, like.row))
-        pairs = like[3:8]
+        features, pairs = features_of_tokens(task, sequences, _numbered(n_rows, like.row)), like[1:6]
     else:
-        start, feature, value = list_features(task, sequences, alive_rows(n_rows, task.node_alive))
-        pairs = _screen(start, feature, value, sequences, n_labels, n_rows, options)
+        features = features_of_tokens(task, sequences, alive_rows(n_rows, task.node_alive))
+        features, pairs = _screen(features, sequences, n_labels, n_rows, options)
     row, first, pair_feature, pair_label, pair_row = pairs
     weight = sequences.token_weight()
     weight[~sequences.is_complete()] = 0.0  # partial labellings are left to the clamped pass
-    total, seen = np.zeros(row.shape[0]), np.zeros(row.shape[0] * n_labels)
-    _count(start, feature, value, sequences.gold, weight, n_labels, total, total.copy(), seen)
+    n = row.shape[0]
+    seen, occurrences, largest = np.zeros(n * n_labels), np.zeros(n, np.int64), np.zeros(n)
+    _count_features(features, sequences, weight, n, n_labels, False, seen, occurrences, largest)
     seen = seen[pair_feature * np.int64(n_labels) + pair_label]
-    return StateWeights(start, feature, value, row, first, pair_feature, pair_label, pair_row, seen)
+    return StateWeights(features, *pairs, seen, occurrences, largest)
 
 
-def _screen(start, feature, value, sequences, L, n_rows, options):
-    """(row, first, pair_feature, pair_label, pair_row) of the pairs that can have a weight.
-
-    Translates ``feature``, a list of weight rows, in place to the features kept.
-    """
-    rows = np.flatnonzero(count_rows(start, feature, value, sequences, L, n_rows) > options.c1)
-    keep_features(start, feature, value, _numbered(n_rows, rows))
-    counts = count_pairs(start, feature, value, sequences, L, rows.shape[0])
-    signed = value.min(initial=0.0) < 0.0
-    pairs, of_feature = screened(rows, *counts, signed, options)
+def _screen(features, sequences, L, n_rows, options):
+    """The features kept, and (row, first, pair_feature, pair_label, pair_row) of the pairs that can have a
+    weight; the numbers of ``features`` are those of weight rows."""
+    rows = np.flatnonzero(count_rows(features, sequences, n_rows) > options.c1)
+    features = keep_features(features, _numbered(n_rows, rows))
+    counts = count_pairs(features, sequences, L, rows.shape[0])
+    pairs, of_feature = screened(rows, *counts, features.signed, options)
     if pairs[0].shape[0] < rows.shape[0]:
-        keep_features(start, feature, value, of_feature)
-    return pairs
+        features = keep_features(features, of_feature)
+    return features, pairs
 
 
-def count_rows(start, feature, value, sequences, L, n_rows):
+def _count_features(features, sequences, weight, n, L, sizes, seen, occurrences=None, largest=None):
+    """(total, unknown) of n features; see :func:`_count`."""
+    total, unknown = np.zeros(n), np.zeros(n)
+    _count(
+        sequences.token, *features, sequences.gold, weight, L, sizes, *new_row(features.dense),
+        total, unknown, seen, np.zeros(0, np.int64) if occurrences is None else occurrences,
+        np.zeros(0) if largest is None else largest,
+    )  # fmt: skip
+    return total, unknown
+
+
+def count_rows(features, sequences, n_rows):
     """(n_rows,) weighted occurrences of each feature."""
-    total, none = np.zeros(n_rows), np.zeros(0)
-    _count(start, feature, value, sequences.gold, sequences.token_weight(), L, total, none, none)
-    return total
+    return _count_features(features, sequences, sequences.token_weight(), n_rows, 0, False, np.zeros(0))[0]
 
 
-def count_pairs(start, feature, value, sequences, L, F):
-    """Weighted occurrences of F features: (F,) all, (F,) at unlabelled tokens, (F * L,) with each label.
+def count_pairs(features, sequences, L, n):
+    """Weighted occurrences of n features: (n,) all, (n,) at unlabelled tokens, (n * L,) with each label.
 
     Of sizes, since values of both signs can add up to zero where the corpus does show a pair.
     """
-    total, unknown, seen = np.zeros(F), np.zeros(F), np.zeros(F * L)
-    size = np.abs(value) if value.min(initial=0.0) < 0.0 else value
-    weight = sequences.token_weight()
-    _count(start, feature, size, sequences.gold, weight, L, total, unknown, seen)
-    return total, unknown, seen
+    seen = np.zeros(n * L)
+    return *_count_features(features, sequences, sequences.token_weight(), n, L, True, seen), seen
 
 
 def screened(rows, total, unknown, seen, signed, options):
@@ -307,9 +337,12 @@ def screened(rows, total, unknown, seen, signed, options):
     return (rows[useful], first, pair_feature, label.astype(np.int32), rows[owner]), of_feature
 
 
-def most_pairs(token, start, feature, first):
+def most_pairs(token, features, first):
     """The most pairs that the features of one sequence have."""
-    most, n_pairs, bounds = 0, np.diff(first), start[token]
+    n_pairs = np.diff(first)
+    if features.dense:
+        return int(n_pairs.sum())
+    most, feature, bounds = 0, features.feature, features.start[token]
     a = 0
     while a < token.shape[0] - 1:  # some sequences at a time
         b = max(int(np.searchsorted(bounds, bounds[a] + PIECE, "right")) - 1, a + 1)

@@ -3,24 +3,30 @@
 import numpy as np
 
 from ..core.compile import kernel
+from .token_features import features_of, new_row
 
 RATE, REPETITION = 0.3, 28.0
 """The learning rate, and up to which repetition of features within sequences (see ``choose_rate``)."""
 
 
 @kernel
-def _repetition(token, start, feature, value, count):
+def _repetition(token, start, feature, value, dense, row_feature, row_value, count):
     """Mean over sequences of Σ_f (Σ_t x_tf)² / T. ``count`` (F,): zeros, and zeros again at the end."""
     total, n = 0.0, 0
     for i in range(token.shape[0] - 1):
         T, squares = token[i + 1] - token[i], 0.0
-        for e in range(start[token[i]], start[token[i + 1]]):
-            x = value[e] if value.shape[0] > 0 else 1.0
-            c = count[feature[e]]
-            squares += x * (2.0 * c + x)
-            count[feature[e]] = c + x
-        for e in range(start[token[i]], start[token[i + 1]]):
-            count[feature[e]] = 0.0
+        for t in range(2 * T):  # the second time to clear
+            begin, end, which, values = features_of(
+                start, feature, value, dense, token[i], t % T, T, row_feature, row_value
+            )
+            for e in range(begin, end):
+                if t >= T:
+                    count[which[e]] = 0.0
+                    continue
+                x = values[e] if values.shape[0] > 0 else 1.0
+                c = count[which[e]]
+                squares += x * (2.0 * c + x)
+                count[which[e]] = c + x
         if T > 0:
             total += squares / T
             n += 1
@@ -35,5 +41,7 @@ def choose_rate(objective):
     and steps overshoot.
     """
     o = objective
-    repetition = _repetition(o.token, o.start, o.feature, o.value, np.zeros(o.n_features))
+    repetition = _repetition(
+        o.token, o.start, o.feature, o.value, o.dense, *new_row(o.dense), np.zeros(o.n_features)
+    )
     return RATE * REPETITION / max(repetition, REPETITION)

@@ -51,8 +51,8 @@ class CRFObjective:
     Parameters
     ----------
     task : ChainTask
-        The corpus; ``gold`` may hold UNLABELLED. Dense rows of numbers are features too, one by one, and
-        ``dense`` besides, for products of matrices.
+        The corpus; ``gold`` may hold UNLABELLED. Tokens that are nothing but dense rows of numbers stay so;
+        beside other features, each number is a feature of the bag.
     options : ObjectiveOptions
     n_labels, n_rows, n_edge_rows : int
         Labels; weight rows of the state features; combinations of the transition features (the first
@@ -72,23 +72,22 @@ class CRFObjective:
         self.order, self.lengths, self.token, self.gold, self.sequence_weight, self.partial = self.sequences
         self.n_tokens = int(self.token[-1])
         self.group = form_groups(self.lengths)
-        self._choose_weights(task._replace(dense=()), options, like)
+        self._choose_weights(task, options, like)
         self.n_passes = 0
         self.n_threads = n_threads
         self._lattices = []
-        self.occurrences = np.zeros(self.n_features, np.int64)
-        for part in np.array_split(self.feature, 16):  # bincount makes a copy of eight bytes each
-            self.occurrences += np.bincount(part, minlength=self.n_features)
+        self.n_entries = int(self.occurrences.sum())
         self._parts, self.field, self.grouping, self.products = None, None, None, None
-        if task.dense and task.dense.n_rows == n_rows:  # else there are other features besides
-            place = self.sequences.places(task.token)
-            self.products = ProductSums(task.dense, task.token, place, self.row, n_labels, N_PARTS)
-        if fields is not None:
+        if self.dense:
+            self.products = ProductSums(self.dense, self.token, self.row, n_labels, N_PARTS)
+        elif fields is not None:
             # Numbered as they come, so that sums have one order however the corpus was encoded.
             _, first, field = np.unique(fields[self.row], return_index=True, return_inverse=True)
             self.field = np.argsort(np.argsort(first))[field]
             self.grouping = group_fields(self.start, self.feature, self.value, self.field)
-        self.whole = Occurrences(self.start, self.feature, self.value, self.first, self.pair_label)
+        self.whole = Occurrences(
+            self.start, self.feature, self.value, self.first, self.pair_label, self.dense
+        )
         self.walked = [(self.token, self.group)]  # what passes walk, also of a part of the sequences
         if self.partial.size:
             token, self.partial_tokens = self._partial_tokens()
@@ -104,8 +103,9 @@ class CRFObjective:
             task, s, self.n_labels, self.n_rows, options, None if like is None else like.state_weights
         )
         (
-            self.start, self.feature, self.value, self.row, self.first,
+            (self.start, self.feature, self.value, self.dense), self.row, self.first,
             self.pair_feature, self.pair_label, self.pair_row, self.pair_seen,
+            self.occurrences, self.largest,
         ) = self.state_weights  # fmt: skip
         self.n_features, self.n_pairs = self.row.shape[0], self.pair_row.shape[0]
         self.pair, pair_seen = choose_label_pairs(s, transition, options, None if like is None else like.pair)
@@ -317,15 +317,13 @@ class CRFObjective:
 
     def features_of_token(self):
         """How many features a token has, on average."""
-        return self.feature.shape[0] / max(self.n_tokens, 1)
+        return self.n_entries / max(self.n_tokens, 1)
 
     def largest_values(self):
         """(F,) the largest value of each feature; None if all are 1."""
-        if self.value.shape[0] == 0:
+        if self.value.shape[0] == 0 and not self.dense:
             return None
-        largest = np.zeros(self.n_features)
-        np.maximum.at(largest, self.feature, np.abs(self.value))
-        return largest
+        return self.largest.copy()
 
     def traffic(self):
         """What to note of the traffic since the last call: here there is none."""

@@ -20,9 +20,6 @@ BLOCK = 2048
 RUNS = 8
 """Runs of blocks whose gradients are summed separately."""
 
-PRODUCT = 0.15
-"""What a column costs a token for each label, if a weight listed at a token costs 1."""
-
 
 @functools.cache
 def _libraries():
@@ -65,32 +62,25 @@ class ProductSums:
 
     Parameters
     ----------
-    dense : Dense
-        The rows of N tokens.
+    features : DenseFeatures
+        Of N tokens.
     token : ndarray of shape (n + 1,)
         First token of each sequence.
-    place : ndarray of shape (N,)
-        The number of each token of the objective, whose sequences are in another order, in ``dense``.
     row : ndarray of shape (F,)
         The weight row of each feature.
     n_labels, n_runs : int
     """
 
-    def __init__(self, dense, token, place, row, n_labels, n_runs):
-        self.dense, self.row, self.width = dense, row, row_width(n_labels)
-        self.n = dense.block.shape[0]
+    def __init__(self, features, token, row, n_labels, n_runs):
+        self.dense, self.place = features.rows, features.place
+        self.row, self.width, self.n = row, row_width(n_labels), features.place.shape[0]
         length = np.diff(token)
         self.before = np.arange(self.n) - np.repeat(token[:-1], length)
         self.behind = np.repeat(length, length) - 1 - self.before
-        self.tokens = np.arange(self.n + 1), place.astype(np.int32), np.zeros(0)
+        self.tokens = np.arange(self.n + 1), np.arange(self.n, dtype=np.int32), np.zeros(0)
         self.scores = np.zeros(self.n * self.width)
         self.counts = np.zeros((n_runs, self.n * self.width))
-        self._product, self._map = None, map
-
-    def is_shorter(self, occurrences, n_weights):
-        """Whether products cost less than the weights that would be listed at all tokens."""
-        listed = float(np.dot(occurrences, n_weights))
-        return listed > PRODUCT * self.n * self.dense.n_rows * self.width
+        self._map = map
 
     def whole(self, first, label):
         """The places, in a matrix of weights, of those from ``first`` on by feature, with ``label``."""
@@ -100,51 +90,57 @@ class ProductSums:
         """Fill the scores; ``places`` of the weights as of :meth:`whole`."""
         matrix = np.zeros((self.dense.n_rows, self.width))
         matrix.ravel()[places] = weights
-        scores = self.scores.reshape(self.n, self.width)
-        self._product, self._map = None, map
+        columns, scores, self._map = self._columns(places), self.scores.reshape(self.n, self.width), map
 
         def work(a):
             out = scores[a : a + BLOCK]
             out[:] = matrix[-1] if self.dense.bias else 0.0
-            for columns, rows, block in self._blocks(a):
-                out[rows] += block @ matrix[columns]
+            for rows, block, of_matrix in self._blocks(a, columns):
+                out[rows] += block @ matrix[of_matrix]
 
         self._on_one_thread(work, range(0, self.n, BLOCK))
 
     def count(self, places, n, square, gradient):
         """Add to a gradient what the tokens have received in n runs; their sum is left in the first one."""
-        if self._product is None:
-            for other in self.counts[1:n]:
-                self.counts[0] += other
-            runs = np.zeros((RUNS, self.dense.n_rows, self.width))
+        for other in self.counts[1:n]:
+            self.counts[0] += other
+        columns, runs = self._columns(places), np.zeros((RUNS, self.dense.n_rows, self.width))
 
-            def work(k):
-                for a in range(0, self.n, BLOCK)[k::RUNS]:
-                    self._add_product(a, square, runs[k])
+        def work(k):
+            for a in range(0, self.n, BLOCK)[k::RUNS]:
+                self._add_product(a, columns, square, runs[k])
 
-            self._on_one_thread(work, range(RUNS))
-            self._product = runs.sum(axis=0).ravel()
-        gradient[: places.shape[0]] += self._product[places]
+        self._on_one_thread(work, range(RUNS))
+        gradient[: places.shape[0]] += runs.sum(axis=0).ravel()[places]
 
-    def _add_product(self, a, square, out):
+    def _add_product(self, a, columns, square, out):
         received = self.counts[0].reshape(self.n, self.width)[a : a + BLOCK]
-        for columns, rows, block in self._blocks(a):
-            out[columns] += (block * block if square else block).T @ received[rows]
+        for rows, block, of_matrix in self._blocks(a, columns):
+            out[of_matrix] += (block * block if square else block).T @ received[rows]
         if self.dense.bias:
             out[-1] += received.sum(axis=0)
 
-    def _blocks(self, a):
-        """By place of the window: (columns of weights, tokens of the block, their rows as float64)."""
-        d, b = self.dense, min(a + BLOCK, self.n)
-        F = d.block.shape[1]
+    def _columns(self, places):
+        """By neighbour of a token: (its distance, columns in use, their rows in a matrix of weights)."""
+        d, F = self.dense, self.dense.block.shape[1]
+        used = np.unique(places // self.width)
+        found = []
         for k, shift in enumerate(range(d.low, d.high + 1)):
-            rows, at = slice(None), slice(a, b)
+            mine = used[(used >= k * F) & (used < (k + 1) * F)]
+            found.append((shift, mine - k * F, mine))
+        return [each for each in found if each[1].shape[0]]
+
+    def _blocks(self, a, columns):
+        """By neighbour: (tokens of the block that have it, its columns in use, rows of a matrix)."""
+        d, b = self.dense, min(a + BLOCK, self.n)
+        for shift, mine, of_matrix in columns:
+            rows = slice(None)
             if shift:
-                inside = (self.before[a:b] + shift >= 0) & (self.behind[a:b] - shift >= 0)
-                rows = np.flatnonzero(inside)
-                at = rows + (a + shift)
-            block = d.block[at].astype(np.float64, copy=False)
-            yield slice(k * F, (k + 1) * F), rows, block if d.scale == 1.0 else d.scale * block
+                rows = np.flatnonzero((self.before[a:b] + shift >= 0) & (self.behind[a:b] - shift >= 0))
+            at = self.place[a:b][rows] + shift
+            block = d.block[at] if mine.shape[0] == d.block.shape[1] else d.block[at[:, None], mine]
+            block = block.astype(np.float64, copy=False)
+            yield rows, block if d.scale == 1.0 else d.scale * block, of_matrix
 
     def _on_one_thread(self, work, items):
         """All items, on the threads of the objective; each calls BLAS on one."""

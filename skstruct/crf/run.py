@@ -143,7 +143,7 @@ class CRFRun:
         return e
 
     def score_pass(self, matrices):
-        """The score on the user's held-out part, after a pass."""
+        """The score on the user's held-out sequences, after a pass."""
         scoring, X, y = self.estimator.scoring, self.held_out.X, self.held_out.y
         fitted = self._model_of(*matrices())
         if scoring is None and self.held_out.encoded is not None:
@@ -243,12 +243,17 @@ def warn_unless_converged(result, estimator):
 
 def check_values(task):
     """Raise if a value is too large to be squared."""
-    value = np.abs(task.bag.value)
-    if value.max(initial=0.0) > LARGEST:
-        k = int(value.argmax())
-        i, t = place(task.token, int(np.searchsorted(task.bag.start, k, side="right")) - 1)
+    value = task.bag.value
+    if task.dense and task.bag.start.shape[0] == 1:
+        value = task.dense.block.ravel()
+    if max(float(value.max(initial=0.0)), -float(value.min(initial=0.0))) > LARGEST:
+        k = int(np.abs(value).argmax())
+        token = int(np.searchsorted(task.bag.start, k, side="right")) - 1
+        if value is not task.bag.value:
+            token = k // task.dense.block.shape[1]
+        i, t = place(task.token, token)
         raise PlaceError(
-            i, t, f"values of features must be at most {LARGEST:g} in size, got {task.bag.value[k]:g}", "X"
+            i, t, f"values of features must be at most {LARGEST:g} in size, got {value[k]:g}", "X"
         )
 
 

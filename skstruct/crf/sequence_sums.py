@@ -13,17 +13,21 @@ import numpy as np
 from ..chain.marginals import sum_labellings
 from ..core.compile import inline
 from .expectations import exp_all
+from .token_features import features_of
 
 
 @inline
 def set_emissions(features, token, T, L, s):
     """emission[t, y] = Σ x λ, with the λ of the sequence in ``s.trial``."""
-    start, feature, value = features.start, features.feature, features.value
     first, label, place, values, emission = features.first, features.label, s.place, s.trial, s.emission
     for k in range(T * L):
         emission[k] = 0.0
     for t in range(T):
-        for e in range(start[token + t], start[token + t + 1]):
+        begin, end, feature, value = features_of(
+            features.start, features.feature, features.value, features.dense, token, t, T,
+            s.row_feature, s.row_value,
+        )  # fmt: skip
+        for e in range(begin, end):
             f = feature[e]
             at = place[f] - first[f]
             x = value[e] if value.shape[0] > 0 else 1.0

@@ -13,18 +13,17 @@ best of a few rates around it: algorithm 1, which tries the step on the sequence
 Differs from the paper: after the last pass the pending penalty is applied to every weight. Otherwise
 features that the last sequences lack would keep weights that the penalty has long used up.
 
-An L2 penalty shrinks all weights in each step, by the factor 1 / (1 + 2 η c2 / N). So weights are stored
-divided by the product of these factors, the *scale*, and so is the L1 penalty z: a step then changes the
-weights of its own features alone. Where a second stage follows, L2 acts on the features of the sequence only:
-that gives a start from which it needs fewer passes.
+An L2 penalty shrinks all weights in each step, by the factor 1 / (1 + 2 η c2 / N). So weights, and the
+L1 penalty z, are stored over the product of these factors, the *scale*. Before stage two L2 acts on the
+features of the sequence only.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ..chain.bigram import add_costs
 from ..chain.marginals import Occurrences, Potentials, clamp
+from ..chain.visit import add_costs
 from ..core.compile import inline, kernel
 from ..core.store import SMALLEST_SCALE
 from ..training.checkpoint import arrays_of
@@ -32,6 +31,7 @@ from ..training.epochs import chunks
 from .choose_pairs import most_pairs
 from .learning_rate import choose_rate
 from .sequence_sums import expect_sequence, gold_score, log_partition, set_emissions, set_transitions
+from .token_features import features_of, new_row
 
 CHANGE = 0.5
 """What algorithm 1 multiplies or divides rates by."""
@@ -59,6 +59,8 @@ class Sgd(NamedTuple):
     transition: np.ndarray  # (L * L,) float64
     matrix: np.ndarray  # (2, L * L) float64: exp(transition), and transposed
     both: np.ndarray  # (L * L,) float64: expected pairs of labels
+    row_feature: np.ndarray  # (R + 1,) int32: features of a token, if they are dense rows; else empty
+    row_value: np.ndarray  # (R + 1,) float64
 
 
 class SgdCorpus(NamedTuple):
@@ -89,7 +91,7 @@ def new_sgd(objective):
     L, o = objective.n_labels, objective
     size = o.n_pairs + o.pair.shape[0]
     T = int(o.lengths.max(initial=1))
-    room = most_pairs(o.token, o.start, o.feature, o.first)
+    room = most_pairs(o.token, o.whole, o.first)
     room = min(room, o.n_pairs) + o.pair.shape[0]
     scratch = np.zeros(max(T, L) * L)
     return Sgd(
@@ -97,6 +99,7 @@ def new_sgd(objective):
         np.zeros(o.n_features, np.int64), np.zeros(room, np.int64), np.zeros(room), np.zeros(room),
         np.zeros(T * L), np.zeros(T * L), np.zeros(T * L), np.zeros(T * L), scratch,
         scratch.view(np.int64), np.zeros(L * L), np.zeros((2, L * L)), np.zeros(L * L),
+        *new_row(o.dense),
     )  # fmt: skip
 
 
@@ -114,21 +117,25 @@ def apply_penalty(w, due, received):
 def _gather(features, pair, at, T, mark, s):
     """List the weights of a sequence, each once: feature-label pairs, then transitions.
 
-    ``mark``: a number that no other call has had.
-    Fills ``s.local``, and ``s.trial`` with their values; returns the numbers of pairs and of all.
+    Fills ``s.local``, and ``s.trial`` with values; returns how many pairs and all. No call has had ``mark``.
     """
-    start, first, scale = features.start, features.first, s.clock[2]
+    first, scale = features.first, s.clock[2]
     n = 0
-    for e in range(start[at], start[at + T]):
-        f = features.feature[e]
-        if s.stamp[f] != mark:
-            s.stamp[f] = mark
-            s.place[f] = n
-            for k in range(first[f], first[f + 1]):
-                s.local[n] = k
-                s.trial[n] = scale * s.weight[k]
-                s.gradient[n] = 0.0
-                n += 1
+    for t in range(T):
+        begin, end, feature, _ = features_of(
+            features.start, features.feature, features.value, features.dense, at, t, T,
+            s.row_feature, s.row_value,
+        )  # fmt: skip
+        for e in range(begin, end):
+            f = feature[e]
+            if s.stamp[f] != mark:
+                s.stamp[f] = mark
+                s.place[f] = n
+                for k in range(first[f], first[f + 1]):
+                    s.local[n] = k
+                    s.trial[n] = scale * s.weight[k]
+                    s.gradient[n] = 0.0
+                    n += 1
     m, Q = n, pair.shape[0]
     K = s.weight.shape[0] - Q
     for k in range(Q):
@@ -144,9 +151,13 @@ def _add_expected(features, at, T, L, sign, s):
     """s.gradient += sign * the expected counts of features, from the marginals in ``s.beta``."""
     first, label = features.first, features.label
     for t in range(T):
-        for e in range(features.start[at + t], features.start[at + t + 1]):
-            f = features.feature[e]
-            v = sign * (features.value[e] if features.value.shape[0] > 0 else 1.0)
+        begin, end, feature, value = features_of(
+            features.start, features.feature, features.value, features.dense, at, t, T,
+            s.row_feature, s.row_value,
+        )  # fmt: skip
+        for e in range(begin, end):
+            f = feature[e]
+            v = sign * (value[e] if value.shape[0] > 0 else 1.0)
             o = s.place[f] - first[f]
             for k in range(first[f], first[f + 1]):
                 s.gradient[np.uint64(o + k)] += v * s.beta[np.uint64(t * L + label[k])]
@@ -244,8 +255,8 @@ def _search_rate(corpus, labels, at, missing, m, n, weight, penalty, decay2, los
 @inline
 def _shrink(s, amount):
     """Divide all weights by 1 + ``amount``."""
-    s.clock[2] /= 1.0 + amount
-    scale = s.clock[2]
+    scale = s.clock[2] / (1.0 + amount)
+    s.clock[2] = scale
     if scale < SMALLEST_SCALE:  # else what is stored could overflow
         for k in range(s.weight.shape[0]):
             s.weight[k] *= scale

@@ -20,8 +20,8 @@ from .choose_pairs import (
     StateWeights,
     count_pairs,
     count_rows,
+    features_of_tokens,
     keep_features,
-    list_features,
 )
 from .choose_transitions import shown_conditioned, shown_label_pairs
 from .learning_rate import choose_rate
@@ -142,7 +142,7 @@ class CRFShard:
         pairs = np.repeat(choice.first[mine] - first[:-1], n) + np.arange(first[-1])
         owner = np.repeat(np.arange(mine.shape[0], dtype=np.int32), n)
         row = here[mine]
-        state = StateWeights(None, None, None, row, first, owner, choice.pair_label[pairs], row[owner], None)
+        state = StateWeights(None, row, first, owner, choice.pair_label[pairs], row[owner], None, None, None)
         combination, edges, E = choice.edge_pair[:, 0], np.zeros(0, np.int64), self.rows.edges.shape[0]
         edge_pair = np.zeros((0, 3), np.int64)
         if combination.shape[0]:
@@ -165,7 +165,7 @@ class CRFShard:
         if o.largest_values() is not None:
             values = np.zeros(self.n_features)
             values[mine] = o.largest_values()
-        return o.n_tokens, o.feature.shape[0], np.count_nonzero(o.lengths), values
+        return o.n_tokens, o.n_entries, np.count_nonzero(o.lengths), values
 
     def see(self, _, pairs):
         """Work with these pairs from now on, and all transitions."""
@@ -183,11 +183,11 @@ class CRFShard:
     def row_counts(self, _, shared):
         """How often rows occur; and whether there are negative values, in front of them."""
         n, whole = self.rows.nodes.shape[0], self.whole
-        self.listed = list_features(self.task, self.sequences, np.arange(n, dtype=np.int32))
-        total = count_rows(*self.listed, self.sequences, whole.n_labels, n)
+        self.listed = features_of_tokens(self.task, self.sequences, np.arange(n, dtype=np.int32))
+        total = count_rows(self.listed, self.sequences, n)
         use = self.rows.nodes >= 0
         keys = np.append(0, self.rows.nodes[use].astype(np.int64) + 1)
-        negative = float(self.listed[2].min(initial=0.0) < 0.0)
+        negative = float(self.listed.signed)
         return Entries.of(whole.n_rows + 1, keys, np.append(negative, total[use]))
 
     def pair_counts(self, _, kept):
@@ -200,8 +200,8 @@ class CRFShard:
             self.row_counts(None, None)
         of_row = np.full(rows.shape[0], -1, np.int32)
         of_row[mine] = np.arange(mine.shape[0], dtype=np.int32)
-        keep_features(*self.listed, of_row)
-        _, unknown, seen = count_pairs(*self.listed, self.sequences, L, mine.shape[0])
+        features = keep_features(self.listed, of_row)
+        _, unknown, seen = count_pairs(features, self.sequences, L, mine.shape[0])
         self.listed = None
         counts = np.column_stack([unknown, seen.reshape(-1, L)])
         keys = number[rows[mine]][:, None] * (L + 1) + np.arange(L + 1)

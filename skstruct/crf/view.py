@@ -70,8 +70,8 @@ class View:
         label = o.pair_label[pairs]
         n_weights = np.bincount(o.pair_feature[pairs], minlength=o.n_features)
         first = np.append(0, np.cumsum(n_weights)).astype(np.int32)
-        nothing = np.zeros_like(o.start), np.zeros(0, np.int32), np.zeros(0)
-        if o.products is not None and o.products.is_shorter(o.occurrences, n_weights):
+        nothing = np.zeros(o.n_tokens + 1, np.int64), np.zeros(0, np.int32), np.zeros(0)
+        if o.products is not None:
             self.sums, self.parts = o.products, o.products.whole(first, label)
         elif o.grouping is not None and _is_shorter_by_parts(o, n_weights):
             self.sums = sums = o.parts

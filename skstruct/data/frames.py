@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
 from numbers import Number
 from typing import Any
 
@@ -11,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .places import PLACE, PlaceError, describe, place
+from .places import PlaceError, describe, place
+from .sequences import TokenTable
 from .tables import as_float, as_rows, is_frame
 
 
-class SequenceFrame:
+class SequenceFrame(TokenTable):
     """Sequences of tokens in one data frame: ``SequenceMatrix.from_frame`` where there are strings.
 
-    It behaves as the list of its sequences, each a data frame. Taggers give columns of strings to templates
+    Its sequences are data frames. Taggers give columns of strings to templates
     and take columns of numbers as rows; ``TokenTransformer`` hands on the frame.
 
     Parameters
@@ -30,81 +30,25 @@ class SequenceFrame:
     """
 
     frame: Any
-    lengths: NDArray[np.int64]
-    offsets: NDArray[np.int64]
 
     def __init__(self, frame: Any, lengths: NDArray[np.int64]) -> None:
-        self.frame, self.lengths = frame, lengths
-        self.offsets = np.append(0, np.cumsum(lengths))
+        self.frame = frame
+        self._cut(lengths)
 
-    @property
-    def shape(self) -> tuple[int]:
-        """``(n_sequences,)``"""
-        return (self.lengths.shape[0],)
+    def _rows(self, rows):
+        return rows_of(self.frame, rows)
 
-    def __len__(self) -> int:
-        return int(self.lengths.shape[0])
-
-    def __iter__(self) -> Iterator[Any]:
-        bounds = self.offsets.tolist()
-        return (rows_of(self.frame, slice(a, b)) for a, b in zip(bounds, bounds[1:]))
-
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, tuple):  # X[key, ...] is how scikit-learn slices what has a shape
-            (key,) = [part for part in key if part is not Ellipsis]
-        if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
-            i = range(len(self))[key]
-            return rows_of(self.frame, slice(int(self.offsets[i]), int(self.offsets[i + 1])))
-        which = np.arange(len(self))[key]
-        at = [np.arange(self.offsets[i], self.offsets[i + 1]) for i in which]
-        rows = rows_of(self.frame, np.concatenate([np.zeros(0, np.int64), *at]))
-        return SequenceFrame(rows, self.lengths[which])
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-        array = np.empty(len(self), dtype=object)
-        for i, sequence in enumerate(self):
-            array[i] = sequence
-        return array
+    def _picked(self, rows, lengths):
+        return SequenceFrame(rows_of(self.frame, rows), lengths)
 
     def __repr__(self) -> str:
         N, F = self.frame.shape
         return f"SequenceFrame of {len(self)} sequences, {N} rows of {F} columns"
 
-    def split(self, values: Any) -> list[Any]:
-        """Flat values, one a token, by sequence: see ``SequenceMatrix.split``."""
-        return split_at(self.offsets, values)
-
-    def column(self, values: Any) -> list[Any]:
-        """What was predicted for the tokens, as a column: see ``SequenceMatrix.column``."""
-        return one_column(self.lengths, values)
-
 
 def rows_of(frame, key):
     """Rows of a data frame, by position."""
     return frame.iloc[key] if hasattr(frame, "iloc") else frame[key]
-
-
-def split_at(offsets, values):
-    """Flat values, one a token, by sequence."""
-    if not hasattr(values, "__len__") or hasattr(values, "tocsr"):
-        raise ValueError(f"values must be a list or an array, got {describe(values)}")
-    if hasattr(values, "iloc") or hasattr(values, "to_numpy"):
-        values = values.to_numpy()
-    bounds = offsets.tolist()
-    if len(values) != bounds[-1]:
-        raise ValueError(f"values must have one entry a token, {bounds[-1]}, got {len(values)}")
-    return [values[a:b] for a, b in zip(bounds, bounds[1:])]
-
-
-def one_column(lengths, values):
-    """Values by sequence, one a token, in one list."""
-    values = list(values)
-    if len(values) != lengths.shape[0]:
-        raise ValueError(f"values must have one list a sequence, {lengths.shape[0]}, got {len(values)}")
-    for i, (n, part) in enumerate(zip(lengths.tolist(), values)):
-        if len(part) != n:
-            raise PlaceError(i, None, f"{PLACE} has {n} tokens, got {len(part)} values", "values")
-    return [value for part in values for value in part]
 
 
 def together(frames):

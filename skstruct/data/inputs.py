@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .matrix import Rows, SequenceMatrix, assembled
-from .mixed import MixedSequences
+from .matrix import SequenceMatrix
 from .numbers import numbers_in
 from .places import PLACE, PlaceError, describe, place
+from .sequences import TokenTable
 from .tables import is_frame
 
 __all__ = [
@@ -165,13 +165,22 @@ def as_tokens(X, name="X"):
     What reads it goes through :func:`lengths_of`, :func:`flatten`, :func:`take`, :func:`blanked` and slices.
     For parameters and errors see :func:`as_sequences` and ``numbers.numbers_in``.
     """
-    numbers = numbers_in(X, name)
+    numbers = None if _begins_with_words(X) else numbers_in(X, name)
     return as_sequences(X, name, "token") if numbers is None else numbers
+
+
+def _begins_with_words(X):
+    """Whether it is the ordinary corpus, a list of lists of str, of dicts, or of tuples or lists of str."""
+    first = next(filter(len, X), None) if type(X) is list and set(map(type, X)) <= {list, tuple} else None
+    if first is None:
+        return False
+    token = first[0]
+    return type(token) in (str, dict) or type(token) in (tuple, list) and type(next(iter(token), 0)) is str
 
 
 def lengths_of(sequences):
     """Lengths as an int64 array."""
-    if isinstance(sequences, (SequenceMatrix, MixedSequences)):
+    if isinstance(sequences, TokenTable):
         return sequences.lengths
     return np.fromiter(map(len, sequences), np.int64, len(sequences))
 
@@ -185,10 +194,8 @@ def offsets_of(lengths):
 
 def flatten(sequences):
     """All tokens: a list, the ``Rows`` of a ``SequenceMatrix``, or ``MixedTokens``."""
-    if isinstance(sequences, MixedSequences):
+    if isinstance(sequences, TokenTable):
         return sequences.flat()
-    if isinstance(sequences, SequenceMatrix):
-        return Rows(sequences.matrix, sequences.names, sequences.column_info)
     return list(chain.from_iterable(sequences))
 
 
@@ -291,26 +298,17 @@ def check_X_y(X, y, names=("X", "y"), read=as_sequences):
 
 def take(sequences, keep):
     """The sequences at the positions in ``keep``."""
-    if isinstance(sequences, SequenceMatrix):
+    if isinstance(sequences, TokenTable):
         return sequences[np.asarray(keep, np.int64)]
-    if isinstance(sequences, MixedSequences):
-        return sequences.taken(np.asarray(keep, np.int64))
     return [sequences[i] for i in keep]
 
 
 def blanked(sequences, empty):
     """The sequences, of which those at the positions in ``empty`` have lost their elements."""
-    if isinstance(sequences, (SequenceMatrix, MixedSequences)):
+    if isinstance(sequences, TokenTable):
         keep = np.ones(len(sequences), np.bool_)
         keep[empty] = False
-        if keep.all():
-            return sequences
-        if isinstance(sequences, MixedSequences):
-            return sequences.blanked(keep)
-        return assembled(
-            take(sequences, np.flatnonzero(keep)).matrix, np.where(keep, sequences.lengths, 0),
-            sequences.names, sequences.column_info,
-        )  # fmt: skip
+        return sequences if keep.all() else sequences.blanked(keep)
     sequences = list(sequences)
     for i in empty:
         sequences[i] = ()

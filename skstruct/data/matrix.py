@@ -6,15 +6,16 @@ operations of numpy for the whole corpus. A :class:`SequenceMatrix` behaves as t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from .frames import SequenceFrame, as_matrix, grouped, one_column, parts_of, split_at
+from .frames import SequenceFrame, as_matrix, grouped, parts_of
 from .places import describe
+from .sequences import TokenTable
 from .tables import check_finite, checked_names, unpadded
 
 
@@ -88,7 +89,7 @@ class Rows:
         return f"a row of {self.matrix.shape[1]} numbers"
 
 
-class SequenceMatrix:
+class SequenceMatrix(TokenTable):
     """Sequences whose tokens are rows of numbers, as one matrix and their lengths.
 
     It behaves as the list of its sequences: it has a length, can be iterated over and sliced, and all of
@@ -132,8 +133,6 @@ class SequenceMatrix:
     """
 
     matrix: Any
-    lengths: NDArray[np.int64]
-    offsets: NDArray[np.int64]
     names: FeatureNames | None
     column_info: ColumnInfo | None
 
@@ -155,95 +154,32 @@ class SequenceMatrix:
         _assign(self, matrix, given, None if names is None else FeatureNames(names), None)
         check_finite(self)
 
-    # -- a list of sequences -----------------------------------------------------------------------
-    @property
-    def shape(self) -> tuple[int]:
-        """``(n_sequences,)``"""
-        return (self.lengths.shape[0],)
-
     @property
     def feature_names(self) -> tuple[str, ...] | None:
         """Names of the columns, or None."""
         return None if self.names is None else tuple(self.names.all())
 
-    def __len__(self) -> int:
-        return int(self.lengths.shape[0])
+    def _rows(self, rows):
+        if not sparse.issparse(self.matrix):
+            return self.matrix[rows]
+        indptr = self.matrix.indptr
+        first, last = indptr[rows.start], indptr[rows.stop]
+        start = indptr[rows.start : rows.stop + 1] - first
+        parts = self.matrix.data[first:last], self.matrix.indices[first:last], start
+        return type(self.matrix)(parts, shape=(rows.stop - rows.start, self.matrix.shape[1]), copy=False)
 
-    def __iter__(self) -> Iterator[Any]:
-        bounds = self.offsets.tolist()
-        return (_between(self.matrix, a, b) for a, b in zip(bounds, bounds[1:]))
+    def _picked(self, rows, lengths):
+        matrix = self._rows(rows) if isinstance(rows, slice) else self.matrix[rows]
+        return assembled(matrix, lengths, self.names, self.column_info)
 
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, tuple):  # X[key, ...] is how scikit-learn slices what has a shape
-            rest = [part for part in key if part is not Ellipsis]
-            if len(rest) > 1:
-                raise IndexError(f"a SequenceMatrix has one dimension, got {len(rest)} indices")
-            key = rest[0] if rest else slice(None)
-        if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
-            i = range(len(self))[key]
-            return _between(self.matrix, int(self.offsets[i]), int(self.offsets[i + 1]))
-        if isinstance(key, slice):
-            start, stop, step = key.indices(len(self))
-            if step == 1:
-                stop = max(start, stop)
-                matrix = _between(self.matrix, int(self.offsets[start]), int(self.offsets[stop]))
-                return assembled(matrix, self.lengths[start:stop], self.names, self.column_info)
-            key = np.arange(start, stop, step)
-        return self._taken(_positions(key, len(self)))
-
-    def _taken(self, which):
-        lengths = self.lengths[which]
-        ends = np.cumsum(lengths)
-        n = int(ends[-1]) if ends.shape[0] else 0
-        rows = np.arange(n) + np.repeat(self.offsets[which] - ends + lengths, lengths)
-        return assembled(self.matrix[rows], lengths, self.names, self.column_info)
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-        array = np.empty(len(self), dtype=object)
-        for i, sequence in enumerate(self):
-            array[i] = sequence
-        return array
+    def flat(self):
+        """All tokens."""
+        return Rows(self.matrix, self.names, self.column_info)
 
     def __repr__(self) -> str:
         kind = "sparse" if sparse.issparse(self.matrix) else "dense"
         N, F = self.matrix.shape
         return f"SequenceMatrix of {len(self)} sequences, {N} {kind} rows of {F} columns"
-
-    def split(self, values: Any) -> list[Any]:
-        """Flat values, one a token, by sequence.
-
-        Parameters
-        ----------
-        values : sequence of length n_tokens
-            Such as labels or probabilities; arrays are sliced without a copy.
-
-        Returns
-        -------
-        list
-            One part for each sequence.
-        """
-        return split_at(self.offsets, values)
-
-    def column(self, values: Any) -> list[Any]:
-        """Values by sequence, one a token, in one list: what was predicted, as a column of a table.
-
-        Parameters
-        ----------
-        values : list of lists
-            One list for each sequence, as ``predict`` returns them.
-
-        Returns
-        -------
-        list
-            One value for each token.
-
-        Examples
-        --------
-        >>> from skstruct import SequenceMatrix
-        >>> SequenceMatrix([[1.0], [2.0], [3.0]], [2, 1]).column([["a", "b"], ["c"]])
-        ['a', 'b', 'c']
-        """
-        return one_column(self.lengths, values)
 
     # -- from other containers ---------------------------------------------------------------------
     @classmethod
@@ -311,9 +247,8 @@ class SequenceMatrix:
 
 
 def _assign(X, matrix, lengths, names, column_info):
-    X.matrix, X.lengths, X.names, X.column_info = matrix, lengths, names, column_info
-    X.offsets = np.zeros(lengths.shape[0] + 1, np.int64)
-    np.cumsum(lengths, out=X.offsets[1:])
+    X.matrix, X.names, X.column_info = matrix, names, column_info
+    X._cut(lengths)
 
 
 def assembled(matrix, lengths, names=None, column_info=None):
@@ -329,30 +264,3 @@ def assembled(matrix, lengths, names=None, column_info=None):
     X = SequenceMatrix.__new__(SequenceMatrix)
     _assign(X, matrix, lengths, names, column_info)
     return X
-
-
-def _between(matrix, a, b):
-    """The rows a to b, without a copy."""
-    if not sparse.issparse(matrix):
-        return matrix[a:b]
-    first, last = matrix.indptr[a], matrix.indptr[b]
-    parts = matrix.data[first:last], matrix.indices[first:last], matrix.indptr[a : b + 1] - first
-    return type(matrix)(parts, shape=(b - a, matrix.shape[1]), copy=False)
-
-
-def _positions(key, n):
-    """The positions that a list of indices or a mask means."""
-    found = np.asarray(key)
-    if found.ndim != 1:
-        raise IndexError(f"expected an index, a slice, or a list of indices or of bool, got {describe(key)}")
-    if found.dtype == bool:
-        if found.shape[0] != n:
-            raise IndexError(f"the mask has {found.shape[0]} entries for {n} sequences")
-        return np.flatnonzero(found)
-    if not found.shape[0]:
-        return np.zeros(0, np.int64)
-    if found.dtype.kind not in "iu":
-        raise IndexError(f"expected indices or a mask, got {describe(key)}")
-    if found.max() >= n or found.min() < -n:
-        raise IndexError(f"an index is out of range for {n} sequences")
-    return np.where(found < 0, found + n, found)

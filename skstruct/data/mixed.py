@@ -1,9 +1,8 @@
 """Tokens of strings and numbers: each is a row of a matrix, and strings for templates besides."""
 
-import numpy as np
-
 from .frames import SequenceFrame, parts_of
 from .matrix import FeatureNames, Rows, assembled
+from .sequences import TokenTable
 from .tables import check_finite
 
 
@@ -25,54 +24,31 @@ class MixedTokens:
         return f"a token of strings with {self.rows.matrix.shape[1]} numbers"
 
 
-class MixedSequences:
-    """Checked sequences whose tokens are strings and numbers.
+class MixedSequences(TokenTable):
+    """Checked sequences whose tokens are strings and numbers; iterated over, they are strings.
 
     Parameters
     ----------
     numbers : SequenceMatrix
-    tokens : list of lists of str or of tuples of str
-        As many and as long as those of ``numbers``.
+    tokens : list of str or of tuples of str
+        Those of all sequences, one for each row of ``numbers``.
     columns : list of str
         The names of the columns of strings.
     """
 
     def __init__(self, numbers, tokens, columns):
         self.numbers, self.tokens, self.columns = numbers, tokens, columns
+        self._cut(numbers.lengths)
 
-    @property
-    def lengths(self):
-        """Tokens of each sequence, int64."""
-        return self.numbers.lengths
+    def _rows(self, rows):
+        return self.tokens[rows] if isinstance(rows, slice) else [self.tokens[k] for k in rows.tolist()]
 
-    def __len__(self):
-        return len(self.tokens)
-
-    def __getitem__(self, key):
-        """The strings of one sequence, or the sequences of a slice."""
-        if isinstance(key, slice):
-            return MixedSequences(self.numbers[key], self.tokens[key], self.columns)
-        return self.tokens[key]
-
-    def __iter__(self):
-        return iter(self.tokens)
-
-    def taken(self, which):
-        """The sequences at the positions ``which``."""
-        return MixedSequences(self.numbers[which], [self.tokens[i] for i in which.tolist()], self.columns)
+    def _picked(self, rows, lengths):
+        return MixedSequences(self.numbers._picked(rows, lengths), self._rows(rows), self.columns)
 
     def flat(self):
         """All tokens."""
-        tokens = [token for sequence in self.tokens for token in sequence]
-        return MixedTokens(Rows(self.numbers.matrix, self.numbers.names, None), tokens, self.columns)
-
-    def blanked(self, keep):
-        """The sequences, of which only those of the mask ``keep`` have tokens."""
-        rows = self.numbers[np.flatnonzero(keep)].matrix
-        numbers = assembled(rows, np.where(keep, self.lengths, 0), self.numbers.names)
-        return MixedSequences(
-            numbers, [x if k else [] for x, k in zip(self.tokens, keep.tolist())], self.columns
-        )
+        return MixedTokens(Rows(self.numbers.matrix, self.numbers.names, None), self.tokens, self.columns)
 
 
 def read_frame(frame, lengths, name="X"):
@@ -86,5 +62,5 @@ def read_frame(frame, lengths, name="X"):
     check_finite(numbers, name)
     if not strings:
         return numbers
-    tokens = X.split(strings[0] if len(strings) == 1 else list(zip(*strings)))
-    return MixedSequences(numbers, tokens, titles) if names else tokens
+    tokens = strings[0] if len(strings) == 1 else list(zip(*strings))
+    return MixedSequences(numbers, tokens, titles) if names else X.split(tokens)

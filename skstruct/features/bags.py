@@ -29,8 +29,9 @@ from .bag_chunks import (
     roomy,
     spellings,
 )  # fmt: skip
+from .base import Encoder
 from .encoded import Bag, Encoded, RowMap, no_grid
-from .names import fields_of, named_bag
+from .feature_index import FeatureIndex
 from .pairs import Pairs
 
 CHUNK = 1024
@@ -44,7 +45,7 @@ _ALL = np.zeros(0, np.uint8)  # alive: rows below the count cut-off do not exist
 _SIMPLE = (str, bool, int, float, np.bool_, np.integer, np.floating)
 
 
-class BagEncoder:
+class BagEncoder(Encoder):
     """Encodes tokens that are bags of features.
 
     Parameters
@@ -54,22 +55,8 @@ class BagEncoder:
     """
 
     TOKENS = (dict, list)
-    """Types of tokens it is for."""
-
-    token_type = dict
-    """Of tokens; that of lists of features too."""
-
-    templates = None
-    """There are none."""
-
-    n_columns = 0
-    """Columns of a token that are read."""
-
-    n_edge_rows = 1
-    """Combinations that own a matrix of transition weights: the label bigram."""
-
-    has_bigram = True
-    """The label bigram is a feature."""
+    token_type = dict  # of lists of features too
+    named = "ready-made features"
 
     @classmethod
     def for_tokens(cls, features, min_count, flat):
@@ -90,16 +77,13 @@ class BagEncoder:
         keys that True and False are nothing, unless a name says otherwise.
         """
         encoder = cls()
-        encoder.ids = {name: k for k, name in enumerate(names)}
-        encoder._fill(spellings(encoder.ids))
+        encoder.index = FeatureIndex.of_names(names)
+        encoder._fill(spellings(encoder.index.ids))
         return encoder
 
     def __init__(self, min_count=1):
         self.min_count = min_count
-        self.ids = {}  # feature name -> id
-        self.row_of = np.full(1, -1, np.int32)  # row by feature id; a last -1 serves id -1
-        self.counts = np.zeros(0, np.int64)
-        self.n_rows = 0
+        self.index = FeatureIndex()
         self.pairs = Pairs()  # that are remembered
         self._pair_feature = []  # feature id by pair id
         self._pair_value = []
@@ -113,20 +97,17 @@ class BagEncoder:
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
         twin = copy.copy(self)
-        twin.ids = dict(self.ids)
+        twin.index = self.index.copy()
         twin.pairs = self.pairs.copy()
         twin._pair_feature, twin._pair_value = list(self._pair_feature), list(self._pair_value)
         twin._cache = twin._text = None
         return twin
 
     # -- one pair ----------------------------------------------------------------------------------
-    def _feature(self, name, grow):
-        return self.ids.setdefault(name, len(self.ids)) if grow else self.ids.get(name, -1)
-
     def _resolve(self, key, value, grow):
         """(feature id, value) of one pair; raises Nested for values that hold several features."""
         name, number = as_feature(key, value)
-        return (-1 if name is None else self._feature(name, grow)), number
+        return (-1 if name is None else self.index.number(name, grow)), number
 
     # -- many --------------------------------------------------------------------------------------
     def _encode_dicts(self, tokens, first, offsets, grow):
@@ -171,7 +152,7 @@ class BagEncoder:
         """
         if self._text is None:
             features = np.unique(np.array(self._pair_feature, np.int32))
-            known = np.count_nonzero(features >= 0) == len(self.ids) and not self.pairs.ambiguous()
+            known = np.count_nonzero(features >= 0) == len(self.index.ids) and not self.pairs.ambiguous()
             self._text = self.pairs.text() if known else np.zeros(0, np.bool_)
         text = self._text
         if not text.shape[0]:
@@ -182,7 +163,7 @@ class BagEncoder:
         """(feature id, value) of each pair that is not remembered."""
         keys, values = zip(*items)
         if set(map(type, keys)) == set(map(type, values)) == {str}:  # unseen words, mostly
-            return zip(map(self.ids.get, map("%s:%s".__mod__, items), repeat(-1)), repeat(1.0))
+            return zip(map(self.index.ids.get, map("%s:%s".__mod__, items), repeat(-1)), repeat(1.0))
         return [self._resolve(key, value, False) for key, value in items]
 
     def _number(self, value):
@@ -227,7 +208,7 @@ class BagEncoder:
         numbered = (left >= 0) & (right >= 0)
         both = (left.astype(np.int64) << 32) | right
         first = np.unique(np.where(numbered, both, -1 - unknown), return_index=True)[1]
-        new, others, ids = [], {}, self.ids
+        new, others, ids = [], {}, self.index.ids
         try:
             for j in np.sort(first).tolist():
                 key, value = items[j]
@@ -259,7 +240,8 @@ class BagEncoder:
 
     def _encode_lists(self, tokens, first, offsets, grow):
         """The same of lists of names."""
-        return encode_lists(tokens, first, offsets, self.ids, lambda name: self._feature(name, grow))
+        index = self.index
+        return encode_lists(tokens, first, offsets, index.ids, lambda name: index.number(name, grow))
 
     def encode(self, flat, token, grow, reference_token=None):
         """Encode a corpus.
@@ -288,50 +270,32 @@ class BagEncoder:
         features, values, sizes = joined([encode(flat[k : k + CHUNK], k, token, grow) for k in chunks])
         if grow:
             self._text = None
-            self._assign_rows(features)
+            self.index.assign(features, self.min_count)
             self._tables()  # now, so that prediction changes nothing
         no_grids = no_grid(len(flat))
         return Encoded(
             anchor=token, left=0, n_columns=1, nodes=no_grids, edges=no_grids,
-            bag=Bag(offsets_of(sizes), self.row_of[features], values), node_alive=_ALL, edge_alive=_ALL,
+            bag=Bag(offsets_of(sizes), self.index.row_of[features], values), node_alive=_ALL, edge_alive=_ALL,
         )  # fmt: skip
 
-    def _assign_rows(self, features):
-        n = len(self.ids)
-        row_of = np.full(n + 1, -1, np.int32)
-        row_of[: self.row_of.shape[0] - 1] = self.row_of[:-1]
-        new = row_of[:-1] < 0
-        if self.min_count > 1:
-            counts = np.bincount(features[features >= 0], minlength=n)
-            counts[: self.counts.shape[0]] += self.counts
-            self.counts = counts
-            new &= counts >= self.min_count
-        n_new = int(np.count_nonzero(new))
-        row_of[:-1][new] = self.n_rows + np.arange(n_new, dtype=np.int32)
-        self.n_rows += n_new
-        self.row_of = row_of
-
     def keep_rows(self, nodes, edges):
-        """See ``features.choose``."""
-        kept = np.append(nodes, False)[self.row_of[:-1]]  # False is for row -1
+        """See :class:`.base.Encoder`."""
+        kept = np.append(nodes, False)[self.index.row_of[:-1]]  # False is for row -1
         id_of = [*np.where(kept, np.cumsum(kept) - 1, -1).tolist(), -1]
         twin = type(self)(self.min_count)
-        twin.ids = {name: id_of[k] for name, k in self.ids.items() if kept[k]}
+        twin.index, rows = self.index.keep_rows(nodes, self.min_count)
         twin._n_numbers = self._n_numbers
-        if self.min_count > 1:  # beyond the cut-off nobody asks how often
-            twin.counts = np.minimum(self.counts[kept], self.min_count)
         # A str that is not remembered is known to be no feature; anything else would be looked at each time.
         known = zip(self.pairs.items(), self._pair_feature, self._pair_value)
         known = [(*pair, id_of[feature], number) for pair, feature, number in known]
         twin._fill([each for each in known if each[2] >= 0 or not isinstance(each[1], str)])
-        return twin, self.row_of[:-1][kept], np.zeros(1, np.int64)
+        return twin, rows, np.zeros(1, np.int64)
 
     def _fill(self, known):
-        """Remember pairs, (key, value, feature, number), and give rows to features; there are none so far."""
+        """Remember pairs, (key, value, feature, number); there are none so far."""
         keys, values, features, numbers = zip(*known) if known else ((), (), (), ())
         kept = self.pairs.fill(keys, values)
         self._pair_feature, self._pair_value = [features[k] for k in kept], [numbers[k] for k in kept]
-        self._assign_rows(np.zeros(0, np.int32))
         self._tables()
 
     def _remember(self, other, mine):
@@ -348,52 +312,26 @@ class BagEncoder:
         pairs.add(left, right)
 
     # -- what models and their readers ask ---------------------------------------------------------
-    @property
-    def n_features(self):
-        """Number of features in use."""
-        return self.n_rows
+    n_edge_rows = 1
 
-    n_node_rows = n_features
-    """Weight rows of the features of labels."""
+    @property
+    def n_node_rows(self):
+        """Weight rows of the features of labels."""
+        return self.index.n_rows
 
     def template_of_row(self, encoded):
-        """(n_rows,) what each feature looks at, as a number: its name up to a colon or equals sign."""
-        return fields_of(self.ids, self.row_of, self.n_rows)
-
-    def adapted(self, flat, token):
-        """Raise: there is nothing to adapt."""
-        raise ValueError("there is nothing to adapt: ready-made features have no accessor variety")
+        """See :class:`.base.Encoder`: the keys."""
+        return self.index.key_of_row()
 
     def row_names(self, rows):
         """The names of rows, {row: name}."""
-        return {row: name for row, name in zip(self.row_of.tolist(), self.ids) if row in rows}
-
-    def features_by_token(self, encoded, sequence):
-        """The features of one sequence, encoded; by token, of labels and of transitions, which have none.
-
-        Returns
-        -------
-        nodes, edges : list of lists of (row, value, name)
-        """
-        nodes = named_bag(encoded.bag, self.row_names)
-        return nodes, [[] for _ in sequence]
+        return self.index.row_names(rows)
 
     def merged(self, encoders, counts, min_count):
         """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
-        out, features = type(self)(min_count), []
-        for encoder in encoders:
-            mine = np.array([out._feature(name, True) for name in encoder.ids], np.int64)
-            features.append(mine)
+        out, counts = type(self)(min_count), [count and count.nodes for count in counts or ()]
+        out.index, numbers, maps = FeatureIndex.merged([e.index for e in encoders], counts, min_count)
+        for encoder, mine in zip(encoders, numbers):
             out._remember(encoder, mine)
-        if min_count > 1:
-            out.counts = np.zeros(len(out.ids), np.int64)
-            for encoder, mine, count in zip(encoders, features, counts):
-                out.counts[mine] += count.nodes[encoder.row_of[:-1]]
-        out._assign_rows(np.zeros(0, np.int32))
         out._tables()
-        maps = []
-        for encoder, mine in zip(encoders, features):
-            rows = np.empty(encoder.n_rows, np.int32)
-            rows[encoder.row_of[:-1]] = out.row_of[mine]
-            maps.append(RowMap(rows, np.zeros(1, np.int32)))
-        return out, maps
+        return out, [RowMap(rows, np.zeros(1, np.int32)) for rows in maps]

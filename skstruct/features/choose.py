@@ -1,20 +1,8 @@
 """The choice of an encoder by the first token of a corpus.
 
-An encoder has the types ``TOKENS``, the constructor ``for_tokens(features, min_count, flat)``, and
-
-* ``encode(flat, token, grow, reference_token)``: the rows of a corpus, an ``Encoded``;
-* ``copy()``: an encoder that can grow while this one stays as it is;
-* ``n_node_rows``, ``n_edge_rows``, ``has_bigram``, ``n_features``: the weights a model needs for it;
-* ``min_count``, ``templates`` (None without), ``token_type`` and ``n_columns``: what it reads;
-* ``template_of_row(encoded)``: the number of the template, or key, of each row, or None: see ``crf.parts``;
-* ``keep_rows(nodes, edges)``: an encoder with the rows marked True, of label and of transition features; also
-  returns each kept row's old number, of both;
-* ``row_names(rows)``, ``features_by_token(encoded, sequence)``: its features in words;
-* ``adapted(flat, token)``: with the statistics of another text, if it has any;
-* ``merged(encoders, counts, min_count)``: one encoder from those of several shards.
-
-A kind of input is such a class, entered in :data:`ENCODERS`, and what ``skstruct.features.saved`` needs to
-write and read it. Features that are :class:`.patterns.Patterns` choose their encoder, whatever the token is.
+A kind of input is a subclass of :class:`.base.Encoder`, entered in :data:`ENCODERS`, and what
+``skstruct.features.saved`` needs to write and read it. Features that are :class:`.patterns.Patterns` choose
+their encoder, whatever the token is.
 """
 
 import os
@@ -32,7 +20,7 @@ from .presets import PRESETS
 from .rows import RowsEncoder
 from .templates import resolve_templates
 
-ENCODERS = (TemplateEncoder, BagEncoder, RowsEncoder)
+ENCODERS = (TemplateEncoder, BagEncoder)
 
 
 def new_encoder(features, min_count, flat, scaled=True):
@@ -43,17 +31,21 @@ def new_encoder(features, min_count, flat, scaled=True):
     ValueError
         If the first token is of no known kind, or templates were asked for ready-made features.
     """
-    among = isinstance(flat, Rows) and flat.column_info is not None and flat.column_info.dense is not None
-    if among or isinstance(flat, MixedTokens):
+    if isinstance(flat, list):
+        return _encoder_of_strings(features, min_count, flat)
+    dense = isinstance(flat, Rows) and flat.column_info is not None and flat.column_info.dense is not None
+    if dense or isinstance(flat, MixedTokens):
         return MixedEncoder.for_tokens(features, min_count, flat, scaled, new_encoder)
-    if isinstance(flat, Rows):
-        return RowsEncoder.for_tokens(features, min_count, flat, scaled)
+    return RowsEncoder.for_tokens(features, min_count, flat, scaled)
+
+
+def _encoder_of_strings(features, min_count, flat):
+    if isinstance(features, Patterns):
+        return PatternEncoder.for_tokens(features, min_count, flat)
     if isinstance(features, NumericFeatures):
         raise ValueError(
             f"features={features!r} reads rows of numbers, but the first token is {describe(flat[0])}"
         )
-    if isinstance(features, Patterns):
-        return PatternEncoder.for_tokens(features, min_count, flat)
     for encoder in ENCODERS:
         if isinstance(flat[0], encoder.TOKENS):
             return encoder.for_tokens(features, min_count, flat)

@@ -12,6 +12,7 @@ import numpy as np
 from ..core.hashing import empty_table
 from ..core.interning import find_pairs, intern_pairs, pairs_by_compound, table_of
 from .alphabet import Alphabet
+from .base import Encoder
 from .columns import column_function
 from .contexts import Contexts, context_values, is_context
 from .encoded import Encoded, no_bag
@@ -21,10 +22,10 @@ from .sides import TemplateSide
 from .templates import resolve_templates
 from .tokens import refuse, split_columns
 
-_NO_PAIRS = np.zeros((0, 2), np.int32)
+NO_PAIRS = np.zeros((0, 2), np.int32)
 
 
-class TemplateEncoder:
+class TemplateEncoder(Encoder):
     """Encodes tokens that are strings, or tuples of strings, by feature templates.
 
     Parameters
@@ -35,7 +36,6 @@ class TemplateEncoder:
     """
 
     TOKENS = (str, tuple)
-    """Types of tokens it is for."""
 
     @classmethod
     def for_tokens(cls, features, min_count, flat):
@@ -46,6 +46,7 @@ class TemplateEncoder:
         self.templates = templates
         self.min_count = min_count
         self.plan = plan = templates.compile()
+        self.has_bigram, self.n_columns = plan.bigram, plan.n_columns
         self.alphabets = [Alphabet() for _ in range(plan.n_columns)]
         self.derived = {}  # channel -> (Alphabet of values, int32 value id by string id)
         for channel in plan.channels:
@@ -289,32 +290,12 @@ class TemplateEncoder:
         return self.nodes.n_rows
 
     # -- what models and their readers ask ---------------------------------------------------------
-    @property
-    def n_node_rows(self):
-        """Weight rows of the features of labels."""
-        return self.nodes.n_rows
-
-    @property
-    def n_edge_rows(self):
-        """Combinations that own a matrix of transition weights; the label bigram is the first."""
-        return self.edges.n_rows
-
-    @property
-    def has_bigram(self):
-        """Whether the label bigram is a feature."""
-        return self.plan.bigram
-
-    @property
-    def n_columns(self):
-        """Columns of a token that are read."""
-        return self.plan.n_columns
-
     def keep_rows(self, nodes, edges):
-        """See ``features.choose``."""
+        """See :class:`.base.Encoder`."""
         twin, number_of = self.copy(), pairs_by_compound(self.table)
         pairs, rows = [], []
         for side, used in ((twin.nodes, nodes), (twin.edges, edges)):
-            own = [number_of.get(side.offset + c, _NO_PAIRS) for c in range(len(side.compounds))]
+            own = [number_of.get(side.offset + c, NO_PAIRS) for c in range(len(side.compounds))]
             own, kept = side.keep_rows(own, used, self.min_count)
             pairs += own
             rows.append(kept)

@@ -12,12 +12,13 @@ from scipy import sparse
 from ..data.inputs import PLACE, PlaceError, describe, place
 from ..data.matrix import ColumnInfo, FeatureNames, Rows
 from ..data.mixed import MixedTokens
+from .base import Encoder
 from .encoded import RowMap, no_bag
 from .numeric import NumericFeatures
 from .rows import RowsEncoder
 
 
-class MixedEncoder:
+class MixedEncoder(Encoder):
     """Encodes tokens that are dense numbers and something else.
 
     Parameters
@@ -33,7 +34,6 @@ class MixedEncoder:
     """
 
     token_type = np.ndarray
-    """Of tokens."""
 
     sparse = False
     """There are dense rows."""
@@ -57,6 +57,10 @@ class MixedEncoder:
 
     def __init__(self, numbers, others, mask, columns):
         self.numbers, self.others, self.mask, self.columns = numbers, others, mask, columns
+        self.features = numbers.features  # how numbers count
+        self.templates, self.min_count = others.templates, others.min_count
+        # Input dropout masks numbers with the first column of the strings.
+        self.has_bigram, self.n_columns = others.has_bigram, others.n_columns
         self._names = None  # those of the last matrix, and of its two parts
 
     def copy(self):
@@ -70,31 +74,6 @@ class MixedEncoder:
     def TOKENS(self):
         """Types of tokens it is for."""
         return (MixedTokens,) if self.mask is None else (Rows,)
-
-    @property
-    def features(self):
-        """How numbers count."""
-        return self.numbers.features
-
-    @property
-    def templates(self):
-        """The templates of the strings."""
-        return self.others.templates
-
-    @property
-    def min_count(self):
-        """The cut-off of the features that are not dense."""
-        return self.others.min_count
-
-    @property
-    def has_bigram(self):
-        """Whether the label bigram is a feature."""
-        return self.others.has_bigram
-
-    @property
-    def n_columns(self):
-        """Columns of a token that input dropout could mask; numbers are masked with the first one."""
-        return self.others.n_columns
 
     @property
     def n_edge_rows(self):
@@ -132,10 +111,6 @@ class MixedEncoder:
         found[self.mask], found[~self.mask] = self.numbers.names.all(), self.others.names.all()
         return FeatureNames(found.tolist())
 
-    def template_of_row(self, encoded):
-        """Nobody knows what dense columns look at."""
-        return None
-
     # -- encoding ----------------------------------------------------------------------------------
     def encode(self, flat, token, grow, reference_token=None):
         """Encode a corpus: see :class:`.rows.RowsEncoder`."""
@@ -166,7 +141,7 @@ class MixedEncoder:
         if self._names is None or self._names[0] is not flat.names:
             of = (None, None)
             if flat.names is not None:
-                of = tuple(FeatureNames(make=_Names(flat.names, m)) for m in (self.mask, ~self.mask))
+                of = tuple(_some_names(flat.names, m) for m in (self.mask, ~self.mask))
             self._names = flat.names, *of
         complete = ColumnInfo(self.has_bigram, np.zeros(rest.shape[1], np.int32))
         return Rows(block, self._names[1], None), Rows(rest, self._names[2], complete)
@@ -204,7 +179,7 @@ class MixedEncoder:
         return nodes, edges
 
     def keep_rows(self, nodes, edges):
-        """See ``features.choose``; dense rows keep all columns."""
+        """See :class:`.base.Encoder`; dense rows keep all columns."""
         out, n = self.copy(), self.numbers.n_rows
         out.others, behind, edges = self.others.keep_rows(nodes[n:], edges)
         return out, np.append(np.arange(n), behind + n), edges
@@ -243,14 +218,9 @@ def _cut(matrix, mask):
     return block, sparse.csr_matrix(rest, shape=(N, mask.shape[0] - D))
 
 
-class _Names:
-    """The names of some columns, when they are asked for."""
-
-    def __init__(self, names, mask):
-        self.names, self.mask = names, mask
-
-    def __call__(self):
-        return [name for name, use in zip(self.names.all(), self.mask.tolist()) if use]
+def _some_names(names, mask):
+    """The names of some columns, made when they are asked for."""
+    return FeatureNames(make=lambda: [name for name, use in zip(names.all(), mask.tolist()) if use])
 
 
 def _shifted(encoded, n):

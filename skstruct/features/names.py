@@ -10,7 +10,6 @@ References
 T. Kudo, "CRF++: yet another CRF toolkit", 2005: templates and their expansions.
 """
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -19,8 +18,6 @@ import numpy as np
 from ..core.interning import pairs_by_compound
 from ..core.store import Store
 from .columns import column_function
-
-_FIELD = re.compile("[^:=]*")
 
 
 class NamedWeights(NamedTuple):
@@ -151,18 +148,6 @@ def row_names(encoder, side, rows, symbol=symbol):
         c, slot = divmod(int(owner[row]), 2**32)
         names[row] = _write(side.compounds[c].forms[slot], values(c, int(node[row])))
     return names
-
-
-def fields_of(names, rows, n_rows):
-    """(n_rows,) what each feature looks at, as a number: its name up to a colon or equals sign.
-
-    ``rows``: the row of each of ``names``, -1 if it has none.
-    """
-    numbers, of_row = {}, np.zeros(n_rows, np.int32)
-    for name, row in zip(names, rows.tolist()):
-        if row >= 0:
-            of_row[row] = numbers.setdefault(_FIELD.match(name).group(), len(numbers))
-    return of_row
 
 
 def named_bag(bag, row_names):

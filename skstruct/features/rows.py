@@ -6,7 +6,6 @@ matrix of the same features leads to the same model. Hashed features have a mill
 used: those that never occur have no weights.
 """
 
-import copy
 from fractions import Fraction
 
 import numpy as np
@@ -15,16 +14,16 @@ from scipy import sparse
 from ..core.compile import kernel
 from ..data.inputs import PLACE, PlaceError, describe, place
 from ..data.matrix import Rows
+from .base import Encoder
 from .encoded import Bag, Dense, Encoded, RowMap, no_bag, no_grid
-from .names import named_bag
 from .numeric import NumericFeatures, exact_sum, warn_unless_centred
-from .rows_as_features import bag_of, windowed, with_bias
+from .rows_as_features import windowed, with_bias
 
 SOME_ROWS = 4096
 """Dense rows that are read at a time where a copy is made."""
 
 
-class RowsEncoder:
+class RowsEncoder(Encoder):
     """Encodes tokens that are rows of numbers.
 
     Parameters
@@ -40,19 +39,8 @@ class RowsEncoder:
     """
 
     TOKENS = (Rows,)
-    """Types of tokens it is for."""
-
     token_type = np.ndarray
-    """Of tokens."""
-
-    templates = None
-    """There are none."""
-
-    n_columns = 0
-    """Columns of a token that input dropout could mask: a row is one item."""
-
-    n_edge_rows = 1
-    """Combinations that own a matrix of transition weights: the label bigram."""
+    named = "rows of numbers"
 
     @classmethod
     def for_tokens(cls, features, min_count, flat, scaled=True):
@@ -79,15 +67,12 @@ class RowsEncoder:
         self.squares, self.n_tokens = Fraction(0), 0  # of the first corpus: sum of ‖x_t‖², tokens
         self.sums = None  # sum of the rows of a shard
         self._fields = None  # (width,) of columns that are features encoded before
-        # Features are numbered place by place of the window, then by column; the last one is the bias.
+        # Copies share these arrays: they are replaced, never changed. Features are numbered place by place
+        # of the window, then by column; the last one is the bias.
         self.order = np.zeros(0, np.int32)  # features by first use
         self.row_of = np.zeros(0, np.int32)  # (size,) row of each feature, -1 if it has none
         self.counts = np.zeros(0, np.int64)  # (size,) uses of each feature, if there is a cut-off
         self.n_rows = 0
-
-    def copy(self):
-        """An encoder that can grow while this one stays as it is."""
-        return copy.copy(self)  # arrays are replaced, never changed
 
     @property
     def _bias(self):
@@ -224,10 +209,7 @@ class RowsEncoder:
         self.order, self.row_of, self.n_rows = order, row_of, self.n_rows + columns.shape[0]
 
     # -- what models and their readers ask ---------------------------------------------------------
-    @property
-    def n_features(self):
-        """Number of features in use."""
-        return self.n_rows
+    n_edge_rows = 1
 
     @property
     def n_node_rows(self):
@@ -235,17 +217,13 @@ class RowsEncoder:
         return self.n_rows
 
     def template_of_row(self, encoded):
-        """(n_rows,) what each feature looks at, as a number; None if nobody knows."""
+        """See :class:`.base.Encoder`: those of columns that were encoded before."""
         if self._fields is None:
             return None
         of_row = np.full(self.n_rows, int(self._fields.max(initial=-1)) + 1, np.int32)  # the bias is another
         used = self.order[(self.row_of[self.order] >= 0) & (self.order < self.width)]
         of_row[self.row_of[used]] = self._fields[used]
         return of_row
-
-    def adapted(self, flat, token):
-        """Raise: there is nothing to adapt."""
-        raise ValueError("there is nothing to adapt: rows of numbers have no accessor variety")
 
     def _name(self, feature):
         if feature == self._bias:
@@ -260,18 +238,8 @@ class RowsEncoder:
         columns = self.order[self.row_of[self.order] >= 0].tolist()
         return {row: self._name(c) for c, row in zip(columns, self.row_of[columns].tolist()) if row in rows}
 
-    def features_by_token(self, encoded, sequence):
-        """The features of one sequence, encoded; by token, of labels and of transitions, which have none.
-
-        Returns
-        -------
-        nodes, edges : list of lists of (row, value, name)
-        """
-        nodes = named_bag(bag_of(encoded), self.row_names)
-        return nodes, [[] for _ in nodes]
-
     def keep_rows(self, nodes, edges):
-        """See ``features.choose``; dense rows keep all columns."""
+        """See :class:`.base.Encoder`; dense rows keep all columns."""
         twin, rows = self.copy(), np.arange(self.n_rows)
         if self.sparse:
             kept = self.order[np.append(nodes, False)[self.row_of[self.order]]]  # False is for row -1

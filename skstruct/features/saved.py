@@ -6,27 +6,24 @@ and filled anew, so that a file cannot hold one in which a search never ends.
 """
 
 from collections import defaultdict
-from functools import partial
 from itertools import chain
 from operator import getitem
 
 import numpy as np
 
-from ..core.hashing import EMPTY, empty_table, grown, rehash
+from ..core.interning import pairs_by_compound, table_of
 from ..saving.values import name_of, require, savable_value, within
-from .alphabet import Alphabet
 from .bags import BagEncoder
-from .encoder import TemplateEncoder
+from .encoder import NO_PAIRS, TemplateEncoder
 from .mixed import MixedEncoder
 from .pattern_encoder import PatternEncoder
 from .rows import RowsEncoder
 from .saved_contexts import contexts_state, fill_contexts
+from .saved_index import MOST_ROWS, alphabet_from_state, fill_index, index_state
 from .saved_patterns import patterns_encoder_from_state, patterns_encoder_state
 from .saved_rows import rows_from_state, rows_state
 from .templates import FeatureTemplates
 
-_LOW = 0xFFFFFFFF
-_MOST_ROWS = 2**31
 _TOKENS = {None: None, "str": str, "tuple": tuple}
 
 
@@ -100,9 +97,7 @@ savable_value("$templates", FeatureTemplates, templates_state, templates_from_st
 
 
 def _template_state(encoder, writer, name):
-    pairs = _pairs_by_compound(encoder)
-    n_nodes = len(encoder.nodes.compounds)
-    contexts = {}
+    pairs, contexts = pairs_by_compound(encoder.table), {}
     if encoder.contexts.in_use:
         contexts["contexts"] = contexts_state(encoder.contexts, writer, f"{name}.contexts")
     return {
@@ -122,31 +117,10 @@ def _template_state(encoder, writer, name):
             }
             for (function, column), (values, of_string) in encoder.derived.items()
         ],
-        "nodes": _side_state(encoder, encoder.nodes, pairs[:n_nodes], writer, f"{name}.nodes"),
-        "edges": _side_state(encoder, encoder.edges, pairs[n_nodes:], writer, f"{name}.edges"),
+        "nodes": _side_state(encoder, encoder.nodes, pairs, writer, f"{name}.nodes"),
+        "edges": _side_state(encoder, encoder.edges, pairs, writer, f"{name}.edges"),
         **contexts,
     }
-
-
-def _pairs_by_compound(encoder):
-    """For each compound the (left, right) of its nodes, (n, 2) int32; no nodes for single atoms."""
-    counts = [
-        n if compound.prefix >= 0 else 0
-        for side in (encoder.nodes, encoder.edges)
-        for compound, n in zip(side.compounds, side.n_nodes)
-    ]
-    entries = encoder.table[encoder.table[:, 1] != EMPTY]
-    entries = entries[np.argsort(entries[:, 1])]  # by compound, then node
-    if not np.array_equal(entries[:, 1], _numbered(counts)):
-        raise ValueError("the encoder is inconsistent: its hash table and its counts disagree")
-    pairs = np.stack([entries[:, 0] >> 32, entries[:, 0] & _LOW], axis=1).astype(np.int32)
-    return np.split(pairs, np.cumsum(counts)[:-1]) if counts else []
-
-
-def _numbered(counts):
-    """``compound << 32 | node`` for all nodes of all compounds."""
-    parts = [(c << 32) | np.arange(n, dtype=np.int64) for c, n in enumerate(counts)]
-    return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
 def _atoms(encoder, compound):
@@ -164,7 +138,10 @@ def _side_state(encoder, side, pairs, writer, name):
     for c, compound in enumerate(side.compounds):
         state = {"atoms": _atoms(encoder, compound), "uses": _uses(side, c)}
         if compound.prefix >= 0:
-            state["pairs"] = writer.array(f"{name}.{c}.pairs", pairs[c])
+            own = pairs.get(side.offset + c, NO_PAIRS)
+            if own.shape[0] != side.n_nodes[c]:
+                raise ValueError("the encoder is inconsistent: its hash table and its counts disagree")
+            state["pairs"] = writer.array(f"{name}.{c}.pairs", own)
         if compound.slots:
             state["row"] = writer.array(f"{name}.{c}.row", side.row_of[c][:-1])
             if cut:
@@ -188,7 +165,7 @@ def _template_from_state(node, reader, where):
     require(ok, f"{where}: the templates read {templates.n_columns} columns, not {len(columns)}")
     encoder = TemplateEncoder(templates, min_count)
     encoder.token_type = reader.choice(tokens, f"{where}.tokens", _TOKENS)
-    encoder.alphabets = [_alphabet(c, reader, f"{where}.columns") for c in columns]
+    encoder.alphabets = [alphabet_from_state(c, reader, f"{where}.columns") for c in columns]
     for part in reader.list(derived, f"{where}.derived"):
         function, column, values, of_string = reader.members(
             part, f"{where}.derived", "function column values of_string"
@@ -197,7 +174,7 @@ def _template_from_state(node, reader, where):
         ok = type(function) is str and type(column) is int and (function, column) in encoder.derived
         require(ok, f"{channel} is in no template")
         n_strings = len(encoder.alphabets[column])
-        values = _alphabet(values, reader, channel)
+        values = alphabet_from_state(values, reader, channel)
         of_string = reader.array(of_string, channel, np.int32, (n_strings,))
         require(within(of_string, 0, len(values)), f"{channel}: ids are out of range")
         encoder.derived[function, column] = values, of_string
@@ -206,35 +183,22 @@ def _template_from_state(node, reader, where):
         require(of_string.shape[0] == n_strings, f"{where}.derived lacks {channel}")
     if encoder.contexts.in_use:
         (contexts,) = reader.members(node, where, "contexts")
-        fill_contexts(encoder.contexts, contexts, reader, f"{where}.contexts", _alphabet)
+        fill_contexts(encoder.contexts, contexts, reader, f"{where}.contexts", alphabet_from_state)
 
     pairs = []
     for name, side, part in zip(("nodes", "edges"), (encoder.nodes, encoder.edges), sides):
         pairs += _fill_side(encoder, side, part, reader, f"{where}.{name}")
-    keys = np.concatenate([np.zeros((0, 2), np.int32), *pairs]).astype(np.int64)
-    entries = np.empty(keys.shape, np.int64)
-    entries[:, 0] = keys[:, 0] << 32 | keys[:, 1]
-    entries[:, 1] = _numbered([p.shape[0] for p in pairs])
-    table = grown(empty_table(), entries.shape[0])
-    rehash(entries, table)
-    distinct = np.count_nonzero(table[:, 1] != EMPTY) == entries.shape[0]
+    encoder.table, distinct = table_of(pairs)
     require(distinct, f"{where}: a combination occurs twice")
-    encoder.table, encoder.entries = table, np.array([entries.shape[0]], np.int64)
+    encoder.entries = np.array([sum(map(len, pairs))], np.int64)
     return encoder
-
-
-def _alphabet(node, reader, where):
-    strings = reader.strings(node, where)
-    alphabet = Alphabet(strings)
-    require(len(alphabet) == len(strings), f"{where}: a string occurs twice")
-    return alphabet
 
 
 def _fill_side(encoder, side, node, reader, where):
     """Set nodes, rows and counts of one side; returns the pairs of each compound."""
     cut = encoder.min_count > 1
     n_rows, parts = reader.members(node, where, "n_rows compounds")
-    side.n_rows = reader.integer(n_rows, f"{where}.n_rows", side.first_row, _MOST_ROWS)
+    side.n_rows = reader.integer(n_rows, f"{where}.n_rows", side.first_row, MOST_ROWS)
     parts = reader.list(parts, f"{where}.compounds")
     require(len(parts) == len(side.compounds), f"{where}: {len(side.compounds)} compounds expected")
     out = []
@@ -257,14 +221,14 @@ def _fill_side(encoder, side, node, reader, where):
         side.row_of[c] = np.full(n + 1, -1, np.int32)
         if width:
             row = reader.array(*reader.members(part, at, "row"), f"{at}.row", np.int32, (n,))
-            ok = within(row[row >= 0], 0, side.n_rows - width + 1) and within(row, -1, _MOST_ROWS)
+            ok = within(row[row >= 0], 0, side.n_rows - width + 1) and within(row, -1, MOST_ROWS)
             ok &= not side.first_row or not (row == 0).any()
             require(ok, f"{at}.row is out of range")
             side.row_of[c][:-1] = row
         if width and cut:
             (count,) = reader.members(part, at, "count")
             count = reader.array(count, f"{at}.count", np.int32, (n, width))
-            require(within(count, 0, _MOST_ROWS), f"{at}.count is out of range")
+            require(within(count, 0, MOST_ROWS), f"{at}.count is out of range")
             side.counts[c] = count
     if cut:
         (alive,) = reader.members(node, where, "alive")
@@ -279,16 +243,11 @@ def _fill_side(encoder, side, node, reader, where):
 # feature is named ``key:value``; True and False are written as the numbers to which they are equal.
 # --------------------------------------------------------------------------------------------------
 def _bag_state(encoder, writer, name):
-    names = list(encoder.ids)
     state = {
         "min_count": int(encoder.min_count),
-        "names": writer.strings(f"{name}.names", names),
-        "row": writer.array(f"{name}.row", encoder.row_of[:-1]),
-        "n_rows": int(encoder.n_rows),
+        **index_state(encoder.index, writer, name, encoder.min_count > 1),
         "n_numbers": int(encoder._n_numbers),
     }
-    if encoder.min_count > 1:
-        state["count"] = writer.array(f"{name}.count", encoder.counts)
     by_key = defaultdict(list)
     for k, (key, value) in enumerate(encoder.pairs.items()):
         by_key[key].append((k, value))
@@ -308,21 +267,12 @@ def _bag_state(encoder, writer, name):
 
 
 def _bag_from_state(node, reader, where):
-    min_count, names, row, n_rows, n_numbers, pairs = reader.members(
-        node, where, "min_count names row n_rows n_numbers pairs"
-    )
+    min_count, n_numbers, pairs = reader.members(node, where, "min_count n_numbers pairs")
     encoder = BagEncoder(reader.integer(min_count, f"{where}.min_count", 1))
-    alphabet = _alphabet(names, reader, f"{where}.names")
-    encoder.ids, names, n = alphabet.ids, alphabet.strings(), len(alphabet)
-    encoder.n_rows = reader.integer(n_rows, f"{where}.n_rows", 0, _MOST_ROWS)
+    fill_index(encoder.index, node, reader, where, encoder.min_count > 1)
     encoder._n_numbers = reader.integer(n_numbers, f"{where}.n_numbers", 0)
-    row = reader.array(row, f"{where}.row", np.int32, (n,))
-    require(within(row, -1, encoder.n_rows), f"{where}.row is out of range")
-    encoder.row_of = np.append(row, np.int32(-1))
-    if encoder.min_count > 1:
-        (count,) = reader.members(node, where, "count")
-        encoder.counts = reader.array(count, f"{where}.count", np.int64, (n,))
-        require(within(encoder.counts, 0, 2**62), f"{where}.count is out of range")
+    names = list(encoder.index.ids)
+    n = len(names)
 
     where = f"{where}.pairs"
     keys, size, text, number, feature = reader.members(pairs, where, "keys size text number feature")
@@ -385,7 +335,5 @@ def _joint_from_state(node, reader, where):
 
 savable_encoder("joint", MixedEncoder, _joint_state, _joint_from_state)
 savable_encoder("rows", RowsEncoder, rows_state, rows_from_state)
-savable_encoder(
-    "patterns", PatternEncoder, patterns_encoder_state, partial(patterns_encoder_from_state, _alphabet)
-)
+savable_encoder("patterns", PatternEncoder, patterns_encoder_state, patterns_encoder_from_state)
 savable_encoder("templates", TemplateEncoder, _template_state, _template_from_state)

@@ -1,13 +1,11 @@
 """The states of patterns of other tools, and of their encoder."""
 
-import numpy as np
-
-from ..saving.values import name_of, require, savable_value, within
+from ..saving.values import name_of, require, savable_value
 from .pattern_encoder import PatternEncoder
 from .patterns import Patterns
+from .saved_index import fill_index, index_state
 
 _TOKENS = {None: None, "str": str, "tuple": tuple}
-_MOST_ROWS = 2**31
 
 
 def _patterns_state(patterns, writer, name):
@@ -36,35 +34,18 @@ def patterns_encoder_state(encoder, writer, name):
         "min_count": int(encoder.min_count),
     }
     for side in ("nodes", "edges"):
-        rows, at = getattr(encoder, side), f"{name}.{side}"
-        state[side] = {
-            "names": writer.strings(f"{at}.names", list(rows.ids)),
-            "row": writer.array(f"{at}.row", rows.row_of[:-1]),
-            "n_rows": int(rows.n_rows),
-        }
-        if encoder.min_count > 1:
-            state[side]["count"] = writer.array(f"{at}.count", rows.counts)
+        index = getattr(encoder, side)
+        state[side] = index_state(index, writer, f"{name}.{side}", encoder.min_count > 1)
     return state
 
 
-def patterns_encoder_from_state(alphabet, node, reader, where):
-    """The :class:`PatternEncoder` of a file; ``alphabet`` reads distinct strings."""
+def patterns_encoder_from_state(node, reader, where):
+    """The :class:`PatternEncoder` of a file."""
     tokens, patterns, min_count, *sides = reader.members(node, where, "tokens patterns min_count nodes edges")
     patterns = reader.value(patterns, f"{where}.patterns")
     require(isinstance(patterns, Patterns), f"{where}.patterns must be patterns")
     encoder = PatternEncoder(patterns, reader.integer(min_count, f"{where}.min_count", 1))
     encoder.first_type = reader.choice(tokens, f"{where}.tokens", _TOKENS)
-    for rows, part, at in zip((encoder.nodes, encoder.edges), sides, (f"{where}.nodes", f"{where}.edges")):
-        names, row, n_rows = reader.members(part, at, "names row n_rows")
-        rows.ids = alphabet(names, reader, f"{at}.names").ids
-        n = len(rows.ids)
-        rows.n_rows = reader.integer(n_rows, f"{at}.n_rows", rows.first_row, _MOST_ROWS)
-        row = reader.array(row, f"{at}.row", np.int32, (n,))
-        ok = within(row, -1, rows.n_rows) and within(row[row >= 0], rows.first_row, rows.n_rows)
-        require(ok, f"{at}.row is out of range")
-        rows.row_of = np.append(row, np.int32(-1))
-        if encoder.min_count > 1:
-            (count,) = reader.members(part, at, "count")
-            rows.counts = reader.array(count, f"{at}.count", np.int64, (n,))
-            require(within(rows.counts, 0, 2**62), f"{at}.count is out of range")
+    for side, part in zip(("nodes", "edges"), sides):
+        fill_index(getattr(encoder, side), part, reader, f"{where}.{side}", encoder.min_count > 1)
     return encoder

@@ -142,7 +142,8 @@ class SequenceUnion(FeatureUnion, auto_wrap_output_keys=None):  # type: ignore[m
         if known is None or known.matrix.shape[1] != matrix.shape[1]:
             prefixes = [f"{name}__" if self.verbose_feature_names_out else "" for name in used]
             column_info = _column_info(parts, [name in weights for name in used])
-            names = FeatureNames(make=_Names(prefixes, parts))
+            columns = [(part.names, part.matrix.shape[1]) for part in parts]
+            names = FeatureNames(make=lambda: _names(prefixes, columns))
             known = self._nothing = assembled(matrix[:0], np.zeros(0, np.int64), names, column_info)
         return assembled(matrix, parts[0].lengths, known.names, known.column_info)
 
@@ -161,18 +162,13 @@ def _times(matrix, weight):
     return matrix if weight is None else (matrix * weight).astype(matrix.dtype)
 
 
-class _Names:
-    """The names of the columns, when they are asked for."""
-
-    def __init__(self, prefixes, parts):
-        self.parts = [(prefix, part.names, part.matrix.shape[1]) for prefix, part in zip(prefixes, parts)]
-
-    def __call__(self):
-        return [
-            prefix + name
-            for prefix, names, n in self.parts
-            for name in (names.all() if names is not None else [f"x{c}" for c in range(n)])
-        ]
+def _names(prefixes, parts):
+    """The names of the columns; ``parts`` are (names or None, columns)."""
+    return [
+        prefix + name
+        for prefix, (names, n) in zip(prefixes, parts)
+        for name in (names.all() if names is not None else [f"x{c}" for c in range(n)])
+    ]
 
 
 def _column_info(parts, weighted):

@@ -205,7 +205,7 @@ class TokenVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
         used = np.bincount(column, minlength=encoder.n_node_rows) > 0
         self._column = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
         self._encoder, self.n_features_out_ = encoder, int(np.count_nonzero(used))
-        self._names = FeatureNames(make=_Names(encoder, np.flatnonzero(used)))
+        self._names = FeatureNames(make=lambda: _names(encoder, np.flatnonzero(used).tolist()))
         self._column_info = ColumnInfo(encoder.has_bigram, encoder.template_of_row(encoded)[used])
         return encoded, token, lengths
 
@@ -227,15 +227,9 @@ class TokenVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
         return assembled(matrix, lengths, self._names, self._column_info)
 
 
-class _Names:
-    """The names of some rows of an encoder, when they are asked for."""
-
-    def __init__(self, encoder, rows):
-        self.encoder, self.rows = encoder, rows
-
-    def __call__(self):
-        known = self.encoder.row_names(set(self.rows.tolist()))
-        return [known[row] for row in self.rows.tolist()]
+def _names(encoder, rows):
+    known = encoder.row_names(set(rows))
+    return [known[row] for row in rows]
 
 
 def _listed(encoded, token):

@@ -93,7 +93,8 @@ class Window(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
             raise ValueError("X holds no token: at least one sequence with at least one token is needed")
         self._nothing = numbers[:0]
         self.n_features_in_ = numbers.matrix.shape[1]
-        self._names = None if numbers.names is None else FeatureNames(make=_Names(self, numbers.names))
+        names = numbers.names
+        self._names = None if names is None else FeatureNames(make=lambda: self.names_of(names.all()))
         return self
 
     def transform(self, X: Corpus) -> SequenceMatrix:
@@ -193,16 +194,6 @@ class Window(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
         self
         """
         return self
-
-
-class _Names:
-    """The names of a window's columns, when they are asked for."""
-
-    def __init__(self, window, names):
-        self.window, self.names = window, names
-
-    def __call__(self):
-        return self.window.names_of(self.names.all())
 
 
 def _numbers(X):

@@ -10,20 +10,17 @@ these functions return prints as text, is drawn by notebooks, and turns into fra
 scikit-learn's.
 """
 
-from .coefficients_of import Coefficients, coefficients
-from .confusion_display import LabelConfusionDisplay
 from .error_lists import Confusion, Errors, Example, errors
 from .explaining import explain
-from .feature_lists import feature_weights, features_of, transition_weights
+from .explanations import ArcExplanation, Counterfactual, Explanation, TokenExplanation, TreeExplanation
+from .feature_lists import Coefficients, coefficients, feature_weights, features_of, transition_weights
 from .history_display import HistoryDisplay
 from .html import Html
+from .label_displays import LabelConfusionDisplay, TransitionDisplay
 from .path_display import RegularizationPathDisplay
 from .pictures import render
 from .reliability import ReliabilityDisplay
-from .rendering import Counterfactual, Explanation, TokenExplanation
 from .sizes import SizeCurve, size_curve
-from .transition_display import TransitionDisplay
-from .trees import ArcExplanation, TreeExplanation
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 from .weights_display import FeatureWeightsDisplay
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..data.inputs import SPANS, TREES, WORDS
 from ..data.scheme_rules import are_chunks
 from ..data.segmented import as_pieces, as_words
 from .html import readable
-from .kinds import SPANS, TREES, WORDS, kind_of
-from .lines import segments_of
 from .of_spans import as_characters, words_of
-from .pictures import checked, tree_of
+from .pictures import checked, kind_of, segments_of, tree_of
 
 NONE = "(none)"
 """Stands for no segment."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from .._sklearn import innermost
+from ..data.inputs import SPANS, WORDS
 from ..data.types import Corpus
 from .differences import Difference, differences
-from .frames import new_frame
 from .html import Shown, bar, box, cell, escaped, note, readable, table
-from .kinds import SPANS, WORDS
-from .layers import innermost
+from .weight_tables import new_frame
 
 EXAMPLES, SHOWN = 3, 20
 """Examples of a confusion, and confusions that are shown."""

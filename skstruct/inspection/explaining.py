@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from math import fsum
 from typing import Any
 
-from ..data.inputs import SPANS, WORDS, as_sequences, flatten
+from .._sklearn import innermost
+from ..data.inputs import flatten
 from ..data.scheme_rules import LabelTable, read_spans
 from ..data.schemes import words_to_labels
 from ..data.segmented import as_pieces, as_words, cut
-from .layers import innermost
+from .explanations import Explanation, TreeExplanation
 from .of_chains import explain_chain
 from .of_rerankers import explain_reranker
 from .of_words import explain_words
-from .rendering import Explanation
-from .trees import TreeExplanation, explain_tree
+from .trees import explain_tree
 
 
 def explain(
@@ -74,29 +75,23 @@ def explain(
     True
     """
     inner, X = innermost(tagger, [sequence])
-    model = getattr(inner, "_model", None)
-    if hasattr(model, "arcs"):
-        if labels is not None:
-            raise ValueError("explain takes no labels of a parser: it explains the tree that is predicted")
-        return explain_tree(model, *as_sequences(X), inner._beam())
-    return _with_tokens_of(_explained(inner, X, labels), sequence)
+    found = _explained(inner, X, labels)
+    if isinstance(found, TreeExplanation) or isinstance(sequence, str):
+        return found
+    if not isinstance(sequence, (list, tuple)) or len(sequence) != len(found.tokens):
+        return found
+    # the tokens as they entered a pipeline
+    tokens = [replace(token, token=given) for token, given in zip(found.tokens, sequence)]
+    return replace(found, tokens=tokens)
 
 
 def _explained(inner, X, labels, **options):
     """The explanation of the only sequence of ``X``."""
-    model = getattr(inner, "_model", None)
-    if hasattr(inner, "tagger_") and inner.inputs.task == SPANS:
-        return _explain_spans(inner, X, labels)
-    if hasattr(inner, "tagger_"):
-        return _explain_segmenter(inner, X, labels)
-    if hasattr(model, "chain"):
-        return explain_chain(inner, X, labels, **options)
-    if hasattr(model, "scorer") and model.inputs.task == WORDS:
-        return explain_words(inner, X, labels)
-    if hasattr(inner, "base_"):
-        return explain_reranker(inner, X, labels)
-    kind = type(inner).__name__
-    raise TypeError(f"explain needs a tagger, a segmenter, a re-ranker or a parser, got a {kind}")
+    kind = getattr(inner, "explained_as", None)
+    if kind not in _EXPLAINED:
+        name = type(inner).__name__
+        raise TypeError(f"explain needs a tagger, a segmenter, a re-ranker or a parser, got a {name}")
+    return _EXPLAINED[kind](inner, X, labels, **options)
 
 
 def _explain_segmenter(segmenter, X, labels):
@@ -114,11 +109,11 @@ def _explain_segmenter(segmenter, X, labels):
         word, tag = item if segmenter.tagged_ else (item, "")
         segments.append((at, at + len(word), tag))
         at += len(word)
-    return found._replace(segments=segments)
+    return replace(found, segments=segments)
 
 
 def _explain_spans(model, X, labels):
-    """The labellings of the pieces of a text, joined."""
+    """The labellings of the pieces of a text, one behind the other."""
     pieces, spelled = model._pieces_of(X, None if labels is None else [labels])
     tagger, _ = innermost(model.tagger_)
     found = [
@@ -129,16 +124,17 @@ def _explain_spans(model, X, labels):
     for begin, each in zip(pieces.bounds.tolist(), found):
         segments += [(begin + a, begin + b, kind) for a, b, kind in read_spans(each.labels, table)]
     words = [X[0][a:b] for a, b in pieces.tokens.pairs()[0]]
-    tokens = [token._replace(token=word) for token, word in zip(flatten([e.tokens for e in found]), words)]
+    tokens = [replace(token, token=word) for token, word in zip(flatten([e.tokens for e in found]), words)]
     score = fsum(each.score for each in found)
     return Explanation(flatten([each.labels for each in found]), score, tokens, segments)
 
 
-def _with_tokens_of(found, sequence):
-    """The explanation with the tokens as they entered a pipeline, if they are as many."""
-    if isinstance(sequence, str) or not isinstance(sequence, (list, tuple)):
-        return found
-    if len(sequence) != len(found.tokens):
-        return found
-    pairs = zip(found.tokens, sequence)
-    return found._replace(tokens=[token._replace(token=given) for token, given in pairs])
+_EXPLAINED = {
+    "chain": explain_chain,
+    "segmenter": _explain_segmenter,
+    "spans": _explain_spans,
+    "words": explain_words,
+    "lattice": explain_reranker,
+    "tree": explain_tree,
+}
+"""What explains an estimator, by what it declares as ``explained_as``."""

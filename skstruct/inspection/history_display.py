@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._sklearn import layers
 from .plotting import check_matplotlib, new_axes
 
 if TYPE_CHECKING:
@@ -180,20 +181,13 @@ def _distinct(names):
     ]
 
 
-_AROUND = ("best_estimator_", "estimator_", "tagger_")
-"""Attributes that hold the fitted estimator inside."""
-
-
 def _runs(estimator):
     """The histories of an estimator: of its members, or one."""
     check_is_fitted(estimator)
-    layer = estimator
-    while layer is not None:
+    for layer, _ in layers(estimator):
         if history := getattr(layer, "history_", None):
             members = dict.fromkeys(record.get("member") for record in history)
             return [[record for record in history if record.get("member") == member] for member in members]
-        last = layer.steps[-1][1] if hasattr(layer, "steps") else None
-        layer = next((getattr(layer, name) for name in _AROUND if hasattr(layer, name)), last)
     raise ValueError(f"{type(estimator).__name__} has no history_")
 
 

@@ -13,47 +13,21 @@ from __future__ import annotations
 import html
 import unicodedata
 import zlib
+from importlib.resources import files
 
 import numpy as np
 
 SHORT, LONG = 60, 120
 """Characters shown of a token, and of the name of a feature."""
 
-GOOD, BAD = "hsl(145,55%,42%)", "hsl(5,75%,55%)"
-"""Of what adds to a score, and of what takes from it or is wrong."""
+BAD = "hsl(5,75%,55%)"
+"""Of what is wrong."""
 
 _TURNS = {"\u200e", "\u200f", "\u061c", *map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))}
 """Characters that turn the direction of what follows them."""
 
 
-_STYLE = (
-    f"""\
-.skstruct{{font:14px/1.5 system-ui,sans-serif;color:inherit;overflow-x:auto}}
-.skstruct table{{border-collapse:collapse;color:inherit;margin:2px 0}}
-.skstruct td,.skstruct th{{padding:1px 8px;text-align:left!important;border:none;background:transparent;\
-overflow-wrap:anywhere;vertical-align:top}}
-.skstruct .number{{text-align:right!important;font-variant-numeric:tabular-nums;overflow-wrap:normal}}
-.skstruct .head{{border-bottom:1px solid}}
-.skstruct details tr:last-child td+td{{border-top:1px solid}}
-.skstruct .note{{opacity:.75;font-size:.9em}}
-.skstruct .part{{margin:0 0 .8em}}
-.skstruct .side{{display:flex;flex-wrap:wrap;gap:1em}}
-.skstruct details{{margin:1px 0}}
-.skstruct summary{{cursor:pointer}}
-.skstruct details>table,.skstruct details>.note,.skstruct details>details{{margin-left:1.5em}}
-.skstruct .line{{line-height:1.4;margin:2px 0}}
-.skstruct .plain{{position:relative;top:2px;padding:0 5px}}
-.skstruct .mark{{display:inline-block;vertical-align:top;margin:1px 2px;padding:1px 5px;border-radius:3px}}
-.skstruct .wrong{{outline:2px dashed {BAD}}}
-.skstruct .below{{display:block;font-size:.7em;opacity:.85;text-align:center}}
-.skstruct .bar{{display:inline-block;position:relative;width:120px;height:.8em;\
-background:linear-gradient(#8888,#8888) 50%/1px 100% no-repeat}}
-.skstruct .bar i{{position:absolute;top:0;bottom:0;opacity:.75}}
-.skstruct .up{{left:50%;background:{GOOD}}}
-.skstruct .down{{right:50%;background:{BAD}}}
-@media(max-width:480px){{.skstruct .bar{{width:60px}}
-.skstruct .long tr{{display:flex;flex-wrap:wrap}}.skstruct .long td:last-child{{flex:1 0 100%}}}}"""
-).replace("\n", "")
+_STYLE = files(__package__).joinpath("style.css").read_text("utf-8").replace("\n", "")
 
 _PAGE = """\
 <!DOCTYPE html><html><head><meta charset="utf-8">\

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import fsum, inf
 
 import numpy as np
@@ -14,10 +13,9 @@ from ..reranker.epoch import ABSENT, new_work
 from ..reranker.lattice import lattices_of, make_task, view_of
 from ..reranker.model import choose
 from ..reranker.parts import feature_names, parts_of
+from .explanations import Explanation, TokenExplanation
 from .feature_lists import tokens_of, weight_rows
-from .lines import segments_of
-from .removing import Rows, few_rows, without_rows
-from .rendering import Counterfactual, Explanation, TokenExplanation
+from .pictures import segments_of
 
 
 def explain_reranker(reranker, X, labels=None):
@@ -29,68 +27,37 @@ def explain_reranker(reranker, X, labels=None):
     length = view.lengths(X)
     if not nodes:
         return Explanation([], 0.0, [])
-    search = _Search(model, length)
-    if labels is None:
-        path = search.best(nodes)[0]
-    else:
-        path = _given(view, X, nodes, labels)
-    rows = search.rows(nodes, path)
-    score = fsum(rows.value.tolist())
+    path = _best(model, nodes, length)[0] if labels is None else _given(view, X, nodes, labels)
+    at, row, value = _weights(model, nodes, length, path)
+    score = fsum(value.tolist())
     words = [nodes[c][2] for c in path.tolist()] if view.finds_words else tokens_of(X)
-    tokens = [_token(search, nodes, path, rows, c, word, score) for c, word in zip(path.tolist(), words)]
+    tokens = []
+    for c, word in zip(path.tolist(), words):
+        names = feature_names(model, row[at == c])
+        parts = list(zip(names, value[at == c].tolist()))
+        rival, margin = None, inf
+        others = _without(nodes, c, int(length[0]))
+        if others is not None:
+            best, other_score = _best(model, others, length)
+            rival, margin = _instead(nodes[c], [others[k] for k in best]), score - other_score
+        tokens.append(TokenExplanation(word, nodes[c][3], parts, [], rival, margin))
     labels = [token.label for token in tokens]
     return Explanation(labels, score, tokens, _segments(view, base, tokens, labels))
 
 
-class _Search:
-    """The search through lattices of one sequence."""
-
-    def __init__(self, model, length):
-        self.model, self.length = model, length
-
-    def task(self, nodes):
-        """The arrays that kernels read."""
-        return make_task([nodes], self.length, self.model.words, self.model.tags)
-
-    def best(self, nodes, gone=()):
-        """(nodes of the best path, its score); some weight rows may be gone."""
-        model = self.model
-        if len(gone):
-            model = replace(model, weights=without_rows(model.weights, gone))
-        chosen, scores = choose(model.reranker(), READ_ONLY, self.task(nodes))
-        return np.flatnonzero(chosen), float(scores[0])
-
-    def rows(self, nodes, path):
-        """The weight rows of a path."""
-        before = np.full(len(nodes), ABSENT, np.int32)
-        before[path] = np.append(-1, path[:-1])
-        task = self.task(nodes)
-        at, row = parts_of(self.model.reranker(), task, before, new_work(task))
-        return Rows(at, row, weight_rows(self.model.weights, row)[:, 0])
+def _best(model, nodes, length):
+    """(nodes of the best path, its score)."""
+    chosen, scores = choose(model.reranker(), READ_ONLY, make_task([nodes], length, model.words, model.tags))
+    return np.flatnonzero(chosen), float(scores[0])
 
 
-def _token(search, nodes, path, rows, c, word, score):
-    """The part of one node of the path."""
-    here = rows.at == c
-    names = dict(zip(rows.row[here].tolist(), feature_names(search.model, rows.row[here])))
-    parts = [(names[row], value) for row, value in zip(rows.row[here].tolist(), rows.value[here].tolist())]
-    token = TokenExplanation(word, nodes[c][3], parts, [], None, inf)
-    others = _without(nodes, c, int(search.length[0]))
-    if others is None:
-        return token
-    rival, other_score = search.best(others)
-    margin = score - other_score
-    token = token._replace(runner_up=_instead(nodes[c], [others[k] for k in rival]), margin=margin)
-    if margin < 0.0 or search.best(nodes)[0].tolist() != path.tolist():
-        return token
-    gains = rows.gains(search.rows(others, rival))
-    removed = few_rows(
-        rows.row[here], gains, margin, lambda gone: c not in search.best(nodes, gone)[0].tolist()
-    )
-    if removed is None:
-        return token
-    instead = _instead(nodes[c], [nodes[k] for k in search.best(nodes, removed)[0]])
-    return token._replace(counterfactual=Counterfactual(instead, [names[row] for row in removed]))
+def _weights(model, nodes, length, path):
+    """(node, weight row, weight) arrays of a path, an entry for each use of a weight."""
+    before = np.full(len(nodes), ABSENT, np.int32)
+    before[path] = np.append(-1, path[:-1])
+    task = make_task([nodes], length, model.words, model.tags)
+    at, row = parts_of(model.reranker(), task, before, new_work(task))
+    return at, row, weight_rows(model.weights, row)[:, 0]
 
 
 def _given(view, X, nodes, labels):

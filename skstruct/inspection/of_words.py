@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import fsum, inf
 
 import numpy as np
@@ -14,9 +13,8 @@ from ..words.boundaries import decisions_of_words, white_space_limits
 from ..words.model import make_task
 from ..words.parts import parts_of
 from ..words.search import new_work
+from .explanations import Explanation, TokenExplanation
 from .feature_lists import weight_rows
-from .removing import Rows, few_rows, without_rows
-from .rendering import Counterfactual, Explanation, TokenExplanation
 
 END = "(end)"
 """Stands behind the last character."""
@@ -38,57 +36,38 @@ def explain_words(segmenter, X, words=None):
     model, characters = segmenter._model, "".join(words)
     limit = white_space_limits(pieces)
     path = np.append(decisions_of_words([words]), np.int8(START))
-    rows = _rows(model, characters, limit, path)
-    used = np.unique(rows.row)
+    at, row, value = _weights(model, characters, limit, path)
+    used = np.unique(row)
     names = dict(zip(used.tolist(), model.named_weights()[0].names(used)))
     parts = [[] for _ in path]
-    for i, row, value in zip(rows.at.tolist(), rows.row.tolist(), rows.value.tolist()):
-        parts[i].append((names[row], value))
-    score = fsum(rows.value.tolist())
-    best = _predicted(segmenter, characters, limit)
+    for i, r, x in zip(at.tolist(), row.tolist(), value.tolist()):
+        parts[i].append((names[r], x))
+    score = fsum(value.tolist())
     rivals = _rivals(segmenter, characters, limit, path)
     labels, tokens = [_NAMES[d] for d in path.tolist()], []
     for i, (token, label, listed) in enumerate(zip([*characters, END], labels, parts)):
-        rival, change, margin = None, None, inf
+        rival, margin = None, inf
         if i in rivals:
-            rival, margin = _NAMES[START + INSIDE - path[i]], score - rivals[i][1]
-        if i in rivals and best[i] == path[i]:
-            other = _rows(model, characters, limit, rivals[i][0])
-            removed = few_rows(
-                rows.row[rows.at == i], rows.gains(other), margin,
-                lambda gone, i=i: _predicted(segmenter, characters, limit, gone)[i] != path[i],
-            )  # fmt: skip
-            change = removed and Counterfactual(rival, [names[row] for row in removed])
-        tokens.append(TokenExplanation(token, label, listed, [], rival, margin, change))
+            rival, margin = _NAMES[START + INSIDE - path[i]], score - rivals[i]
+        tokens.append(TokenExplanation(token, label, listed, [], rival, margin))
     ends = np.flatnonzero(path == START).tolist()
     return Explanation(labels, score, tokens, [(a, b, "") for a, b in zip(ends, ends[1:])])
 
 
-def _rows(model, characters, limit, path):
-    """The weight rows of a segmentation."""
+def _weights(model, characters, limit, path):
+    """(decision, weight row, weight) arrays of a segmentation, an entry for each use of a weight."""
     task = make_task([characters], limit)
     at, row, column = parts_of(model.scorer(model.beam), task, path, QUIET, new_work(task, model.beam))
-    return Rows(at, row, weight_rows(model.weights, row)[np.arange(row.shape[0]), column])
-
-
-def _predicted(segmenter, characters, limit, gone=()):
-    """The decisions of the best segmentation, (n + 1,) int8; some weight rows may be gone."""
-    model = segmenter._model
-    if len(gone):
-        model = replace(model, weights=without_rows(model.weights, gone))
-    words = model.predict([[characters]], limit, None, segmenter._beam())[0]
-    return np.append(decisions_of_words(words), np.int8(START))
+    return at, row, weight_rows(model.weights, row)[np.arange(row.shape[0]), column]
 
 
 def _rivals(segmenter, characters, limit, path):
-    """The best segmentation with the opposite decision, and its score, by character that leaves a choice."""
+    """The score of the best segmentation with the opposite decision, by character that leaves a choice."""
     free = np.flatnonzero(limit == FREE).tolist()
     if not free:
         return {}
     flipped = np.tile(limit, len(free))
-    at = np.arange(len(free)) * len(characters) + free
-    flipped[at] = START + INSIDE - path[free]
-    texts, beam = [[characters]] * len(free), segmenter._beam()
-    words, scores = segmenter._model.predict(texts, flipped, segmenter.n_jobs, beam)
-    paths = (np.append(decisions_of_words([each]), np.int8(START)) for each in words)
-    return dict(zip(free, zip(paths, scores.tolist())))
+    flipped[np.arange(len(free)) * len(characters) + free] = START + INSIDE - path[free]
+    texts = [[characters]] * len(free)
+    _, scores = segmenter._model.predict(texts, flipped, segmenter.n_jobs, segmenter._beam())
+    return dict(zip(free, scores.tolist()))

@@ -119,7 +119,6 @@ class RegularizationPathDisplay:
         *,
         X_val: Corpus | None = None,
         y_val: Corpus | None = None,
-        ax: Any = None,
         **kwargs: Any,
     ) -> Self:
         """Compute a path and draw it.
@@ -154,4 +153,4 @@ class RegularizationPathDisplay:
         """
         check_matplotlib(cls.__name__)
         points = regularization_path(estimator, X, y, c1s, X_val=X_val, y_val=y_val)
-        return cls.from_path(points, ax=ax, **kwargs)
+        return cls.from_path(points, **kwargs)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..data.inputs import as_sequences, check_same_lengths, lengths_of
-from ..data.scheme_rules import are_chunks
+import numpy as np
+
+from ..data.inputs import LABELS, SPANS, TREES, WORDS, as_sequences, as_tokens, check_same_lengths, lengths_of
+from ..data.matrix import SequenceMatrix
+from ..data.scheme_rules import LabelTable, are_chunks, read_spans
 from ..data.segmented import as_pieces, as_words
 from ..data.types import Corpus
 from ..metrics.trees import split_heads
 from .arcs import arcs
-from .html import Html, box, note
-from .kinds import SPANS, TREES, WORDS, kind_of, tokens_shown
-from .lines import Mark, line, marks_of
+from .html import SHORT, Html, attribute, box, colour, escaped, note
 from .of_spans import as_characters
 
 
@@ -121,3 +122,121 @@ def tree_of(i, tree):
     """(heads, labels) of one tree; labels are None if there are none."""
     heads, labels = split_heads(i, tree)
     return heads, labels if labels is not None else [None] * len(heads)
+
+
+# --------------------------------------------------------------------------------------------------
+# What a corpus is made of
+# --------------------------------------------------------------------------------------------------
+def kind_of(X, y):
+    """Whether ``y`` holds labels, words, spans or trees.
+
+    Texts are str, and have words, or (word, tag) pairs; or spans, which may all be missing. Trees are
+    (head, label) pairs; or heads alone if tokens are tuples and every sequence of ints is a tree.
+    """
+    if hasattr(X, "__len__") and len(X) and all(isinstance(x, str) for x in X):
+        items = [item for each in y for item in each]
+        spelled = items or not any(x.strip() for x in X)
+        words = all(isinstance(item, str) or len(item) == 2 for item in items[:1])
+        return WORDS if spelled and words else SPANS
+    tokens = [item for sequence in y for item in sequence]
+    if not tokens:
+        return LABELS
+    if all(isinstance(item, (tuple, list)) and len(item) == 2 and _is_int(item[0]) for item in tokens):
+        return TREES
+    if all(map(_is_int, tokens)) and all(isinstance(token, tuple) for x in X for token in x):
+        return TREES if all(map(_is_tree, y)) else LABELS
+    return LABELS
+
+
+def _is_int(value):
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _is_tree(heads):
+    """Whether each token hangs, over others, on the root."""
+    heads = [int(head) for head in heads]
+    for t in range(1, len(heads) + 1):
+        steps = 0
+        while t and steps <= len(heads):
+            if not 0 <= t <= len(heads):
+                return False
+            t, steps = heads[t - 1], steps + 1
+        if t:
+            return False
+    return True
+
+
+def tokens_shown(X):
+    """The sequences of ``X`` as lists of tokens; rows of numbers are shown by their position."""
+    X = as_tokens(X)
+    if isinstance(X, SequenceMatrix):
+        return [[str(t) for t in range(n)] for n in X.lengths.tolist()]
+    return [list(sequence) for sequence in X]
+
+
+# --------------------------------------------------------------------------------------------------
+# Sequences as lines: tokens, and below them the tags or the types of their segments
+# --------------------------------------------------------------------------------------------------
+class Mark(NamedTuple):
+    """What a line says about the tokens ``start <= t < stop``."""
+
+    start: int
+    stop: int
+    text: str
+    wrong: bool = False
+
+
+def segments_of(labels):
+    """The segments (start, stop, type) of a sequence of chunk labels; None counts as O."""
+    return read_spans(["O" if label is None else label for label in labels], LabelTable())
+
+
+def marks_of(labels, chunks):
+    """A mark for each segment, or for each label."""
+    if chunks:
+        return [Mark(*span) for span in segments_of(labels)]
+    return [Mark(t, t + 1, str(label)) for t, label in enumerate(labels) if label is not None]
+
+
+def line(tokens, marks, limit=SHORT):
+    """Tokens with what is said about them, as HTML.
+
+    Parameters
+    ----------
+    tokens : list
+    marks : list of Mark
+        In order, not overlapping.
+    """
+    shown = [_token(token, limit) for token in tokens]
+    gap = "" if all(isinstance(token, str) and len(token) == 1 for token in tokens) else " "
+    parts, at = [], 0
+    for mark in marks:
+        if mark.start > at:
+            parts.append(_plain(gap.join(shown[at : mark.start])))
+        parts.append(_marked(gap.join(shown[mark.start : mark.stop]), mark))
+        at = mark.stop
+    if at < len(shown):
+        parts.append(_plain(gap.join(shown[at:])))
+    return f'<div class="line" dir="auto">{" ".join(parts)}</div>'
+
+
+def _token(token, limit):
+    text = escaped(token, limit)
+    whole = attribute(token)
+    return f'<span title="{whole}">{text}</span>' if isinstance(token, str) and len(token) > limit else text
+
+
+def _plain(content):
+    # not a block, so that long text fills the lines
+    return f'<span class="plain">{content}</span>'
+
+
+def _marked(content, mark):
+    below = escaped(mark.text) if mark.text else ""
+    if mark.wrong:
+        below = f"{below} ✗" if below else "✗"
+    if below:
+        below = f'<span class="below">{below}</span>'
+    hue, kind = colour(mark.text)
+    style = f"background:hsla({hue},75%,50%,.25);border-bottom:3px {kind} hsl({hue},60%,50%)"
+    return f'<span class="mark{" wrong" * mark.wrong}" style="{style}">{content}{below}</span>'

@@ -6,25 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.calibration import CalibrationDisplay
 
+from .._sklearn import final_step
 from ..data.inputs import SPANS, PlaceError, check_same_lengths
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.spans import as_spans, trimmed_spans
 from ..data.text import as_texts
 from ..data.types import Corpus
-from ..metrics.confidence import Strategy, final_step, reliability
+from ..metrics.confidence import Strategy, reliability
 from ..metrics.spans import judged
-from .plotting import check_matplotlib, new_axes
+from .plotting import check_matplotlib
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(CalibrationDisplay):
     """Reliability diagram: accuracy against confidence.
 
     Use :meth:`from_estimator` or :meth:`from_predictions`. On the diagonal, what is said to be sure to 90 %
     is right nine times in ten; below it the model is too sure of itself.
+
+    As scikit-learn's ``CalibrationDisplay``, for tokens, segments and words.
 
     Parameters
     ----------
@@ -40,6 +44,10 @@ class ReliabilityDisplay:
     figure_ : matplotlib Figure
     """
 
+    line_: Any
+    ax_: Any
+    figure_: Any
+
     def __init__(
         self,
         confidence: NDArray[np.float64],
@@ -48,21 +56,16 @@ class ReliabilityDisplay:
         *,
         name: str | None = None,
     ) -> None:
-        self.confidence = confidence
-        self.accuracy = accuracy
-        self.count = count
-        self.name = name
+        super().__init__(accuracy, confidence, confidence, estimator_name=name)
+        self.confidence, self.accuracy, self.count, self.name = confidence, accuracy, count, name
 
     def plot(self, *, ax: Any = None, name: str | None = None, ref_line: bool = True, **kwargs: Any) -> Self:
         """Draw the curve.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            By default those of a new figure.
-        name : str, optional
-        ref_line : bool, default=True
-            Draw the diagonal too, unless it is there.
+        ax, name, ref_line
+            As of scikit-learn's display: by default new axes, the display's name, and the diagonal too.
         **kwargs
             For ``Axes.plot``.
 
@@ -75,17 +78,9 @@ class ReliabilityDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        ax = new_axes(ax, "ReliabilityDisplay")
-        name = self.name if name is None else name
-        diagonal = "as sure as right"
-        if ref_line and diagonal not in ax.get_legend_handles_labels()[1]:
-            ax.plot([0, 1], [0, 1], "k:", label=diagonal)
-        style = {"marker": "s", **({} if name is None else {"label": name}), **kwargs}
-        self.line_ = ax.plot(self.confidence, self.accuracy, **style)[0]
-        if ax.get_legend_handles_labels()[1]:
-            ax.legend(loc="lower right")
-        ax.set(xlabel="confidence: mean probability", ylabel="accuracy: share that is right")
-        self.ax_, self.figure_ = ax, ax.figure
+        check_matplotlib("ReliabilityDisplay")
+        super().plot(ax=ax, name=name, ref_line=ref_line, **kwargs)
+        self.ax_.set(xlabel="confidence: mean probability", ylabel="accuracy: share that is right")
         return self
 
     @classmethod
@@ -96,11 +91,7 @@ class ReliabilityDisplay:
         y: Corpus,
         *,
         scheme: str | None = None,
-        n_bins: int = 10,
-        strategy: Strategy = "quantile",
         name: str | None = None,
-        ax: Any = None,
-        ref_line: bool = True,
         **kwargs: Any,
     ) -> Self:
         """Draw the reliability of a fitted model's predictions.
@@ -113,12 +104,10 @@ class ReliabilityDisplay:
         scheme : str, optional
             Take the predicted segments under this label scheme instead of tokens. Of a segmenter it is always
             the words, of a span tagger the spans.
-        n_bins, strategy
-            As of `skstruct.metrics.reliability`.
         name : str, optional
             By default the name of the estimator's class.
-        ax, ref_line, **kwargs
-            As of :meth:`plot`.
+        **kwargs
+            As of :meth:`from_predictions`.
 
         Returns
         -------
@@ -139,10 +128,7 @@ class ReliabilityDisplay:
         else:
             y_true, y_proba = _segments(model, X, y, scheme)
             labels = None
-        return cls.from_predictions(
-            y_true, y_proba, labels=labels, n_bins=n_bins, strategy=strategy, name=name, ax=ax,
-            ref_line=ref_line, **kwargs,
-        )  # fmt: skip
+        return cls.from_predictions(y_true, y_proba, labels=labels, name=name, **kwargs)
 
     @classmethod
     def from_predictions(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .._sklearn import final_step
 from ..data.types import Corpus
-from ..metrics.confidence import final_step
 from .plotting import new_axes
 
 if TYPE_CHECKING:

@@ -7,11 +7,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .frames import new_frame
 from .html import LONG, Shown, box, cell, escaped, note, shade, table
 
 SHOWN = 10
 """Features listed of each label, of either sign; and labels, at most four times as many."""
+
+
+def new_frame(data, who, **options):
+    """A DataFrame; raise, with a sentence that helps, if there is no pandas."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(
+            f"{who}.to_frame needs pandas: pip install pandas; to_dict needs nothing"
+        ) from error
+    return pandas.DataFrame(data, **options)
 
 
 class FeatureWeight(NamedTuple):

@@ -6,6 +6,7 @@ sequence.
 """
 
 import re
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -186,56 +187,28 @@ def _of_patterns(encoder, tool, syntax):
         ("U", sides[0], patterns.of_labels), ("B", sides[1], patterns.of_transitions),
     ):  # fmt: skip
         letter = letter if syntax == CRFPP else letter.lower()
-        rewrite = _Rewriter(mine, patterns.syntax, syntax)
-        out.append([(letter + new[1:], row) for name, row in pairs for new in rewrite.all_of(name)])
+        all_of = _rewriter(mine, patterns.syntax, syntax)
+        out.append([(letter + new[1:], row) for name, row in pairs for new in all_of(name)])
     return lines, *out
 
 
-class _Rewriter:
-    """Rewrites what patterns wrote with the symbols of another tool.
+def _rewriter(patterns, old, new):
+    """The function that gives the names that a name becomes in another tool's syntax.
 
-    Which part of a string is a token it does not tell: the string is taken apart in every way that a pattern
-    allows, and becomes all that the other tool would write in these cases.
+    What stands for tokens outside of a sequence is replaced, by all that the other tool would write there if
+    it has several symbols for one. (A token that is spelled like such a symbol becomes one, too.)
     """
+    reached = {macro.position for pattern in patterns for macro in pattern.macros}
+    symbols = {}
+    for distance in (*range(min(reached, default=0), 0), *range(1, max(reached, default=0) + 1)):
+        symbols.setdefault(boundary(old, distance), []).append(boundary(new, distance))
+    longest_first = "|".join(map(re.escape, sorted(symbols, key=len, reverse=True)))
 
-    def __init__(self, patterns, old, new):
-        self.patterns, self.old, self.new = patterns, old, new
-        self.hint = boundary(old, 1)[:2]
+    def all_of(name):
+        heads = [p.literals[0] for p in patterns if name.startswith(p.literals[0])]
+        head = max(heads, key=len, default="")
+        parts = re.split(f"({longest_first})", name[len(head) :]) if symbols else [name[len(head) :]]
+        options = (dict.fromkeys(symbols.get(part, [part])) for part in parts)
+        return [head + "".join(chosen) for chosen in product(*options)]
 
-    def all_of(self, name):
-        """The names that one name becomes."""
-        if self.hint not in name:
-            return [name]
-        found = {}
-        for pattern in self.patterns:
-            if name.startswith(pattern.literals[0]):
-                for values in self._taken_apart(pattern, 0, name[len(pattern.literals[0]) :]):
-                    found.update(dict.fromkeys(self._written(pattern, values)))
-        return list(found)
-
-    def _taken_apart(self, pattern, k, rest):
-        """Yield the values of the macros from k on that write ``rest``."""
-        if k == len(pattern.macros):
-            if not rest:
-                yield ()
-            return
-        literal, last = pattern.literals[k + 1], k + 1 == len(pattern.macros)
-        if last:
-            if rest.endswith(literal):
-                yield (rest[: len(rest) - len(literal)],)
-            return
-        at = rest.find(literal)
-        while at >= 0:
-            for values in self._taken_apart(pattern, k + 1, rest[at + len(literal) :]):
-                yield (rest[:at], *values)
-            at = rest.find(literal, at + 1)
-
-    def _written(self, pattern, values):
-        """What the other tool writes, in all ways that the values may mean."""
-        names = [pattern.literals[0]]
-        for macro, value, literal in zip(pattern.macros, values, pattern.literals[1:]):
-            sign = 1 if macro.position > 0 else -1
-            distances = [sign * d for d in range(1, abs(macro.position) + 1)]
-            new = [boundary(self.new, d) for d in distances if boundary(self.old, d) == value] or [value]
-            names = [name + written + literal for name in names for written in dict.fromkeys(new)]
-        return names
+    return all_of

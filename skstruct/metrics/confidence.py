@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._sklearn import final_step
 from ..data.inputs import PLACE, PlaceError
 from ..data.types import Corpus
 from .checks import as_list, check_choice, check_weight, ratio
@@ -231,19 +232,6 @@ def sequence_log_loss(
 # --------------------------------------------------------------------------------------------------
 # Of estimators
 # --------------------------------------------------------------------------------------------------
-def final_step(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """An estimator and its input; of a pipeline its last step and what reaches it."""
-    while True:
-        if hasattr(estimator, "best_estimator_"):
-            estimator = estimator.best_estimator_
-        elif hasattr(estimator, "steps"):
-            for _, step in estimator.steps[:-1]:
-                X = X if step is None or isinstance(step, str) else step.transform(X)
-            estimator = estimator.steps[-1][1]
-        else:
-            return estimator, X
-
-
 def score_calibration(estimator: Any, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
     """The negative expected calibration error of ``predict_marginals``."""
     model, X = final_step(estimator, X)

@@ -310,5 +310,5 @@ class _Training:
 
 @with_callbacks
 def _train(member, run, X, y, **options):
-    """A member's run under the callbacks of the member; the decorator lets go of them."""
+    """Train a member under its callbacks, which the decorator closes."""
     run.train(X, y, member._callback_context(), keep_checkpoint=True, **options)

@@ -153,6 +153,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     classes_: NDArray[Any] = field(init=False)
 
     _saved = saved
+    explained_as = "tree"
 
     def __sklearn_tags__(self) -> Any:
         return sequence_tags(super().__sklearn_tags__())

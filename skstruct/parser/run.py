@@ -1,4 +1,4 @@
-"""A training run of the parser: what epochs, shards and held-out parts need to know of it."""
+"""A training run of the parser: what epochs, shards and held-out sequences need to know of it."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     :class:`StructuredPerceptron`. The bases are trained again by a fit that is resumed, unless they have
     checkpoints of their own.""",
     n_jobs="Threads, for the bases of jackknifing and in prediction. Results do not depend on it.",
-    random_state="Determines the division of the corpus, orders, noise and the held-out part; not the base.",
+    random_state="Determines folds, orders, noise and the held-out sequences; not the base.",
 )
 @dataclass(eq=False, repr=False)
 class KBestReranker(OnlineLearner, BaseEstimator):
@@ -136,6 +136,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     )
 
     _saved = saved
+    explained_as = "lattice"
 
     base_: Any = field(init=False)
     oracle_: float = field(init=False)
@@ -210,7 +211,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         used = np.flatnonzero((lengths > 0) & (True if weight is None else weight > 0.0))
         if used.shape[0] < self.cv:
             raise ValueError(
-                f"cv={self.cv} parts need at least as many sequences that are not empty, got {used.shape[0]}"
+                f"cv={self.cv} folds need at least as many sequences that are not empty, got {used.shape[0]}"
             )
         if continued and self.min_count != self._training.model.features.min_count:
             raise ValueError(
@@ -236,7 +237,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
             return make_task(*given, take(gold, keep), weight), sum(len(gold[i]) for i in keep)
 
         task, n_items = encode(train, (words, tags), None if weight is None else weight[train])
-        # What only the held-out part has stays unknown: its words get numbers no feature knows.
+        # What only held-out sequences have stays unknown: its words get numbers no feature knows.
         held_out = None
         if split:
             held_out = HeldOut(take(X, test), take(y, test), False, encode(test, (dict(words), dict(tags))))

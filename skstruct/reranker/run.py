@@ -1,4 +1,4 @@
-"""A training run of the re-ranker: what epochs and held-out parts need to know of it."""
+"""A training run of the re-ranker: what epochs and held-out sequences need to know of it."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What epochs are judged by: a held-out part of the corpus, a scorer, and early stopping.
+"""What epochs are judged by: held-out sequences, a scorer, and early stopping.
 
 The part is either the user's, ``X_val`` and ``y_val`` of ``fit``, or a share of the corpus that
 ``early_stopping`` takes away from training. After each epoch a scorer sees the estimator as it would be if
@@ -150,7 +150,7 @@ def scored(scoring, estimator, fitted, X, y):
 
 
 class Watch:
-    """Scores each epoch on the held-out part; early stopping keeps the best one.
+    """Scores each epoch on the held-out sequences; early stopping keeps the best one.
 
     Parameters
     ----------

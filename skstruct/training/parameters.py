@@ -299,7 +299,7 @@ class RunParameters(Parameters):
         metadata=parameter(
             "int, RandomState instance or None",
             ["random_state"],
-            "Determines orders, noise and the held-out part.",
+            "Determines orders, noise and the held-out sequences.",
         ),
     )
 

@@ -125,7 +125,7 @@ class Run:
         raise NotImplementedError
 
     def held_out_score(self, model):
-        """How good a finished model is on the held-out part: what ``score`` would return."""
+        """How good a finished model is on the held-out sequences: what ``score`` would return."""
         raise NotImplementedError
 
     def at_rest(self, model):
@@ -174,7 +174,7 @@ class Run:
         warn_unseen(unseen)
 
     def score_epoch(self, model):
-        """The score of the model in training, on the held-out part."""
+        """The score of the model in training, on the held-out sequences."""
         scoring, finished = self.estimator.scoring, self.finished(model)
         if scoring is None:
             return self.held_out_score(finished)
@@ -348,7 +348,7 @@ class Run:
             print(line + self.held_out_text(record), flush=True)
 
     def held_out_text(self, record):
-        """What ``verbose`` prints of the held-out part, if there is one."""
+        """What ``verbose`` prints of the held-out sequences, if there are any."""
         if "validation_score" not in record:
             return ""
         name = self.score_name if self.estimator.scoring is None else "score"

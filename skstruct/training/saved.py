@@ -42,6 +42,8 @@ class SavableModel:
 class SavableLearner(Savable):
     """An estimator whose model is ``_model`` and whose :class:`TrainingState`, if it has one, ``_training``.
 
+    ``explained_as`` says how ``inspection.explain`` takes its scores apart.
+
     The module ``_saved`` says what a structure stores:
 
     - ``model_state(model, writer, name)``: the members that describe the model;

@@ -141,6 +141,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     )
 
     _saved = saved
+    explained_as = "words"
 
     def __sklearn_tags__(self) -> Any:
         return text_tags(super().__sklearn_tags__())

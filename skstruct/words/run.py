@@ -1,4 +1,4 @@
-"""A training run of the word segmenter: what epochs, shards and held-out parts need to know of it."""
+"""A training run of the word segmenter: what epochs, shards and held-out sequences need to know of it."""
 
 import numpy as np
 
@@ -65,5 +65,5 @@ class WordRun(Run):
 
 
 def held_out_texts(pieces, words, given=False):
-    """A held-out part of texts that are cut at their white space."""
+    """Held-out texts, cut at their white space."""
     return HeldOut([" ".join(parts) for parts in pieces], words, given, pieces)

@@ -209,10 +209,10 @@ def test_scores_that_overflow():
 def test_too_few_sequences():
     X, y = corpus(["A", "B"], n=4)
     with pytest.raises(
-        ValueError, match="cv=5 parts need at least as many sequences .* got 4; with a Frozen"
+        ValueError, match="cv=5 folds need at least as many sequences .* got 4; with a Frozen"
     ):
         CalibratedTagger(perceptron()).fit(X, y)
-    with pytest.raises(ValueError, match="cv=2 parts need at least as many sequences .* got 1"):
+    with pytest.raises(ValueError, match="cv=2 folds need at least as many sequences .* got 1"):
         CalibratedTagger(perceptron(), cv=2).fit([["a"], [], ["b"]], [["A"], [], ["A"]], [1.0, 1.0, 0.0])
     frozen = FrozenEstimator(perceptron().fit(X, y))
     assert CalibratedTagger(frozen).fit([["w1"]], [["B"]]).temperature_ > 0.0

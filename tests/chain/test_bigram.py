@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from skstruct.chain.bigram import path_score
+from skstruct.chain.viterbi import path_score
 from skstruct.core.compile import kernel
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value encountered")

@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import model_of
 
-import oracle_training
 import oracles
-from skstruct.chain import bigram as structure
 from skstruct.chain.bigram import new_work
 from skstruct.chain.constraints import constraint_arrays
+from skstruct.chain.epoch import epoch
 from skstruct.chain.model import make_task
 from skstruct.chain.state import final_model, fresh_state
 from skstruct.core.codes import AVERAGES, DONE, PERCEPTRON, VARIANTS
@@ -190,7 +189,7 @@ def visit(world, task, chain, i, noise=QUIET):
     before = world.weights(chain)
     work = new_work(task, len(world.names))
     order = np.array([i])
-    assert structure.epoch(task, order, 0, 1, chain, world.rule, noise, work) == (DONE, 1)
+    assert epoch(task, order, 0, 1, chain, world.rule, noise, work) == (DONE, 1)
     after = world.weights(chain)
     return before, {key: after[key] - before[key] for key in after}, work.stats
 
@@ -249,7 +248,7 @@ def test_a_passive_aggressive_step(seed, kind, L, integers, constrained, variant
         wrong, z = found
         loss = max(0.0, wrong - right + (0.0 if hamming else 1.0))
         vector = oracles.difference(features, y, z)
-        tau = oracle_training.step_size(variant, 0.4, loss, oracles.squared_norm(vector))
+        tau = oracles.step_size(variant, 0.4, loss, oracles.squared_norm(vector))
         assert stats[2] == pytest.approx(loss, abs=1e-9)
         for key, value in change.items():
             assert value == pytest.approx(tau * vector.get(key, 0.0), abs=1e-9)

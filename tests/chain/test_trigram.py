@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
-from skstruct.chain.trigram import Trigrams, trigram_score, viterbi, viterbi_wrong
+from skstruct.chain.viterbi_second import Trigrams, trigram_score, viterbi, viterbi_wrong
 from skstruct.core.compile import kernel
 
 INF = math.inf

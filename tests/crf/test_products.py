@@ -1,5 +1,6 @@
 """The CRF on dense rows of numbers: products of matrices come to what features one by one come to."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -96,6 +97,21 @@ def test_threads_of_blas_are_given_back_by_the_last_who_limits_them():
         inside.append(threads())
         other.__exit__(None, None, None)
         assert (inside, threads()) == ([{1}, {1}], before)
+
+
+def test_rows_are_read_where_they_are():
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((10_000, 200), dtype=np.float32)
+    X = SequenceMatrix(rows, [50] * 200)
+    y = [["A" if row[0] > 0 else "B" for row in rows[i : i + 50]] for i in range(0, len(rows), 50)]
+    crf = L1CRF(max_iter=2, memory=5, random_state=0)
+    crf.fit(X[:2], y[:2])  # compiles
+    tracemalloc.start()
+    try:
+        crf.fit(X, y)
+        assert tracemalloc.get_traced_memory()[1] < 2 * rows.nbytes
+    finally:
+        tracemalloc.stop()
 
 
 def test_float32_is_as_good_as_the_same_values():

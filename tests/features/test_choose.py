@@ -20,7 +20,7 @@ class SetEncoder(BagEncoder):
     """Tokens that are sets of features."""
 
     TOKENS = (frozenset,)
-    kind = frozenset
+    token_type = frozenset
 
     def encode(self, flat, token, grow, like=None):
         """As lists."""

@@ -1,12 +1,10 @@
 """Explanations of every kind of estimator: parts, rivals, and what would have to change."""
 
-import dataclasses
 import json
 import math
 
 import numpy as np
 import pytest
-from inside import model_of, put_model
 from model_cases import fitted
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.model_selection import GridSearchCV
@@ -227,61 +225,6 @@ def test_rerankers_are_explained_node_by_node(base):
     assert rivals > 0
     with pytest.raises(ValueError, match="not in the lattice"):
         explain(reranker, X[0], list("".join(X[0].split())))
-
-
-def changed(model, texts, make):
-    """How many counterfactuals there are; each is true, and no feature of it can be spared."""
-    original, n = model_of(model), 0
-    (weights,) = original.named_weights()
-    rows = dict(zip(weights.names(np.arange(original.entries)), range(original.entries)))
-    for text in texts:
-        explanation = explain(model, text)
-        for t, token in enumerate(explanation.tokens):
-            names = token.counterfactual.features if token.counterfactual else []
-            sets = [names, *([a for a in names if a != b] for b in names if len(names) > 1)] if names else []
-            for k, some in enumerate(sets):
-                value = original.weights.value.copy()
-                for name in some:
-                    value.reshape(-1, original.weights.columns)[rows[name]] = 0.0
-                put_model(
-                    model, dataclasses.replace(original, weights=original.weights._replace(value=value))
-                )
-                same = make(explanation, t) in made(model.predict([text])[0], make)
-                put_model(model, original)
-                assert same == (k > 0)
-                n += k == 0
-    return n
-
-
-def made(words, make):
-    """The places of words, as ``make`` names them."""
-    ends = np.cumsum([0, *map(len, words)]).tolist()
-    if make is decision:
-        return {(t, "start" if t in ends else "inside") for t in range(ends[-1] + 1)}
-    return set(zip(ends, ends[1:]))
-
-
-def decision(explanation, t):
-    return t, explanation.tokens[t].label
-
-
-def word(explanation, t):
-    begin = sum(len(token.token) for token in explanation.tokens[:t])
-    return begin, begin + len(explanation.tokens[t].token)
-
-
-@pytest.mark.parametrize("templates", ["zsz18", "zc14"])
-def test_the_counterfactual_of_word_segmenters(templates):
-    X, y = load_segmentation()
-    segmenter = WordSegmenter(templates, beam_size=4, max_iter=2, random_state=0).fit(X[:20], y[:20])
-    assert changed(segmenter, ["他在北京大学。", *X[20:24]], decision) > 0
-
-
-def test_the_counterfactual_of_rerankers():
-    X, y = load_segmentation()
-    base = Segmenter(StructuredPerceptron("char", max_iter=2, random_state=0))
-    reranker = KBestReranker(base, k=8, cv=3, max_iter=3, random_state=0).fit(X[:40], y[:40])
-    assert changed(reranker, X[40:46], word) > 0
 
 
 def test_frames_and_dicts_hold_everything():

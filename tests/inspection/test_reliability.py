@@ -39,13 +39,16 @@ def test_tokens(pyplot, tagged):
     np.testing.assert_array_equal(display.line_.get_ydata(), display.accuracy)
     assert display.count.sum() == sum(map(len, y))
     assert display.figure_ is display.ax_.figure
-    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["as sure as right", "L1CRF"]
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == [
+        "Perfectly calibrated",
+        "L1CRF",
+    ]
     again = ReliabilityDisplay.from_predictions(
         y, crf.predict_marginals(X), labels=crf.classes_, n_bins=5, ax=display.ax_, name="five", color="red"
     )
     assert again.ax_ is display.ax_ and len(again.confidence) == 5 and again.line_.get_color() == "red"
     names = [text.get_text() for text in again.ax_.get_legend().get_texts()]
-    assert names == ["as sure as right", "L1CRF", "five"]
+    assert names == ["Perfectly calibrated", "L1CRF", "five"]
     pipeline = Pipeline([("same", FunctionTransformer()), ("crf", crf)])
     same = ReliabilityDisplay.from_estimator(pipeline, X, y, ref_line=False, name="p").confidence
     np.testing.assert_array_equal(same, display.confidence)

@@ -8,12 +8,13 @@ import tracemalloc
 import numpy as np
 import pytest
 import sklearn
-from inside import model_of
+from inside import model_of, tokens_of_member
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
+from sklearn.utils import check_random_state
 
 from skstruct import (
     L1CRF,
@@ -25,7 +26,7 @@ from skstruct import (
     StructuredPerceptron,
     WordSegmenter,
 )
-from skstruct.chain import bigram as chain
+from skstruct.chain.epoch import STRUCTURES
 from skstruct.core import store as store_module
 from skstruct.core.averaging import entries
 from skstruct.datasets import make_hmm_sequences
@@ -97,6 +98,26 @@ def test_members_with_few_and_with_many_weights(average, seed):
     assert len({bool(model_of(member).nodes.sparse) for member in fitted.estimators_}) == 2
     assert_average(weights(fitted), [weights(member) for member in fitted.estimators_], average)
     assert fitted.predict(X) == y
+
+
+def test_members_of_a_crf_pass_over_what_they_drew():
+    drawn = np.array([1, 3, 3])
+    assert tokens_of_member(L1CRF(TEMPLATES[:3]), X, Y, drawn) == len(X[1]) + len(X[3])
+    fitted = averager(L1CRF(TEMPLATES[:3], tol=1e-9), 2, bootstrap=True, keep_members=True).fit(X, Y)
+    for member in fitted.estimators_:
+        again = clone(member).fit(X, Y, sample_weight=drawn_by(fitted, member))
+        assert again.objective_ == pytest.approx(member.objective_, rel=1e-6)
+
+
+def drawn_by(fitted, member):
+    """How often a member has drawn each sequence, by the draws as the averager makes them."""
+    random = check_random_state(fitted.random_state)
+    random.randint(2**31 - 1)
+    for each in fitted.estimators_:
+        random.randint(2**31 - 1)
+        counts = np.bincount(random.choice(len(X), len(X), replace=True), minlength=len(X))
+        if each is member:
+            return counts
 
 
 def test_members_are_fits_with_their_seeds():
@@ -182,7 +203,7 @@ def test_members_do_not_pile_up(n_jobs):
 def test_ctrl_c_stops_all_members_at_once(n_jobs, monkeypatch):
     fitted = averager(n_jobs=n_jobs).fit(X, Y)
     before = weights(fitted)
-    epoch, stop = chain.epoch, DeferredInterrupt.stop
+    epoch, stop = STRUCTURES[1].epoch, DeferredInterrupt.stop
     heard, calls, after = threading.Event(), [], []
 
     def counted(*arguments):
@@ -200,7 +221,7 @@ def test_ctrl_c_stops_all_members_at_once(n_jobs, monkeypatch):
         heard.set()
 
     monkeypatch.setattr(loops, "CHUNK_TOKENS", 20)
-    monkeypatch.setattr(chain, "epoch", counted)
+    monkeypatch.setitem(STRUCTURES, 1, STRUCTURES[1]._replace(epoch=counted))
     monkeypatch.setattr(DeferredInterrupt, "stop", told)
     with pytest.raises(KeyboardInterrupt):
         fitted.set_params(estimator__max_iter=50, n_estimators=8).fit(X, Y)
@@ -213,7 +234,7 @@ def test_an_interrupted_fit_goes_on(monkeypatch, tmp_path):
     base = averager(perceptron().set_params(max_iter=4), n_jobs=2)
     expected = weights(clone(base).fit(X, Y))
     monkeypatch.setattr(loops, "CHUNK_TOKENS", 20)
-    epoch, calls = chain.epoch, []
+    epoch, calls = STRUCTURES[1].epoch, []
 
     def counted(*arguments):
         calls.append(1)
@@ -222,7 +243,7 @@ def test_an_interrupted_fit_goes_on(monkeypatch, tmp_path):
         return epoch(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(chain, "epoch", counted)
+        patch.setitem(STRUCTURES, 1, STRUCTURES[1]._replace(epoch=counted))
         with pytest.raises(KeyboardInterrupt):
             clone(base).set_params(checkpoint=tmp_path).fit(X, Y)
     assert os.listdir(tmp_path)

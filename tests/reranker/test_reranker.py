@@ -321,7 +321,7 @@ def test_bad_input_is_named():
     X, y = texts()
     with pytest.raises(ValueError, match="y: sequence 1, position 0: the words must spell"):
         reranker().fit(X[:2], [y[0], [("q", "X")]])
-    with pytest.raises(ValueError, match="cv=3 parts need at least as many sequences .* got 2"):
+    with pytest.raises(ValueError, match="cv=3 folds need at least as many sequences .* got 2"):
         reranker().fit(X[:2], y[:2])
     with pytest.raises(ValueError, match="has no predict_kbest"):
         KBestReranker(Segmenter(KBestReranker(TAGGER))).fit(X, y)

@@ -1,0 +1,339 @@
+"""What `explain` returns: contributions that add up to scores, as text, frame, dict and HTML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from math import fsum, inf, isfinite
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from .arcs import arcs as drawn_arcs
+from .html import LONG, SHORT, Shown, bar, box, cell, escaped, note, table
+from .pictures import Mark, line
+from .weight_tables import new_frame
+
+TOP, MOST = 10, 200
+"""In HTML: contributions listed of a token, others being one line; tokens whose contributions are listed."""
+
+
+class Counterfactual(NamedTuple):
+    """What would have to change.
+
+    Attributes
+    ----------
+    label : object
+        What the model would say instead.
+    features : list of str
+        Features of the token; without all of them the model changes its mind.
+    """
+
+    label: object
+    features: list[str]
+
+
+class _Contributions:
+    """Lists of (feature, contribution), in the attributes that ``_lists`` names, that add up to a score."""
+
+    _lists: ClassVar[dict[str, str]]  # {attribute: what `to_frame` calls it}
+
+    def _parts(self):
+        """(kind, feature, contribution) of all."""
+        lists = self._lists.items()
+        return [(kind, feature, x) for name, kind in lists for feature, x in getattr(self, name)]
+
+    @property
+    def score(self) -> float:
+        """The sum of all contributions."""
+        return fsum(value for _, _, value in self._parts())
+
+    @property
+    def largest(self) -> list[tuple[str, float]]:
+        """All contributions but those of 0, largest first."""
+        parts = [(name, value) for _, name, value in self._parts() if value != 0.0]
+        return sorted(parts, key=lambda part: -abs(part[1]))
+
+    def _as_dict(self):
+        entry = {**vars(self), "score": self.score, "margin": None if self.margin == inf else self.margin}
+        for name, value in entry.items():
+            if isinstance(value, np.ndarray):
+                entry[name] = value.tolist()
+            elif isinstance(value, Counterfactual):
+                entry[name] = value._asdict()
+        return entry
+
+
+@dataclass(frozen=True)
+class TokenExplanation(_Contributions):
+    """What one token adds to the score of a labelling.
+
+    Attributes
+    ----------
+    token, label : object
+    features : list of (str, float)
+        Feature and contribution: its weight for the label, times its value if it has one.
+    transitions : list of (str, float)
+        The same for the transition into the label: the label bigram, the trigram with ``order=2``,
+        transitions conditioned on the observation, and -inf for each constraint that is broken. Empty for
+        the first token, unless a constraint is.
+    runner_up : object
+        The label of this token in the best labelling that gives it another one; None if there is none.
+    margin : float
+        By how much that labelling falls behind in score; negative if it is the better one, inf if
+        there is none.
+    counterfactual : Counterfactual or None
+        Of chain taggers: the smallest set of features of this token whose removal makes the model give it
+        another label, and which label that is. None if no set does, if the model does not give the
+        token this label in the first place, and of segmenters by beam search and re-rankers.
+    """
+
+    token: object
+    label: object
+    features: list[tuple[str, float]]
+    transitions: list[tuple[str, float]]
+    runner_up: object
+    margin: float
+    counterfactual: Counterfactual | None = None
+
+    _lists = {"features": "feature", "transitions": "transition"}
+
+    def _would(self):
+        """What would have to change, as a sentence of HTML."""
+        change = self.counterfactual
+        if change is None:
+            return "The model itself says something else here." if self.margin < 0 else ""
+        names = ", ".join(f"<b>{escaped(name, SHORT)}</b>" for name in change.features[:TOP])
+        if len(change.features) > TOP:
+            names += f" and {len(change.features) - TOP} more"
+        return f"Without {names} it would be {escaped(change.label)}."
+
+
+@dataclass(frozen=True)
+class ArcExplanation(_Contributions):
+    """What speaks for one arc.
+
+    Attributes
+    ----------
+    word : object
+        The token.
+    head : int
+        Position of the head, 1-based; 0 at the root.
+    label : object
+        None without labels.
+    action : str or None
+        The action that makes the arc; None of the root, which is left over.
+    features : list of (str, float)
+        Features of the state before the action, with their weights for it.
+    label_features : list of (str, float)
+        Features of the arc, with their weights for the label.
+    others : dict
+        The scores of the other actions in that state, without labels.
+    runner_up : object
+        The label with the next best score; None if there is no other.
+    margin : float
+        By how much that falls behind; negative if it is the better one, inf if there is no other.
+    """
+
+    word: object
+    head: int
+    label: object
+    action: str | None
+    features: list[tuple[str, float]]
+    label_features: list[tuple[str, float]]
+    others: dict[str, float]
+    runner_up: object
+    margin: float
+
+    _lists = {"features": "action", "label_features": "label"}
+
+
+class _Explained(Shown):
+    """An explanation of several items; a subclass says what stands beside the contributions of each."""
+
+    _columns: ClassVar[tuple[str, ...]]  # of `to_frame`, before kind, feature and contribution
+    _first: ClassVar[int] = 0  # number of the first item
+
+    def _numbered(self):
+        return enumerate(self._items(), self._first)
+
+    def describe(self, top: int = 5) -> str:
+        """The explanation as text, with the ``top`` largest contributions to each token or arc."""
+        lines = self._title()
+        for k, item in self._numbered():
+            parts = item.largest
+            lines.append(self._heading(k, item))
+            lines += [f"    {value:+.3f}  {printable(name)}" for name, value in parts[:top]]
+            if len(parts) > top:
+                lines.append(f"    {fsum(value for _, value in parts[top:]):+.3f}  {len(parts) - top} more")
+        return "\n".join(lines)
+
+    __str__ = describe
+
+    def to_frame(self) -> Any:
+        """The explanation as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each contribution: ``position``, ``token`` and ``label``, or of a tree ``position``
+            counted from 1, ``word``, ``head`` and ``label``; then ``kind`` ("feature" or "transition", of a
+            tree "action" or "label"), ``feature`` and ``contribution``.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        rows = [
+            (k, *(getattr(item, name) for name in self._columns), *part)
+            for k, item in self._numbered()
+            for part in item._parts()
+        ]
+        names = ["position", *self._columns, "kind", "feature", "contribution"]
+        columns = dict(zip(names, map(list, zip(*rows)))) if rows else {name: [] for name in names}
+        return new_frame(columns, type(self).__name__)
+
+    def _details(self, heading):
+        """What each item's contributions are, as a list of HTML; and a note if there are too many items."""
+        listed = [(k, item, item.largest) for k, item in list(self._numbered())[:MOST]]
+        finite = [abs(x) for _, _, parts in listed for _, x in parts if isfinite(x)]
+        largest, more = max(finite, default=0.0), len(self._items()) - len(listed)
+        rest = f"{more:,} more {self._columns[0]}s; to_frame() has all of them"
+        found = [_contributions(heading(k, item), item, parts, largest) for k, item, parts in listed]
+        return found, note(rest) if more else ""
+
+
+def _contributions(heading, item, parts, largest):
+    """Bars that add up to a score, under a line that opens them; ``parts``: (name, value), largest first."""
+    rows = [(escaped(name, LONG), value) for name, value in parts[:TOP]]
+    if len(parts) > TOP:
+        rows.append((f"<i>{len(parts) - TOP} more</i>", fsum(value for _, value in parts[TOP:])))
+    cells = [(cell(bar(value, largest)), cell(f"{value:+.3f}", "number"), cell(name)) for name, value in rows]
+    total = cell(""), cell(f"<b>{item.score:+.3f}</b>", "number"), cell("all together")
+    would = item._would() if isinstance(item, TokenExplanation) else ""
+    below = note(would) if would else ""
+    return f"<details><summary>{heading}</summary>{table([*cells, total])}{below}</details>"
+
+
+@dataclass(frozen=True)
+class Explanation(_Explained):
+    """Why a labelling has the score it has; ``print`` shows the essence, a notebook a picture.
+
+    Attributes
+    ----------
+    labels : list
+        The labelling explained.
+    score : float
+        Its score, the sum of everything in ``tokens``; -inf if it breaks a constraint.
+    tokens : list of TokenExplanation
+    segments : list of (int, int, str) or None
+        First token, end and type of each segment or word; None if labels do not spell segments.
+    """
+
+    labels: list[Any]
+    score: float
+    tokens: list[TokenExplanation]
+    segments: list[tuple[int, int, str]] | None = None
+
+    _columns = "token", "label"
+
+    def _items(self):
+        return self.tokens
+
+    def _title(self):
+        return [f"score {self.score:+.3f}"]
+
+    def _heading(self, t, token):
+        text = repr(token.token)
+        short = printable(text if len(text) <= 40 else text[:37] + "...")
+        rival = "no other label is possible"
+        if token.margin < inf:
+            rival = f"{printable(str(token.runner_up))} instead: {-token.margin:+.3f}"
+        return f"{t} {short} -> {printable(str(token.label))} ({token.score:+.3f}; {rival})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as dicts and lists, all contributions included.
+
+        Returns
+        -------
+        dict
+            ``labels``, ``score``, ``segments``, and ``tokens``, a list of dicts with the attributes of
+            `TokenExplanation` and its ``score``. Tokens that are arrays become lists, a margin of inf None.
+        """
+        tokens = [token._as_dict() for token in self.tokens]
+        return {"labels": self.labels, "score": self.score, "segments": self.segments, "tokens": tokens}
+
+    def _repr_html_(self) -> str:
+        """The sequence, and for each token bars; tokens of no segment are folded."""
+        chunks = self.segments is not None
+        marks = [Mark(t, t + 1, str(token.label)) for t, token in enumerate(self.tokens)]
+        if chunks:
+            marks = [Mark(*segment) for segment in self.segments]
+        lines, rest = self._details(_heading_of_token)
+        details = ""
+        for outside, run in groupby(enumerate(lines), lambda each: chunks and self.labels[each[0]] == "O"):
+            places, shown = zip(*run)
+            details += self._folded(places, shown) if outside and len(places) > 1 else "".join(shown)
+        sequence = line([token.token for token in self.tokens], marks)
+        return box(sequence + note(f"score {self.score:+.3f}") + details + rest)
+
+    def _folded(self, places, shown):
+        words = " ".join(escaped(self.tokens[t].token, SHORT // 4) for t in places[:TOP])
+        words += " …" * (len(places) > TOP)
+        heading = f"{places[0]}–{places[-1]} {words} → <b>O</b>"
+        return f"<details><summary>{heading}</summary>{''.join(shown)}</details>"
+
+
+def _heading_of_token(t, token):
+    heading = f"{t} {escaped(token.token)} → <b>{escaped(token.label)}</b> {token.score:+.3f}"
+    if token.margin < inf:
+        heading += f" ({escaped(token.runner_up)} instead: {-token.margin:+.3f})"
+    return heading
+
+
+@dataclass(frozen=True)
+class TreeExplanation(_Explained):
+    """Why a tree has its arcs; ``print`` shows the essence.
+
+    Attributes
+    ----------
+    tree : list of (head, label), or of heads
+    arcs : list of ArcExplanation
+        One for each word.
+    """
+
+    tree: list[Any]
+    arcs: list[ArcExplanation]
+
+    _columns = "word", "head", "label"
+    _first = 1
+
+    def _items(self):
+        return self.arcs
+
+    def _title(self):
+        return []
+
+    def _heading(self, k, arc):
+        word, label = printable(repr(arc.word)), printable(str(arc.label))
+        return f"{k} {word} <- {arc.head} {label} ({arc.score:+.3f})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as dicts, lists, strings and numbers."""
+        return {"tree": self.tree, "arcs": [arc._as_dict() for arc in self.arcs]}
+
+    def _repr_html_(self) -> str:
+        lines, rest = self._details(_heading_of_arc)
+        tree = [arc.head for arc in self.arcs], [arc.label for arc in self.arcs]
+        return box(drawn_arcs([arc.word for arc in self.arcs], tree) + "".join(lines) + rest)
+
+
+def _heading_of_arc(k, arc):
+    label = "" if arc.label is None else f"<b>{escaped(arc.label)}</b> "
+    return f"{k} {escaped(arc.word)} ← {arc.head} {label}{arc.score:+.3f}"
+
+
+def printable(text):
+    """``text`` on one line: what does not print, such as a newline, is escaped."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -1,0 +1,353 @@
+"""Pictures of pairs of labels: which was taken for which, and which follows which."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import ConfusionMatrixDisplay
+
+from ..data.inputs import as_sequences, check_same_lengths, lengths_of
+from ..data.types import Corpus
+from ..metrics.checks import check_choice
+from .feature_lists import chain_of, transition_weights
+from .plotting import check_matplotlib
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Normalize = Literal["true", "pred", "all"]
+
+
+class _LabelMatrix(ConfusionMatrixDisplay):
+    """A heat map with the names of labels, whatever they are."""
+
+    confusion_matrix: NDArray[Any]
+    im_: Any
+    text_: NDArray[Any] | None
+    ax_: Any
+    figure_: Any
+
+    def _draw(self, rows, columns, xlabel, ylabel, **options):
+        """Draw the matrix; names that are long are cut, and none is taken for mathematics."""
+        check_matplotlib(type(self).__name__)
+        super().plot(text_kw={"fontsize": "small"}, **options)
+        for place, text in np.ndenumerate(self.text_) if self.text_ is not None else ():
+            red, green, blue, _ = self.im_.cmap(self.im_.norm(self.confusion_matrix[place]))
+            text.set_color("white" if 0.3 * red + 0.6 * green + 0.1 * blue < 0.5 else "black")
+        names = [[_short(str(name)) for name in each] for each in (columns, rows)]
+        style = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+        self.ax_.set_xticks(range(len(names[0])), names[0], **style)
+        self.ax_.set_yticks(range(len(names[1])), names[1])
+        self.ax_.set(xlabel=xlabel, ylabel=ylabel)
+        return self
+
+
+def _short(name):
+    name = name if len(name) <= 20 else name[:19] + "…"
+    return name.replace("$", r"\$")
+
+
+class LabelConfusionDisplay(_LabelMatrix):
+    """Confusion matrix of the labels of tokens; rows are gold, columns predicted.
+
+    As scikit-learn's ``ConfusionMatrixDisplay``, for sequences. Use :meth:`from_estimator` or
+    :meth:`from_predictions`.
+
+    Parameters
+    ----------
+    confusion_matrix : ndarray of shape (n_labels, n_labels)
+    display_labels : list, optional
+        By default numbers.
+
+    Attributes
+    ----------
+    im_ : matplotlib AxesImage
+    text_ : ndarray of matplotlib Text, or None
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    """
+
+    def plot(
+        self,
+        *,
+        ax: Any = None,
+        include_values: bool = True,
+        values_format: str | None = None,
+        cmap: Any = "viridis",
+        colorbar: bool = True,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the matrix.
+
+        Parameters
+        ----------
+        ax, include_values, cmap, colorbar
+            As of scikit-learn's display.
+        values_format : str, optional
+            By default ``"d"`` for counts and ``".2f"`` for shares.
+        **kwargs
+            For ``Axes.imshow``.
+
+        Returns
+        -------
+        LabelConfusionDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        matrix = np.asarray(self.confusion_matrix)
+        names = range(len(matrix)) if self.display_labels is None else self.display_labels
+        form = "d" if np.issubdtype(matrix.dtype, np.integer) else ".2f"
+        return self._draw(
+            names, names, "predicted label", "gold label", ax=ax, include_values=include_values, cmap=cmap,
+            values_format=form if values_format is None else values_format, colorbar=colorbar, im_kw=kwargs,
+        )  # fmt: skip
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Corpus,
+        y: Corpus,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw what a fitted model confuses.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            That predicts labels of tokens.
+        X, y
+            As of its ``fit``.
+        **kwargs
+            As of :meth:`from_predictions`.
+
+        Returns
+        -------
+        LabelConfusionDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed; before anything is computed.
+        ValueError
+            As of :meth:`from_predictions`.
+        """
+        check_matplotlib(cls.__name__)
+        return cls.from_predictions(y, estimator.predict(X), **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Corpus,
+        y_pred: Corpus,
+        *,
+        labels: ArrayLike | None = None,
+        normalize: Normalize | None = None,
+        errors_only: bool = False,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw what was confused.
+
+        Parameters
+        ----------
+        y_true, y_pred : lists of label sequences
+            Tokens whose gold label is None do not count.
+        labels : list, optional
+            Which labels are drawn, in which order; others are left out. By default all, sorted.
+        normalize : {"true", "pred", "all"}, optional
+            Shares of the gold labels, the predicted ones or all tokens instead of counts.
+        errors_only : bool, default=False
+            Leave out the diagonal, whose numbers are so much larger.
+        ax, **kwargs
+            As of :meth:`plot`.
+
+        Returns
+        -------
+        LabelConfusionDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If the lengths differ; the message names the sequence. If no token has a label.
+
+        Examples
+        --------
+        >>> from skstruct.inspection import LabelConfusionDisplay
+        >>> y_true, y_pred = [["D", "N", "V"], ["D", "N"]], [["D", "V", "V"], ["D", "N"]]
+        >>> display = LabelConfusionDisplay.from_predictions(y_true, y_pred)  # doctest: +SKIP
+        """
+        check_matplotlib(cls.__name__)
+        check_choice("normalize", normalize, (None, "true", "pred", "all"))
+        matrix, names = _counts(y_true, y_pred, labels)
+        if normalize is not None:
+            axis = {"true": 1, "pred": 0, "all": None}[normalize]
+            matrix = matrix / np.maximum(matrix.sum(axis=axis, keepdims=True), 1)
+        if errors_only:
+            np.fill_diagonal(matrix, 0)
+        return cls(matrix, display_labels=names).plot(ax=ax, **kwargs)
+
+
+def _counts(y_true, y_pred, labels):
+    """(counts by gold and predicted label, labels)."""
+    y_true = as_sequences(y_true, "y_true", "label")
+    y_pred = as_sequences(y_pred, "y_pred", "label")
+    check_same_lengths(lengths_of(y_true), lengths_of(y_pred), ("y_true", "y_pred"))
+    pairs = [(a, b) for t, p in zip(y_true, y_pred) for a, b in zip(t, p) if a is not None]
+    names = dict.fromkeys(label for pair in pairs for label in pair) if labels is None else list(labels)
+    if labels is None:
+        try:
+            names = sorted(names)
+        except TypeError:
+            names = sorted(names, key=str)
+    if not names:
+        raise ValueError("no token has a label, or labels is empty")
+    ids = {name: k for k, name in enumerate(names)}
+    matrix = np.zeros((len(names),) * 2, np.int64)
+    for a, b in pairs:
+        if a in ids and b in ids:
+            matrix[ids[a], ids[b]] += 1
+    return matrix, names
+
+
+class TransitionDisplay(_LabelMatrix):
+    """The weights of label bigrams as a heat map, with start, end and constraints.
+
+    Use :meth:`from_estimator`. A row is a label, or the start of a sequence; a column what follows it, a
+    label or the end. What constraints forbid is crossed out.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_labels, n_labels)
+        ``[previous, next]``.
+    labels : list
+    allowed : ndarray of shape (n_labels + 1, n_labels + 1), bool, optional
+        Whether a label (row) may be followed by another (column); the last row is the start, the last column
+        the end. By default everything is allowed.
+
+    Attributes
+    ----------
+    im_ : matplotlib AxesImage
+    text_ : ndarray of matplotlib Text, or None
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    """
+
+    def __init__(
+        self,
+        weights: NDArray[np.float64],
+        labels: list[Any],
+        *,
+        allowed: NDArray[np.bool_] | None = None,
+    ) -> None:
+        self.weights = weights
+        self.labels = labels
+        self.allowed = allowed
+
+    def plot(
+        self,
+        *,
+        ax: Any = None,
+        include_values: bool | None = None,
+        values_format: str = ".1f",
+        cmap: Any = "RdBu",
+        colorbar: bool = True,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the heat map.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            By default those of a new figure.
+        include_values : bool, optional
+            Write the weights into the cells; by default with at most 15 labels.
+        values_format : str, default=".1f"
+        cmap : str or matplotlib Colormap, default="RdBu"
+            Zero is in its middle.
+        colorbar : bool, default=True
+        **kwargs
+            For ``Axes.imshow``.
+
+        Returns
+        -------
+        TransitionDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        n = len(self.labels)
+        values, known = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1), np.bool_)
+        values[:n, :n], known[:n, :n] = self.weights, True  # start and end have no weights of their own
+        allowed = np.ones_like(known) if self.allowed is None else self.allowed.copy()
+        self.confusion_matrix, self.display_labels = values, None
+        largest = float(np.abs(values).max(initial=0.0)) or 1.0
+        rows, columns = [*self.labels, "(start)"], [*self.labels, "(end)"]
+        written = include_values is not False and (include_values is True or n <= 15)
+        self._draw(
+            rows, columns, "next label", "label", ax=ax, include_values=written, values_format=values_format,
+            cmap=cmap, colorbar=colorbar, im_kw={"vmin": -largest, "vmax": largest, **kwargs},
+        )  # fmt: skip
+        ax, self.text_ = self.ax_, self._only(known & allowed)
+        allowed[n, n] = True  # an empty sequence: nothing to say
+        crossed = np.argwhere(~allowed)
+        if len(crossed):
+            ax.plot(crossed[:, 1], crossed[:, 0], "x", color="0.45", markersize=5, label="forbidden")
+        ax.axhline(n - 0.5, color="0.6", linewidth=0.8)
+        ax.axvline(n - 0.5, color="0.6", linewidth=0.8)
+        return self
+
+    def _only(self, shown):
+        """The texts of the cells that are ``shown``; the others are removed, and None."""
+        for place in zip(*np.nonzero(~shown)) if self.text_ is not None else ():
+            self.text_[place].remove()
+            self.text_[place] = None
+        return self.text_
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the transitions of a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            A chain tagger, or one inside of a ``Segmenter``, an average, a mixture, a ``Pipeline`` ...
+        ax, **kwargs
+            As of :meth:`plot`.
+
+        Returns
+        -------
+        TransitionDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed; before anything is computed.
+        TypeError
+            If the estimator has no label transitions.
+
+        Examples
+        --------
+        >>> from skstruct import StructuredPerceptron
+        >>> from skstruct.inspection import TransitionDisplay
+        >>> X, y = [["Ada", "wrote"], ["the", "end"]], [["B-PER", "O"], ["O", "O"]]
+        >>> tagger = StructuredPerceptron(constraints="BIO", random_state=0).fit(X, y)
+        >>> display = TransitionDisplay.from_estimator(tagger)  # doctest: +SKIP
+        """
+        check_matplotlib(cls.__name__)
+        weights = transition_weights(estimator)
+        start, between, end = chain_of(estimator).constraints
+        n = len(start)
+        allowed = np.ones((n + 1, n + 1), np.bool_)
+        allowed[:n, :n], allowed[n, :n], allowed[:n, n] = between == 0.0, start == 0.0, end == 0.0
+        display = cls(np.asarray(weights), list(weights.labels or []), allowed=allowed)
+        return display.plot(ax=ax, **kwargs)
