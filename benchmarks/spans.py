@@ -6,14 +6,17 @@ figure is a mean over seeds.
 """
 
 import argparse
+import multiprocessing
+import pathlib
 import random
-import resource
 import statistics
 import sys
+import tempfile
 import textwrap
 import time
 import warnings
 
+import skstruct
 from benchmarks.common import load_esp, table
 from skstruct import BaggingShuffleAverager, CalibratedTagger, SpanTagger, StructuredPerceptron
 from skstruct.data.schemes import labels_to_spans
@@ -159,9 +162,7 @@ def alignment(train, test, seeds, share=0.15):
     cases = {f'align="{align}"': align for align in ("nearest", "expand", "unknown", "contract")}
     for name, align in cases.items():
         yield name, f"{mean_f1(shifted, test, seeds, average, align=align, overlap='longest'):.4f}"
-    off = [
-        {(text, position) for text, position, _, problem, _ in SpanTagger().alignment_report(*shifted).moves}
-    ][0]
+    off = {(text, position) for text, position, *_ in SpanTagger().alignment_report(*shifted).moves}
     left = [[s for k, s in enumerate(spans) if (i, k) not in off] for i, spans in enumerate(shifted[1])]
     yield "moved spans left out", f"{mean_f1((X, left), test, seeds, average):.4f}"
 
@@ -224,17 +225,29 @@ def speed(train, test, characters, repeat):
 
 
 def memory(train, test, characters):
-    """What ``predict`` takes at its peak, above what there was."""
-    model = SpanTagger(perceptron(0)).fit(*train)
-    text = test[0][0]
+    """What ``predict`` takes at its peak, above what a process with model and texts takes."""
     texts = test[0] * (characters // sum(map(len, test[0])) + 1)
-    model.predict([text])
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "model")
+        SpanTagger(perceptron(0)).fit(*train).save(path, training=False)
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            megabytes = pool.apply(_peak, (path, texts))
+    yield f"{sum(map(len, texts)):,} characters", f"{megabytes:.0f} MB"
+
+
+def _peak(path, texts):
+    model = skstruct.load(path)
+    model.predict(texts[:10])
+    pathlib.Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak so far
+    before = _resident("VmRSS")
     model.predict(texts)
-    yield (
-        f"{sum(map(len, texts)):,} characters",
-        f"{(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024:.0f} MB",
-    )
+    return _resident("VmHWM") - before
+
+
+def _resident(name):
+    """A line of the memory of this process, in MB."""
+    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(name)) / 1024
 
 
 PARTS = {

@@ -2,7 +2,9 @@
 
 import pathlib
 
-FIRST = ("quick_start", "word_segmenter", "parse", "trained_model", "switching", "grid_search")
+FIRST = (
+    "quick_start", "annotation_loop", "word_segmenter", "parse", "trained_model", "switching", "grid_search",
+)  # fmt: skip
 
 
 def is_study(path):

@@ -11,7 +11,7 @@ import joblib
 import pytest
 from model_cases import ALL_CASES, fitted
 
-from skstruct import StructuredPerceptron
+from skstruct import SpanTagger, StructuredPerceptron
 from skstruct.datasets import load_chunking, load_tagging
 
 SERVE = pathlib.Path(__file__).resolve().parent.parent / "examples" / "serve.py"
@@ -75,6 +75,21 @@ def test_the_program_of_the_page_runs(serve, tmp_path, monkeypatch):
         servers[0].shutdown()
         servers[0].server_close()
     assert answer == model.predict(X[:2])
+
+
+def test_texts_are_served(serve):
+    X = ["🚒 Ann met Bob.", "Bob met Ann"]
+    y = [[(2, 5, "PER"), (10, 13, "PER")], [(0, 3, "PER"), (8, 11, "PER")]]
+    model = SpanTagger(StructuredPerceptron(random_state=0)).fit(X, y)
+    server = serve.service(model)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        found, error = serve.ask(server.server_address, [X, [3]])
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert found == [[list(span) for span in spans] for spans in y]
+    assert error == {"error": "X: sequence 0: expected a text (str), got int 3"}
 
 
 def test_the_service_needs_no_matplotlib(monkeypatch):

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 from skstruct import L1CRF, StructuredPerceptron
 from skstruct.cli import main
 from skstruct.data.inputs import PlaceError
-from skstruct.datasets import load_chunking, load_entities, read_columns
+from skstruct.datasets import columns_to_spans, load_chunking, load_entities, read_columns, write_spans
 from skstruct.formats.writers import write_columns
 from skstruct.interchange import save_crfsuite
 from skstruct.metrics import SCORERS
@@ -36,6 +36,8 @@ def names_for(page, folder):
             sentences, labels = (each[part] for each in load_chunking())
             rows = [[(*token, label) for token, label in zip(*pair)] for pair in zip(sentences, labels)]
             write_columns(rows, folder / name)
+        texts, spans = columns_to_spans(*load_entities())
+        write_spans(folder / "notes.jsonl", texts, spans)
         return {}
     sentences, labels = load_entities()
     X = [[{"word": word, "tag": tag} for word, tag in sentence] for sentence in sentences]

@@ -31,6 +31,7 @@ EXPECTED = {
     "parameter_mixing.py": ["nonzero", "errors added"],
     "word_vectors.py": ["| templates |", "| and clusters |", "| and vectors |", "a cluster: "],
     "serve.py": ["threads: 200 requests", "one worker: 200 requests", "0 differ"],
+    "annotation_loop.py": ["Trained on 40 texts", "Probability from 0.9", "to add", "micro avg"],
     "grid_search.py": ["mean F1", "Best parameters:", "tagger__penalty", "held-out"],
 }
 
@@ -64,6 +65,7 @@ def test_every_example_is_listed():
         pytest.param("activities.py", marks=pytest.mark.slow),
         "look_inside.py",
         pytest.param("serve.py", marks=pytest.mark.slow),
+        pytest.param("annotation_loop.py", marks=pytest.mark.slow),
         pytest.param("letters.py", marks=pytest.mark.slow),
         pytest.param("any_classifier.py", marks=pytest.mark.slow),
         pytest.param("chunk_columns.py", marks=pytest.mark.slow),

@@ -17,7 +17,7 @@ import numpy as np
 from ..core.codes import NO_NOISE
 from ..core.compile import inline, kernel, spliced
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
-from ..core.penalties import is_lazy, owes
+from ..core.penalties import has_lazy_penalty, is_lazy
 from ..core.rules import Difference, new_difference
 from ..core.store import Clock, Store
 from ..features.encoded import Bag, Dense, Grid
@@ -146,7 +146,7 @@ def is_plain(chain, rule, noise):
 def lists_rows(chain, rule, noise):
     """Whether training under these lists dense rows of numbers feature by feature."""
     noisy = noise.feature != NO_NOISE or noise.token_below > 0
-    return bool(chain.nodes.sparse or owes(rule) or noisy)
+    return bool(chain.nodes.sparse or has_lazy_penalty(rule) or noisy)
 
 
 @spliced

@@ -15,7 +15,7 @@ import numpy as np
 from ..core.codes import NO_AVERAGE, NO_NOISE
 from ..core.compile import inline, spliced
 from ..core.noise import QUIET
-from ..core.penalties import decay, is_free, owes
+from ..core.penalties import decay, has_lazy_penalty, keeps_untouched_weights
 from ..core.rules import Difference, clear, emit, step_size
 from ..core.store import READ_ONLY, Clock, tick
 from ..features.encoded import Bag
@@ -69,7 +69,7 @@ def serves(task, chain, rule, noise):
     noisy = noise.feature != NO_NOISE or noise.edge != NO_NOISE or noise.token_below > 0
     stores = chain.nodes, chain.edges, getattr(chain, "trigrams", chain.edges)
     full = not any(store.sparse for store in stores)
-    return full and not (noisy or owes(rule) or task.dense or task.edges.row.shape[0])
+    return full and not (noisy or has_lazy_penalty(rule) or task.dense or task.edges.row.shape[0])
 
 
 def corpus_of(task):
@@ -329,7 +329,7 @@ def learn(x, i, T, loss, weights, rule, trigrams, work):
         apply(difference, mid, last, R, weights, rule, weights.edges, weights.edge_moment, tau)
         if len(trigrams) > 0:
             apply(difference, last, end, R + L, weights, rule, trigrams.value, trigrams.moment, tau)
-            if is_free(rule):  # else all are read again
+            if keeps_untouched_weights(rule):  # else all are read again
                 for entry in range(last, end):
                     refresh_trigrams(weights, difference.row[entry] - (R + L), np.int64(1), trigrams)
         clear(difference)

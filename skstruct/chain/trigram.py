@@ -17,7 +17,7 @@ import numpy as np
 from ..core.codes import NO_NOISE
 from ..core.compile import inline
 from ..core.noise import EDGE_STREAM, factor
-from ..core.penalties import is_free
+from ..core.penalties import keeps_untouched_weights
 from ..core.rules import Difference, emit, new_difference
 from ..core.store import Clock, Store
 from . import lean
@@ -118,8 +118,8 @@ def _item(k, L):
 def is_steady(rule, noise):
     """Whether the scores of trigrams change with their weights only, not with every step."""
     if len(noise) == 0:
-        return is_free(rule)
-    return is_free(rule) and noise.edge == NO_NOISE
+        return keeps_untouched_weights(rule)
+    return keeps_untouched_weights(rule) and noise.edge == NO_NOISE
 
 
 # --------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import warnings
 from sklearn.exceptions import ConvergenceWarning
 
 from ..data.schemes import labels_to_words, words_to_labels
+from ..datasets.columns import spans_to_columns
 from ..features.templates import resolve_templates
 from .common import CommandError
 from .corpus import layout_of, read_all
@@ -38,6 +39,8 @@ class Corpus:
         if layout.format == "segmented":
             self.words = y
             X, y = [list(text) for text in X], [words_to_labels(words, "BMES") for words in y]
+        elif layout.format == "spans":
+            X, y = spans_to_columns(X, y)
         self.X, self.y = X, y
         self.n_tokens = sum(map(len, X))
 
@@ -140,7 +143,7 @@ def memory_of(side, algorithm, train, features, arguments, options):
         "side": side, "algorithm": algorithm, "train": train, "features": features, "options": options,
         "reading": {
             name: getattr(arguments, name)
-            for name in ("format", "tokens", "label", "separator", "comment", "encoding")
+            for name in ("format", "tokens", "label", "separator", "comment", "encoding", "read")
         },
     }  # fmt: skip
     code = "from skstruct.cli import contest; contest.child()"

@@ -7,11 +7,9 @@ guessed from the name of a file, or else from its first lines. What a model read
 """
 
 import os
-import re
-from collections import Counter
 from typing import NamedTuple
 
-from ..data.inputs import LABELS, TREES, WORDS
+from ..data.inputs import LABELS, SPANS, TREES, WORDS
 from ..formats.readers import (
     CONLLU_FIELDS,
     as_head,
@@ -20,20 +18,13 @@ from ..formats.readers import (
     iter_columns,
     iter_conllu,
 )
-from ..formats.text_files import numbered_lines, split_cells
-from .common import CommandError, counted, tell, warn
+from ..formats.text_files import numbered_lines
+from .common import CommandError, counted, tell
+from .file_formats import EXTENSIONS, guess, is_conllu, warn_of_columns
 from .lines import PEEK
 from .notices import Notices
-
-_EXTENSIONS = {
-    ".conllu": "conllu", ".conllx": "conllu",
-    ".conll": "columns", ".bio": "columns", ".iob": "columns", ".iob2": "columns", ".crf": "columns",
-    ".seg": "segmented", ".segmented": "segmented",
-}  # fmt: skip
-
-
-_ENOUGH = 10
-"""Lines from which on text that looks like columns is remarkable."""
+from .texts import are_annotated, reading_of
+from .texts import batches as batches_of_texts
 
 
 class _Task(NamedTuple):
@@ -51,6 +42,7 @@ _TABLE = "columns or CoNLL-U", ("columns", "conllu")
 _TASKS = {
     LABELS: _Task("tagger", *_TABLE, ("form",), "xpos", -1),
     WORDS: _Task("segmenter", "text", ("segmented",)),
+    SPANS: _Task("span tagger", "annotated texts", ("spans",)),
     TREES: _Task("parser", *_TABLE, ("form", "xpos"), ("head", "deprel"), (-2, -1)),
 }
 
@@ -63,6 +55,7 @@ class Layout(NamedTuple):
     label: object  # int or name of a field; of trees two of them
     separator: str | None
     comment: str | None
+    reading: dict | None = None  # of annotated texts: the options of `read_spans`
 
 
 class Sentence(NamedTuple):
@@ -109,44 +102,6 @@ def inputs_of(model, format=None):
 # --------------------------------------------------------------------------------------------------
 # Formats
 # --------------------------------------------------------------------------------------------------
-def _is_conllu(line):
-    cells = line.split("\t")
-    return len(cells) == 10 and re.fullmatch(r"\d+([-.]\d+)?", cells[0]) is not None
-
-
-def _guess(source, separator):
-    """The format that the first lines look like."""
-    lines = source.peek()
-    rows = [line for line in lines if not line.startswith("# ")] or lines
-    if not rows:
-        raise CommandError(f"{source.name}: the file is empty")
-    if _is_conllu(rows[0]):
-        return "conllu"
-    widths = Counter(len(split_cells(line, separator)) for line in rows)
-    tabs = Counter(line.count("\t") + 1 for line in rows)
-    if _are_columns(widths) or (separator is None and _are_columns(tabs)):
-        return "columns"  # whose reader asks for the separator where only tabs make the lines equal
-    if len(widths) > 1:
-        return "segmented"
-    raise CommandError(f"{source.name}: cannot tell the format from the content; say --format")
-
-
-def _are_columns(widths):
-    """Whether lines of so many cells look like columns."""
-    n_lines, (width, n) = widths.total(), widths.most_common(1)[0]
-    # A few odd lines among columns are mistakes, which the reader will name, and not sentences.
-    return n_lines > 1 and width > 1 and 4 * n >= 3 * n_lines
-
-
-def _warn_of_columns(source):
-    """Warn of a file for a segmenter that looks like columns: every line would be a sentence."""
-    if source.path is None:  # who writes to a pipe line by line need not wait for a guess
-        return
-    widths = Counter(len(split_cells(line, None)) for line in source.peek(PEEK))
-    if widths.total() >= _ENOUGH and _are_columns(widths):
-        warn(f"{source.name}: looks like columns; a segmenter takes each line for a sentence")
-
-
 def layout_of(arguments, source, inputs=None, task=LABELS):
     """The `Layout` of a source, from the options and, where they are silent, name and content.
 
@@ -163,13 +118,17 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
     trees = (task if inputs is None else inputs.task) == TREES
     task = _TASKS[task if inputs is None else inputs.task]
     name = (source.path or "").removesuffix(".gz")
-    chosen = arguments.format or _EXTENSIONS.get(os.path.splitext(name)[1].lower())
+    chosen = arguments.format or EXTENSIONS.get(os.path.splitext(name)[1].lower())
+    if chosen is None and (inputs is None or inputs.task == SPANS) and are_annotated(source):
+        chosen = "spans"
     if inputs is None and chosen is None:
-        chosen = task.formats[0] if len(task.formats) == 1 else _guess(source, arguments.separator)
+        chosen = task.formats[0] if len(task.formats) == 1 else guess(source, arguments.separator)
         tell(f"{source.name}: read as {chosen}; --format would say otherwise")
+    elif inputs is not None and inputs.task == SPANS:
+        _check_format(task, chosen or "plain text", source, task.formats)
     elif chosen is None and task.formats == ("segmented",):
         chosen = "segmented"
-        _warn_of_columns(source)
+        warn_of_columns(source)
     elif inputs is not None:
         _check_format(task, chosen, source, ("crfsuite",) if inputs.token is dict else task.formats)
         first = source.peek(1) if chosen is None else []
@@ -179,12 +138,17 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
                 break
             first = more
         if chosen is None:
-            chosen = "conllu" if first and _is_conllu(first[-1]) else "columns"
+            chosen = "conllu" if first and is_conllu(first[-1]) else "columns"
     if inputs is None and task is not _TASKS[LABELS]:
         _check_format(task, chosen, source, task.formats)
     tokens, label = arguments.tokens, arguments.label
-    if chosen == "crfsuite" and (tokens, label, arguments.separator, arguments.comment) != (None,) * 4:
-        arguments.usage_error("--tokens, --label, --separator and --comment are not for data of CRFsuite")
+    not_for = {"crfsuite": "data of CRFsuite", "spans": "annotated texts"}.get(chosen)
+    if not_for and (tokens, label, arguments.separator, arguments.comment) != (None,) * 4:
+        arguments.usage_error(f"--tokens, --label, --separator and --comment are not for {not_for}")
+    if chosen == "spans":
+        return Layout(chosen, None, None, None, None, reading_of(arguments))
+    if arguments.read:
+        arguments.usage_error("--read is for annotated texts")
     if trees and label is not None:
         arguments.usage_error("--label is for taggers; of a parser it is the head and its label, always")
     numbers = tokens is None or all(isinstance(t, int) for t in tokens)
@@ -206,7 +170,7 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
 
 def _check_format(task, chosen, source, formats):
     if chosen not in (None, *formats):
-        found = "segmented text" if chosen == "segmented" else chosen
+        found = {"segmented": "segmented text", "spans": "annotated texts"}.get(chosen, chosen)
         raise CommandError(f"{source.name}: the model is a {task.who} and reads {task.reads}, not {found}")
 
 
@@ -354,7 +318,8 @@ def _conllu(source, layout, inputs, labels):
 def read_all(source, layout, inputs=None):
     """A whole corpus: (X, y, numbers); ``numbers`` has the line of each token, sequence by sequence.
 
-    Of segmented text X holds raw texts and y their words; for a parser y holds (head, label).
+    Of segmented text X holds raw texts and y their words; for a parser y holds (head, label). Of annotated
+    texts y holds spans, and numbers are places in words.
     """
     (corpus,) = batches(source, layout, None, inputs)
     return corpus
@@ -362,6 +327,9 @@ def read_all(source, layout, inputs=None):
 
 def batches(source, layout, size, inputs=None):
     """Yield a corpus piece by piece, each as `read_all` returns it: ``size`` sentences, or for None all."""
+    if layout.format == "spans":
+        yield from batches_of_texts(source, layout.reading, size)
+        return
     X, y, numbers = [], [], []
     segmented, found = layout.format == "segmented", False
     for sentence in sentences(source, layout, inputs):
@@ -393,5 +361,7 @@ def located(error, name, numbers):
     if i is None or i >= len(numbers):
         return CommandError(f"{name}: {error}")
     lines = numbers[i]
+    if isinstance(lines, str):
+        return CommandError(f"{lines}: {error}")
     t = error.position or 0
     return CommandError(f"{name}, line {lines[t] if t < len(lines) else lines[0]}: {error}")

@@ -7,7 +7,7 @@ last two are the true and the predicted label, as conlleval reads it and `tag` w
 import json
 
 from .._sklearn import layers
-from ..data.inputs import TREES, WORDS
+from ..data.inputs import SPANS, TREES, WORDS
 from ..data.scheme_rules import SCHEMES
 from ..formats.readers import read_segmented
 from .common import CommandError, load_model, n_jobs, warn
@@ -15,7 +15,8 @@ from .corpus import Layout, inputs_of, layout_of, located, read_all
 from .learners import scheme_of
 from .lines import Source
 from .options import add_options
-from .scores import as_text, tagging_scores, tree_scores, warn_of_unknown, word_scores
+from .scores import as_text, span_scores, tagging_scores, tree_scores, warn_of_unknown, word_scores
+from .texts import are_annotated
 
 
 def add_parser(commands):
@@ -66,10 +67,13 @@ def run(arguments):
         scores = _of_model(arguments, vocabulary)
     else:
         pairs = _of_two if arguments.gold is not None else _of_one
-        words, y, predicted, name = pairs(arguments)
-        _check_vocabulary(arguments, words)
-        if words:
+        form, X, y, predicted, name = pairs(arguments)
+        _check_vocabulary(arguments, form == "segmented")
+        if form == "segmented":
             scores = word_scores(y, predicted, vocabulary)
+        elif form == "spans":
+            _check_spans(arguments)
+            scores = span_scores(X, y, predicted)
         else:
             scores = _tagging_scores(arguments, y, predicted, name)
     print(json.dumps(scores, ensure_ascii=False) if arguments.json else as_text(scores))
@@ -90,6 +94,11 @@ def _check_usage(arguments):
 def _check_vocabulary(arguments, words):
     if arguments.vocabulary is not None and not words:
         arguments.usage_error("--vocabulary is for segmented text")
+
+
+def _check_spans(arguments):
+    if arguments.scheme != "auto" or arguments.strict:
+        arguments.usage_error("--scheme and --strict are for labels, not for spans of texts")
 
 
 def _tagging_scores(arguments, y, predicted, name):
@@ -120,6 +129,8 @@ def scores_of(model, X, y, name, numbers, vocabulary=None, **options):
         return word_scores(y, predicted, vocabulary)
     if model.inputs.task == TREES:
         return tree_scores(X, y, predicted)
+    if model.inputs.task == SPANS:
+        return span_scores(X, y, predicted)
     known = next((layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")), None)
     if known is not None:
         warn_of_unknown(y, set(map(str, known)), name)
@@ -130,6 +141,8 @@ def _of_model(arguments, vocabulary):
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
     _check_vocabulary(arguments, inputs.task == WORDS)
+    if inputs.task == SPANS:
+        _check_spans(arguments)
     with Source(arguments.file, arguments.encoding) as source:
         corpus = read_all(source, layout_of(arguments, source, inputs), inputs)
     scheme = arguments.scheme
@@ -147,9 +160,9 @@ def _of_model(arguments, vocabulary):
 # True and predicted labels from files
 # --------------------------------------------------------------------------------------------------
 def _of_one(arguments):
-    """(False, y, predicted, name) from one file with both."""
+    """("columns", None, y, predicted, name) from one file with both."""
     with Source(arguments.file, arguments.encoding) as source:
-        arguments.format = arguments.format or "columns"
+        arguments.format = arguments.format or ("spans" if are_annotated(source) else "columns")
         chosen = layout_of(arguments, source)
         if chosen.format != "columns" or arguments.tokens or arguments.label is not None:
             arguments.usage_error(
@@ -161,11 +174,11 @@ def _of_one(arguments):
     seen = [{label for labels in side for label in labels} for side in (y, predicted)]
     if seen[0].isdisjoint(seen[1]):
         warn(f"{source.name}: the last two columns have no label in common; are they labels?")
-    return False, y, predicted, source.name
+    return "columns", None, y, predicted, source.name
 
 
 def _of_two(arguments):
-    """(whether words, y, predicted, name) from two files."""
+    """(format, X, y, predicted, name) from two files."""
     corpora = []
     for path, label in ((arguments.gold, arguments.label), (arguments.pred, None)):
         with Source(path, arguments.encoding) as source:
@@ -175,14 +188,16 @@ def _of_two(arguments):
                 layout = Layout("columns", None, label, layout.separator, layout.comment)
             corpora.append((source.name, layout.format, *read_all(source, layout)))
     (gold, form, X, y, numbers), (pred, form_pred, X_pred, predicted, numbers_pred) = corpora
-    if (form == "segmented") != (form_pred == "segmented"):
+    if form != form_pred and not {form, form_pred}.isdisjoint(("segmented", "spans")):
         raise CommandError(f"{gold} is {form} and {pred} is {form_pred}; --format says how to read both")
     if len(y) != len(predicted):
         raise CommandError(
             f"{gold} and {pred} must hold the same sentences: found {len(y)} and {len(predicted)}"
         )
     for i, (a, b) in enumerate(zip(X, X_pred)):
-        if form == "segmented":
+        if form == "spans" and a != b:
+            raise CommandError(f"{numbers[i]} and {numbers_pred[i]}: the texts differ")
+        if form in ("segmented", "spans"):
             t = 0 if a != b else None
         else:
             firsts = [[w[0] if isinstance(w, tuple) else w for w in x] for x in (a, b)]
@@ -194,4 +209,4 @@ def _of_two(arguments):
                 f"{gold}, line {numbers[i][t]}, and {pred}, line {numbers_pred[i][t]}: the sentences differ "
                 f"in their tokens"
             )
-    return form == "segmented", y, predicted, gold
+    return form, X, y, predicted, gold

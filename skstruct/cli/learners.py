@@ -5,8 +5,6 @@ that can be wrong with them ends the command with code 2, before the corpus is r
 """
 
 import argparse
-import ast
-import contextlib
 
 from sklearn.base import BaseEstimator
 
@@ -15,6 +13,7 @@ from ..calibration.tagger import CalibratedTagger
 from ..chain.passive_aggressive import PassiveAggressiveTagger
 from ..chain.perceptron import StructuredPerceptron
 from ..chain.segmenter import Segmenter
+from ..chain.span_tagger import SpanTagger
 from ..crf.estimator import L1CRF
 from ..data.inputs import LABELS, TREES, WORDS
 from ..data.scheme_rules import check_scheme
@@ -37,8 +36,12 @@ ALGORITHMS = {
 
 _TASKS = {WordSegmenter: WORDS, ShiftReduceParser: TREES}
 _ALIASES = {"ap": "perceptron", "lbfgs": "l1crf", **{c.__name__.lower(): n for n, c in ALGORITHMS.items()}}
+_AROUND_TAGGERS = {"segmented": Segmenter, "spans": SpanTagger}
+"""Format of the corpus -> what is put around the tagger that learns it."""
+
 _AROUND = {
     "segmenter": "Segmenter is put around a tagger where the corpus is segmented text",
+    "spantagger": "SpanTagger is put around a tagger where the corpus is annotated texts",
     "baggingshuffleaverager": "BaggingShuffleAverager is what --members N makes",
     "parametermixer": "ParameterMixer is what --shards N makes",
     "calibratedtagger": "CalibratedTagger is what --calibrate makes",
@@ -55,16 +58,6 @@ def named_algorithm(text):
     return name
 
 
-def setting(text):
-    """(name, value) of ``NAME=VALUE``: a type of ``argparse``."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.isidentifier():
-        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, got {text!r}")
-    with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-        value = ast.literal_eval(value)
-    return name, value
-
-
 def task_of(arguments):
     """What the learner predicts: see `skstruct.data.inputs`."""
     return _TASKS.get(ALGORITHMS[arguments.algorithm], LABELS)
@@ -77,7 +70,7 @@ def scheme_of(model):
     return next((value for value in named if isinstance(value, str)), None)
 
 
-def new_model(arguments, features, segmented):
+def new_model(arguments, features, format):
     """The unfitted estimator that the options describe.
 
     Parameters
@@ -86,15 +79,15 @@ def new_model(arguments, features, segmented):
         Of ``train``.
     features : str, list or FeatureTemplates
         As `skstruct.cli.train.features_of` returns them.
-    segmented : bool
-        Whether the corpus is segmented text.
+    format : str
+        Of the corpus: "segmented" puts a Segmenter around the tagger, "spans" a SpanTagger.
     """
     kind = ALGORITHMS[arguments.algorithm]
     _check_ways(arguments, kind)
-    learner, tagger, segmenter = _parts(arguments, kind, features, segmented)
-    deeper = _given_parameters(arguments, learner, tagger, segmenter)
+    learner, tagger, outer = _parts(arguments, kind, features, format)
+    deeper = _given_parameters(arguments, learner, tagger, outer)
     try:
-        model = _wrapped(arguments, learner, segmenter)
+        model = _wrapped(arguments, learner, outer)
         known = model.get_params()
         for name in deeper.keys() - known.keys():
             arguments.usage_error(
@@ -154,8 +147,8 @@ def _check_ways(arguments, learner):
         arguments.usage_error(f"--members: the weights of a {kind} cannot be averaged")
 
 
-def _parts(arguments, kind, features, segmented):
-    """(the learner, the tagger that reads features, the segmenter around it or None).
+def _parts(arguments, kind, features, format):
+    """(the learner, the tagger that reads features, what reads raw text around it or None).
 
     The tagger is that of a re-ranker's base, else the learner itself.
     """
@@ -180,11 +173,11 @@ def _parts(arguments, kind, features, segmented):
             )
         return learner, learner, None
     tagger = StructuredPerceptron(**own) if kind is KBestReranker else learner
-    tagger.set_params(features="char" if auto and segmented else features)
-    segmenter = Segmenter(tagger) if segmented else None  # words by labels of characters
+    tagger.set_params(features="char" if auto and format == "segmented" else features)
+    outer = _AROUND_TAGGERS[format](tagger) if format in _AROUND_TAGGERS else None
     if kind is KBestReranker:
-        learner.set_params(base=segmenter or tagger)
-    return learner, tagger, segmenter
+        learner.set_params(base=outer or tagger)
+    return learner, tagger, outer
 
 
 def _given_parameters(arguments, *parts):
@@ -204,7 +197,7 @@ def _given_parameters(arguments, *parts):
     return deeper
 
 
-def _wrapped(options, learned, segmenter):
+def _wrapped(options, learned, outer):
     """A learner with what the options put around it."""
     seed, whole = options.seed, isinstance(learned, KBestReranker)
     if on_shards(options) and not sums_over_shards(options):
@@ -217,4 +210,4 @@ def _wrapped(options, learned, segmenter):
         learned = BaggingShuffleAverager(learned, n_estimators=options.members, n_jobs=-1, random_state=seed)
     if options.calibrate:
         learned = CalibratedTagger(learned, random_state=seed)
-    return learned if segmenter is None or whole else segmenter.set_params(tagger=learned)
+    return learned if outer is None or whole else outer.set_params(tagger=learned)

@@ -6,6 +6,8 @@ which line something stood.
 """
 
 import gzip
+import io
+import os
 import sys
 import zlib
 from collections import deque
@@ -42,6 +44,8 @@ class Source:
             if hasattr(sys.stdin, "reconfigure"):
                 sys.stdin.reconfigure(encoding=encoding, errors="strict", newline="\n")
             self._file = sys.stdin
+        elif os.path.isdir(self.path):  # annotated texts of brat, which are read by the name of the folder
+            self._file = io.StringIO()
         elif self.path.endswith(".gz"):
             self._file = gzip.open(self.path, "rt", encoding=encoding, newline="\n")
         else:

@@ -1,9 +1,11 @@
 """Options that say how corpus files are read."""
 
 import argparse
+import ast
 import codecs
+import contextlib
 
-FORMATS = ("columns", "conllu", "segmented", "crfsuite")
+FORMATS = ("columns", "conllu", "segmented", "crfsuite", "spans")
 
 
 def add_options(parser):
@@ -13,7 +15,13 @@ def add_options(parser):
         "--format", choices=FORMATS,
         help="columns: a token a line, a blank line between sentences; conllu: CoNLL-U; segmented: a "
         "sentence a line, words separated by white space; crfsuite: data of CRFsuite, a label and attributes "
-        "a line, between tabs (default: by the file's name, or its content)",
+        "a line, between tabs; spans: annotated texts of doccano, Prodigy, Label Studio, spaCy or brat, or "
+        "JSON lines like theirs (default: by the file's name, or its content)",
+    )  # fmt: skip
+    group.add_argument(
+        "--read", action="append", default=[], metavar="NAME=VALUE", type=setting,
+        help="how annotated texts are read: text=KEY, annotator=NAME, offsets=utf-16, discontinuous=cover, "
+        "as skstruct.datasets.read_spans takes it; may be repeated",
     )  # fmt: skip
     group.add_argument(
         "--tokens", type=_fields, metavar="LIST",
@@ -34,6 +42,16 @@ def add_options(parser):
     group.add_argument(
         "--encoding", type=_encoding, default="utf-8", help="of all text files (default: utf-8)"
     )
+
+
+def setting(text):
+    """(name, value) of ``NAME=VALUE``: a type of ``argparse``."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, got {text!r}")
+    with contextlib.suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        value = ast.literal_eval(value)
+    return name, value
 
 
 def _field(text):

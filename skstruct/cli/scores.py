@@ -8,6 +8,7 @@ import unicodedata
 from collections import Counter
 
 from ..data.scheme_rules import are_chunks
+from ..data.spans import as_spans, trimmed_spans
 from ..metrics import (
     attachment_scores,
     segment_report,
@@ -16,6 +17,8 @@ from ..metrics import (
     token_accuracy_score,
     word_f1_score,
 )
+from ..metrics.labels import report_of
+from ..metrics.spans import count_spans
 from .common import counted, warn
 
 _LISTED = 10
@@ -76,6 +79,19 @@ def word_scores(y, predicted, vocabulary=None):
     if _tagged(y) and _tagged(predicted):
         scores["joint_f1"] = word_f1_score(y, predicted)
     return scores
+
+
+def span_scores(texts, y, predicted):
+    """Scores of spans of texts; white space at their ends does not count.
+
+    Returns
+    -------
+    dict
+        ``texts``, ``spans``, and ``segments`` as of `tagging_scores`, by label.
+    """
+    true = trimmed_spans(texts, as_spans(y, texts))
+    rows = report_of(count_spans(true, predicted, [1] * len(texts)))
+    return {"texts": len(texts), "spans": rows["micro avg"]["support"], "segments": rows}
 
 
 def tree_scores(X, y, predicted):

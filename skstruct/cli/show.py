@@ -11,7 +11,7 @@ import numpy as np
 
 from .._sklearn import layers
 from ..core.store import Store
-from ..data.inputs import TREES, WORDS
+from ..data.inputs import SPANS, TREES, WORDS
 from ..features.presets import preset_of
 from ..inspection import explain, feature_weights, transition_weights
 from ..inspection.explanations import printable
@@ -40,7 +40,7 @@ def add_parser(commands):
     parser.add_argument(
         "--explain", metavar="TEXT",
         help="a sentence: tokens between spaces, their columns between slashes (the/DT dog/NN); for a "
-        "segmenter, text",
+        "segmenter, or a model of spans, text",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run, usage_error=parser.error)
@@ -130,6 +130,13 @@ def _about(model, tagger, path):
     if hasattr(model, "tagged_"):
         about["parameters"] = {"scheme": repr(model.scheme), **parameters}
         about["tags"] = "words with tags" if model.tagged_ else "words without tags"
+    if hasattr(model, "alignment_"):
+        about["parameters"] = {
+            **{name: repr(getattr(model, name)) for name in ("tokenizer", "scheme", "align", "overlap")},
+            **parameters,
+        }
+        about["pieces"] = model.pieces_
+        about["trained_on"] = ", ".join(f"{n:,} {name}" for name, n in model.alignment_.items() if n)
     if hasattr(inside, "lines"):
         about.update(_features(tagger, inside.lines))
     about["n_features"] = int(inside.n_features)
@@ -170,7 +177,7 @@ def _print_transitions(tagger, top):
 
 def _explain(model, arguments):
     inputs = inputs_of(model)
-    sequence = arguments.explain if inputs.task == WORDS else arguments.explain.split()
+    sequence = arguments.explain if inputs.task in (WORDS, SPANS) else arguments.explain.split()
     if not arguments.explain.split():
         arguments.usage_error("--explain needs a sentence")
     if inputs.token is tuple:

@@ -9,9 +9,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from .._sklearn import layers
-from ..data.inputs import LABELS, WORDS
+from ..data.inputs import LABELS, SPANS, WORDS
 from ..data.schemes import labels_to_spans
 from ..formats.readers import CONLLU_FIELDS, read_segmented
+from . import texts
 from .common import CommandError, load_model, n_jobs, output, positive
 from .corpus import inputs_of, layout_of, located, sentences, several
 from .lines import Source
@@ -35,7 +36,7 @@ def add_parser(commands):
         description="Label the sentences of FILE. Columns come back with the predicted label as one more "
         "column, CoNLL-U with the label in its field (--label), data of CRFsuite with the label in its "
         "place, text with spaces between its words. A parser writes heads and their labels: two more "
-        "columns, or the fields head and deprel.",
+        "columns, or the fields head and deprel. A model of spans takes text and writes text with spans.",
     )
     parser.add_argument("file", metavar="FILE", nargs="?", help="what to label (default: standard input)")
     parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
@@ -78,6 +79,7 @@ def add_parser(commands):
         help="text, of any format that can be labelled, whose accessor varieties take the place of those of "
         "the training text; may be repeated",
     )  # fmt: skip
+    texts.add_options(parser)
     add_options(parser)
     parser.set_defaults(run=run, usage_error=parser.error)
 
@@ -92,6 +94,8 @@ def run(arguments):
     """
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
+    if inputs.task == SPANS:
+        return texts.tag(model, arguments)
     _check_usage(model, inputs, arguments)
     if arguments.dictionary is not None:
         lists = read_segmented(arguments.dictionary, encoding=arguments.encoding)
@@ -131,6 +135,8 @@ def _check_usage(model, inputs, arguments):
     _check_proba(model, inputs, kind, arguments)
     if arguments.dictionary is not None and not getattr(model, "accepts_dictionary", False):
         arguments.usage_error(f"--dictionary: this {kind} takes none; segmenters do")
+    if arguments.lines or arguments.write:
+        arguments.usage_error(f"--lines and --write are for models of spans of texts; this is a {kind}")
     if arguments.adapt and not hasattr(model, "adapt"):
         arguments.usage_error(f"--adapt: this {kind} reads no accessor variety")
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import layers
 from ..chain.constraints import BrokenConstraint
 from ..chain.segmenter import Segmenter
+from ..chain.span_tagger import SpanTagger
 from ..cluster.loading import dealt
 from ..data.scheme_guess import rewriting
 from ..data.schemes import check_scheme, convert_scheme
@@ -30,12 +31,11 @@ from .learners import (
     new_model,
     on_shards,
     scheme_of,
-    setting,
     sums_over_shards,
     task_of,
 )
 from .lines import Source
-from .options import add_options
+from .options import add_options, setting
 from .scores import as_text
 
 PARTIAL = ".partial"
@@ -47,8 +47,8 @@ def add_parser(commands):
     parser = commands.add_parser(
         "train",
         help="learn from a corpus file",
-        description="Train a tagger or a parser on columns or CoNLL-U, or a segmenter on segmented text, and "
-        "write the model to one file.",
+        description="Train a tagger or a parser on columns or CoNLL-U, a segmenter on segmented text, or a "
+        "tagger of spans on annotated texts, and write the model to one file.",
     )
     parser.add_argument("file", metavar="FILE", help="the corpus; - is standard input")
     parser.add_argument("--model", "-m", required=True, metavar="OUT", help="file to write the model to")
@@ -177,9 +177,8 @@ def run(arguments):
     with contextlib.nullcontext() if streamed else source:
         name = source.name
         layout = layout_of(arguments, source, task=task_of(arguments))
-        segmented = layout.format == "segmented"
-        model = new_model(arguments, features_of(arguments), segmented)
-        repair = _repairer(arguments, model, segmented)
+        model = new_model(arguments, features_of(arguments), layout.format)
+        repair = _repairer(arguments, model, layout.format)
         if not streamed:
             X, y, numbers = read_all(source, layout)
             y = repair(y, name, numbers)
@@ -189,14 +188,15 @@ def run(arguments):
             chosen = layout_of(arguments, held_out, task=task_of(arguments))
             X_dev, y_dev, lines = read_all(held_out, chosen)
             dev = held_out.name, X_dev, repair(y_dev, held_out.name, lines), lines
-    unit = "word" if segmented else "token"
+    units = {"segmented": ("sentence", "word"), "spans": ("text", "span")}
+    units = units.get(layout.format, ("sentence", "token"))
     began = time.perf_counter()
     try:
         with contextlib.redirect_stdout(sys.stderr):  # epochs are no results
             if streamed:
-                _stream(arguments, model, layout, unit, source, repair)
+                _stream(arguments, model, layout, units, source, repair)
             else:
-                tell(f"read {counted(len(X), 'sentence')}, {counted(sum(map(len, y)), unit)}")
+                tell(f"read {_counted(units, len(X), sum(map(len, y)))}")
                 _learn(_fit_of(arguments, model), X, y, name, numbers, dev)
     except KeyboardInterrupt:
         _keep(model, arguments.model + PARTIAL)
@@ -214,6 +214,11 @@ def run(arguments):
     return 0
 
 
+def _counted(units, *numbers):
+    """``40 sentences, 900 tokens``."""
+    return ", ".join(counted(n, unit) for n, unit in zip(numbers, units))
+
+
 def _fit_of(arguments, model):
     """How the model learns from the whole corpus."""
     if not (on_shards(arguments) and sums_over_shards(arguments)):
@@ -222,7 +227,7 @@ def _fit_of(arguments, model):
     def train(tagger):
         return lambda X, y: tagger.fit_shards(dealt(X, y, None, arguments.shards), client=arguments.cluster)
 
-    return partial(model._fit_by, train) if isinstance(model, Segmenter) else train(model)
+    return partial(model._fit_by, train) if isinstance(model, Segmenter | SpanTagger) else train(model)
 
 
 def _learn(method, X, y, name, numbers, dev=None):
@@ -239,12 +244,12 @@ def _learn(method, X, y, name, numbers, dev=None):
         raise found from error
 
 
-def _repairer(arguments, model, segmented):
+def _repairer(arguments, model, format):
     """The function ``(y, name, numbers) -> y`` for the labels that a model is to learn."""
     if not arguments.repair:
         return lambda y, name, numbers: y
     scheme = scheme_of(model)
-    if segmented or scheme is None:
+    if format in ("segmented", "spans") or scheme is None:
         arguments.usage_error("--repair is for taggers with --param constraints=SCHEME, such as BIO")
 
     def repair(y, name, numbers):
@@ -275,7 +280,7 @@ def _tell_features(arguments, model):
         tell(f"features: preset {preset_of(lines)}, by the look of the tokens; --features chooses another")
 
 
-def _stream(arguments, model, layout, unit, source, repair):
+def _stream(arguments, model, layout, units, source, repair):
     """Learn a file piece by piece; no more than a piece of it is in memory."""
     for epoch in range(arguments.epochs or 1):
         n_sentences = n_units = 0
@@ -284,7 +289,7 @@ def _stream(arguments, model, layout, unit, source, repair):
                 _learn(model.partial_fit, X, repair(y, part.name, numbers), part.name, numbers)
                 n_sentences += len(X)
                 n_units += sum(map(len, y))
-        tell(f"epoch {epoch + 1}: {counted(n_sentences, 'sentence')}, {counted(n_units, unit)}")
+        tell(f"epoch {epoch + 1}: {_counted(units, n_sentences, n_units)}")
 
 
 def _forget(model):

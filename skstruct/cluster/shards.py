@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.feature_table import FeatureTable, counters, extended, renumbered
 from ..core.hashing import empty_table, keys_of
-from ..core.penalties import sums_plainly
+from ..core.penalties import has_lazy_penalty
 from ..core.store import n_rows, settle
 from ..training.checkpoint import arrays_of
 from ..training.epochs import run_epoch, stores_of, with_store
@@ -176,7 +176,7 @@ class Mixture:
 
     def __init__(self, structure, model, rule, nonzero=False):
         self.structure, self.model, self.rule, self.nonzero = structure, model, rule, nonzero
-        self.lazy = sums_plainly(rule)
+        self.lazy = has_lazy_penalty(rule)
         halves = getattr(structure, "node_halves", None)
         self.halves = None if halves is None else halves(model)
         stores = stores_of(structure, model)

@@ -20,7 +20,7 @@ from .averaging import entries as entries_of
 from .codes import NO_NOISE
 from .compile import inline, kernel
 from .hashing import MAX_LOAD, empty_table, grown, intern, keys_of, room
-from .penalties import owes
+from .penalties import has_lazy_penalty
 from .store import READ_ONLY, Store, copy_store, grow_rows, n_rows, new_store
 
 FIRST_CAPACITY = 2**14
@@ -129,8 +129,8 @@ def _with_rows(features, table, rule):
 def growth(rule, wanted=0):
     """Steps that give features room for ``wanted`` more, and for twice as many if that is more.
 
-    Each is a function of a :class:`FeatureTable` that returns one with another array in it: who lets go of
-    what was before, after each step, never has more than one array twice.
+    Each is a function of a :class:`FeatureTable` that returns one with another array in it. Drop the old
+    table after each step; then at most one array exists twice.
     """
     yield lambda features: features._replace(table=_longer_table(features, wanted))
     yield lambda features: features._replace(seen=_longer_seen(features))
@@ -159,10 +159,10 @@ def is_short(features, wanted):
     return features.weights.columns > 0 and free < wanted
 
 
-def altered(features, rule, noise):
+def needs_weight_adjustment(features, rule, noise):
     """None if scores are sums of values, else (lazy penalty, noise, cut-off) 0; kernels depend on it."""
     quiet = noise.feature == NO_NOISE and noise.edge == NO_NOISE
-    return None if quiet and not owes(rule) and features.min_count <= 1 else 0
+    return None if quiet and not has_lazy_penalty(rule) and features.min_count <= 1 else 0
 
 
 def counters(features):

@@ -95,6 +95,16 @@ def token_masked(noise, step, position, column):
 
 
 @inline
+def factor_of_key(noise, edge, step, compound, key):
+    """The factor of the feature of a key, which may have no row yet; ``edge``: a transition feature."""
+    code = noise.edge if edge else noise.feature
+    if code == NO_NOISE:
+        return 1.0
+    item = mix64(np.uint64(key) + np.uint64(compound) * np.uint64(0x9E3779B97F4A7C15))
+    return factor(noise, code, EDGE_STREAM if edge else NODE_STREAM, step, np.int64(item))
+
+
+@inline
 def factor(noise, code, stream, step, item):
     """The factor of feature ``item`` at ``step``: 1, 0 (dropped) or 1/ξ.
 

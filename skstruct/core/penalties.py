@@ -31,7 +31,7 @@ def is_lazy(rule):
 
 
 @spliced
-def is_free(rule):
+def keeps_untouched_weights(rule):
     """Whether steps leave the weights alone that they do not touch."""
     return rule.penalty == NO_PENALTY
 
@@ -110,13 +110,11 @@ def catch_up(store, rule, row, step):
 # --------------------------------------------------------------------------------------------------
 # The same seen from Python
 # --------------------------------------------------------------------------------------------------
-def owes(rule):
-    """As :func:`is_lazy`, outside of kernels."""
-    return rule.penalty in LAZY
+def has_lazy_penalty(rule):
+    """As :func:`is_lazy`, outside of kernels.
 
-
-def sums_plainly(rule):
-    """Whether moments are plain sums of weights, and rows know the step up to which they are current."""
+    If so, moments are plain sums of weights, and rows know the step up to which they are current.
+    """
     return rule.penalty in LAZY
 
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from .codes import EACH_EPOCH, EACH_STEP, NO_AVERAGE, NO_PENALTY, PERCEPTRON
 from .compile import inline, kernel, spliced
-from .penalties import catch_up, is_lazy, paid_before_update, sums_plainly
+from .penalties import catch_up, has_lazy_penalty, is_lazy, paid_before_update
 from .penalties import sizes as penalty_sizes
 
 SMALLEST_SCALE = 1e-6
@@ -321,7 +321,7 @@ def copy_store(store):
 
 def settle(store, clock, rule):
     """Bring every weight of ``store`` up to date, in place (lazy penalties)."""
-    if sums_plainly(rule):
+    if has_lazy_penalty(rule):
         _settle(store, rule, clock.step[0])
 
 
@@ -331,7 +331,7 @@ def close_epoch(stores, clock, rule):
         return
     for store in stores:
         settle(store, clock, rule)
-        if sums_plainly(rule):
+        if has_lazy_penalty(rule):
             store.moment[:] += store.value
     clock.step[1] += 1
     clock.scale[1] += clock.scale[0]
@@ -362,7 +362,7 @@ def weights(store, clock, rule, reuse=False):
     -------
     ndarray of shape (P,), parallel to ``store.value``
     """
-    if sums_plainly(rule):
+    if has_lazy_penalty(rule):
         # A copy: looking at the weights must not change, in the last digit, what is learned later.
         store = store if reuse else copy_store(store)
         settle(store, clock, rule)

@@ -52,11 +52,13 @@ class AlignmentReport:
         self._tokens = tokens
 
     def _results(self, tokens, given, aligned):
-        text = np.searchsorted(given.first, aligned.of, side="right") - 1
-        start = (tokens.start[aligned.start] - tokens.offset[text]).tolist()
-        end = (tokens.end[aligned.stop - 1] - tokens.offset[text]).tolist()
-        of = aligned.of.tolist()
-        return {s: Span(a, b, given.spans[s].label) for s, a, b in zip(of, start, end)}
+        changed = aligned.problem[aligned.of] > 0
+        of = aligned.of[changed]
+        shift = tokens.offset[np.searchsorted(given.first, of, side="right") - 1]
+        start = tokens.start[aligned.start[changed]] - shift
+        end = tokens.end[aligned.stop[changed] - 1] - shift
+        places = zip(of.tolist(), start.tolist(), end.tolist())
+        return {s: Span(a, b, given.spans[s].label) for s, a, b in places}
 
     def _words(self, text, span):
         """What a span covers, or what a result of None says."""

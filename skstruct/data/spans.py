@@ -107,7 +107,7 @@ def as_spans(y, texts=None, name="y"):
 def _checked(span, i, k, name):
     """A span as a Span."""
     try:
-        if isinstance(span, Mapping):
+        if type(span) not in (tuple, list) and isinstance(span, Mapping):
             start, end, label = span["start"], span["end"], span["label"]
         else:
             start, end, label = span
@@ -115,7 +115,7 @@ def _checked(span, i, k, name):
         wrong = f"expected (start, end, label), got {describe(span)}"
         raise PlaceError(i, k, wrong, name) from None
     for number in (start, end):
-        if not isinstance(number, (int, np.integer)) or isinstance(number, bool):
+        if type(number) is not int and not isinstance(number, np.integer):
             raise PlaceError(i, k, f"start and end must be ints, got {describe(number)}", name)
     if label is not None and not (isinstance(label, str) and label):
         wrong = f"the label must be a str that is not empty, or None, got {describe(label)}"

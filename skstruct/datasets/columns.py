@@ -1,15 +1,21 @@
-"""Corpora of dataset libraries: one row a sentence, whose columns hold lists of one entry a token."""
+"""Columns of tokens and labels from tables of dataset libraries, and from texts with spans, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from itertools import accumulate, groupby
 from typing import Any
 
 import numpy as np
 
-from ..data.inputs import describe
+from ..chain.span_tagger import SpanTagger
+from ..data.inputs import PlaceError, check_X_y, describe, renumbered
+from ..data.schemes import labels_to_spans
+from ..data.spans import Span, labels_of
+from ..data.text import by_text
+from ..data.types import Corpus, Texts
 
-__all__ = ["from_columns"]
+__all__ = ["columns_to_spans", "from_columns", "spans_to_columns"]
 
 
 def from_columns(
@@ -126,3 +132,92 @@ def _named(k, entries, names, label):
         if not isinstance(entry, (int, np.integer)) or isinstance(entry, bool) or entry >= len(names):
             raise ValueError(f"row {k}: {label!r} must be numbers below {len(names)}, got {describe(entry)}")
     return [names[entry] if entry >= 0 else None for entry in entries]
+
+
+def spans_to_columns(
+    X: Texts,
+    y: Corpus,
+    *,
+    tokenizer: str | Callable[[str], Any] = "words",
+    scheme: str = "BIO",
+    align: str = "nearest",
+    overlap: str = "error",
+) -> tuple[list[list[str]], list[list[str | None]]]:
+    """Tokens and labels of texts with spans, for a tagger or a file of columns.
+
+    Parameters
+    ----------
+    X : list of str
+        Texts.
+    y : list of lists of (start, end, label)
+        Their spans.
+    tokenizer, scheme, align, overlap
+        As of `skstruct.SpanTagger`, which also says what becomes of spans that do not end where tokens do.
+
+    Returns
+    -------
+    tokens : list of lists of str
+        In Unicode's normal form C; one list a text.
+    labels : list of lists of str
+        None where a span with the label None is.
+
+    Examples
+    --------
+    >>> from skstruct.datasets import spans_to_columns
+    >>> spans_to_columns(["Ann, in Rome"], [[(0, 3, "PER"), (8, 12, "LOC")]])
+    ([['Ann', ',', 'in', 'Rome']], [['B-PER', 'O', 'O', 'B-LOC']])
+    """
+    tagger = SpanTagger(tokenizer=tokenizer, scheme=scheme, align=align, overlap=overlap)
+    tagger._validate_params()
+    _, tokens, given, aligned = tagger._aligned(X, y)
+    return by_text(tokens.words(layout=False), tokens.first), labels_of(aligned, given, tokens.first, scheme)
+
+
+def columns_to_spans(
+    X: Corpus, y: Corpus, scheme: str = "BIO", joint: str = " "
+) -> tuple[list[str], list[list[Span]]]:
+    """Texts with spans from tokens and labels.
+
+    Parameters
+    ----------
+    X : list of lists of str or tuple
+        Tokens; of tuples the first entry is the word.
+    y : list of lists of str
+        Their labels; None becomes a span with the label None.
+    scheme : str, default="BIO"
+        Of the labels, which are read as conlleval does; see `skstruct.data.schemes.labels_to_spans`.
+    joint : str, default=" "
+        What stands between two tokens in the text.
+
+    Returns
+    -------
+    texts : list of str
+    spans : list of lists of Span
+
+    Examples
+    --------
+    >>> from skstruct.datasets import columns_to_spans
+    >>> columns_to_spans([["Ann", "Lee", "smiles"]], [["B-PER", "I-PER", "O"]])
+    (['Ann Lee smiles'], [[Span(start=0, end=7, label='PER')]])
+    """
+    X, y, _ = check_X_y(X, y)
+    words = [[token if isinstance(token, str) else token[0] for token in tokens] for tokens in X]
+    texts, spans = list(map(joint.join, words)), []
+    for i, pair in enumerate(zip(words, y)):
+        with renumbered([i]):
+            spans.append(_spans_of(*pair, scheme, len(joint)))
+    return texts, spans
+
+
+def _spans_of(words, labels, scheme, gap):
+    """The spans of a text in order."""
+    ends = list(accumulate((len(word) + gap for word in words), initial=0))  # each behind the joint
+    found = labels_to_spans(["O" if label is None else label for label in labels], scheme)
+    for start, _, label in found:
+        if not label:
+            raise PlaceError(0, start, f"the label {labels[start]!r} has no type, which a span needs", "y")
+    for unknown, run in groupby(range(len(labels)), lambda t: labels[t] is None):
+        if unknown:
+            run = list(run)
+            found.append((run[0], run[-1] + 1, None))
+    return [Span(ends[a], ends[b] - gap, label) for a, b, label in sorted(found, key=lambda f: f[:2])]

@@ -56,16 +56,19 @@ def open_text(path_or_file, mode, encoding):
 
 
 @contextmanager
-def numbered_lines(path_or_file, encoding):
-    """Open for reading: (name of the file, iterator of (line number from 1, line without its end))."""
+def numbered_lines(path_or_file, encoding, watch=True):
+    """Open for reading: (name of the file, iterator of (line number from 1, line without its end)).
+
+    Unless ``watch`` is False, text that was encoded twice is warned of.
+    """
     with open_text(path_or_file, "r", encoding) as file:
         is_path = file is not path_or_file
         name = os.fspath(path_or_file) if is_path else getattr(file, "name", None)
         name = name if isinstance(name, str) else f"<{type(file).__name__}>"
-        yield name, _lines(file, name, path_or_file if is_path else None)
+        yield name, _lines(file, name, path_or_file if is_path else None, watch)
 
 
-def _lines(file, name, path):
+def _lines(file, name, path, watch):
     number = 0
     accents = Accents()
     try:
@@ -74,7 +77,7 @@ def _lines(file, name, path):
                 if not isinstance(line, str):
                     raise TypeError(f"{name}: expected a file opened in text mode, got one of bytes")
                 line = line.removeprefix("\ufeff")
-            if not line.isascii():
+            if watch and not line.isascii():
                 accents.see(line)
             yield number, line.rstrip("\r\n")
         accents.tell(name)

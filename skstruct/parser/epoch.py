@@ -38,20 +38,20 @@ FEW_LABELS = 16
 
 
 @inline
-def emit_reductions(path, label, begin, m, wrong, model, noise, altered, work):
+def emit_reductions(path, label, begin, m, wrong, model, noise, adjusted, work):
     """Emit the features of the labels that actions from ``begin`` on choose, negated if they are wrong."""
     for k in range(begin, m):
         if path[k] != SHIFT:
             up, down = (np.int64(-1), np.int64(label[k])) if wrong else (np.int64(label[k]), np.int64(-1))
             describe_reduction(np.int64(path[k]), work.replay[wrong, k], work.arc)
             emit_row(
-                model.arcs, model.arc_features, work.arc, work.value, noise, model.clock.step[0], altered,
+                model.arcs, model.arc_features, work.arc, work.value, noise, model.clock.step[0], adjusted,
                 up, down, work.look, work.label_difference,
             )  # fmt: skip
 
 
 @spliced
-def emit_actions(gold, m, model, noise, altered, work):
+def emit_actions(gold, m, model, noise, adjusted, work):
     """Emit the features of m right actions, against those of the predicted ones."""
     path, step = work.path, model.clock.step[0]
     begin = 0
@@ -64,23 +64,23 @@ def emit_actions(gold, m, model, noise, altered, work):
     retrace(gold, work.gold_label, m, model.joint, model.symbol, model.tracked, work.stack, work.replay[0])
     retrace(path, work.path_label, m, model.joint, model.symbol, model.tracked, work.stack, work.replay[1])
     if model.joint:
-        emit_reductions(gold, work.gold_label, begin, m, np.int64(0), model, noise, altered, work)
-        emit_reductions(path, work.path_label, begin, m, np.int64(1), model, noise, altered, work)
+        emit_reductions(gold, work.gold_label, begin, m, np.int64(0), model, noise, adjusted, work)
+        emit_reductions(path, work.path_label, begin, m, np.int64(1), model, noise, adjusted, work)
     for k in range(begin, m):
         down = np.int64(path[k]) if k == begin else np.int64(-1)
         emit_row(
-            model.templates, model.state_features, work.replay[0, k], work.value, noise, step, altered,
+            model.templates, model.state_features, work.replay[0, k], work.value, noise, step, adjusted,
             np.int64(gold[k]), down, work.look, work.difference,
         )  # fmt: skip
         if k > begin:
             emit_row(
-                model.templates, model.state_features, work.replay[1, k], work.value, noise, step, altered,
+                model.templates, model.state_features, work.replay[1, k], work.value, noise, step, adjusted,
                 np.int64(-1), np.int64(path[k]), work.look, work.difference,
             )  # fmt: skip
 
 
 @inline
-def know_labels(gold, heads, labels, n, model, rule, noise, altered, work):
+def know_labels(gold, heads, labels, n, model, rule, noise, adjusted, work):
     """The labels of the right actions; one that is not known is the best one where it is needed."""
     rows, out = work.replay[0], work.gold_label
     start_state(rows[0])
@@ -97,13 +97,13 @@ def know_labels(gold, heads, labels, n, model, rule, noise, altered, work):
             out[k] = labels[rows[k, m + H] - FIRST_WORD]
             if out[k] < 0:
                 describe_reduction(np.int64(gold[k]), rows[k], work.arc)
-                out[k] = label_of(model, rule, noise, altered, work)
+                out[k] = label_of(model, rule, noise, adjusted, work)
             symbol = model.symbol[out[k]]
         successor(gold[k], symbol, rows[below], rows[k], model.tracked, rows[k + 1])
 
 
 @inline
-def emit_margin(gold, labels, n, model, rule, noise, altered, work):
+def emit_margin(gold, labels, n, model, rule, noise, adjusted, work):
     """Emit what the arcs of the right tree teach: the right label has to win by a margin.
 
     Returns how many labels are wrong.
@@ -123,15 +123,15 @@ def emit_margin(gold, labels, n, model, rule, noise, altered, work):
             right = labels[work.replay[0, k, S0 + H] - FIRST_WORD]
             describe_root(work.replay[0, k], work.arc)
         if right >= 0:
-            wrong += learn_label(right, model, rule, noise, altered, work)
+            wrong += learn_label(right, model, rule, noise, adjusted, work)
     return wrong
 
 
 @spliced
-def label_root(best, head, model, rule, noise, altered, work, out):
+def label_root(best, head, model, rule, noise, adjusted, work, out):
     """Choose the label of the root."""
     describe_root(work.states.row[best], work.arc)
-    y = label_of(model, rule, noise, altered, work)
+    y = label_of(model, rule, noise, adjusted, work)
     for k in range(out.shape[0]):
         if head[k] == 0:
             out[k] = y
@@ -148,7 +148,7 @@ def count_wrong(head, gold, n):
 
 
 @spliced
-def visit(i, model, task, rule, noise, altered, work):
+def visit(i, model, task, rule, noise, adjusted, work):
     """Search example i and list what it teaches in the two differences.
 
     Returns DONE, or TABLE_FULL or POOL_FULL if there is no room; then nothing has changed.
@@ -165,25 +165,25 @@ def visit(i, model, task, rule, noise, altered, work):
             model.wanted[0] = 0
             return TABLE_FULL
     if model.joint:
-        know_labels(gold, heads, task.label[first : first + n], n, model, rule, noise, altered, work)
-    m, best = prefix_to_learn(gold, n, model, rule, noise, altered, work)
+        know_labels(gold, heads, task.label[first : first + n], n, model, rule, noise, adjusted, work)
+    m, best = prefix_to_learn(gold, n, model, rule, noise, adjusted, work)
     wrong = 0
     if m > 0:
         trace(work.states, best, m, work.stack, work.path, work.path_label)
         model.wanted[0] = 2 * m * K
         if lacks_room(model.state_features, model.wanted[0]):
             return TABLE_FULL
-        emit_actions(gold, m, model, noise, altered, work)
+        emit_actions(gold, m, model, noise, adjusted, work)
         wrong = count_wrong(
             work.head,
             heads,
             attach(work.path, work.path_label, m, work.stack, work.head, work.path_label[:0]),
         )
     if model.joint:
-        wrong += emit_margin(gold, task.label[first : first + n], n, model, rule, noise, altered, work)
+        wrong += emit_margin(gold, task.label[first : first + n], n, model, rule, noise, adjusted, work)
     elif L > 0:
         wrong += emit_labels(
-            heads, task.label[first : first + n], n, model, rule, noise, altered, work
+            heads, task.label[first : first + n], n, model, rule, noise, adjusted, work
         )  # fmt: skip
     if L > 0:
         if not room_for(work.label_difference, model.arc_features.weights):
@@ -198,7 +198,7 @@ def visit(i, model, task, rule, noise, altered, work):
 
 
 @kernel
-def _epoch(task, order, begin, end, model, rule, noise, altered, work):
+def _epoch(task, order, begin, end, model, rule, noise, adjusted, work):
     """Visit the sentences ``order[begin:end]`` in turn: search, step, tick.
 
     Returns (code, k): DONE and ``end``, or why it stopped before sentence ``order[k]`` was learned:
@@ -209,7 +209,7 @@ def _epoch(task, order, begin, end, model, rule, noise, altered, work):
         i = order[k]
         if model.clock.scale[0] < SMALLEST_SCALE:
             return RESCALE, k
-        code = visit(i, model, task, rule, noise, altered, work)
+        code = visit(i, model, task, rule, noise, adjusted, work)
         if code != DONE:
             return code, k
         count_updates(model.state_features, difference)
@@ -223,7 +223,7 @@ def _epoch(task, order, begin, end, model, rule, noise, altered, work):
 
 
 @kernel
-def _predict(task, begin, end, model, rule, noise, altered, work, head, label, score):
+def _predict(task, begin, end, model, rule, noise, adjusted, work, head, label, score):
     """Parse the sentences ``begin <= i < end``; k trees of each, the best ones that the beam ends with.
 
     Writes ``head`` and ``label`` (k, N) int32 and ``score`` (k, n) float64, that of the actions; -inf where
@@ -237,7 +237,7 @@ def _predict(task, begin, end, model, rule, noise, altered, work, head, label, s
             load(task.atoms, task.n_forms, first, n, model.clock.step[0], noise, work.value)
             forget(work)
             m, best, _ = search(
-                n, task.action[:0], np.int64(STANDARD), model, rule, noise, altered, work
+                n, task.action[:0], np.int64(STANDARD), model, rule, noise, adjusted, work
             )  # fmt: skip
             for k in range(min(score.shape[0], work.begin[m + 1] - best)):
                 x = best + k
@@ -246,9 +246,9 @@ def _predict(task, begin, end, model, rule, noise, altered, work, head, label, s
                 attach(work.path, work.path_label, m, work.stack, heads, out if model.joint else out[:0])
                 score[k, i] = work.states.score[x]
                 if model.joint:
-                    label_root(x, heads, model, rule, noise, altered, work, out)
+                    label_root(x, heads, model, rule, noise, adjusted, work, out)
                 elif model.arc_features.weights.columns > 0:
-                    label_tree(heads, n, model, rule, noise, altered, work, out)
+                    label_tree(heads, n, model, rule, noise, adjusted, work, out)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -256,14 +256,14 @@ def _predict(task, begin, end, model, rule, noise, altered, work, head, label, s
 # --------------------------------------------------------------------------------------------------
 def epoch(task, order, begin, end, model, rule, noise, work):
     """See :func:`_epoch`."""
-    changed = feature_table.altered(model.state_features, rule, noise)
-    return _epoch(task, order, begin, end, model, rule, noise, changed, work)
+    adjusted = feature_table.needs_weight_adjustment(model.state_features, rule, noise)
+    return _epoch(task, order, begin, end, model, rule, noise, adjusted, work)
 
 
 def predict(task, begin, end, model, rule, noise, work, head, label, score):
     """See :func:`_predict`."""
-    changed = feature_table.altered(model.state_features, rule, noise)
-    _predict(task, begin, end, model, rule, noise, changed, work, head, label, score)
+    adjusted = feature_table.needs_weight_adjustment(model.state_features, rule, noise)
+    _predict(task, begin, end, model, rule, noise, adjusted, work, head, label, score)
 
 
 def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule):

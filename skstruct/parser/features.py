@@ -16,11 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import NO_NOISE
 from ..core.compile import inline, spliced
 from ..core.feature_table import FeatureTable
-from ..core.hashing import EMPTY, LOW, home_of, intern, mix64
-from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
+from ..core.hashing import EMPTY, LOW, home_of, intern
+from ..core.noise import factor_of_key, token_masked
 from ..core.penalties import read_weight
 from ..core.prefetch import prefetch
 from ..core.rules import Difference, emit
@@ -266,17 +265,7 @@ def look_up(templates, table, row, value, look):
 
 
 @inline
-def noise_of(edge, noise, step, compound, key):
-    """The factor of a feature; those that look at decisions before count as transition features."""
-    code = noise.edge if edge else noise.feature
-    if code == NO_NOISE:
-        return 1.0
-    item = mix64(np.uint64(key) + np.uint64(compound) * np.uint64(0x9E3779B97F4A7C15))
-    return factor(noise, code, EDGE_STREAM if edge else NODE_STREAM, step, np.int64(item))
-
-
-@inline
-def score(templates, features, memory, row, value, rule, noise, step, altered, look, total):
+def score(templates, features, memory, row, value, rule, noise, step, adjusted, look, total):
     """``total[a] = Σ_k x_k w[k, a]`` over the features of a row, in units of stored values.
 
     What a group of templates adds is taken from ``memory`` if it is known there.
@@ -307,10 +296,10 @@ def score(templates, features, memory, row, value, rule, noise, step, altered, l
         found = memory.value[place[g]]
         if not known[g]:
             found[:C] = 0.0
-            if altered is None:
+            if adjusted is None:
                 add_rows(store, group[g, 0], group[g + 1, 0], look, found)
             else:
-                add_altered_rows(
+                add_adjusted_rows(
                     templates, features, group[g, 0], group[g + 1, 0], rule, noise, step, look, found
                 )  # fmt: skip
         for a in range(C):
@@ -336,7 +325,7 @@ def add_rows(store, begin, end, look, total):
 
 
 @spliced
-def add_altered_rows(templates, features, begin, end, rule, noise, step, look, total):
+def add_adjusted_rows(templates, features, begin, end, rule, noise, step, look, total):
     """The same under a lazy penalty, noise on features, or a cut-off."""
     store, seen = features.weights, features.seen
     C = store.columns
@@ -344,7 +333,7 @@ def add_altered_rows(templates, features, begin, end, rule, noise, step, look, t
         r = look.entry[k]
         if r < 0 or (seen.shape[0] > 0 and seen[r] < features.min_count):
             continue
-        x = noise_of(templates.edge[k], noise, step, look.compound[k], look.key[k])
+        x = factor_of_key(noise, templates.edge[k], step, look.compound[k], look.key[k])
         first = store.first[r] if store.sparse else r * C
         last = first + (store.count[r] if store.sparse else C)
         for place in range(first, last):
@@ -353,7 +342,7 @@ def add_altered_rows(templates, features, begin, end, rule, noise, step, look, t
 
 
 @inline
-def emit_row(templates, features, row, value, noise, step, altered, up, down, look, difference: Difference):
+def emit_row(templates, features, row, value, noise, step, adjusted, up, down, look, difference: Difference):
     """Emit the features of a row for column ``up``, and against column ``down``; -1 for none."""
     for g in range(templates.group.shape[0] - 1):
         list_keys(templates, g, row, value, look)
@@ -362,8 +351,8 @@ def emit_row(templates, features, row, value, noise, step, altered, up, down, lo
             continue
         key, compound = look.key[k], look.compound[k]
         x = 1.0
-        if altered is not None:
-            x = noise_of(templates.edge[k], noise, step, compound, key)
+        if adjusted is not None:
+            x = factor_of_key(noise, templates.edge[k], step, compound, key)
         if x != 0.0:
             r = intern(features.table, features.entries, compound, key >> 32, key & LOW)
             if up >= 0:

@@ -120,12 +120,12 @@ def describe_root(row, arc):
 
 
 @inline
-def best_label(arcs, features, memory, arc, value, rule, noise, step, altered, look, total, gold, margin):
+def best_label(arcs, features, memory, arc, value, rule, noise, step, adjusted, look, total, gold, margin):
     """The label of an arc, by ``total``, its score of each; ties go to the smaller one.
 
     ``gold`` >= 0 is the right one, which then has to win by a margin, in units of stored values.
     """
-    score(arcs, features, memory, arc, value, rule, noise, step, altered, look, total)
+    score(arcs, features, memory, arc, value, rule, noise, step, adjusted, look, total)
     if gold >= 0:
         total[gold] -= margin
     best = 0
@@ -136,43 +136,43 @@ def best_label(arcs, features, memory, arc, value, rule, noise, step, altered, l
 
 
 @spliced
-def label_of(model, rule, noise, altered, work):
+def label_of(model, rule, noise, adjusted, work):
     """The best label of the arc in ``work.arc``."""
     return best_label(
         model.arcs, model.arc_features, work.pairs, work.arc, work.value, rule, noise, model.clock.step[0],
-        altered, work.look, work.total, np.int64(-1), 0.0,
+        adjusted, work.look, work.total, np.int64(-1), 0.0,
     )  # fmt: skip
 
 
 @spliced
-def learn_label(gold, model, rule, noise, altered, work):
+def learn_label(gold, model, rule, noise, adjusted, work):
     """Emit what the arc in ``work.arc`` teaches; returns 1 if its label is wrong, else 0."""
     margin = MARGIN / model.clock.scale[0]
     y = best_label(
         model.arcs, model.arc_features, work.pairs, work.arc, work.value, rule, noise, model.clock.step[0],
-        altered, work.look, work.total, np.int64(gold), margin,
+        adjusted, work.look, work.total, np.int64(gold), margin,
     )  # fmt: skip
     wrong = 0
     if y != gold:
         wrong = 1 if work.total[y] > work.total[gold] + margin else 0
         emit_row(
             model.arcs, model.arc_features, work.arc, work.value, noise, model.clock.step[0],
-            altered, np.int64(gold), np.int64(y), work.look, work.label_difference,
+            adjusted, np.int64(gold), np.int64(y), work.look, work.label_difference,
         )  # fmt: skip
     return wrong
 
 
 @spliced
-def label_tree(head, n, model, rule, noise, altered, work, out):
+def label_tree(head, n, model, rule, noise, adjusted, work, out):
     """Choose the labels of a tree; ``out`` (n,) int32 is written."""
     look_around(head, n, work.around)
     for k in range(1, n + 1):
         describe_arc(k, head, work.around, work.arc)
-        out[k - 1] = label_of(model, rule, noise, altered, work)
+        out[k - 1] = label_of(model, rule, noise, adjusted, work)
 
 
 @inline
-def emit_labels(head, label, n, model, rule, noise, altered, work):
+def emit_labels(head, label, n, model, rule, noise, adjusted, work):
     """Emit what the labels of a right tree teach; returns how many are wrong."""
     look_around(head, n, work.around)
     wrong = 0
@@ -181,5 +181,5 @@ def emit_labels(head, label, n, model, rule, noise, altered, work):
         if gold < 0:
             continue
         describe_arc(k, head, work.around, work.arc)
-        wrong += learn_label(gold, model, rule, noise, altered, work)
+        wrong += learn_label(gold, model, rule, noise, adjusted, work)
     return wrong

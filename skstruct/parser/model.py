@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..core.codes import NO_AVERAGE, STANDARD
-from ..core.feature_table import TableAverage, final, for_reading, restart_average
+from ..core.feature_table import TableAverage, final, for_reading
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
 from ..core.pruning import count_weights
@@ -14,8 +14,8 @@ from ..core.store import READ_ONLY, Store, made_sparse, new_clock, remap_columns
 from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
 from ..features.names import NamedWeights
+from ..training import tables
 from ..training.chunks import as_writeable_view, map_chunks
-from ..training.epochs import snapshot
 from ..training.run import TrainingState
 from ..training.saved import SavableModel
 from . import epoch as structure
@@ -319,28 +319,23 @@ def fresh_state(lines, encoder, labels, settings, rule, key):
 def continued_state(before, lines, encoder, old_labels, labels, settings, rule, stream):
     """A copy of an earlier state; under another rule, or in a stream after a fit, with a new average."""
     check_labels(lines, len(labels))
+    state = tables.continued_state(
+        structure, before, rule, stream, wanted=np.zeros(2, np.int64), **settings
+    )  # fmt: skip
     # In a model mapped from a disk `wanted` is read-only too, and the templates are (which nobody writes).
-    model = snapshot(structure, before.model)._replace(wanted=np.zeros(2, np.int64), **settings)
-    model = as_writeable_view(model)
-    tables = {name: getattr(model, name) for name in structure.TABLES}
-    if before.rule != rule or (stream and not before.stream):
-        for name, features in tables.items():
-            tables[name] = restart_average(features, model.clock, before.rule, rule)
-        model = model._replace(clock=new_clock())
+    model = as_writeable_view(state.model)
     if labels.values != old_labels.values:
         new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
-        store = tables["arc_features"].weights
+        store = model.arc_features.weights
         store = made_sparse(store) if len(labels) > FEW_LABELS else store
         store = remap_columns(store, new_of_old, len(labels))
         symbol = np.zeros(len(labels), np.int32)
         symbol[new_of_old] = model.symbol
         new = symbol == 0
         symbol[new] = np.arange(1, new.sum() + 1) + len(old_labels)
-        model = model._replace(symbol=symbol)
-        tables["arc_features"] = tables["arc_features"]._replace(weights=store)
+        model = model._replace(symbol=symbol, arc_features=model.arc_features._replace(weights=store))
     templates, arcs = compiled(lines, encoder.rows)  # words may have more parts than before
-    model = model._replace(templates=templates, arcs=arcs, **tables)
-    return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])
+    return replace(state, model=model._replace(templates=templates, arcs=arcs))
 
 
 def final_model(model, rule, lines, encoder, labels, pseudo=False, reuse=False, ended=False):

@@ -10,15 +10,13 @@ from dataclasses import replace
 import numpy as np
 
 from ..core.codes import STANDARD
-from ..core.feature_table import for_training, in_use, keys, seen_in_use, table_from_keys
-from ..core.hashing import key_order, keys_of
-from ..core.pruning import in_order, pruned, rows_in_use, with_rows
 from ..core.store import READ_ONLY
 from ..data.labels import Labels
 from ..features.alphabet import Alphabet
 from ..saving.labels import labels_from_state, labels_state
-from ..saving.stores import full, store_from_state, store_state
+from ..saving.stores import store_from_state
 from ..saving.values import require
+from ..training.tables import checked_table, compressed_tables, training_state, training_tables
 from .atoms import AtomEncoder
 from .features import N_ACTIONS, SPECIAL
 from .lines import Lines, attributes_read, check_columns, check_labels, without_labels
@@ -33,6 +31,8 @@ from .templates import (
 )
 
 FACTS = ("stream", "min_count")
+PREFIXES = "", "label_"
+"""Of the names that belong to the table of states, and to that of arcs."""
 
 
 def model_state(model, writer, name):
@@ -57,14 +57,8 @@ def model_state(model, writer, name):
 
 def trained_state(model, writer, name):
     """The JSON of a :class:`ParseModel`; its features are those of the model, in the same order."""
-    out = {}
-    for prefix, features in (("", model.state_features), ("label_", model.arc_features)):
-        order = key_order(keys(features))
-        store = in_order(in_use(features), order)
-        out[f"{prefix}weights"] = store_state(store, writer, f"{name}.{prefix}weights")
-        if features.min_count > 1:
-            out[f"{prefix}seen"] = writer.array(f"{name}.{prefix}seen", seen_in_use(features)[order])
-    return out
+    tables = dict(zip(PREFIXES, (model.state_features, model.arc_features)))
+    return training_state(tables, writer, name, ascending=True)
 
 
 def model_from_state(node, fitted, reader, where):
@@ -167,53 +161,19 @@ def _table(keys, lines, places, reader, where):
     """(table, entries) of stored keys."""
     keys = keys_from_state(keys, reader, where)
     ok = (keys >= 0).all() and (templates_of(keys[:, 0], lines, places) >= 0).all()
-    require(ok, f"{where} are no features of the templates")
-    table, distinct = table_from_keys(keys)
-    require(distinct, f"{where}: a feature occurs twice")
-    return table, keys.shape[0]
+    return checked_table(keys, ok, where), keys.shape[0]
 
 
 def compressed(model, dtype, keep):
     """The :class:`ParserModel` without the features that have no weight."""
-    parts = {}
-    names = ("weights", "table", "entries"), ("label_weights", "label_table", "label_entries")
-    stores = pruned([model.weights, model.label_weights], dtype, keep)
-    for store, (weights, table, entries) in zip(stores, names):
-        rows = np.flatnonzero(rows_in_use(store))
-        keys = keys_of(getattr(model, table), getattr(model, entries))[rows]
-        parts |= {weights: with_rows(store, rows), table: table_from_keys(keys)[0], entries: len(rows)}
     divisor = 0 if dtype == "float16" else model.divisor  # numerators take more than two bytes
-    return replace(model, packed=dtype, divisor=divisor, **parts)
+    return replace(compressed_tables(model, dtype, keep, PREFIXES), divisor=divisor)
 
 
 def trained_from_state(node, model, min_count, rule, clock, reader, where):
     """The :class:`ParseModel` of a file."""
-    stores = [model.weights, model.label_weights]
-    # Which features are too rare to count was settled when the model was made.
-    seen = [np.full(n, min(min_count, 2**31 - 1), np.int32) for n in (model.entries, model.label_entries)]
-    if node is not None:
-        parts = reader.members(node, where, "weights label_weights")
-        shapes = (model.entries, N_ACTIONS), (model.label_entries, len(model.labels))
-        stores = [
-            store_from_state(part, reader, f"{where}.{name}", *shape, rule, int(clock.step[0]))
-            for name, part, shape in zip(("weights", "label_weights"), parts, shapes)
-        ]
-        require(not stores[0].sparse, f"{where}.weights must not be sparse")
-        if min_count > 1:
-            seen = [
-                reader.array(part, f"{where}.seen", np.int32, (shape[0],))
-                for part, shape in zip(reader.members(node, where, "seen label_seen"), shapes)
-            ]
-    elif stores[1].sparse:
-        stores[1] = full(stores[1])
-    tables = (model.table, model.entries), (model.label_table, model.label_entries)
-    features = [
-        for_training(store, *table, rule, min_count, counts, by_weight=False)
-        for store, table, counts in zip(stores, tables, seen)
-    ]
-    return model.scorer()._replace(
-        update=STANDARD,  # as the next training says
-        state_features=features[0],
-        arc_features=features[1],
-        clock=clock,
-    )
+    states, arcs = training_tables(
+        node, model, PREFIXES, min_count, rule, clock, reader, where, by_weight=False
+    )  # fmt: skip
+    # What is learned from (the update) the next training says.
+    return model.scorer()._replace(update=STANDARD, state_features=states, arc_features=arcs, clock=clock)

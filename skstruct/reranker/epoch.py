@@ -20,11 +20,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core import feature_table
-from ..core.codes import DONE, NO_NOISE, RESCALE, TABLE_FULL
+from ..core.codes import DONE, RESCALE, TABLE_FULL
 from ..core.compile import inline, kernel
 from ..core.feature_table import FeatureTable, count_updates, lacks_room, new_table
-from ..core.hashing import find, intern, mix64
-from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
+from ..core.hashing import find, intern
+from ..core.noise import factor_of_key, token_masked
 from ..core.penalties import read_weight
 from ..core.rules import Difference, emit, finish_plain_visit, finish_visit, new_difference
 from ..core.store import SMALLEST_SCALE, Clock, new_clock
@@ -162,18 +162,12 @@ def _end_of(begin):
 
 @inline
 def _noise_of(noise, step, k, left, right):
-    """The factor of a feature; its draw depends on the key, since it may have no row yet."""
-    tags = k == 9 or k == 16 or k == 17  # templates of tags only: the transitions
-    code = noise.edge if tags else noise.feature
-    if code == NO_NOISE:
-        return 1.0
-    key = (np.uint64(left) << np.uint64(32)) | np.uint64(right)
-    item = mix64(key + np.uint64(k) * np.uint64(0x9E3779B97F4A7C15))
-    return factor(noise, code, EDGE_STREAM if tags else NODE_STREAM, step, np.int64(item))
+    """The factor of a feature; templates of tags alone count as transitions."""
+    return factor_of_key(noise, k == 9 or k == 16 or k == 17, step, k, (left << 32) | right)
 
 
 @inline
-def weigh(model, rule, noise, altered, atoms, a, p, c, begin, keys):
+def weigh(model, rule, noise, adjusted, atoms, a, p, c, begin, keys):
     """Sum of the weights of the features of one group; see :func:`list_keys`."""
     list_keys(atoms, a, p, c, begin, keys)
     features, step = model.features, model.clock.step[0]
@@ -182,7 +176,7 @@ def weigh(model, rule, noise, altered, atoms, a, p, c, begin, keys):
         if keys[k, 0] < 0:
             continue
         row = find(features.table, k, keys[k, 0], keys[k, 1])
-        if altered is None:
+        if adjusted is None:
             if row >= 0:
                 total += features.weights.value[row]
         elif row >= 0 and (features.min_count <= 1 or features.seen[row] >= features.min_count):
@@ -192,14 +186,14 @@ def weigh(model, rule, noise, altered, atoms, a, p, c, begin, keys):
 
 
 @inline
-def emit_group(model, noise, altered, atoms, a, p, c, begin, keys, amount, difference):
+def emit_group(model, noise, adjusted, atoms, a, p, c, begin, keys, amount, difference):
     """Emit the features of one group, new ones with new rows."""
     list_keys(atoms, a, p, c, begin, keys)
     features, step = model.features, model.clock.step[0]
     for k in range(begin, _end_of(begin)):
         if keys[k, 0] >= 0:
             x = 1.0
-            if altered is not None:
+            if adjusted is not None:
                 x = _noise_of(noise, step, k, keys[k, 0], keys[k, 1])
             if x != 0.0:
                 row = intern(features.table, features.entries, k, keys[k, 0], keys[k, 1])
@@ -210,7 +204,7 @@ def emit_group(model, noise, altered, atoms, a, p, c, begin, keys, amount, diffe
 # Search
 # --------------------------------------------------------------------------------------------------
 @inline
-def search(task, i, model, rule, noise, altered, work):
+def search(task, i, model, rule, noise, adjusted, work):
     """The best path: writes ``work.path``, returns its score. Ties go to the earlier arc."""
     first, M = task.node[i], task.node[i + 1] - task.node[i]
     first_arc = task.arc[i]
@@ -221,16 +215,16 @@ def search(task, i, model, rule, noise, altered, work):
     best, last = -np.inf, np.int64(-1)
     for c in range(M):
         work.path[c] = ABSENT
-        own = weigh(model, rule, noise, altered, atoms, start, start, c, np.int64(0), keys)
+        own = weigh(model, rule, noise, adjusted, atoms, start, start, c, np.int64(0), keys)
         for arc in range(task.into[first + c], task.into[first + c + 1]):
             p = np.int64(task.left[arc])
-            score = own + weigh(model, rule, noise, altered, atoms, start, p, c, np.int64(PAIR), keys)
+            score = own + weigh(model, rule, noise, adjusted, atoms, start, p, c, np.int64(PAIR), keys)
             before, arg = -np.inf, np.int64(-1)
             # The start is one arc, of score 0, before itself.
             stop = task.into[first + p + 1] if p >= 0 else np.int64(1)
             for previous in range(task.into[first + p] if p >= 0 else np.int64(0), stop):
                 a = np.int64(task.left[previous]) if p >= 0 else start
-                x = weigh(model, rule, noise, altered, atoms, a, p, c, np.int64(TRIPLE), keys)
+                x = weigh(model, rule, noise, adjusted, atoms, a, p, c, np.int64(TRIPLE), keys)
                 if p >= 0:
                     x += work.score[previous - first_arc]
                 if x > before:
@@ -252,7 +246,7 @@ def search(task, i, model, rule, noise, altered, work):
 
 
 @inline
-def emit_path(task, i, model, noise, altered, path, other, amount, work):
+def emit_path(task, i, model, noise, adjusted, path, other, amount, work):
     """Emit the features of ``path`` (M,), without those that ``other`` has too."""
     atoms, keys, difference = work.atoms, work.keys, work.difference
     for c in range(task.node[i + 1] - task.node[i]):
@@ -268,11 +262,11 @@ def emit_path(task, i, model, noise, altered, path, other, amount, work):
             if group > 1 and p >= 0:
                 shared = shared and other[p] == a
             if not shared:
-                emit_group(model, noise, altered, atoms, a, p, c, begin, keys, amount, difference)
+                emit_group(model, noise, adjusted, atoms, a, p, c, begin, keys, amount, difference)
 
 
 @kernel
-def _epoch(task, order, begin, end, model, rule, noise, altered, work):
+def _epoch(task, order, begin, end, model, rule, noise, adjusted, work):
     """Visit the lattices ``order[begin:end]`` in turn: search, step, tick.
 
     Returns (code, k): DONE and ``end``, or why it stopped before lattice ``order[k]`` was learned:
@@ -283,7 +277,7 @@ def _epoch(task, order, begin, end, model, rule, noise, altered, work):
         i = order[k]
         if model.clock.scale[0] < SMALLEST_SCALE:
             return RESCALE, k
-        search(task, i, model, rule, noise, altered, work)
+        search(task, i, model, rule, noise, adjusted, work)
         first, stop = task.node[i], task.node[i + 1]
         target = task.target[first:stop]
         wrong, nodes = 0, 0
@@ -294,13 +288,13 @@ def _epoch(task, order, begin, end, model, rule, noise, altered, work):
         if wrong > 0:
             if lacks_room(model.features, nodes * N_TEMPLATES):
                 return TABLE_FULL, k
-            emit_path(task, i, model, noise, altered, target, work.path, 1.0, work)
-            emit_path(task, i, model, noise, altered, work.path, target, -1.0, work)
+            emit_path(task, i, model, noise, adjusted, target, work.path, 1.0, work)
+            emit_path(task, i, model, noise, adjusted, work.path, target, -1.0, work)
             count_updates(model.features, difference)
             work.stats[0] += 1.0
             work.stats[1] += wrong
             work.stats[2] += 1.0
-        if altered is None:
+        if adjusted is None:
             finish_plain_visit(difference, model.features.weights, model.clock, rule, 1.0, task.weight[i])
         else:
             finish_visit((difference,), (model.features.weights,), model.clock, rule, 1.0, task.weight[i])
@@ -308,7 +302,7 @@ def _epoch(task, order, begin, end, model, rule, noise, altered, work):
 
 
 @kernel
-def _predict(task, begin, end, model, rule, noise, altered, work, out, score):
+def _predict(task, begin, end, model, rule, noise, adjusted, work, out, score):
     """Find the best paths of the lattices ``begin <= i < end``.
 
     Writes ``out`` (M,) bool, whether a node is on its sequence's path, and ``score`` (n,) float64.
@@ -317,7 +311,7 @@ def _predict(task, begin, end, model, rule, noise, altered, work, out, score):
         first, stop = task.node[i], task.node[i + 1]
         score[i] = 0.0
         if stop > first:
-            score[i] = search(task, i, model, rule, noise, altered, work)
+            score[i] = search(task, i, model, rule, noise, adjusted, work)
             for c in range(stop - first):
                 out[first + c] = work.path[c] != ABSENT
 
@@ -355,14 +349,14 @@ def find_targets(task, value, back):
 # --------------------------------------------------------------------------------------------------
 def epoch(task, order, begin, end, model, rule, noise, work):
     """See :func:`_epoch`."""
-    changed = feature_table.altered(model.features, rule, noise)
-    return _epoch(task, order, begin, end, model, rule, noise, changed, work)
+    adjusted = feature_table.needs_weight_adjustment(model.features, rule, noise)
+    return _epoch(task, order, begin, end, model, rule, noise, adjusted, work)
 
 
 def predict(task, begin, end, model, rule, noise, work, out, score):
     """See :func:`_predict`."""
-    changed = feature_table.altered(model.features, rule, noise)
-    _predict(task, begin, end, model, rule, noise, changed, work, out, score)
+    adjusted = feature_table.needs_weight_adjustment(model.features, rule, noise)
+    _predict(task, begin, end, model, rule, noise, adjusted, work, out, score)
 
 
 def new_model(min_count, rule):

@@ -36,10 +36,11 @@ from ..training.held_out import HeldOut, of_held_out
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import TrainingState, new_key
+from ..training.tables import continued_state
 from . import epoch as structure
 from . import saved
 from .lattice import lattices_of, make_task, paths, view_of
-from .model import choose, continued_state
+from .model import choose
 from .run import RerankRun, f1_of
 
 if TYPE_CHECKING:
@@ -242,7 +243,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         if split:
             held_out = HeldOut(take(X, test), take(y, test), False, encode(test, (dict(words), dict(tags))))
         if continued:
-            state = continued_state(self._training, rule)
+            state = continued_state(structure, self._training, rule)
         else:
             state = TrainingState(structure.new_model(int(self.min_count), rule), rule, key)
         oracle = f1_of(task, task.target != structure.ABSENT, n_items)

@@ -64,7 +64,7 @@ def count_differing(target, path, m):
 
 
 @inline
-def emit_path(model, noise, altered, work, path, other, m, amount):
+def emit_path(model, noise, adjusted, work, path, other, m, amount):
     """Emit the features of the first m decisions of ``path``, without those that ``other`` has too."""
     c, hidden, keys, difference = work.char, work.hidden, work.keys, work.difference
     table, entries = model.features.table, model.features.entries
@@ -81,7 +81,7 @@ def emit_path(model, noise, altered, work, path, other, m, amount):
             if differs:
                 list_pair(c, hidden, i, keys)
                 emit_keys(
-                    model, noise, altered, keys, zero + PAIR, zero + PAIR + 1, zero, zero, amount, difference
+                    model, noise, adjusted, keys, zero + PAIR, zero + PAIR + 1, zero, zero, amount, difference
                 )
         elif differs or word != other_word or last != other_last:
             length, before = i - word, word - last
@@ -94,10 +94,10 @@ def emit_path(model, noise, altered, work, path, other, m, amount):
                 list_context(c, hidden, i, keys)
                 list_state(c, hidden, i, length, before, node, node_before, keys)
                 column, context, begin = decision, zero + previous(length, before)[0], zero + CONTEXT - 1
-            emit_word(model, noise, altered, node, column, amount, difference)
+            emit_word(model, noise, adjusted, node, column, amount, difference)
             for part in range(1 if words else 2):  # 1: what looks at the decision before
                 emit_keys(
-                    model, noise, altered, keys, zero + 1 if part else begin,
+                    model, noise, adjusted, keys, zero + 1 if part else begin,
                     begin if part else zero + N_NUMBERS, context if part else zero, column, amount,
                     difference,
                 )  # fmt: skip
@@ -108,7 +108,7 @@ def emit_path(model, noise, altered, work, path, other, m, amount):
 
 
 @kernel
-def _epoch(task, order, begin, end, model, rule, noise, altered, work):
+def _epoch(task, order, begin, end, model, rule, noise, adjusted, work):
     """Visit the texts ``order[begin:end]`` in turn: search, step, tick.
 
     Returns (code, k): DONE and ``end``, or why it stopped before text ``order[k]`` was learned: TABLE_FULL
@@ -138,7 +138,7 @@ def _epoch(task, order, begin, end, model, rule, noise, altered, work):
                 limit if final else work.forced[:n],
                 gold if final else gold[:0],
                 shadow and final == 1,
-                model.update, model, rule, noise, altered, work,
+                model.update, model, rule, noise, adjusted, work,
                 path[: n + 1] if final else target[: n + 1],
                 None,
             )  # fmt: skip
@@ -151,13 +151,13 @@ def _epoch(task, order, begin, end, model, rule, noise, altered, work):
             # Features, and the words, prefix by prefix; checked before anything changes.
             if lacks_room(model.features, 2 * (ROWS_EACH * differing + m)):
                 return TABLE_FULL, k
-            emit_path(model, noise, altered, work, target[: n + 1], path[: n + 1], m, 1.0)
-            emit_path(model, noise, altered, work, path[: n + 1], target[: n + 1], m, -1.0)
+            emit_path(model, noise, adjusted, work, target[: n + 1], path[: n + 1], m, 1.0)
+            emit_path(model, noise, adjusted, work, path[: n + 1], target[: n + 1], m, -1.0)
             count_updates(model.features, difference)
             work.stats[0] += 1.0
             work.stats[1] += mistakes
             work.stats[2] += 1.0
-        if altered is None:
+        if adjusted is None:
             finish_plain_visit(difference, model.features.weights, model.clock, rule, 1.0, task.weight[i])
         else:
             finish_visit((difference,), (model.features.weights,), model.clock, rule, 1.0, task.weight[i])
@@ -165,7 +165,7 @@ def _epoch(task, order, begin, end, model, rule, noise, altered, work):
 
 
 @kernel
-def _predict(task, begin, end, model, rule, noise, altered, work, out, score):
+def _predict(task, begin, end, model, rule, noise, adjusted, work, out, score):
     """Segment the texts ``begin <= i < end``.
 
     Writes ``out`` (N,) int8, the decision at each character, and ``score`` (n,) float64.
@@ -179,14 +179,14 @@ def _predict(task, begin, end, model, rule, noise, altered, work, out, score):
             nothing = task.gold[:0]
             _, score[i], _ = search(
                 task.limit[first:stop], nothing, nothing.shape[0] > 0, model.update, model, rule, noise,
-                altered, work, work.path[: n + 1], None,
+                adjusted, work, work.path[: n + 1], None,
             )  # fmt: skip
             for t in range(n):
                 out[first + t] = work.path[t]
 
 
 @kernel
-def _predict_kbest(task, begin, end, model, rule, noise, altered, work, lists, out, score, found):
+def _predict_kbest(task, begin, end, model, rule, noise, adjusted, work, lists, out, score, found):
     """The k best segmentations of the texts ``begin <= i < end``, under the states that the beam keeps.
 
     Writes how many text i has to ``found[i]``, 0 if it is empty, and their scores to ``score[i]``, (n, k)
@@ -202,7 +202,7 @@ def _predict_kbest(task, begin, end, model, rule, noise, altered, work, lists, o
             nothing = task.gold[:0]
             search(
                 task.limit[first:stop], nothing, nothing.shape[0] > 0, model.update, model, rule, noise,
-                altered, work, work.path[: n + 1], lists,
+                adjusted, work, work.path[: n + 1], lists,
             )  # fmt: skip
             found[i] = lists.new_found[0]
             for r in range(found[i]):
@@ -218,21 +218,20 @@ def _predict_kbest(task, begin, end, model, rule, noise, altered, work, lists, o
 # --------------------------------------------------------------------------------------------------
 def epoch(task, order, begin, end, model, rule, noise, work):
     """See :func:`_epoch`."""
-    return _epoch(
-        task, order, begin, end, model, rule, noise, feature_table.altered(model.features, rule, noise), work
-    )
+    adjusted = feature_table.needs_weight_adjustment(model.features, rule, noise)
+    return _epoch(task, order, begin, end, model, rule, noise, adjusted, work)
 
 
 def predict(task, begin, end, model, rule, noise, work, out, score):
     """See :func:`_predict`."""
-    changed = feature_table.altered(model.features, rule, noise)
-    _predict(task, begin, end, model, rule, noise, changed, work, out, score)
+    adjusted = feature_table.needs_weight_adjustment(model.features, rule, noise)
+    _predict(task, begin, end, model, rule, noise, adjusted, work, out, score)
 
 
 def predict_kbest(task, begin, end, model, rule, noise, work, lists, out, score, found):
     """See :func:`_predict_kbest`."""
-    changed = feature_table.altered(model.features, rule, noise)
-    _predict_kbest(task, begin, end, model, rule, noise, changed, work, lists, out, score, found)
+    adjusted = feature_table.needs_weight_adjustment(model.features, rule, noise)
+    _predict_kbest(task, begin, end, model, rule, noise, adjusted, work, lists, out, score, found)
 
 
 def new_model(templates, beam, update, min_count, rule):

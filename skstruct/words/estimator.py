@@ -24,9 +24,11 @@ from ..saving.registry import savable
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import new_key
+from ..training.tables import continued_state
+from . import epoch as structure
 from . import saved
 from .boundaries import as_gold, as_limits, white_space_limits
-from .model import continued_state, fresh_state, make_task
+from .model import fresh_state, make_task
 from .run import WordRun, held_out_texts
 
 if TYPE_CHECKING:
@@ -236,7 +238,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         if continued:
             self._check_same_features()
             beam, update = self.beam_size or 0, UPDATES[self.update]
-            state = continued_state(self._training, beam, update, rule, stream)
+            state = continued_state(structure, self._training, rule, stream, beam=beam, update=update)
         else:
             state = self._fresh_state(new_key(self.random_state))
             state.stream = stream

@@ -31,11 +31,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.codes import INSIDE, NO_NOISE, START, ZC14
+from ..core.codes import INSIDE, START, ZC14
 from ..core.compile import inline
 from ..core.feature_table import FeatureTable
-from ..core.hashing import EMPTY, find, home_of, intern, mix64
-from ..core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
+from ..core.hashing import EMPTY, find, home_of, intern
+from ..core.noise import factor_of_key, token_masked
 from ..core.penalties import read_weight
 from ..core.rules import emit
 from ..core.store import Clock
@@ -179,21 +179,16 @@ def list_pair(c, hidden, i, keys):
 def noise_of(templates, noise, step, compound, left, right):
     """The factor of a feature. The decisions before (ZSZ18) are the transition feature."""
     edge = templates != ZC14 and compound >> 2 == SHARED
-    code = noise.edge if edge else noise.feature
-    if code == NO_NOISE:
-        return 1.0
-    key = (np.int64(left) << 32) | np.int64(right)
-    item = mix64(np.uint64(key) + np.uint64(compound) * np.uint64(0x9E3779B97F4A7C15))
-    return factor(noise, code, EDGE_STREAM if edge else NODE_STREAM, step, np.int64(item))
+    return factor_of_key(noise, edge, step, compound, (np.int64(left) << 32) | np.int64(right))
 
 
 @inline
-def add_row(model, rule, noise, altered, compound, left, right, row, total):
+def add_row(model, rule, noise, adjusted, compound, left, right, row, total):
     """``total[a] += w[row, a]``, corrupted if there is noise."""
     store = model.features.weights
     C = store.columns
     place = row * C
-    if altered is None:
+    if adjusted is None:
         for a in range(C):
             total[a] += store.value[place + a]
     else:
@@ -206,7 +201,7 @@ def add_row(model, rule, noise, altered, compound, left, right, row, total):
 
 
 @inline
-def sum_keys(model, rule, noise, altered, keys, begin, end, decision, total):
+def sum_keys(model, rule, noise, adjusted, keys, begin, end, decision, total):
     """Add the weights of the numbers ``begin <= k < end``; ``decision`` is part of their compounds."""
     table = model.features.table
     for k in range(begin, end):  # all slots are asked for before the first is needed
@@ -220,16 +215,16 @@ def sum_keys(model, rule, noise, altered, keys, begin, end, decision, total):
             if keys[k, 2] != ((left << 32) | right) or keys[k, 3] >> 32 != compound:
                 row = find(table, compound, left, right)
             if row >= 0:
-                add_row(model, rule, noise, altered, compound, left, right, row, total)
+                add_row(model, rule, noise, adjusted, compound, left, right, row, total)
 
 
 @inline
-def sum_state(model, rule, noise, altered, keys, begin, end, node, total):
+def sum_state(model, rule, noise, adjusted, keys, begin, end, node, total):
     """Add the weights of a state: of the numbers ``begin <= k < end``, and of the word if it has a node."""
     zero = np.int64(0)
-    sum_keys(model, rule, noise, altered, keys, begin, end, zero, total)
+    sum_keys(model, rule, noise, adjusted, keys, begin, end, zero, total)
     if node > 0:
-        add_row(model, rule, noise, altered, zero, node - 1, zero, node - 1, total)
+        add_row(model, rule, noise, adjusted, zero, node - 1, zero, node - 1, total)
 
 
 @inline
@@ -245,7 +240,7 @@ def extended(table, node, character):
 # Learning
 # --------------------------------------------------------------------------------------------------
 @inline
-def emit_keys(model, noise, altered, keys, begin, end, decision, column, amount, difference):
+def emit_keys(model, noise, adjusted, keys, begin, end, decision, column, amount, difference):
     """Emit the features :func:`sum_keys` sums; new ones are numbered."""
     step, table, entries = model.clock.step[0], model.features.table, model.features.entries
     for k in range(begin, end):
@@ -253,18 +248,18 @@ def emit_keys(model, noise, altered, keys, begin, end, decision, column, amount,
         if left >= 0:
             compound = np.int64(4 * k + decision)
             x = 1.0
-            if altered is not None:
+            if adjusted is not None:
                 x = noise_of(model.templates, noise, step, compound, left, right)
             if x != 0.0:
                 emit(difference, intern(table, entries, compound, left, right), column, x * amount)
 
 
 @inline
-def emit_word(model, noise, altered, node, column, amount, difference):
+def emit_word(model, noise, adjusted, node, column, amount, difference):
     """Emit the feature "word w"."""
     row = np.int64(node - 1)
     x = 1.0
-    if altered is not None:
+    if adjusted is not None:
         x = noise_of(model.templates, noise, model.clock.step[0], np.int64(WORD), row, np.int64(0))
     if x != 0.0:
         emit(difference, row, column, x * amount)

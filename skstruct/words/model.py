@@ -9,18 +9,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..core.codes import STANDARD, START
-from ..core.feature_table import TableAverage, final, for_reading, restart_average
-from ..core.hashing import keys_of
+from ..core.feature_table import TableAverage, final
 from ..core.noise import QUIET
-from ..core.pruning import count_weights
 from ..core.store import READ_ONLY, new_clock
 from ..data.inputs import WORDS, Inputs, lengths_of, offsets_of
 from ..data.segmented import words_at
 from ..features.names import NamedWeights
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
-from ..training.epochs import snapshot
 from ..training.run import TrainingState
-from ..training.saved import SavableModel
+from ..training.tables import TableModel
 from . import epoch as structure
 from .boundaries import white_space_limits
 from .features import Scorer
@@ -52,8 +49,8 @@ def make_task(texts, limit, gold=None, weight=None):
 
 
 @dataclass
-class WordModel(SavableModel):
-    """What prediction needs.
+class WordModel(TableModel):
+    """What prediction needs; see also :class:`.TableModel`.
 
     Attributes
     ----------
@@ -61,18 +58,10 @@ class WordModel(SavableModel):
         ZSZ18 or ZC14.
     beam : int
         States kept in training; 0: all.
-    weights : Store
-        Final weights; no bookkeeping of the training.
-    table : ndarray of shape (capacity, 2), int64
-    entries : int
-        Features; row r of the weights belongs to the r-th.
     """
 
     templates: int
     beam: int
-    weights: object
-    table: np.ndarray
-    entries: int
 
     @classmethod
     def average(cls, models, nonzero):
@@ -82,19 +71,10 @@ class WordModel(SavableModel):
             if first is None:
                 first = replace(model, weights=None, table=None)
                 total = TableAverage(nonzero, IS_NODE[model.templates])
-            total.add(model.weights, keys_of(model.table, model.entries))
+            total.add(model.weights, model.keys())
             del model  # the next one is trained when it is asked for
         weights, table, entries = total.result()
         return replace(first, weights=weights, table=table, entries=entries)
-
-    @property
-    def n_features(self):
-        """Number of features."""
-        return self.entries
-
-    def sizes(self):
-        """See ``training.saved.SavableModel``."""
-        return None, self.n_features, count_weights(self.weights), None
 
     @property
     def inputs(self):
@@ -108,7 +88,7 @@ class WordModel(SavableModel):
                 templates=self.templates,
                 beam=beam,
                 update=STANDARD,
-                features=for_reading(self.weights, self.table, self.entries),
+                features=self.for_reading(),
                 clock=new_clock(),
             )
         )
@@ -189,10 +169,6 @@ class WordModel(SavableModel):
             parts = map_chunks(work, texts, n_jobs, max(1, PIECE_TOKENS // k))
         return [ranked for part in parts for ranked in part]
 
-    def keys(self):
-        """The key of each row, (R, 3) int64; see ``words.keys``."""
-        return keys_of(self.table, self.entries)
-
     def features(self):
         """The feature of each row, as a tuple that means the same in every model."""
         return features(self.templates, self.keys())
@@ -215,19 +191,9 @@ def fresh_state(templates, beam, update, min_count, rule, key):
     return TrainingState(structure.new_model(templates, beam, update, min_count, rule), rule, key)
 
 
-def continued_state(before, beam, update, rule, stream):
-    """A copy of an earlier state; under another rule, or in a stream after a fit, with a new average."""
-    model = snapshot(structure, before.model)._replace(beam=beam, update=update)
-    if before.rule != rule or (stream and not before.stream):
-        fresh = restart_average(model.features, model.clock, before.rule, rule)
-        model = model._replace(features=fresh, clock=new_clock())
-    return TrainingState(model, rule, before.key, before.epoch, False, stream, [*before.history])
-
-
 def final_model(scorer, rule, reuse=False):
     """The :class:`WordModel` that training so far amounts to, without bookkeeping.
 
     ``reuse``: training ends here, and the model may be made of its arrays.
     """
-    parts = final(scorer.features, scorer.clock, rule, reuse)
-    return WordModel(scorer.templates, scorer.beam, *parts)
+    return WordModel(*final(scorer.features, scorer.clock, rule, reuse), scorer.templates, scorer.beam)

@@ -81,7 +81,7 @@ def test_table(files, capsys, recwarn):
 def test_lbfgs_has_one_objective_on_both_sides(files, c1, c2):
     """Both sides learn the same weights, so that what they minimise has the same least value."""
     arguments = argparse.Namespace(
-        format=None, tokens=None, label=None, separator=None, comment=None, encoding="utf-8"
+        format=None, tokens=None, label=None, separator=None, comment=None, encoding="utf-8", read=[]
     )
     corpus = contest.Corpus(str(files / "train.conll"), arguments)
     options = {"epochs": 10, "c1": c1, "c2": c2, "iterations": None}

@@ -165,6 +165,7 @@ def test_interrupt_is_no_error(folder, capsys, monkeypatch):
 def test_every_format_is_guessed_or_asked_for(capsys, tmp_path):
     class Arguments:
         format = tokens = label = separator = comment = None
+        read = ()
 
     for text, expected in (
         ("a X\nb Y\n", "columns"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skstruct import StructuredPerceptron
-from skstruct.datasets import from_columns
+from skstruct.datasets import columns_to_spans, from_columns, spans_to_columns
 
 pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
 
@@ -92,3 +92,23 @@ def test_what_is_refused():
             from_columns(*arguments)
     with pytest.raises(ValueError, match="row 0: 'ner_tags' must be numbers below 1, got int 1"):
         from_columns(COLUMNS, label="ner_tags", label_names=["O"])
+
+
+def test_columns_of_texts_with_spans():
+    X, y = ["Zoe\u0308 in New York.", ""], [[(8, 16, "LOC"), (0, 2, "PER"), (5, 7, None)], []]
+    tokens, labels = spans_to_columns(X, y, scheme="BIOES")
+    assert tokens == [["Zoë", "in", "New", "York", "."], []]
+    assert labels == [["S-PER", None, "B-LOC", "E-LOC", "O"], []]
+    assert spans_to_columns(X, y, tokenizer=r"\S+", align="contract")[1] == [["O", None, "B-LOC", "O"], []]
+    texts, spans = columns_to_spans(tokens, labels, "BIOES", joint="  ")
+    assert texts == ["Zoë  in  New  York  .", ""]
+    assert spans == [[(0, 3, "PER"), (5, 7, None), (9, 18, "LOC")], []]
+    assert columns_to_spans([[("Ann", "N")]], [["B-PER"]]) == (["Ann"], [[(0, 3, "PER")]])
+    overlap = [[(0, 4, "A"), (3, 9, "B")], []]
+    assert spans_to_columns(X, overlap, overlap="longest")[1][0][0] == "O"
+    with pytest.raises(ValueError, match="overlaps"):
+        spans_to_columns(X, overlap)
+    with pytest.raises(ValueError, match="y: sequence 1, position 1: the label 'B' has no type"):
+        columns_to_spans([["a"], ["a", "b"]], [["O"], ["O", "B"]])
+    with pytest.raises(ValueError, match="The 'scheme' parameter"):
+        spans_to_columns(X, y, scheme="BIX")

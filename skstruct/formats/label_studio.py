@@ -1,0 +1,140 @@
+"""Tasks of Label Studio: its exports JSON and JSON_MIN read, predictions for review written.
+
+A task has ``data`` with the text, ``annotations`` (once ``completions``) by people and ``predictions`` of
+models. Each of these holds ``result``, a list of regions. Offsets count UTF-16 units.
+
+References
+----------
+Label Studio, "Export annotations" and "Import pre-annotations", https://labelstud.io/guide.
+"""
+
+from collections.abc import Mapping
+from numbers import Real
+
+from .span_records import Annotation, Record, check, without
+
+_OFFSETS = "utf-16"
+
+
+def looks_like_task(record, text):
+    """Whether a record is a task of Label Studio, or one of its export JSON_MIN."""
+    return (isinstance(record.get("data"), Mapping) and text not in record) or bool(_controls(record))
+
+
+def from_task(record, place, reading):
+    """A `Record` of a task."""
+    check(record, Mapping, place, "an object")
+    if "id" in record:
+        place = f"{place} (task {record['id']})"
+    reading.n_annotated += 1
+    if "data" not in record:
+        return _from_minimal(record, place, reading)
+    text = reading.text_of(record["data"], place)
+    metadata = without({**without(record, *set(record) - {"id"}), **record["data"]}, reading.text)
+    results = _results(record, place, reading)
+    spans = None
+    if results is not None:
+        found = (_region(result, f"{place}, result {k}", reading) for k, result in enumerate(results))
+        spans = [annotation for annotation in found if annotation is not None]
+    return Record(place, text, spans, metadata, _OFFSETS)
+
+
+def _results(record, place, reading):
+    """The regions of the annotation that counts, or of a prediction; None if there is neither."""
+    key = next((key for key in ("annotations", "completions") if key in record), "predictions")
+    all_of = [
+        check(each, Mapping, place, f"objects in {key!r}")
+        for each in check(record.get(key, []), list, place, f"a list under {key!r}")
+    ]
+    if key != "predictions":
+        all_of = [each for each in all_of if not each.get("was_cancelled")]
+        chosen = reading.choose(place, map(_who, all_of))
+        if reading.annotator is not None:
+            all_of = [each for each in all_of if chosen is not None and str(_who(each)) == chosen]
+    if not all_of:
+        return None
+    times = [each.get("created_at") for each in all_of]
+    last = len(times) - 1
+    if all(isinstance(t, str) for t in times) or all(isinstance(t, Real) for t in times):
+        last = max(range(len(times)), key=lambda k: (times[k], k))
+    return check(all_of[last].get("result", []), list, place, "a list under 'result'")
+
+
+def _who(annotation):
+    """The person who made an annotation: an address or a number."""
+    who = annotation.get("completed_by")
+    return who.get("email", who.get("id")) if isinstance(who, Mapping) else who
+
+
+def _region(result, place, reading):
+    """An `Annotation`; None if a result is no span of text."""
+    check(result, Mapping, place, "an object")
+    kind, value = result.get("type"), result.get("value")
+    if kind != "labels":
+        if str(kind).endswith("labels") and isinstance(value, Mapping) and "start" in value:
+            raise ValueError(
+                f"{place}: spans of the type {kind!r} have no offsets in the text; only 'labels' have"
+            )
+        return None
+    return _value(check(value, Mapping, place, "an object under 'value'"), place, reading)
+
+
+def _value(value, place, reading):
+    missing = [key for key in ("start", "end") if key not in value]
+    if missing:
+        raise ValueError(f"{place}: expected start, end and labels, found keys {', '.join(map(str, value))}")
+    labels = check(value.get("labels", []), list, place, "a list under 'labels'")
+    if len(labels) > 1:
+        raise ValueError(
+            f"{place}: two labels on one span: {', '.join(map(repr, labels))}; a span has one label"
+        )
+    text = value.get("text")
+    return Annotation(
+        ((value["start"], value["end"]),),
+        reading.label(labels[0], place) if labels else None,
+        text if isinstance(text, str) else None,
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# JSON_MIN
+# --------------------------------------------------------------------------------------------------
+def _controls(record):
+    """The keys of JSON_MIN that hold regions: the names of the controls."""
+    return [
+        key
+        for key, value in record.items()
+        if isinstance(value, list) and value and all(map(_is_region, value))
+    ]
+
+
+def _is_region(value):
+    return isinstance(value, Mapping) and "start" in value and isinstance(value.get("labels"), list)
+
+
+def _from_minimal(record, place, reading):
+    text = reading.text_of(record, place)
+    controls = _controls(record)
+    spans = None
+    if reading.is_chosen(place, record.get("id", text), record.get("annotator")):
+        values = (value for key in controls for value in record[key])
+        spans = [_value(value, f"{place}, span {k}", reading) for k, value in enumerate(values)]
+    return Record(place, text, spans, without(record, reading.text, *controls), _OFFSETS)
+
+
+# --------------------------------------------------------------------------------------------------
+# Writing
+# --------------------------------------------------------------------------------------------------
+def task(text, spans, metadata, proba, model_version, control):
+    """A task with one prediction, to be reviewed; ``spans`` count UTF-16 units, ``text`` is cut by
+    `covered`."""
+    from_name, to_name = control
+    result = []
+    for k, (start, end, label, covered) in enumerate(spans):
+        value = {"start": start, "end": end, "text": covered, "labels": [] if label is None else [label]}
+        region = {"id": str(k), "from_name": from_name, "to_name": to_name, "type": "labels", "value": value}
+        result.append(region if proba is None else {**region, "score": proba[k]})
+    prediction = {} if model_version is None else {"model_version": model_version}
+    if proba:
+        prediction["score"] = sum(proba) / len(proba)
+    return {"data": {**metadata, "text": text}, "predictions": [{**prediction, "result": result}]}

@@ -1,0 +1,238 @@
+"""Annotated texts of annotation tools, read as texts and spans; the inverse is in :mod:`.span_writing`.
+
+Each record of a file becomes a text and its list of `Span`, in the order of the file. Everything that is
+refused is named with file and line, or record.
+
+References
+----------
+The tools: doccano (H. Nakayama and others, 2018), Prodigy and spaCy (Explosion), Label Studio (M. Tkachenko
+and others, 2020), brat (P. Stenetorp and others, EACL 2012).
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from typing import IO, Any
+
+from ..data.inputs import describe
+from ..data.spans import Span
+from ..data.types import Path
+from .brat import brat_records, is_brat
+from .label_studio import from_task, looks_like_task
+from .span_offsets import UNITS, with_spans
+from .span_records import SPAN_KEYS, Reading, check_choice, from_object, from_pair, from_prodigy, json_values
+from .text_files import Accents
+
+__all__ = ["iter_spans", "read_spans"]
+
+_PARSERS = {
+    "jsonl": from_object,
+    "doccano": from_object,
+    "prodigy": from_prodigy,
+    "label-studio": from_task,
+    "spacy": from_pair,
+}
+FORMATS = (*_PARSERS, "brat")
+"""Formats of annotated texts."""
+
+
+def read_spans(
+    source: Path | IO[str] | Iterable[Any],
+    format: str = "auto",
+    *,
+    offsets: str = "auto",
+    text: str = "text",
+    annotator: Any = None,
+    label_names: Any = None,
+    discontinuous: str = "error",
+    encoding: str = "utf-8",
+    return_metadata: bool = False,
+) -> Any:
+    r"""Read texts and their annotated spans from a file of an annotation tool.
+
+    Parameters
+    ----------
+    source : str, os.PathLike, text file, or iterable of records
+        A file; a folder, of brat; or the records themselves: dicts, a split of Hugging Face ``datasets``.
+    format : {"auto", "jsonl", "doccano", "prodigy", "label-studio", "spacy", "brat"}, default="auto"
+        "auto" goes by the content. "jsonl" and "doccano" are read alike: objects with a text and, as the
+        first list among the keys spans, entities, label, labels and annotations, its spans: ``[start, end,
+        label]``, or objects with the keys start (or start_offset), end (end_offset) and label.
+    offsets : {"auto", "characters", "utf-16"}, default="auto"
+        What offsets count; ends are exclusive. It matters where texts have characters beyond U+FFFF, such as
+        emoji: tools in JavaScript count these as two. "auto" goes by the text of the spans, if the file has
+        it, or takes what makes more spans begin and end with words, and warns of that.
+    text : str, default="text"
+        The key of the text; in tasks of Label Studio, within ``data``.
+    annotator : str or int, optional
+        Whose annotations to take, where several people have annotated a text. Of one person's annotations of
+        a task of Label Studio the last counts.
+    label_names : list or dict, optional
+        What labels that are numbers stand for.
+    discontinuous : {"error", "cover", "skip"}, default="error"
+        What to do with a span of brat that has parts apart: refuse it, take all that is between its ends, or
+        leave it out.
+    encoding : str, default="utf-8"
+        Of a path; an open file has its own.
+    return_metadata : bool, default=False
+        Whether to return what else the records hold.
+
+    Returns
+    -------
+    X : list of str
+        The texts, as they are.
+    y : list of lists of Span
+        Label None stands for parts that are not annotated: spans rejected in Prodigy, and what is outside of
+        the spans of its binary questions (``_view_id`` "ner"). Texts that nobody has annotated, or whose
+        annotations were rejected, ignored or cancelled, are left out.
+    metadata : list of dict
+        With ``return_metadata=True``: the other keys of each record; of brat, the name.
+
+    Raises
+    ------
+    ValueError
+        If a record has no text; if a span is not within it, or is not what the file says it covers, has two
+        labels, or is discontinuous; or if several people have annotated a text. The message names file and
+        line, or record.
+
+    Warns
+    -----
+    UserWarning
+        If the unit of offsets was decided by words, or no record has spans, or the text looks as if it was
+        encoded twice (``Ã±`` for ``ñ``).
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.StringIO('{"text": "Ann in Rome", "label": [[0, 3, "PER"], [7, 11, "LOC"]]}\n')
+    >>> X, y = read_spans(file)
+    >>> X
+    ['Ann in Rome']
+    >>> y[0]
+    [Span(start=0, end=3, label='PER'), Span(start=7, end=11, label='LOC')]
+    """
+    records = list(
+        iter_spans(
+            source, format, offsets=offsets, text=text, annotator=annotator, label_names=label_names,
+            discontinuous=discontinuous, encoding=encoding,
+        )
+    )  # fmt: skip
+    X, y, metadata = map(list, zip(*records)) if records else ([], [], [])
+    return (X, y, metadata) if return_metadata else (X, y)
+
+
+def iter_spans(
+    source: Path | IO[str] | Iterable[Any],
+    format: str = "auto",
+    *,
+    offsets: str = "auto",
+    text: str = "text",
+    annotator: Any = None,
+    label_names: Any = None,
+    discontinuous: str = "error",
+    encoding: str = "utf-8",
+) -> Iterator[tuple[str, list[Span], dict[str, Any]]]:
+    """Yield (text, spans, metadata) of each record; see `read_spans`.
+
+    One record is in memory at a time. Under ``offsets="auto"`` all those from the first text on that has
+    spans and characters beyond U+FFFF are, since all of them decide.
+    """
+    found = annotated(
+        source, format, offsets=offsets, text=text, annotator=annotator, label_names=label_names,
+        discontinuous=discontinuous, encoding=encoding,
+    )  # fmt: skip
+    return ((record.text, spans, record.metadata) for record, spans in found)
+
+
+def annotated(
+    source,
+    format="auto",
+    *,
+    offsets="auto",
+    discontinuous="error",
+    encoding="utf-8",
+    label_names=None,
+    **more,
+):
+    """An iterator of (`Record`, its list of `Span`) over what is annotated; see `iter_spans`."""
+    check_choice("format", format, ("auto", *FORMATS))
+    check_choice("offsets", offsets, ("auto", *UNITS))
+    check_choice("discontinuous", discontinuous, ("error", "cover", "skip"))
+    reading = Reading(label_names=_as_names(label_names), **more)
+    return _annotated(source, format, offsets, discontinuous, encoding, reading)
+
+
+def _annotated(source, format, offsets, discontinuous, encoding, reading):
+    name = _name_of(source)
+    found = (record for record in records(source, format, encoding, reading) if record.spans is not None)
+    yield from with_spans(found, offsets, discontinuous, name)
+    if reading.annotator is not None and str(reading.annotator) not in reading.annotators:
+        known = ", ".join(sorted(reading.annotators)) or "none"
+        raise ValueError(f"{name}: there is no annotator {reading.annotator!r}; found {known}")
+    if reading.keys and not reading.n_annotated:
+        warnings.warn(
+            f"{name}: no record has spans, a list under one of the keys {', '.join(SPAN_KEYS)}; the first "
+            f"has the keys {', '.join(reading.keys)}"
+        )
+
+
+def records(source, format, encoding, reading):
+    """Yield the `Record` of each text, of texts without annotation, too; see `iter_spans`."""
+    accents = Accents()
+    for record in _records(source, format, encoding, reading):
+        if not record.text.isascii():
+            for line in record.text.splitlines():
+                if not line.isascii():
+                    accents.see(line)
+        yield record
+    accents.tell(_name_of(source))
+
+
+def _records(source, format, encoding, reading):
+    if format == "brat" or (format == "auto" and is_brat(source)):
+        reading.n_annotated += 1
+        yield from brat_records(source, encoding)
+        return
+    if isinstance(source, str | os.PathLike) or hasattr(source, "readline"):
+        values = json_values(source, encoding)
+    elif isinstance(source, Mapping) or not isinstance(source, Iterable):
+        raise TypeError(
+            f"source must be a path, an open text file or a list of records, got {describe(source)}"
+        )
+    else:
+        values = ((f"record {k}", value) for k, value in enumerate(source))
+    for place, value in values:
+        parse = _PARSERS[_guess(value, reading.text) if format == "auto" else format]
+        if not reading.keys and isinstance(value, Mapping):
+            reading.keys = list(map(str, value))
+        yield parse(value, place, reading)
+
+
+def _guess(record, text):
+    """The format that a record looks like."""
+    if not isinstance(record, Mapping):
+        return "spacy" if isinstance(record, list | tuple) else "jsonl"
+    if looks_like_task(record, text):
+        return "label-studio"
+    if not _PRODIGY.isdisjoint(record):
+        return "prodigy"
+    return "jsonl"
+
+
+_PRODIGY = {"_input_hash", "_task_hash", "_view_id", "answer"}
+"""Keys of which records of Prodigy have one."""
+
+
+def _name_of(source):
+    name = source if isinstance(source, str | os.PathLike) else getattr(source, "name", None)
+    return os.fspath(name) if isinstance(name, str | os.PathLike) else "source"
+
+
+def _as_names(names):
+    """Names by number."""
+    if names is None:
+        return None
+    items = names.items() if isinstance(names, Mapping) else enumerate(names)
+    return {int(number): name for number, name in items}

@@ -1,0 +1,134 @@
+"""What the offsets of a file count: characters, or units of UTF-16 as tools in JavaScript do.
+
+The two differ behind a character beyond U+FFFF, such as an emoji. If a file says what its spans cover, that
+decides. If not, the unit is taken in which more spans begin and end where words do. It is decided for a file
+as a whole.
+"""
+
+import warnings
+from contextlib import suppress
+
+from ..data.places import PLACE, PlaceError
+from ..data.spans import Span, as_spans
+from ..data.text import tokenized
+from ..data.utf16 import from_utf16, wide_characters
+from .brat import joined
+
+UNITS = ("characters", "utf-16")
+
+_GROUP = 500
+"""Texts whose words are found at a time."""
+
+_IN_WORDS = {"characters": "characters", "utf-16": "UTF-16 units"}
+
+
+def with_spans(records, offsets, discontinuous, name):
+    """Yield (record, its list of `Span`), with offsets in characters.
+
+    Under ``offsets="auto"`` the records are read to their end at the first whose offsets could count either.
+
+    Raises
+    ------
+    ValueError
+        If a span is none of its text; the message names the place.
+    """
+    for record in records:
+        if offsets == "auto" and record.spans and wide_characters(record.text).size:
+            held = [record, *records]
+            offsets = _unit_of(held, name)
+            for each in held:
+                yield each, _spans_of(each, offsets, discontinuous)
+        else:
+            yield record, _spans_of(record, offsets, discontinuous)
+
+
+def _unit_of(records, name):
+    """The unit that the offsets of records count."""
+    ambiguous, unit = [], None
+    for record in records:
+        if not record.spans or not wide_characters(record.text).size:
+            continue
+        unit = unit or record.unit
+        read = {}
+        for candidate in UNITS:
+            with suppress(ValueError):
+                read[candidate] = _parts_of(record, candidate)
+        if len(read) < len(UNITS):  # if neither fits, the error is that of the usual unit
+            return next(iter(read), unit)
+        if read["characters"] != read["utf-16"]:
+            ambiguous.append((record.text, read))
+    met = _edges_met(ambiguous)
+    best = max(UNITS, key=lambda each: (met[each], each == unit))
+    if ambiguous:
+        other = UNITS[1 - UNITS.index(best)]
+        warnings.warn(
+            f"{name}: offsets are taken for {_IN_WORDS[best]}: {met[best]:,} of them are ends of words, "
+            f"{met[other]:,} if they count {_IN_WORDS[other]}; offsets={other!r} would say so"
+        )
+    return best
+
+
+def _edges_met(ambiguous):
+    """For each unit the number of edges of spans that are edges of words."""
+    met = dict.fromkeys(UNITS, 0)
+    for k in range(0, len(ambiguous), _GROUP):
+        group = ambiguous[k : k + _GROUP]
+        for (_, read), tokens in zip(group, tokenized([text for text, _ in group]).pairs()):
+            starts, ends = {start for start, _ in tokens}, {end for _, end in tokens}
+            for unit, spans in read.items():
+                met[unit] += sum((span.start in starts) + (span.end in ends) for span in spans)
+    return met
+
+
+def _parts_of(record, unit):
+    """The parts of all annotations as a flat list of `Span`; raises if one is not as the file says."""
+    given = [(start, end, each.label) for each in record.spans for start, end in each.parts]
+    try:
+        if unit == "utf-16":
+            (spans,) = from_utf16([record.text], [given])
+        else:
+            spans = as_spans([given], [record.text]).spans
+    except PlaceError as error:
+        place = _places(record)[error.position]
+        raise ValueError(error.text.replace(PLACE, place, 1)) from None
+    k = 0
+    for each in record.spans:
+        parts = spans[k : k + len(each.parts)]
+        k += len(parts)
+        if each.text is not None:
+            _check_text(record, each, parts, unit, k - 1)
+    return spans
+
+
+def _places(record):
+    """For each part, for errors, where it stands."""
+    return [
+        each.place or f"{record.place}, span {k}" for k, each in enumerate(record.spans) for _ in each.parts
+    ]
+
+
+def _check_text(record, annotation, parts, unit, k):
+    found = [record.text[start:end] for start, end, _ in parts]
+    if found != [annotation.text] and _solid("".join(found)) != _solid(annotation.text):
+        counted = "" if record.text.isascii() else f", counted in {_IN_WORDS[unit]},"
+        raise ValueError(
+            f"{_places(record)[k]}: {tuple(parts[0])!r}{counted} is {' '.join(found)!r:.60}, "
+            f"and the file says {annotation.text!r:.60}"
+        )
+
+
+def _solid(text):
+    return "".join(text.split())
+
+
+def _spans_of(record, unit, discontinuous):
+    unit = "characters" if unit == "auto" else unit
+    spans = _parts_of(record, unit)
+    if any(len(each.parts) > 1 for each in record.spans):
+        parts, spans = iter(spans), []
+        for each in record.spans:
+            found = joined(record.text, [next(parts) for _ in each.parts], each.place, discontinuous)
+            spans += [] if found is None else [found]
+    if record.partial and Span(0, len(record.text), None) not in spans:
+        spans.append(Span(0, len(record.text), None))
+    return spans

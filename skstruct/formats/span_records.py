@@ -1,0 +1,229 @@
+"""Annotated texts in JSON: what a line of a file, or an element of a list, says of a text.
+
+A `Record` holds a text and its annotations as they are written; that offsets are numbers within the text, and
+what they count, is found out later. Tasks of Label Studio and the files of brat are read in files of their
+own.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from numbers import Integral
+from typing import NamedTuple
+
+from ..data.places import describe
+from .text_files import numbered_lines
+
+SPAN_KEYS = ("spans", "entities", "label", "labels", "annotations")
+"""Where records keep their annotations; the first that is a list counts."""
+
+_OPEN = ("reject", "ignore")
+"""Answers of Prodigy that leave open what is right."""
+
+
+class Annotation(NamedTuple):
+    """A span as a file has it."""
+
+    parts: tuple  # (start, end) of each part, unchecked; one, unless the span is discontinuous
+    label: object
+    text: str | None = None  # what the span covers, if the file says it
+    place: str | None = None  # for errors, if it stands on a line of its own
+
+
+class Record(NamedTuple):
+    """A text as a file has it."""
+
+    place: str  # for errors: "notes.jsonl, line 3"
+    text: str
+    spans: list | None  # of Annotation; None if nobody has annotated the text
+    metadata: dict
+    unit: str = "characters"  # what offsets count if nothing tells
+    partial: bool = False  # whether there may be spans that are not listed
+
+
+@dataclass
+class Reading:
+    """The options of `read_spans` that concern single records, and what was met so far."""
+
+    text: str = "text"
+    annotator: object = None
+    label_names: dict | None = None
+    discontinuous: str = "error"
+    annotators: set = field(default_factory=set)
+    sources: dict = field(default_factory=dict)  # annotator of a text that has a record for each of them
+    n_annotated: int = 0  # records with a list of spans
+    keys: list = field(default_factory=list)  # of the first record
+
+    def choose(self, place, names):
+        """The annotator whose annotations of a text count; None if there is no such."""
+        names = list(dict.fromkeys(str(name) for name in names if name is not None))
+        self.annotators.update(names)
+        if self.annotator is not None:
+            return str(self.annotator) if str(self.annotator) in names else None
+        if len(names) > 1:
+            raise ValueError(
+                f"{place}: the text has annotations of {', '.join(names)}; annotator= chooses one of them"
+            )
+        return names[0] if names else None
+
+    def is_chosen(self, place, source, name):
+        """Whether a record counts that is one annotator's annotation of the text that `source` identifies."""
+        if self.annotator is not None:
+            return self.choose(place, [name]) is not None
+        self.choose(place, [self.sources.setdefault(source, name), name])
+        return True
+
+    def text_of(self, record, place):
+        """The text of a record, or of the data of a task."""
+        check(record, Mapping, place, f"an object with the key {self.text!r}")
+        if self.text not in record:
+            raise ValueError(f"{place}: no text: found keys {_listed(record)}; text= names another key")
+        return check(record[self.text], str, place, f"a str under {self.text!r}")
+
+    def label(self, label, place):
+        """A label as the user calls it."""
+        if isinstance(label, str | bool) or not isinstance(label, Integral):
+            return label
+        if self.label_names is None:
+            raise ValueError(
+                f"{place}: the label is the number {label}; label_names= says what it stands for"
+            )
+        if label not in self.label_names:
+            raise ValueError(f"{place}: label_names has no name for the label {label}")
+        return self.label_names[label]
+
+
+def check(value, kind, place, expected):
+    """The value, if it is of a kind."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{place}: expected {expected}, got {describe(value)}")
+    return value
+
+
+def check_choice(name, value, choices):
+    """Raise unless a parameter has one of its values."""
+    if value not in choices:
+        raise ValueError(f"{name} must be {', '.join(map(repr, choices))}, got {value!r}")
+
+
+def without(record, *keys):
+    """The other keys of a record, as a dict."""
+    return {key: value for key, value in record.items() if key not in keys}
+
+
+def _listed(record):
+    return ", ".join(map(str, record)) or "none"
+
+
+# --------------------------------------------------------------------------------------------------
+# Files
+# --------------------------------------------------------------------------------------------------
+def json_values(path_or_file, encoding):
+    """Yield (place, value) of a file: its lines, or the elements of the one list that it holds."""
+    with numbered_lines(path_or_file, encoding, watch=False) as (name, lines):
+        first = next(((number, line) for number, line in lines if line.strip()), None)
+        if first is None:
+            return
+        number, line = first
+        try:
+            value = _parsed(line, name, number)
+        except ValueError:  # a list or an object on many lines; if not, the error is found again
+            text = "\n".join(chain([line], (line for _, line in lines)))
+            value, lines = _parsed(text, name, number), ()
+        if isinstance(value, list) and not (value and isinstance(value[0], str)):
+            _refuse_more(lines, name)
+            for k, element in enumerate(value):
+                yield f"{name}, record {k}", element
+            return
+        yield f"{name}, line {number}", value
+        for number, line in lines:
+            if line.strip():
+                yield f"{name}, line {number}", _parsed(line, name, number)
+
+
+def _parsed(text, name, number):
+    """The value of a JSON text that begins in a line."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"{name}, line {number + error.lineno - 1}"
+        raise ValueError(f"{where}: not valid JSON: {error.msg} (column {error.colno})") from None
+    except RecursionError:
+        raise ValueError(f"{name}, line {number}: the JSON is nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise ValueError(f"{name}, line {number}: not valid JSON: {error}") from None
+
+
+def _refuse_more(lines, name):
+    for number, line in lines:
+        if line.strip():
+            raise ValueError(f"{name}, line {number}: nothing is expected behind a list of records")
+
+
+# --------------------------------------------------------------------------------------------------
+# Records
+# --------------------------------------------------------------------------------------------------
+def from_object(record, place, reading):
+    """A `Record` of a line of doccano, of a row of Hugging Face, or of one like these."""
+    text = reading.text_of(record, place)
+    key = next((k for k in SPAN_KEYS if k != reading.text and _rows(record.get(k)) is not None), None)
+    rows = _rows(record[key]) if key else []
+    reading.n_annotated += key is not None
+    users = [row["user"] for row in rows if isinstance(row, Mapping) and "user" in row]
+    chosen = reading.choose(place, users) if users else None
+    spans = None
+    if chosen is not None or not users:
+        spans = [
+            _annotation(row, f"{place}, span {k}", reading)
+            for k, row in enumerate(rows)
+            if chosen is None or (isinstance(row, Mapping) and str(row.get("user")) == chosen)
+        ]
+    return Record(place, text, spans, without(record, reading.text, key))
+
+
+def _rows(value):
+    """A list of annotations; a dict of lists is one, too. None if it is something else."""
+    if isinstance(value, Mapping) and value and all(isinstance(column, list) for column in value.values()):
+        return [dict(zip(value, row)) for row in zip(*value.values())]
+    return value if isinstance(value, (list, tuple)) else None
+
+
+def _annotation(row, place, reading):
+    expected = "[start, end, label] or an object with the keys start (or start_offset), end and label"
+    text = None
+    if isinstance(row, list | tuple) and len(row) == 3:
+        start, end, label = row
+    elif isinstance(row, Mapping):
+        names = ("start", "end") if "start" in row else ("start_offset", "end_offset")
+        missing = [name for name in (*names, "label") if name not in row]
+        if missing:
+            raise ValueError(f"{place}: expected {expected}, found keys {_listed(row)}")
+        start, end, label, text = *(row[name] for name in names), row["label"], row.get("text")
+        if row.get("answer") in _OPEN:
+            label = None
+    else:
+        raise ValueError(f"{place}: expected {expected}, got {describe(row)}")
+    text = text if isinstance(text, str) else None
+    return Annotation(((start, end),), reading.label(label, place), text)
+
+
+def from_prodigy(record, place, reading):
+    """A `Record` of a line of Prodigy's ``db-out``."""
+    found = from_object(record, place, reading)
+    reading.n_annotated += 1
+    who = record.get("_annotator_id", record.get("_session_id"))
+    if record.get("answer") in _OPEN:
+        return found._replace(spans=None)
+    if not reading.is_chosen(place, record.get("_input_hash", found.text), who):
+        return found._replace(spans=None)
+    return found._replace(partial=record.get("_view_id") == "ner")
+
+
+def from_pair(pair, place, reading):
+    """A `Record` of ``[text, {"entities": [[start, end, label]]}]``, as spaCy's examples are written."""
+    expected = '[text, {"entities": [[start, end, label], ...]}]'
+    check(pair, (list, tuple), place, expected)
+    if len(pair) != 2 or not isinstance(pair[0], str) or not isinstance(pair[1], Mapping):
+        raise ValueError(f"{place}: expected {expected}, got {describe(pair)}")
+    return from_object({**pair[1], reading.text: pair[0]}, place, reading)

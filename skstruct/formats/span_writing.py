@@ -1,0 +1,204 @@
+"""Texts and spans written for annotation tools: the inverse of `skstruct.formats.span_files`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from functools import partial
+from pathlib import Path as Folder
+from typing import IO, Any
+
+from ..data.inputs import describe
+from ..data.spans import as_spans
+from ..data.text import as_texts, by_text
+from ..data.types import Path, Texts
+from ..data.utf16 import to_utf16
+from .brat import lines_of
+from .label_studio import task
+from .span_records import SPAN_KEYS, check_choice
+from .text_files import open_text
+
+__all__ = ["write_spans"]
+
+
+def write_spans(
+    path: Path | IO[str],
+    X: Texts,
+    y: Collection[Any],
+    format: str = "jsonl",
+    *,
+    metadata: Collection[Mapping[str, Any]] | None = None,
+    proba: Any = None,
+    model_version: str | None = None,
+    control: tuple[str, str] = ("label", "text"),
+) -> None:
+    """Write texts and spans for an annotation tool; what is written is read again the same.
+
+    A folder of brat is written file by file; other lines of an annotation file that is there are lost.
+
+    Parameters
+    ----------
+    path : str, os.PathLike or text file
+        A path is written whole or not at all, a file is left open. For brat a folder, which is made if need
+        be.
+    X : list of str
+        Texts.
+    y : list of lists of (start, end, label)
+        The spans of each text; offsets count characters, ends are exclusive.
+    format : {"jsonl", "doccano", "prodigy", "label-studio", "spacy", "brat"}, default="jsonl"
+        "label-studio" writes tasks with one prediction, which the tool shows for review; offsets of these
+        count UTF-16 units, as there.
+    metadata : list of dict, optional
+        More keys for each record; for Label Studio of ``data``. For brat ``{"name": NAME}`` alone, the name
+        of the files; texts are numbered without.
+    proba : list of lists of (span, float), optional
+        How probable each span is, as ``predict_segment_proba(X, y)`` returns it. For "jsonl" and
+        "label-studio".
+    model_version : str, optional
+        What Label Studio is to call the model.
+    control : (str, str), default=("label", "text")
+        The names of the tags Labels and Text in the labelling interface of Label Studio.
+
+    Raises
+    ------
+    ValueError
+        If a span is not within its text, or something cannot be written in the format; nothing is written
+        then.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from skstruct.datasets import write_spans
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "notes.jsonl")
+    ...     write_spans(path, ["Ann in Rome"], [[(7, 11, "LOC")]])
+    ...     print(open(path).read().strip())
+    {"text": "Ann in Rome", "spans": [{"start": 7, "end": 11, "label": "LOC"}]}
+    """
+    check_choice("format", format, (*_WRITERS, "label-studio", "brat"))
+    texts = as_texts(X)
+    given = as_spans(y, texts)
+    spans = by_text(given.spans, given.first)
+    metadata = _as_metadata(metadata, len(texts), format)
+    if format == "brat":
+        contents = _brat_files(texts, spans, metadata)
+    if format not in ("jsonl", "label-studio") and proba is not None:
+        raise ValueError(f"proba is for the formats 'jsonl' and 'label-studio', got format={format!r}")
+    if format != "label-studio" and (model_version is not None or tuple(control) != ("label", "text")):
+        raise ValueError(
+            f"model_version and control are for the format 'label-studio', got format={format!r}"
+        )
+    proba = [None] * len(texts) if proba is None else _as_probabilities(proba, spans)
+    if format == "brat":
+        for name, content in contents.items():
+            Folder(path, name).parent.mkdir(parents=True, exist_ok=True)
+            with open_text(Folder(path, name), "w", "utf-8") as file:
+                file.write(content)
+        return
+    if format == "label-studio":
+        write = partial(task, model_version=model_version, control=control)
+        spans = _with_units(texts, spans)
+    else:
+        write = _WRITERS[format]
+    lines = (_dumped(k, write(*record)) for k, record in enumerate(zip(texts, spans, metadata, proba)))
+    with open_text(path, "w", "utf-8") as file:
+        if format in ("label-studio", "spacy"):  # one list; its elements are lines, too
+            file.write("[")
+            file.writelines(("\n" if k == 0 else ",\n") + line for k, line in enumerate(lines))
+            file.write("\n]\n")
+        else:
+            file.writelines(line + "\n" for line in lines)
+
+
+def _object(text, spans, metadata, proba):
+    rows = [span._asdict() for span in spans]
+    if proba is not None:
+        rows = [{**row, "probability": p} for row, p in zip(rows, proba)]
+    return {"text": text, "spans": rows, **metadata}
+
+
+_WRITERS = {
+    "jsonl": _object,
+    "doccano": lambda text, spans, metadata, _: {"text": text, "label": spans, **metadata},
+    "prodigy": _object,
+    "spacy": lambda text, spans, metadata, _: [text, {"entities": spans, **metadata}],
+}
+_KEYS = {"jsonl": "spans", "doccano": "label", "prodigy": "spans", "spacy": "entities"}
+"""The keys of spans that are written."""
+
+
+def _dumped(k, value):
+    """A value as one line of JSON."""
+    try:
+        line = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"metadata: sequence {k}: cannot be written as JSON: {error}") from None
+    try:
+        line.encode()
+    except UnicodeEncodeError:  # half a pair of surrogates
+        line = json.dumps(value)
+    return line
+
+
+def _with_units(texts, spans):
+    """Spans as (start, end, label, text) with offsets that count UTF-16 units."""
+    return [
+        [(*unit, text[span.start : span.end]) for unit, span in zip(units, row)]
+        for text, row, units in zip(texts, spans, to_utf16(texts, spans))
+    ]
+
+
+def _as_metadata(metadata, n, format):
+    if metadata is None:
+        return [{}] * n
+    metadata = list(metadata)
+    if len(metadata) != n:
+        raise ValueError(f"X has {n} texts, metadata has {len(metadata)} dicts")
+    # A reader would take an earlier one of the keys for the spans.
+    keys = SPAN_KEYS[: SPAN_KEYS.index(_KEYS[format]) + 1] if format in _KEYS else ()
+    for k, each in enumerate(metadata):
+        if not isinstance(each, Mapping):
+            raise ValueError(f"metadata: sequence {k}: expected a dict, got {describe(each)}")
+        wrong = next(
+            (key for key in each if key in ("text", *keys) or (format == "brat" and key != "name")), None
+        )
+        if wrong is not None:
+            why = "brat has a name only" if format == "brat" else "it is that of the text or of the spans"
+            raise ValueError(f"metadata: sequence {k}: the key {wrong!r} cannot be written: {why}")
+    return metadata
+
+
+def _as_probabilities(proba, spans):
+    """The probability of each span as a float."""
+    for k, (found, row) in enumerate(zip(proba, spans)):
+        if len(found) != len(row) or any(tuple(span) != tuple(other) for (span, _), other in zip(found, row)):
+            raise ValueError(
+                f"proba: sequence {k}: expected a pair of span and probability for each span of y"
+            )
+    if len(proba) != len(spans):
+        raise ValueError(f"X has {len(spans)} texts, proba has {len(proba)} lists")
+    return [[float(p) for _, p in found] for found in proba]
+
+
+def _brat_files(texts, spans, metadata):
+    """The contents of the files of a folder, by name."""
+    contents = {}
+    for k, (text, row, each) in enumerate(zip(texts, spans, metadata)):
+        name = each.get("name", f"{k:0{len(str(len(texts)))}}")
+        if (
+            not isinstance(name, str)
+            or Folder(name).is_absolute()
+            or ".." in Folder(name).parts
+            or not Folder(name).name
+        ):
+            raise ValueError(
+                f"metadata: sequence {k}: expected the name of a file within the folder, got {name!r}"
+            )
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"X: sequence {k}: cannot be written as UTF-8: {error.reason}") from None
+        if f"{name}.txt" in contents:
+            raise ValueError(f"metadata: sequence {k}: there is a text {name!r} already")
+        contents[f"{name}.txt"], contents[f"{name}.ann"] = text, lines_of(text, row, f"y: sequence {k}")
+    return contents

@@ -1,0 +1,149 @@
+"""Texts and spans written for annotation tools."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skstruct.datasets import read_spans, to_utf16, write_spans
+
+TEXTS = st.text("a é\r\n\t🚒👨\u200d\u2028\ufeff[", max_size=12)
+JSON = "jsonl", "doccano", "prodigy", "label-studio", "spacy"
+X = ["🚒 Ann in\r\nRome", "none"]
+Y = [[(10, 14, "LOC"), (2, 5, "PER"), (2, 14, "B C")], []]
+
+
+@st.composite
+def annotated(draw, labels, texts=TEXTS):
+    X = draw(st.lists(texts, max_size=4))
+    y = []
+    for text in X:
+        edges = st.tuples(*[st.integers(0, len(text))] * 2).map(sorted)
+        y.append([(*e, draw(st.sampled_from(labels))) for e in draw(st.lists(edges, max_size=4))])
+    return X, y
+
+
+@pytest.mark.parametrize("format", JSON)
+def test_what_is_written_is_read_again(format, tmp_path_factory):
+    path = tmp_path_factory.mktemp("files") / "out"
+
+    @given(annotated(["PER", "ü 🚒", None], st.one_of(TEXTS, st.just("\ud83d"))))
+    def check(corpus):
+        X, y = corpus
+        metadata = [{"id": k, "meta": {"data": [k]}} for k in range(len(X))]
+        write_spans(path, X, y, format, metadata=metadata)
+        offsets = "utf-16" if format == "label-studio" else "characters"
+        assert read_spans(path, offsets=offsets, return_metadata=True) == (X, y, metadata)
+
+    check()
+
+
+@given(annotated(["PER", "ü🚒;"]))
+def test_what_is_written_for_brat_is_read_again(tmp_path_factory, corpus):
+    folder = tmp_path_factory.mktemp("folder") / "new"
+    X, y = corpus
+    write_spans(folder, X, y, "brat")
+    assert read_spans(folder, "brat") == (X, y) if X else not list(folder.glob("*"))
+
+
+def test_lines(tmp_path):
+    path = tmp_path / "out"
+    write_spans(path, X[:1], Y[:1], metadata=[{"id": 3}])
+    rows = [{"start": s, "end": e, "label": label} for s, e, label in Y[0]]
+    assert path.read_bytes().endswith(b"}\n") and "🚒" in path.read_text("utf-8")
+    assert json.loads(path.read_text("utf-8")) == {"text": X[0], "spans": rows, "id": 3}
+    write_spans(path, X, Y, "doccano")
+    assert json.loads(path.read_text("utf-8").split("\n")[0]) == {
+        "text": X[0],
+        "label": list(map(list, Y[0])),
+    }
+
+
+def test_predictions_for_review(tmp_path):
+    path = tmp_path / "tasks.json"
+    proba = [[(span, p) for span, p in zip(Y[0], (0.5, 0.75, 1.0))], []]
+    control = ("ner", "letter")
+    write_spans(
+        path, X, Y, "label-studio", proba=proba, model_version="v1", control=control, metadata=[{}, {"id": 8}]
+    )
+    first, second = json.loads(path.read_text("utf-8"))
+    (prediction,) = first["predictions"]
+    assert first["data"] == {"text": X[0]} and second["data"] == {"id": 8, "text": "none"}
+    assert prediction["model_version"] == "v1" and prediction["score"] == 0.75
+    assert second["predictions"] == [{"model_version": "v1", "result": []}]
+    assert len({region["id"] for region in prediction["result"]}) == 3
+    for region, span, (start, end, label), (_, p) in zip(
+        prediction["result"], Y[0], to_utf16(X, Y)[0], proba[0]
+    ):
+        value = {"start": start, "end": end, "text": X[0][span[0] : span[1]], "labels": [label]}
+        del region["id"]
+        assert region == {
+            "from_name": "ner",
+            "to_name": "letter",
+            "type": "labels",
+            "value": value,
+            "score": p,
+        }
+    write_spans(path, X, Y, proba=proba)
+    assert [row["probability"] for row in json.loads(path.read_text("utf-8").split("\n")[0])["spans"]] == [
+        0.5,
+        0.75,
+        1.0,
+    ]
+
+
+REFUSED = [
+    (
+        dict(format="xml"),
+        "format must be 'jsonl', 'doccano', 'prodigy', 'spacy', 'label-studio', 'brat', got 'xml'",
+    ),
+    (dict(X="Ann"), "X must be a list of texts, got str 'Ann'"),
+    (dict(y=[[(0, 99, "A")], []]), r"y: sequence 0, position 0: \(0, 99, 'A'\) leaves the text"),
+    (dict(y=[[]]), "X has 2 texts, y has 1 lists of spans"),
+    (dict(metadata=[{}]), "X has 2 texts, metadata has 1 dicts"),
+    (dict(metadata=[{}, 3]), "metadata: sequence 1: expected a dict, got int 3"),
+    (
+        dict(metadata=[{}, {"text": 1}]),
+        "metadata: sequence 1: the key 'text' cannot be written: it is that of",
+    ),
+    (dict(metadata=[{"entities": []}, {}], format="doccano"), "the key 'entities' cannot be written"),
+    (dict(metadata=[{}, {"a": {1}}]), "metadata: sequence 1: cannot be written as JSON: .*set"),
+    (dict(proba=[[]]), "proba: sequence 0: expected a pair of span and probability for each span of y"),
+    (
+        dict(proba=[], format="spacy"),
+        "proba is for the formats 'jsonl' and 'label-studio', got format='spacy'",
+    ),
+    (
+        dict(model_version="1"),
+        "model_version and control are for the format 'label-studio', got format='jsonl'",
+    ),
+    (dict(control=("a", "b")), "model_version and control are for"),
+    (dict(format="brat"), "y: sequence 0, span 2: brat has no label 'B C'"),
+    (dict(format="brat", X=["", "\ud83d"], y=[[], []]), "X: sequence 1: cannot be written as UTF-8"),
+    (dict(format="brat", y=[[(0, 1, None)], []]), "brat has no label None"),
+    (
+        dict(format="brat", y=[[], []], metadata=[{"id": 3}, {}]),
+        "the key 'id' cannot be written: brat has a name",
+    ),
+    (
+        dict(format="brat", y=[[], []], metadata=[{}, {"name": "../a"}]),
+        "sequence 1: expected the name of a file",
+    ),
+    (
+        dict(format="brat", y=[[], []], metadata=[{"name": "a"}] * 2),
+        "sequence 1: there is a text 'a' already",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("wrong", "message"), REFUSED)
+def test_refused(wrong, message, tmp_path):
+    path = tmp_path / "out"
+    if wrong.get("format") != "brat":
+        path.write_text("before")
+    arguments = {"X": X, "y": Y, **wrong}
+    with pytest.raises(ValueError, match=message):
+        write_spans(path, **arguments)
+    assert not path.exists() or path.read_text() == "before"
+    assert list(tmp_path.iterdir()) in ([], [path])
