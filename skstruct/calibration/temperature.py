@@ -28,7 +28,7 @@ STEP = 1e-4
 """Relative step of a difference: its error is the step squared."""
 
 NOTHING = 1e-8
-"""Share of the scores that differences cannot tell from nothing."""
+"""Differences below this share of the scores are rounding errors."""
 
 PRECISION = 1e-3
 """Relative, of the temperature."""

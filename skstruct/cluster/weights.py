@@ -201,7 +201,7 @@ class Weights:
             return keys
         at, new = np.empty(keys.shape[0], np.int64), np.empty(keys.shape[0], np.bool_)
         if _locate(self.keys, keys, at, new):
-            # Position by position what was there moves behind what is inserted before it.
+            # Shift old entries right by the number of insertions before them.
             old = np.arange(self.keys.shape[0])
             old += np.cumsum(np.bincount(at[new], minlength=old.shape[0] + 1))[: old.shape[0]]
             united = np.insert(self.keys, at[new], keys[new])

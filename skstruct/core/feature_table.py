@@ -129,8 +129,8 @@ def _with_rows(features, table, rule):
 def growth(rule, wanted=0):
     """Steps that give features room for ``wanted`` more, and for twice as many if that is more.
 
-    Each is a function of a :class:`FeatureTable` that returns one with another array in it: who lets go of
-    what was before, after each step, never has more than one array twice.
+    Each is a function of a :class:`FeatureTable` that returns one with another array in it. Drop the old
+    table after each step; then at most one array exists twice.
     """
     yield lambda features: features._replace(table=_longer_table(features, wanted))
     yield lambda features: features._replace(seen=_longer_seen(features))

@@ -18,7 +18,7 @@ WINDOW = 10
 FASTEST, SLOWEST = 0.6, 0.95
 """Bounds on the rate of convergence per window that is extrapolated: a single good step proves nothing."""
 PRECISION = 1e-9
-"""Share of the first objective that sums over a corpus cannot tell from nothing."""
+"""Changes below this share of the first objective are rounding errors of sums over a corpus."""
 
 
 def dot(x, y):

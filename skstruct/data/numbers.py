@@ -1,7 +1,7 @@
 """Which ``X`` is made of numbers, and all of it as one :class:`.matrix.SequenceMatrix`.
 
-The first sequence that is not empty decides. What is no list of rows of numbers is left to
-:mod:`.inputs`; what nearly is gets an error that says how to write it.
+The first sequence that is not empty decides. Input without numbers goes to
+:mod:`.inputs`; malformed numbers raise an error that says how to write them.
 """
 
 import numpy as np

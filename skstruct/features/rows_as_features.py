@@ -1,4 +1,4 @@
-"""Rows of numbers spelled out: features by token, as a bag holds them."""
+"""Rows of numbers as features: listed by token, as a bag holds them."""
 
 import numpy as np
 from scipy import sparse
