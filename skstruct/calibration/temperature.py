@@ -89,12 +89,12 @@ class _Likelihood:
 
     def __init__(self, parts, pool):
         self.pool, n = pool, len(parts)
-        # What constraints, with labels that a part's model lacks, make impossible says nothing of β.
-        possible = pool(_log_z, parts, [0.0] * n, [True] * n)
-        for part, log_z in zip(parts, possible):
+        for part, log_z in zip(parts, pool(_log_z, parts, [0.0] * n, [False] * n)):
             bad = np.flatnonzero(~(log_z < np.inf))
             if bad.size:
                 raise PlaceError(part.place[bad[0]], None, "the scores of its labellings overflow", "X")
+        # What constraints, with labels that a part's model lacks, make impossible says nothing of β.
+        possible = pool(_log_z, parts, [0.0] * n, [True] * n)
         self.parts = [
             p._replace(weight=np.where(z > -np.inf, p.weight, 0.0)) for p, z in zip(parts, possible)
         ]
