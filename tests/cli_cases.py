@@ -2,6 +2,9 @@
 
 from skstruct import cli
 
+N_TRAIN = 110
+"""Sentences of the small corpora to learn from; the others are for tests."""
+
 
 def columns(X, y):
     """(word, tag) sentences and labels as the text of a file."""

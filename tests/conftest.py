@@ -14,6 +14,10 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
+pytest.register_assert_rewrite("verbs", "inside", "model_cases")
+
+collect_ignore = ["fuzz", "verbs"]  # they are imported by tests, and have none of their own
+
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 
 settings.register_profile(

@@ -155,13 +155,13 @@ def after_each_submission(patch, act):
 
 def before_each_sum(patch, act):
     """Let ``act(cluster, name)`` precede each sum over shards that are held by workers."""
-    total = held.There.total
+    total = held.DaskShards.total
 
     def acting(cluster, name, *arguments):
         act(cluster, name)
         return total(cluster, name, *arguments)
 
-    patch.setattr(held.There, "total", acting)
+    patch.setattr(held.DaskShards, "total", acting)
 
 
 def before_each_line(patch, act):

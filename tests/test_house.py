@@ -217,6 +217,11 @@ def test_the_tests_live_in_the_same_rooms():
     assert rooms <= set(FLOOR_OF)
 
 
+def test_every_file_of_tests_stays_short():
+    lines = {file: len(file.read_text(encoding="utf-8").splitlines()) for file in TESTS.rglob("*.py")}
+    assert {str(file.relative_to(TESTS)): n for file, n in lines.items() if n > 400} == {}
+
+
 def test_test_modules_do_not_import_each_other():
     """What several of them share is a module of its own."""
     wrong = []

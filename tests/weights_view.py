@@ -132,7 +132,7 @@ def _masked(noise, step, position, column):
 
 
 class Corruption:
-    """The noise of each visit, for ``oracles.train(corrupt=...)``.
+    """The noise of each visit, for ``oracle_training.train(corrupt=...)``.
 
     Which features there are and what masks them is the oracles' business; only the draws are the
     package's: one for each feature and visit, one for each (position, column) and visit, one for each pair

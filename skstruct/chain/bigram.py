@@ -21,7 +21,7 @@ from ..core.penalties import has_lazy_penalty, is_lazy
 from ..core.rules import Difference, new_difference
 from ..core.store import Clock, Store
 from ..features.encoded import Bag, Dense, Grid
-from . import lean
+from . import small_kernels
 from .dense import (
     DenseWork,
     list_dense,
@@ -190,10 +190,10 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
 
     With ``plain`` (see :func:`is_plain`) the node runs are not listed, and their number is -1; those of dense
     rows of numbers are not under sparse weights either. With an empty ``noise`` all is plain, and the
-    arguments are those of :func:`.lean.plainly`.
+    arguments are those of :func:`.small_kernels.small_arguments`.
     """
     if len(noise) == 0:
-        lean.score_plain_task(task, i, chain, work)
+        small_kernels.score_plain_task(task, i, chain, work)
         return -1, 0
     L = chain.nodes.columns
     step, scale = chain.clock.step[0], chain.clock.scale[0]

@@ -1,7 +1,7 @@
 """Epochs and prediction of chains of both orders.
 
-One text serves four kinds of arguments, and numba leaves out of a kernel what its arguments do not need. With
-an empty ``noise`` the arguments are the few arrays of :mod:`.lean`, for what most users train and predict;
+One text is for all kinds of arguments, and numba leaves out of a kernel what its arguments do not need. With
+an empty ``noise`` they are the few arrays of :mod:`.small_kernels`, for what most users train and predict;
 with empty ``trigrams`` the chain is of the first order; with an empty ``margin`` it is trained by the
 perceptron, which looks for the best labelling only.
 
@@ -16,9 +16,10 @@ from ..core.codes import DONE, PERCEPTRON, POOL_FULL, RESCALE
 from ..core.compile import inline, kernel
 from ..core.rules import begin_step, clear, end_step, room_for
 from ..core.store import SMALLEST_SCALE
-from . import bigram, lean, trigram
+from . import bigram, small_kernels, trigram
 from .bigram import forbid, is_plain, score_sequence, stride_of
 from .dense import apply_dense, clear_dense, dense_norm
+from .small_kernels import small_chain, small_task, small_work
 from .trigram import emit_trigrams, is_steady, read_trigrams, refresh
 from .visit import add_costs, count_mistakes, emit_features, note_update, set_target
 from .viterbi import path_score, viterbi, viterbi_wrong
@@ -143,7 +144,7 @@ def _epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
             if k == begin or not steady:
                 refresh(chain, rule, noise, np.int64(0), L * (L + 1), trigrams, work)
         if len(noise) == 0:
-            lean.score(task, i, chain, work)
+            small_kernels.score(task, i, chain, work)
         else:
             n_nodes, n_edges = score_sequence(task, i, chain, rule, noise, plain, work)
         loss, right = 1.0, 0.0
@@ -163,7 +164,7 @@ def _epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
             if not wrong:
                 _decode(work, stride, trigrams, chain, gold[: T * (1 - last)], work.labels[last], T, L)
         if len(noise) == 0:
-            lean.learn(task, i, T, loss, chain, rule, trigrams, work)
+            small_kernels.learn(task, i, T, loss, chain, rule, trigrams, work)
         else:
             if not _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, steady, work):
                 return POOL_FULL, k
@@ -195,24 +196,24 @@ def _predict(task, begin, end, chain, rule, noise, trigrams, work, out, score):
 def epoch(task, order, begin, end, chain, rule, noise, work):
     """See :func:`_epoch`: by the smallest kernel that serves."""
     trigrams, margin = getattr(work, "trigrams", ()), (True,)
-    if lean.serves(task, chain, rule, noise):
+    if small_kernels.applies_to(task, chain, rule, noise):
         if trigrams:
-            trigrams = lean.SmallTrigrams(*trigrams, chain.trigrams.value, chain.trigrams.moment)
+            trigrams = small_kernels.SmallTrigrams(*trigrams, chain.trigrams.value, chain.trigrams.moment)
         if rule.update == PERCEPTRON:
             margin = ()
-        task, chain, noise, work = lean.corpus_of(task), lean.weights_of(chain), (), lean.work_of(work)
+        task, chain, noise, work = small_task(task), small_chain(chain), (), small_work(work)
     return _epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work)
 
 
 def predict(task, begin, end, chain, rule, noise, work, out, score):
-    """See :func:`_predict`; the arguments are those of a structure, or of :func:`.lean.plainly`."""
+    """See :func:`_predict`; the arguments are those of a structure, or small."""
     trigrams = getattr(work, "trigrams", ())
-    if trigrams and lean.serves(task, chain, rule, noise):
+    if trigrams and small_kernels.applies_to(task, chain, rule, noise):
         L, scale = chain.start.shape[0], chain.clock.scale[0]
         trigrams.score[:] = 0.0 + scale * chain.trigrams.value
         trigrams.score.reshape(-1, L).max(axis=1, out=trigrams.high)
         trigrams.score.reshape(-1, L).min(axis=1, out=trigrams.low)
-        task, chain, noise, work = lean.small(task, chain, work)
+        task, chain, noise, work = small_kernels.small(task, chain, work)
     _predict(task, begin, end, chain, rule, noise, trigrams, work, out, score)
 
 

@@ -21,7 +21,7 @@ from . import kbest as chain_kbest
 from . import marginals, marginals_second, trigram
 from .bigram import Chain, ChainTask
 from .epoch import STRUCTURES
-from .lean import plainly
+from .small_kernels import small_arguments
 
 FEW_TOKENS = 1000
 """Tokens below which Python's collector is no burden."""
@@ -211,7 +211,7 @@ class ChainModel(SavableModel):
                 option = None if options is None else options[begin:end]
                 task, token = self.encode(sequences[first:last], option, reference_token)
                 scratch = structure.new_work(task, len(self.labels), training=False)
-                task, chain, noise, scratch = plainly(task, ready.chain, scratch)
+                task, chain, noise, scratch = small_arguments(task, ready.chain, scratch)
                 structure.predict(task, 0, last - first, chain, READ_ONLY, noise, scratch, out, scores)
             return _decoded(ready.labels, out, token), scores
 
@@ -252,7 +252,7 @@ class ChainModel(SavableModel):
             self._label_plain(task, token, int(np.diff(token).max(initial=1)), out, scores)
         else:
             work = self.structure.new_work(task, len(self.labels), training=False)
-            task, chain, noise, work = plainly(task, ready.chain, work)
+            task, chain, noise, work = small_arguments(task, ready.chain, work)
             self.structure.predict(task, 0, n, chain, READ_ONLY, noise, work, out, scores)
         return out
 
@@ -272,7 +272,7 @@ class ChainModel(SavableModel):
             found = np.empty(n, np.int64)
             scratch = structure.new_work(task, L, training=False)
             lists = chain_kbest.new_lists(longest, L, L * L if second else L, k)
-            task, chain, noise, scratch = plainly(task, ready.chain, scratch)
+            task, chain, noise, scratch = small_arguments(task, ready.chain, scratch)
             kernel(task, 0, n, k, chain, READ_ONLY, noise, scratch, lists, out, score, found)
             stuck = np.flatnonzero((found == 0) & (np.diff(token) > 0))
             if stuck.size:
@@ -309,7 +309,7 @@ class ChainModel(SavableModel):
             out, log_z = np.empty((end - begin) * L), np.empty(last - first)
             scratch = structure.new_work(task, L, training=False)
             sums = module.new_sums(int(np.diff(token).max(initial=1)), L)
-            task, arrays, noise, scratch = plainly(task, chain, scratch)
+            task, arrays, noise, scratch = small_arguments(task, chain, scratch)
             module.marginals(task, 0, last - first, arrays, READ_ONLY, noise, scratch, *sums, out, log_z)
             return out, log_z
 
@@ -321,7 +321,7 @@ class ChainModel(SavableModel):
         module, L = marginals_second if self.order == 2 else marginals, len(self.labels)
         n, work = task.token.shape[0] - 1, self.structure.new_work(task, L, training=False)
         sums, log_z = module.new_sums(int(np.diff(task.token).max(initial=1)), L), np.empty(n)
-        task, chain, noise, work = plainly(task, self.chain(), work)
+        task, chain, noise, work = small_arguments(task, self.chain(), work)
         module.log_partitions(task, 0, n, chain, READ_ONLY, noise, work, *sums, log_z)
         return log_z
 

@@ -21,10 +21,10 @@ from ..data.inputs import flatten, lengths_of, offsets_of
 from ..training.chunks import map_chunks
 from . import marginals, marginals_second
 from .bigram import forbid, is_plain, score_sequence, stride_of
-from .lean import plainly
 from .marginals import log_sum, sum_labellings
 from .marginals_second import sum_labellings as sum_labellings_of_pairs
 from .model import first_token
+from .small_kernels import small_arguments
 from .trigram import read_trigrams
 
 
@@ -259,7 +259,7 @@ def probabilities(model, sequences, spans, of_label, joins, fixed=None, options=
         out, log_z = np.empty(mine.shape[0]), np.empty(last - first)
         sums = new_sums(int(np.diff(token).max(initial=1)), L)
         scratch = structure.new_work(task, L, training=False)
-        task, arrays, noise, scratch = plainly(task, chain, scratch)
+        task, arrays, noise, scratch = small_arguments(task, chain, scratch)
         kernel(
             task, 0, last - first, arrays, READ_ONLY, noise, scratch, *sums, segments,
             new_segment_work(L, model.order), out, log_z,

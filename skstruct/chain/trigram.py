@@ -20,7 +20,7 @@ from ..core.noise import EDGE_STREAM, factor
 from ..core.penalties import keeps_untouched_weights
 from ..core.rules import Difference, emit, new_difference
 from ..core.store import Clock, Store
-from . import lean
+from . import small_kernels
 from .bigram import forbid, score_sequence
 from .bigram import new_work as new_chain_work
 from .dense import DenseWork
@@ -88,7 +88,7 @@ def new_work(task, n_labels, training=True, listed=True):
 def refresh(chain, rule, noise, first, n, table, work):
     """Read the scores of the ``n`` rows from ``first`` on out of the store into ``table``."""
     if len(noise) == 0:
-        lean.refresh_trigrams(chain, first, n, table)
+        small_kernels.refresh_trigrams(chain, first, n, table)
         return
     L, step, scale = chain.nodes.columns, chain.clock.step[0], chain.clock.scale[0]
     for k in range(first * L, (first + n) * L):

@@ -114,37 +114,37 @@ def viterbi(emission, transition, stride, start, end, forced, score, path, T, L)
 
 
 @spliced
-def viterbi_wrong(emission, transition, stride, start, end, gold, agree, left, path, T, L):
+def viterbi_wrong(emission, transition, stride, start, end, gold, agree, deviated, path, T, L):
     """The best labelling that contradicts the gold labels (Gao, Qiu and Huang 2010, equation 2).
 
     Equal to the better wrong one of the two best labellings, in one pass: besides the best prefixes
-    that agree with gold so far, ``agree`` (T * L,), keep the best prefixes that have ``left`` it.
+    that agree with gold so far, ``agree`` (T * L,), keep the best prefixes that have ``deviated`` it.
     Writes ``path`` and returns its score, -inf if there is no such labelling.
     """
     for y in range(L):
         agree[y] = start[y] + emission[y]
-        left[y] = -np.inf
+        deviated[y] = -np.inf
     for t in range(T):
         g, now = gold[t], t * L
         if t > 0:
             _advance(agree, now - L, transition, t * stride, emission, now, L)
-            _advance(left, now - L, transition, t * stride, emission, now, L)
+            _advance(deviated, now - L, transition, t * stride, emission, now, L)
         for y in range(L):
             if g >= 0 and y != g:
-                left[now + y] = max(agree[now + y], left[now + y])  # a step off the gold labels
+                deviated[now + y] = max(agree[now + y], deviated[now + y])  # a step off the gold labels
                 agree[now + y] = -np.inf
-    best, total = _last(left, (T - 1) * L, end, L)
+    best, total = _last(deviated, (T - 1) * L, end, L)
     path[T - 1] = best
     off = True
     for t in range(T - 1, 0, -1):
         before, at = (t - 1) * L, t * stride
         p, from_agree = _predecessor(agree, before, transition, at, best, L)
         if off:
-            p_left, from_left = _predecessor(left, before, transition, at, best, L)
-            if gold[t] >= 0 and best != gold[t] and from_agree > from_left:
+            p_deviated, from_deviated = _predecessor(deviated, before, transition, at, best, L)
+            if gold[t] >= 0 and best != gold[t] and from_agree > from_deviated:
                 off = False
             else:
-                p = p_left
+                p = p_deviated
         best = p
         path[t - 1] = best
     return total

@@ -125,40 +125,42 @@ def viterbi(emission, transition, stride, trigrams, start, end, forced, score, p
 
 
 @inline
-def viterbi_wrong(emission, transition, stride, trigrams, start, end, gold, agree, left, path, T, L):
+def viterbi_wrong(emission, transition, stride, trigrams, start, end, gold, agree, deviated, path, T, L):
     """The best labelling that contradicts the gold labels; see :func:`.viterbi.viterbi_wrong`.
 
-    ``agree`` and ``left`` are (T * L * L,). Writes ``path`` and returns its score, -inf if there is none.
+    ``agree`` and ``deviated`` are (T * L * L,). Writes ``path`` and returns its score, -inf if there is none.
     """
     C = L * L
     for y in range(L):
         agree[y] = start[y] + emission[y]
-        left[y] = -np.inf
+        deviated[y] = -np.inf
     for t in range(T):
         g = gold[t]
-        now_agree, now_left = agree[t * C : (t + 1) * C], left[t * C : (t + 1) * C]
+        now_agree, now_deviated = agree[t * C : (t + 1) * C], deviated[t * C : (t + 1) * C]
         if t > 0:
             added = emission[t * L : (t + 1) * L]
             _advance(agree[(t - 1) * C : t * C], t, trigrams, transition, t * stride, added, now_agree, L)
-            _advance(left[(t - 1) * C : t * C], t, trigrams, transition, t * stride, added, now_left, L)
+            _advance(
+                deviated[(t - 1) * C : t * C], t, trigrams, transition, t * stride, added, now_deviated, L
+            )
         if g < 0:
             continue
         for p in range(L if t > 0 else 1):
             for y in range(L):
                 if y != g:  # a step off the gold labels
-                    now_left[p * L + y] = max(now_agree[p * L + y], now_left[p * L + y])
+                    now_deviated[p * L + y] = max(now_agree[p * L + y], now_deviated[p * L + y])
                     now_agree[p * L + y] = -np.inf
-    p, y, total = _last(left[(T - 1) * C : T * C], T, end, L)
+    p, y, total = _last(deviated[(T - 1) * C : T * C], T, end, L)
     path[T - 1] = y
     off = True
     for t in range(T - 1, 0, -1):
         path[t - 1] = p
         a, from_agree = _before(agree[(t - 1) * C : t * C], t, trigrams, p, y, L)
         if off:
-            a_left, from_left = _before(left[(t - 1) * C : t * C], t, trigrams, p, y, L)
-            if gold[t] >= 0 and y != gold[t] and from_agree > from_left:
+            a_deviated, from_deviated = _before(deviated[(t - 1) * C : t * C], t, trigrams, p, y, L)
+            if gold[t] >= 0 and y != gold[t] and from_agree > from_deviated:
                 off = False
             else:
-                a = a_left
+                a = a_deviated
         p, y = a, p
     return total

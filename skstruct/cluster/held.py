@@ -15,7 +15,7 @@ from .tree import in_tree
 from .weights import n_bytes
 
 
-class Here:
+class LocalShards:
     """Shards in threads of this process.
 
     Parameters
@@ -101,7 +101,7 @@ def _forget(fit):
 # --------------------------------------------------------------------------------------------------
 # The driver's side
 # --------------------------------------------------------------------------------------------------
-class There(Tasks):
+class DaskShards(Tasks):
     """Shards in the processes of a Dask cluster; see :func:`.tasks.connect` for ``client``."""
 
     def __init__(self, client):
@@ -109,7 +109,7 @@ class There(Tasks):
         self.maker, self.steps, self.n_steps = None, {}, 0
 
     def make(self, maker, jobs):
-        """See :class:`Here`."""
+        """See :class:`LocalShards`."""
         self.maker = maker
         self._settle(jobs)
         self._run(_make, lambda s, lost: [self.fit, s, maker, jobs[s]])
@@ -119,7 +119,7 @@ class There(Tasks):
         return self.jobs[s], self.maker, steps
 
     def step(self, name, each=None, shared=None):
-        """See :class:`Here`."""
+        """See :class:`LocalShards`."""
         message = self._shared(shared)
 
         def arguments(s, lost):
@@ -135,7 +135,7 @@ class There(Tasks):
         return results
 
     def total(self, name, add, shared=None):
-        """See :class:`Here`."""
+        """See :class:`LocalShards`."""
         message = self._shared(shared)
 
         def arguments(s, lost):

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..chain.marginals import Occurrences
 from ..features.encoded import Bag
 from .choose_pairs import alive_rows, list_rows
+from .corpus import Occurrences
 
 
 class ConditionedWeights(NamedTuple):

@@ -9,7 +9,7 @@ The same sums as `skstruct.chain.marginals`, arranged for speed:
 * Transitions are a sparse matrix (:mod:`.exp_transitions`).
 
 Nothing over- or underflows unnoticed. Each sequence's mass is summed forwards and backwards; where the two
-differ it is left to :func:`.chain.marginals.expect_exactly`. Numbers below e^-708 become 0 in both passes.
+differ it is left to :func:`.exact_sums.expect_exactly`. Numbers below e^-708 become 0 in both passes.
 They matter only if what follows is worth as much more after them as after what was kept; then the scale of a
 token, or the sum of what follows it (``total`` in :func:`_backward`), leaves the range from 1 / LARGEST to
 LARGEST, and the sequence is left to logarithms too.
@@ -20,9 +20,9 @@ P places of a label (tokens × sequences).
 
 import numpy as np
 
-from ..chain.marginals import LAST, row_width, spread
 from ..core.compile import inline, inline_fused, kernel, spliced
 from .conditioned import advance_each, count_steps, dot
+from .corpus import LAST, row_width, spread
 from .lattice import width_of
 
 LARGEST = 1e100

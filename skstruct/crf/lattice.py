@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..chain.marginals import row_width
 from ..core.compile import kernel
+from .corpus import row_width
 
 WIDTH = 32
 """Sequences in a group: enough to vectorise, few enough to stay in the cache."""

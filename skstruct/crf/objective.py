@@ -16,10 +16,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from ..chain.marginals import ExpectedCounts, Occurrences, expect_exactly, new_log_lattice
 from .choose_pairs import LabelledSequences, choose_state_weights
 from .choose_transitions import choose_conditioned, choose_label_pairs
 from .conditioned import exp_conditioned
+from .corpus import ExpectedCounts, Occurrences
+from .exact_sums import expect_exactly, new_log_lattice
 from .exp_transitions import exp_transitions
 from .expectations import expect
 from .lattice import form_groups, new_lattice

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..chain.marginals import Potentials
+from .corpus import Potentials
 
 
 class ObjectiveOptions(NamedTuple):

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..chain.marginals import Occurrences, row_width
 from ..core.compile import inline, kernel
+from .corpus import Occurrences, row_width
 
 SAMPLE = 2**18
 """Tokens times fields that fields are grouped by."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..chain.marginals import row_width
+from .corpus import row_width
 
 BLOCK = 2048
 """Tokens of a product."""

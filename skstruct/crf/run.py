@@ -263,14 +263,14 @@ def _line(record):
     return f"{record['stage']}: " + ", ".join(f"{k} {v:.6g}" for k, v in figures.items())
 
 
-def store_of(weights, spare=False):
+def store_of(weights, save_memory=False):
     """A store with the weights of a :class:`SparseWeights`, for prediction.
 
-    With ``spare`` it is sparse whenever full rows would take much memory for little.
+    With ``save_memory`` it is sparse whenever full rows would take much memory for little.
     """
     rows, columns = weights.shape
     few = weights.keys.shape[0] * FEW_LABELS < rows * columns
-    few = few and (columns > FEW_LABELS or (spare and rows * columns > DENSE_WEIGHTS))
+    few = few and (columns > FEW_LABELS or (save_memory and rows * columns > DENSE_WEIGHTS))
     sparse = few or is_sparse(rows, columns)
     store = new_store(rows, columns, READ_ONLY, sparse)
     if sparse:

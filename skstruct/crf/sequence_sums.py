@@ -113,10 +113,10 @@ def log_partition(s, potentials, T, L):
 
 
 @inline
-def expect_sequence(s, potentials, sign, rest, T, L):
+def expect_sequence(s, potentials, sign, with_fallback, T, L):
     """log Z; s.beta = marginals of the labels; s.both += sign * expected pairs of labels.
 
-    NaN where scaling fails, if ``rest`` is empty: logarithms are then not compiled.
+    NaN where scaling fails, if ``with_fallback`` is empty: logarithms are then not compiled.
     """
     z = _scaled_forward(s, potentials, T, L)
     x, alpha, beta = s.x, s.alpha, s.beta
@@ -142,7 +142,7 @@ def expect_sequence(s, potentials, sign, rest, T, L):
                     s.both[i + y] += v * s.matrix[0, i + y] * x[j + y]
         return z
     z = np.nan
-    if len(rest) > 0:
+    if len(with_fallback) > 0:
         emission, transition = s.emission, s.transition
         z = sum_labellings(
             emission, transition, 0, potentials.start, potentials.end, alpha, beta, s.scratch, T, L

@@ -22,13 +22,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..chain.marginals import Occurrences, Potentials, clamp
+from ..chain.marginals import clamp
 from ..chain.visit import add_costs
 from ..core.compile import inline, kernel
 from ..core.store import SMALLEST_SCALE
 from ..training.checkpoint import arrays_of
 from ..training.epochs import chunks
 from .choose_pairs import most_pairs
+from .corpus import Occurrences, Potentials
 from .learning_rate import choose_rate
 from .sequence_sums import expect_sequence, gold_score, log_partition, set_emissions, set_transitions
 from .token_features import features_of, new_row
@@ -173,7 +174,7 @@ def _count_missing(labels):
 
 
 @inline
-def _differentiate(corpus, labels, at, rest, missing, m, s):
+def _differentiate(corpus, labels, at, with_fallback, missing, m, s):
     """Equation 9: expectations given the labels minus expectations, for the sequence at hand.
 
     Fills ``s.gradient`` from the values in ``s.trial``; returns the negative log-likelihood, or NaN: see
@@ -186,10 +187,10 @@ def _differentiate(corpus, labels, at, rest, missing, m, s):
     for k in range(L * L):
         s.both[k] = 0.0
     right = 0.0
-    if len(rest) > 0:
+    if len(with_fallback) > 0:
         if missing > 0:
             clamp(labels, L, s.emission)
-            right = expect_sequence(s, potentials, 1.0, rest, T, L)
+            right = expect_sequence(s, potentials, 1.0, with_fallback, T, L)
             _add_expected(features, at, T, L, 1.0, s)
             set_emissions(features, at, T, L, s)
     if missing == 0:
@@ -197,7 +198,7 @@ def _differentiate(corpus, labels, at, rest, missing, m, s):
         for t in range(1, T):
             s.both[labels[t - 1] * L + labels[t]] += 1.0
     add_costs(labels, potentials.cost, L, s.emission)
-    loss = expect_sequence(s, potentials, -1.0, rest, T, L) - right
+    loss = expect_sequence(s, potentials, -1.0, with_fallback, T, L) - right
     if missing == 0:
         for t in range(T):
             s.beta[t * L + labels[t]] -= 1.0
@@ -256,21 +257,21 @@ def _search_rate(corpus, labels, at, missing, m, n, weight, penalty, decay2, los
 def _shrink(s, amount):
     """Divide all weights by 1 + ``amount``."""
     scale = s.clock[2] / (1.0 + amount)
-    s.clock[2] = scale
     if scale < SMALLEST_SCALE:  # else what is stored could overflow
         for k in range(s.weight.shape[0]):
             s.weight[k] *= scale
             s.received[k] *= scale
         s.clock[1] *= scale
-        s.clock[2] = 1.0
+        scale = 1.0
+    s.clock[2] = scale
 
 
 @kernel
-def _descend(corpus, schedule, order, begin, end, rest, s):
+def _descend(corpus, schedule, order, begin, end, with_fallback, s):
     """Visit the sequences ``order[begin:end]``; returns the end, or the number of the one it stopped before.
 
-    With an empty ``rest`` it stops where labels are missing or scaled probabilities fail, and rates are not
-    tried: what is for that is then not compiled.
+    With an empty ``with_fallback`` it stops where labels are missing or scaled probabilities fail, and tries
+    no rates: what is for that is then not compiled.
     """
     penalty = schedule.c1 / schedule.n_sequences
     decay2 = 2.0 * schedule.c2 / schedule.n_sequences
@@ -288,19 +289,19 @@ def _descend(corpus, schedule, order, begin, end, rest, s):
             continue
         labels = corpus.gold[at : at + T]
         missing = _count_missing(labels)
-        if len(rest) == 0:
+        if len(with_fallback) == 0:
             if missing > 0:
                 return j
-        m, n = _gather(corpus.features, corpus.pair, at, T, 2 * seen + len(rest), s)
-        loss = _differentiate(corpus, labels, at, rest, missing, m, s)
-        if len(rest) == 0:
+        m, n = _gather(corpus.features, corpus.pair, at, T, 2 * seen + len(with_fallback), s)
+        loss = _differentiate(corpus, labels, at, with_fallback, missing, m, s)
+        if len(with_fallback) == 0:
             if np.isnan(loss):
                 return j
         s.clock[0] += 1.0
         weight = corpus.weight[i]
         for k in range(n):
             s.gradient[k] = weight * s.gradient[k] - decay2 * s.trial[k]
-        if len(rest) > 0:
+        if len(with_fallback) > 0:
             if schedule.max_trials > 1:
                 rate = _search_rate(
                     corpus, labels, at, missing, m, n, weight, penalty, decay2, loss, rate,
@@ -395,6 +396,4 @@ def stochastic_passes(
         if keeper is not None:
             keeper.offer({"n_done": k + 1}, arrays_of(state, "sgd"))
     apply_penalties(state)
-    out = np.zeros(o.size)
-    out[: state.weight.shape[0]] = state.clock[2] * state.weight
-    return out
+    return np.append(state.clock[2] * state.weight, np.zeros(o.size - state.weight.shape[0]))

@@ -30,14 +30,14 @@ from .options import ObjectiveOptions
 from .view import View
 
 
-class Plan(NamedTuple):
+class Renumbering(NamedTuple):
     """What a shard is told when all vocabularies are known."""
 
     ids: np.ndarray  # the label that each of its labels has become; the last one serves UNLABELLED
     rows: object  # RowMap: the rows that its rows have become, -1 if a count cut-off leaves them out
 
 
-class Whole(NamedTuple):
+class CorpusFacts(NamedTuple):
     """What all shards are told then."""
 
     n_labels: int
@@ -48,7 +48,7 @@ class Whole(NamedTuple):
     scale: float  # of rows of numbers
 
 
-class Choice(NamedTuple):
+class WeightLayout(NamedTuple):
     """The weights of the whole."""
 
     row: np.ndarray  # (F,) int64: weight row of each feature
@@ -109,14 +109,14 @@ class CRFShard:
         self.task, self.encoder, self.labels = run.task, run.encoder, run.labels
 
     # -- steps -------------------------------------------------------------------------------------
-    def meet(self, _, min_count):
+    def vocabulary(self, _, min_count):
         """What the shard holds: a Vocabulary."""
         counts = count_features(self.encoder, self.task) if min_count > 1 else None
         gold = self.task.gold
         label_counts = np.bincount(gold[gold >= 0], minlength=len(self.labels))
         return Vocabulary(self.encoder, self.labels, counts, label_counts)
 
-    def join(self, plan, whole):
+    def renumber(self, plan, whole):
         """Learn what the labels and rows are in all shards; returns a digest of the examples."""
         task, self.rows, self.whole = self.task, plan.rows, whole
         self.fields = self.encoder.template_of_row(task)
@@ -167,7 +167,7 @@ class CRFShard:
             values[mine] = o.largest_values()
         return o.n_tokens, o.n_entries, np.count_nonzero(o.lengths), values
 
-    def see(self, _, pairs):
+    def set_working_set(self, _, pairs):
         """Work with these pairs from now on, and all transitions."""
         self.view = None  # two at once would be the largest thing in memory
         n, K = self.objective.n_pairs, self.n_pairs

@@ -20,7 +20,7 @@ from sklearn.base import clone
 from ..chain.constraints import constraint_arrays
 from ..chain.costs import balanced_costs, class_costs
 from ..chain.model import make_task
-from ..cluster.held import Here, There
+from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads
 from ..cluster.tree import add_arrays, add_entries
 from ..cluster.vocabulary import merged_labels
@@ -31,7 +31,7 @@ from .choose_pairs import screened
 from .choose_transitions import allowed_conditioned, allowed_label_pairs, label_pairs
 from .quasi_newton import dot
 from .run import CRFRun
-from .shard import Choice, CRFShard, Descent, Entries, Plan, Whole
+from .shard import CorpusFacts, CRFShard, Descent, Entries, Renumbering, WeightLayout
 
 
 def _united(parts):
@@ -56,7 +56,7 @@ class ShardedObjective:
 
     Parameters
     ----------
-    crew : Here or There
+    crew : LocalShards or DaskShards
         Of shards that know their labels and rows.
     options : ObjectiveOptions
     n_labels, n_rows, n_edge_rows : int
@@ -105,12 +105,12 @@ class ShardedObjective:
         self.size = self.n_pairs + self.pair.shape[0] + self.edge_pair.shape[0]
 
     def _choice(self):
-        return Choice(self.row, self.first, self.pair_label, self.pair, self.edge_pair)
+        return WeightLayout(self.row, self.first, self.pair_label, self.pair, self.edge_pair)
 
     # -- what the solvers ask ------------------------------------------------------------------------
     def view(self, pairs):
         """Let the shards work with some pairs and all transitions."""
-        self.crew.step("see", shared=pairs)
+        self.crew.step("set_working_set", shared=pairs)
         return ShardedView(self, pairs)
 
     def everything(self):
@@ -188,7 +188,7 @@ class ShardedRun(CRFRun):
     Parameters
     ----------
     estimator : L1CRF
-    crew : Here or There
+    crew : LocalShards or DaskShards
     loads : list of callables
     """
 
@@ -198,7 +198,7 @@ class ShardedRun(CRFRun):
             min_count=1, class_weight=None, warm_start=False, checkpoint=None
         )
         crew.make(CRFShard, [Job(s, load, undecided, 0) for s, load in enumerate(loads)])
-        met = crew.step("meet", shared=estimator.min_count)
+        met = crew.step("vocabulary", shared=estimator.min_count)
         labels, ids = merged_labels(met)
         encoder, rows = merge_encoders([v.encoder for v in met], [v.counts for v in met], estimator.min_count)
         constraints = constraint_arrays(estimator.constraints, labels)
@@ -213,9 +213,9 @@ class ShardedRun(CRFRun):
         self.alive = empty.node_alive, empty.edge_alive
         super().__init__(estimator, None, encoder, labels, constraints, cost)
         scale = float(getattr(encoder, "scale", 1.0))
-        whole = Whole(len(labels), encoder.n_node_rows, constraints, cost, encoder.has_bigram, scale)
-        plans = [Plan(*told) for told in zip(ids, rows)]
-        self.digests = crew.step("join", plans, whole)
+        facts = CorpusFacts(len(labels), encoder.n_node_rows, constraints, cost, encoder.has_bigram, scale)
+        plans = [Renumbering(*told) for told in zip(ids, rows)]
+        self.digests = crew.step("renumber", plans, facts)
 
     def objective(self, c1):
         """The objective."""
@@ -254,7 +254,7 @@ def sharded_run(estimator, shards, client):
         )
     if estimator.warm_start and hasattr(estimator, "classes_"):
         raise ValueError("warm_start=True does not go with fit_shards, which numbers features anew; use fit")
-    crew = Here(estimator.n_jobs) if client is None else There(client)
+    crew = LocalShards(estimator.n_jobs) if client is None else DaskShards(client)
     try:
         yield ShardedRun(estimator, crew, loads)
     finally:

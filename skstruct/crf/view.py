@@ -8,9 +8,9 @@ which is little where few weights are in use; or the rows of a table of sums, on
 
 import numpy as np
 
-from ..chain.marginals import LAST, Corpus, Occurrences
 from ..core.compile import kernel
 from .choose_pairs import select
+from .corpus import LAST, Corpus, Occurrences
 
 MANY = 6
 """A feature with so many weights has them listed in one place, not at each of its tokens."""

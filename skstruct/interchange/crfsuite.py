@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..crf.estimator import L1CRF
-from ..crf.ready import ready_crf
+from ..crf.given_weights import ready_crf
 from ..crf.result import SparseWeights
 from ..data.labels import Labels
 from ..features.bags import BagEncoder

@@ -5,15 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from skstruct.chain.marginals import (
-    LAST,
-    Corpus,
-    ExpectedCounts,
-    Occurrences,
-    Potentials,
-    expect_exactly,
-    new_log_lattice,
-)
+from skstruct.crf.corpus import LAST, Corpus, ExpectedCounts, Occurrences, Potentials
+from skstruct.crf.exact_sums import expect_exactly, new_log_lattice
 from skstruct.crf.exp_transitions import exp_transitions
 from skstruct.crf.expectations import exp_all, expect
 from skstruct.crf.lattice import form_groups, new_lattice

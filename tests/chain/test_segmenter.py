@@ -1,39 +1,22 @@
 """The segmenter: text in, words out, over any tagger."""
 
-import pickle
-
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from inside import labels_of_pieces
-from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_validate
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils import get_tags
+from segmenter_cases import PAIRS, TEXTS, WORDS, X, Y, new_tagger
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import UnsetMetadataPassedError
+from sklearn.model_selection import cross_validate
 
-from skstruct import PassiveAggressiveTagger, StructuredPerceptron, load
+from skstruct import PassiveAggressiveTagger, StructuredPerceptron
 from skstruct.chain.segmenter import Segmenter
 from skstruct.data.inputs import Sequences
 from skstruct.data.schemes import labels_to_words, words_to_labels
 from skstruct.data.segmented import WORD_SCHEMES, as_pieces, cut
-from skstruct.datasets import load_sample, load_segmentation
-from skstruct.metrics import word_f1_score, word_f1_scorer
-
-X, Y = load_segmentation()
-SAMPLE = load_sample("zh")
-PAIRS = [list(zip(words, tags)) for words, tags in zip(SAMPLE.words, SAMPLE.tags)]
-TEXTS = ["我喜欢图书馆", "他来北京"]
-WORDS = [["我", "喜欢", "图书馆"], ["他", "来", "北京"]]
-
-
-def new_tagger(**parameters):
-    return StructuredPerceptron(**{"features": "char", "random_state": 0, "max_iter": 5, **parameters})
+from skstruct.metrics import word_f1_score
 
 
 class Recorder(BaseEstimator):
@@ -225,101 +208,6 @@ def test_tagger_that_miscounts_is_refused():
         segmenter.predict(TEXTS)
 
 
-# -- bad input -----------------------------------------------------------------------------------
-P = [[("我", "PN"), ("喜欢", "VV")]]
-BAD = {
-    "text alone": ("我", [["我"]], r"X must be a list of texts, got str '我'; use \[text\]"),
-    "number": (3, [["我"]], "X must be a list of texts, got int 3"),
-    "generator": ((t for t in TEXTS), WORDS, "a generator can be read only once"),
-    "frame": (pd.DataFrame({"text": TEXTS}), WORDS, "X must be a list of texts"),
-    "characters": ([list("我们")], [["我们"]], "sequence 0.*Segmenter takes text.*''.join"),
-    "text is None": (["我", None], [["我"], ["我"]], "X: sequence 1: expected a text.*None"),
-    "text is bytes": ([b"abc"], [["abc"]], "X: sequence 0: expected a text.*bytes"),
-    "no y": (TEXTS, None, "y must be a list of lists of words, got None"),
-    "y too short": (TEXTS, WORDS[:1], "same number of sequences, got 2 and 1"),
-    "y is text": (["我们"], ["我们"], "y: sequence 0 is the str '我们'"),
-    "y is no list": (["我们"], [3], "y: sequence 0 must be a list of words"),
-    "other word": (TEXTS, [WORDS[0], ["他", "去", "北京"]],
-                   "y: sequence 1, position 1: .*goes on with '来北京', got '去'"),
-    "too few": (TEXTS, [WORDS[0][:2], WORDS[1]],
-                "y: sequence 0, position 2: .*goes on with '图书馆' after"),
-    "too many": (TEXTS, [[*WORDS[0], "好"], WORDS[1]],
-                 "y: sequence 0, position 3: .*has ended, got '好'"),
-    "words of an empty text": (["", "好"], [["好"], ["好"]], "sequence 0, position 0: .*has ended"),
-    "empty word": (TEXTS, [["我", "", "喜欢", "图书馆"], WORDS[1]],
-                   "sequence 0, position 1: .*not be empty"),
-    "word with space": (["我 们"], [["我 们"]],
-                        "sequence 0, position 0: a word must not hold white space"),
-    "word over space": (["好", "我们 的书"], [["好"], ["我", "们的", "书"]],
-                        "sequence 1, position 1: the text has white space inside of the word '们的'"),
-    "word is None": (TEXTS, [["我", None, "图书馆"], WORDS[1]],
-                     "sequence 0, position 1: expected a word.*None"),
-    "first is a number": (["我"], [[3]], "sequence 0, position 0: expected a word, a str, got int 3"),
-    "pair after words": (TEXTS, [WORDS[0], [("他", "PN"), "来", "北京"]],
-                         "sequence 1, position 0: expected a word, a str, as before, got tuple"),
-    "word after pairs": (["我喜欢"], [[("我", "PN"), "喜欢"]],
-                         r"sequence 0, position 1: expected a \(word, tag\) pair as before, got str"),
-    "no tag": (["我喜欢"], [[("我", "PN"), ("喜欢",)]],
-               "sequence 0, position 1: expected a .word, tag. pair"),
-    "three": (["我"], [[("我", "PN", "x")]], "sequence 0, position 0: expected a .word, tag. pair"),
-    "tag is None": (["我喜欢"], [[("我", "PN"), ("喜欢", None)]],
-                    "sequence 0, position 1: the tag must be a str"),
-    "tag is a number": (["我"], [[("我", 3)]], "sequence 0, position 0: the tag must be a str"),
-    "tag is empty": (["我"], [[("我", "")]], "sequence 0, position 0: the tag must not be empty"),
-    "tagged word is None": (["我"], [[(None, "PN")]], "sequence 0, position 0: the word must be a str"),
-    "tagged word is empty": (["我"], [[("", "PN"), ("我", "PN")]],
-                             "position 0: a word must not be empty"),
-    "no text": ([], [], "X is empty"),
-    "no character": (["", " "], [[], []], "X holds no character"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("method", ["fit", "partial_fit"])
-@pytest.mark.parametrize("x, y, message", list(BAD.values()), ids=list(BAD))
-def test_bad_training_data(x, y, message, method):
-    if hasattr(x, "__next__"):
-        x = (t for t in TEXTS)
-    segmenter = Segmenter(new_tagger())
-    with pytest.raises(ValueError, match=message):
-        getattr(segmenter, method)(x, y)
-    assert list(vars(segmenter)) == ["tagger", "scheme"]
-    # Nor does it spoil a segmenter that was fitted before.
-    segmenter.fit(TEXTS, WORDS)
-    before = pickle.dumps(segmenter)
-    with pytest.raises(ValueError):
-        getattr(segmenter, method)(x, y)
-    assert pickle.dumps(segmenter) == before
-
-
-@pytest.mark.parametrize("x", [["我", 3], "我", [list("我")]])
-def test_bad_texts_in_prediction(plain, x):
-    with pytest.raises(ValueError, match="X"):
-        plain.predict(x)
-
-
-def test_unfitted_comes_before_bad_input():
-    for call in (lambda s: s.predict(3), lambda s: s.score(3, 4)):
-        with pytest.raises(NotFittedError):
-            call(Segmenter())
-
-
-@pytest.mark.parametrize("parameters", [{"scheme": "BIO"}, {"scheme": None}, {"tagger": 3}])
-def test_bad_parameters(parameters):
-    with pytest.raises(ValueError, match=next(iter(parameters))):
-        Segmenter(**parameters).fit(TEXTS, WORDS)
-
-
-def test_bad_weights():
-    for weight in ([1.0], [1.0, -1.0], [0.0, 0.0], [1.0, np.nan]):
-        with pytest.raises(ValueError):
-            Segmenter().fit(TEXTS, WORDS, weight)
-
-
-def test_score_refuses_words_that_do_not_spell_the_text(plain):
-    with pytest.raises(ValueError, match="sequence 1, position 0"):
-        plain.score(TEXTS, [WORDS[0], ["我"]])
-
-
 # -- weights -------------------------------------------------------------------------------------
 def test_sample_weight_zero_is_as_good_as_absent(plain):
     weight = np.r_[np.ones(120), np.zeros(len(X) - 120)]
@@ -386,140 +274,3 @@ def test_interrupt_keeps_what_the_tagger_kept():
             segmenter.fit(TEXTS, WORDS)
     assert "".join(usable.predict(TEXTS)[0]) == TEXTS[0]
     assert not hasattr(useless, "tagger_")
-
-
-# -- inside scikit-learn ---------------------------------------------------------------------------
-def test_clone_parameters_tags_repr(plain):
-    copy = clone(plain.set_params(tagger__max_iter=4))
-    plain.set_params(tagger__max_iter=5)
-    assert copy.tagger.max_iter == 4 and not hasattr(copy, "tagger_")
-    assert copy.get_params()["tagger__features"] == "char"
-    tags = get_tags(plain)
-    assert tags.estimator_type is None and tags.target_tags.required and tags.requires_fit
-    assert tags.input_tags.string and tags.input_tags.one_d_array and not tags.input_tags.two_d_array
-    assert repr(Segmenter()) == "Segmenter()"
-    assert "Segmenter" in plain._repr_html_()
-
-
-def test_fit_leaves_parameters_alone():
-    tagger = new_tagger()
-    segmenter = Segmenter(tagger).fit(X, Y)
-    assert segmenter.tagger is tagger and segmenter.tagger_ is not tagger
-    assert not hasattr(tagger, "classes_")
-
-
-def test_pickle(plain, joint):
-    for segmenter in (plain, joint):
-        copy = pickle.loads(pickle.dumps(segmenter))
-        assert copy.predict(X) == segmenter.predict(X)
-
-
-def test_save_and_load(tmp_path, plain, joint):
-    for segmenter in (plain, joint):
-        segmenter.save(tmp_path / "model")
-        copy = load(tmp_path / "model")
-        assert copy.predict(X) == segmenter.predict(X) and copy.tagged_ == segmenter.tagged_
-        assert repr(copy) == repr(segmenter)
-
-
-@pytest.mark.parametrize("y", [Y, PAIRS], ids=["words", "pairs"])
-def test_cross_val_predict(y):
-    predicted = cross_val_predict(Segmenter(new_tagger()), X[:60], y[:60], cv=3)
-    assert predicted.shape == (60,) and predicted.dtype == object
-    assert word_f1_score(y[:60], predicted) > 0.3
-    # Folds whose texts have equally many words do not turn into a matrix.
-    assert cross_val_predict(Segmenter(new_tagger()), ["好"] * 4, [["好"]] * 4, cv=2).shape == (4,)
-
-
-@pytest.mark.parametrize("scoring", [None, word_f1_scorer])
-def test_grid_search_in_a_pipeline(scoring):
-    strip = FunctionTransformer(lambda X: [text.strip() for text in X])
-    model = make_pipeline(strip, Segmenter(new_tagger()))
-    grid = {"segmenter__scheme": ["BMES", "BI"], "segmenter__tagger__max_iter": [1, 5]}
-    search = GridSearchCV(model, grid, cv=3, scoring=scoring, error_score="raise")
-    search.fit([f" {text} " for text in X], Y)
-    assert 0.5 < search.best_score_ < 1.0
-    assert search.best_params_["segmenter__tagger__max_iter"] == 5
-    assert ["".join(words) for words in search.predict(X)] == X
-
-
-def test_tagger_may_be_a_search():
-    search = GridSearchCV(new_tagger(), {"average": [True, False]}, cv=2)
-    segmenter = Segmenter(search).fit(X, Y)
-    assert "".join(segmenter.predict(["我 喜欢"])[0]) == "我喜欢"
-    assert segmenter.score(X, Y) > 0.95
-
-
-CONTAINERS = {
-    "tuple": tuple,
-    "object array": lambda texts: np.array(texts, dtype=object),
-    "str array": np.array,
-    "pandas": lambda texts: pd.Series(texts, index=range(5, 5 + len(texts))),
-    "polars": pl.Series,
-}
-
-
-@pytest.mark.parametrize("container", list(CONTAINERS.values()), ids=list(CONTAINERS))
-def test_containers(plain, container):
-    assert plain.predict(container(X)) == plain.predict(X)
-    assert plain.predict(container(X))[0][0].__class__ is str
-    assert plain.score(container(X), tuple(map(tuple, Y))) == plain.score(X, Y)
-    refitted = clone(plain).fit(container(X[:120]), Sequences(Y[:120]).__array__())
-    assert refitted.predict(X) == plain.predict(X)
-
-
-def test_words_may_be_numpy_strings():
-    segmenter = Segmenter().fit(np.array(TEXTS), [[np.str_(w) for w in words] for words in WORDS])
-    assert all(type(w) is str for words in segmenter.predict(TEXTS) for w in words)
-
-
-def test_callbacks_reach_the_tagger():
-    callback = pytest.importorskip("sklearn.callback")
-    if not hasattr(callback, "ScoringMonitor"):
-        pytest.skip("this scikit-learn has no ScoringMonitor")
-    calls = []
-
-    class Watch:
-        """Counts what it is told of."""
-
-        max_propagation_depth = None
-
-        def setup(self, estimator, context):
-            pass
-
-        def on_fit_task_begin(self, estimator, context):
-            calls.append((type(estimator).__name__, context.task_name))
-
-        def on_fit_task_end(self, estimator, context):
-            pass
-
-        def teardown(self, estimator, context):
-            calls.append("teardown")
-
-    segmenter = Segmenter(new_tagger(max_iter=3)).set_callbacks(Watch())
-    segmenter.fit(TEXTS, WORDS)
-    assert calls[0] == ("Segmenter", "fit")
-    assert calls.count(("StructuredPerceptron", "epoch")) == 3
-    assert calls[-1] == "teardown"
-    assert not hasattr(segmenter.tagger_, "_parent_callback_ctx")
-
-
-# -- a corpus --------------------------------------------------------------------------------------
-@pytest.mark.slow
-@pytest.mark.corpus
-def test_sxu(corpus_path):
-    from skstruct.datasets import read_segmented
-
-    train, test = (read_segmented(corpus_path(f"sxu/{part}.txt")) for part in ("train", "test"))
-    segmenter = Segmenter(new_tagger(max_iter=10)).fit(["".join(words) for words in train], train)
-    assert segmenter.score(["".join(words) for words in test], test) > 0.946
-
-
-def test_errors_of_the_tagger_name_the_text_empty_ones_counted():
-    tagger = StructuredPerceptron("char", constraints="BMES", max_iter=1)
-    segmenter = Segmenter(tagger).fit(["", "看书"], [[], ["看书"]])  # no word of one character is known
-    with pytest.raises(ValueError, match="^sequence 2: the constraints"):
-        segmenter.predict(["", "看书", "看"])
-    picky = Segmenter(clone(tagger).set_params(constraints=[("B", "E")]))
-    with pytest.raises(ValueError, match="sequence 2"):
-        picky.fit(["", "看书", "看书看"], [[], ["看书"], ["看书", "看"]])

@@ -9,6 +9,7 @@ import weights_view
 from inside import model_of, training_of
 from training_cases import EPOCHS, PAIRS, PENALTIES, compare, corpus, features_of, legal_corpus, orders_of
 
+import oracle_training
 import oracles
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
 from skstruct.core import store as store_module
@@ -25,7 +26,7 @@ def train_both(make, X, y, lines, weight=None, min_count=1, **options):
     estimator = make().fit(X, y, sample_weight=weight)
     visited = [i for i in range(len(X)) if len(X[i]) and (weight is None or weight[i] > 0)]
     features = features_of([X[i] for i in visited], lines, min_count)
-    trained = oracles.train(
+    trained = oracle_training.train(
         [(f, y[i]) for f, i in zip(features, visited)],
         model_of(estimator).labels.values,
         orders_of(estimator, len(visited)),
@@ -218,7 +219,7 @@ def test_training_under_noise_can_be_replayed(noise, kind, lines, variant):
         drawn = make_noise(training_of(estimator).key, **{names.get(k, k): v for k, v in noise.items()})
         labels = model_of(estimator).labels.values
         corrupt = weights_view.Corruption(model_of(estimator).encoder, X, labels, drawn, lines)
-        trained = oracles.train(
+        trained = oracle_training.train(
             list(zip(features_of(X, lines), y)), labels, orders_of(estimator, len(X)),
             variant=variant, C=0.3, corrupt=corrupt,
         )  # fmt: skip

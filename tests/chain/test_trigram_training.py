@@ -9,6 +9,7 @@ import weights_view
 from inside import model_of, put_model, training_of
 from training_cases import EPOCHS, PENALTIES, compare, corpus, orders_of
 
+import oracle_training
 import oracles
 from skstruct import BaggingShuffleAverager, PassiveAggressiveTagger, StructuredPerceptron, load
 from skstruct.chain.state import continued_state, final_model
@@ -33,7 +34,7 @@ def train_both(cls, X, y, lines, weight=None, seed=0, oracle=None, **options):
     oracle = dict(oracle or {})
     if cls is PassiveAggressiveTagger:
         oracle.update(variant=estimator.variant, C=estimator.C)
-    trained = oracles.train(
+    trained = oracle_training.train(
         list(zip(features_of(X, lines, estimator.min_count), y)),
         model_of(estimator).labels.values,
         orders_of(estimator, len(X)),
@@ -131,7 +132,7 @@ def test_training_under_noise_can_be_replayed(noise, cls):
         drawn = make_noise(training_of(estimator).key, **{names.get(k, k): v for k, v in noise.items()})
         labels = model_of(estimator).labels.values
         corrupt = weights_view.Corruption(model_of(estimator).encoder, X, labels, drawn, EDGES)
-        trained = oracles.train(
+        trained = oracle_training.train(
             list(zip(features_of(X, EDGES), y)), labels, orders_of(estimator, len(X)), corrupt=corrupt,
             variant=getattr(estimator, "variant", "perceptron"),
         )  # fmt: skip

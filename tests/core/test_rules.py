@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import oracle_training
 import oracles
 from skstruct.core.codes import AVERAGES, NO_PENALTY, PERCEPTRON, VARIANTS
 from skstruct.core.compile import kernel
@@ -100,7 +101,7 @@ def test_full_capacity():
 )
 def test_step_sizes(variant, C, loss, norm2):
     found = step(rule_of(VARIANTS[variant], C), loss, norm2)
-    assert found == pytest.approx(oracles.step_size(variant, C, loss, norm2), rel=1e-14, abs=0)
+    assert found == pytest.approx(oracle_training.step_size(variant, C, loss, norm2), rel=1e-14, abs=0)
 
 
 @pytest.mark.parametrize("variant", ["PA", "PA-I", "PA-II"])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import config
 
-import oracles
+import oracle_training
 from skstruct.core.codes import (
     AVERAGES,
     DONE,
@@ -173,7 +173,7 @@ PENALTY = [
 @settings(max_examples=15)
 def test_lazy_equals_naive(penalty, alpha, average, sparse, epochs, through_difference):
     lazy = Lazy(penalty, alpha, average, sparse, through_difference=through_difference)
-    learner = oracles.Learner(penalty, alpha, average)
+    learner = oracle_training.Learner(penalty, alpha, average)
     for epoch in epochs:
         lazy.run(epoch)
         for step in epoch:
@@ -201,7 +201,7 @@ def test_no_average_yet_is_the_current_weights():
 @pytest.mark.parametrize("sparse", [False, True])
 def test_rebasing_under_strong_decay(alpha, average, sparse):
     generator = np.random.default_rng(int(alpha * 100))
-    lazy, learner = Lazy("l2", alpha, average, sparse), oracles.Learner("l2", alpha, average)
+    lazy, learner = Lazy("l2", alpha, average, sparse), oracle_training.Learner("l2", alpha, average)
     for _ in range(5):
         steps = [
             [(int(generator.integers(R)), int(generator.integers(C)), float(generator.normal()))]
@@ -219,7 +219,7 @@ def test_rebasing_under_strong_decay(alpha, average, sparse):
 
 
 def test_sparse_rows_grow_and_move():
-    lazy, learner = Lazy(None, 0.0, "step", True, 3, 40), oracles.Learner(None, 0.0, "step")
+    lazy, learner = Lazy(None, 0.0, "step", True, 3, 40), oracle_training.Learner(None, 0.0, "step")
     generator = np.random.default_rng(0)
     for _ in range(60):
         step = [
@@ -243,7 +243,10 @@ def test_new_rows_and_columns_are_as_if_they_had_always_existed(penalty, alpha, 
             for _ in range(n)
         ]
 
-    lazy, learner = Lazy(penalty, alpha, "step", sparse, 2, 3), oracles.Learner(penalty, alpha, "step")
+    lazy, learner = (
+        Lazy(penalty, alpha, "step", sparse, 2, 3),
+        oracle_training.Learner(penalty, alpha, "step"),
+    )
     first = steps(2, 3, 15)
     lazy.run(first)
     place = np.array([0, 2, 4])  # where the old columns go

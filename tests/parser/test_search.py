@@ -1,11 +1,11 @@
 """The parser's kernels against enumeration, and against features written down with strings."""
 
 import math
-import random
 
 import numpy as np
 import parse_oracle as oracle
 import pytest
+from parser_search_cases import ALL, PLAIN, Problem
 
 from skstruct.core import feature_table
 from skstruct.core.codes import (
@@ -14,113 +14,20 @@ from skstruct.core.codes import (
     EARLY,
     L2,
     MAX_VIOLATION,
-    NO_AVERAGE,
-    NO_PENALTY,
-    PERCEPTRON,
-    STANDARD,
     TABLE_FULL,
     UPDATES,
 )
-from skstruct.core.compile import kernel
 from skstruct.core.noise import QUIET, make_noise
-from skstruct.core.store import Rule, weights
-from skstruct.data.inputs import flatten, lengths_of, offsets_of
-from skstruct.data.labels import Labels, encode_labels
+from skstruct.core.store import weights
 from skstruct.parser import epoch as parse
-from skstruct.parser import search as search_module
-from skstruct.parser.atoms import AtomEncoder, check_words
-from skstruct.parser.features import load
-from skstruct.parser.lines import attributes_read, lines_of, reads_labels, template_lines
-from skstruct.parser.model import final_model, make_task
-from skstruct.parser.paths import trace
-from skstruct.parser.search import forget, new_work, search
-from skstruct.parser.template_sets import ARC_LINES
-from skstruct.parser.trees import actions_of, encode_trees
-from skstruct.training.epochs import ModelHolder, grow_tables, run_epoch
+from skstruct.parser.lines import reads_labels, template_lines
+from skstruct.parser.search import new_work
+from skstruct.parser.trees import actions_of
+from skstruct.training.epochs import ModelHolder, grow_tables
 
-PLAIN = Rule(PERCEPTRON, 0.0, False, NO_PENALTY, 0.0, NO_AVERAGE)
 RICH = [line for line in template_lines("rich") if not reads_labels([line])]
 """Labels are chosen for the tree that was found, as with all sets that read no labels."""
-
 SETS = ["hs28", RICH]
-ALL = 260
-"""A beam that loses nothing of five words: there are 224 derivations."""
-
-
-@kernel
-def decode(task, i, model, rule, noise, work, path):
-    """Search one sentence; writes its actions, returns the score and the states of the last step."""
-    first, n = task.token[i], task.token[i + 1] - task.token[i]
-    load(task.atoms, task.n_forms, first, n, np.int64(0), noise, work.value)
-    forget(work)
-    m, best, _ = search(n, task.action[:0], np.int64(STANDARD), model, rule, noise, True, work)
-    trace(work.states, best, m, work.stack, path, work.path_label)
-    return work.states.score[best], work.begin[2 * n] - work.begin[2 * n - 1]
-
-
-class Problem:
-    """Sentences over a small vocabulary, so that words repeat, with random projective trees."""
-
-    def __init__(self, name="hs28", lengths=(1, 2, 3, 4, 5, 5, 6, 7), seed=0, beam=8, merge=True, **model):
-        draw = random.Random(seed)
-        self.lines = lines_of(name, True)
-        words = [("a", "D"), ("Dogs", "N"), ("dog", "N"), ("sees", "V"), ("run", "V"), (",", ",")]
-        self.X = [[draw.choice(words) for _ in range(n)] for n in lengths]
-        heads = [oracle.heads_of(draw.choice(oracle.derivations(n))) if n < 6 else chain(n) for n in lengths]
-        self.heads = heads
-        labels = [[draw.choice("xyz") for _ in s] for s in self.X]
-        token = offsets_of(lengths_of(self.X))
-        columns = check_words(self.X, token)
-        atoms, self.encoder = AtomEncoder(attributes_read(self.lines)).grown(columns)
-        gold, self.labels = encode_labels(labels, token, Labels(), True)
-        actions, flat, skipped = encode_trees(np.array(flatten(heads), np.int32), token, True)
-        assert not skipped
-        self.task = make_task(atoms, self.encoder.rows, token, actions, flat, gold)
-        self.fresh(beam, merge, **model)
-
-    def fresh(self, beam=8, merge=True, update=EARLY, min_count=1, rule=PLAIN):
-        from skstruct.parser.model import compiled
-
-        templates = compiled(self.lines, self.encoder.rows)
-        self.rule = rule
-        self.model = parse.new_model(*templates, len(self.labels), beam, merge, update, min_count, rule)
-        return self
-
-    def train(self, epochs=1, noise=QUIET, order=None):
-        n = len(self.X)
-        for _ in range(epochs):
-            self.model, self.stats = run_epoch(
-                parse, self.task, np.arange(n) if order is None else np.array(order),
-                np.diff(self.task.token), self.model, self.rule, noise, new_work(self.task, self.model),
-            )  # fmt: skip
-        return self
-
-    def with_beam(self, beam, merge):
-        self.model = self.model._replace(beam=beam, merge=merge)
-        return self
-
-    def decode(self, i):
-        path = np.zeros(2 * len(self.X[i]), np.int8)
-        work = new_work(self.task, self.model, training=False)
-        score, n_states = decode(self.task, i, self.model, self.rule, QUIET, work, path)
-        return path[:-1].tolist(), score, int(n_states)
-
-    def final(self):
-        return final_model(self.model, self.rule, self.lines, self.encoder, self.labels)
-
-    def dictionaries(self):
-        """({feature: weights of actions}, {feature: weights of labels})."""
-        final = self.final()
-        features, label_features = final.features()
-        assert len(set(features)) == len(features) and len(set(label_features)) == len(label_features)
-        return (
-            dict(zip(features, final.weights.value.reshape(-1, 3).tolist())),
-            dict(zip(label_features, final.label_weights.value.reshape(-1, len(self.labels)).tolist())),
-        )
-
-
-def chain(n):
-    return [k + 2 for k in range(n - 1)] + [0]
 
 
 # -- search ----------------------------------------------------------------------------------------
@@ -244,98 +151,6 @@ def test_max_violation_learns_from_the_prefix_that_falls_back_most():
         for a, w in enumerate(row)
     }
     assert {k: v for k, v in change.items() if v} == {k: v for k, v in expected.items() if v}
-
-
-# -- labels in the search --------------------------------------------------------------------------
-JOINT = ["s0.t", "s1.t", "s0.t s1.t q0.t", "s0.w s1.t", "s1.w d", "s0.lc.r s0.t", "s1.rc.r s1.rc2.r q0.t",
-         "s1.lc.r s1.lc2.r", "s0.rc.r s1.t", "s0.vl s1.vr"]  # fmt: skip
-
-
-@pytest.mark.parametrize("merge", [True, False])
-@pytest.mark.parametrize("name", [JOINT, "rich"], ids=["few", "rich"])
-def test_a_joint_score_is_that_of_actions_and_labels(name, merge):
-    problem = Problem(name, lengths=(1, 2, 3, 4, 5, 5, 7), seed=2).train(3)
-    weights, final = problem.dictionaries(), problem.with_beam(8, merge).final()
-    trees, scores = final.predict(problem.X)
-    for i, sentence in enumerate(problem.X):
-        path, score, _ = problem.decode(i)
-        assert score == pytest.approx(scores[i])
-        expected, labels = oracle.joint_score(problem.lines, weights, problem.labels.values, sentence, path)
-        assert score == pytest.approx(expected)
-        assert oracle.heads_of(path) == [head for head, _ in trees[i]]
-        assert all(a == b for a, (head, b) in zip(labels, trees[i]) if head > 0)
-
-
-@pytest.mark.parametrize("name", [JOINT, "hs28"], ids=["joint", "after"])
-def test_the_best_trees_are_those_of_the_beam(name):
-    problem = Problem(name, lengths=(4, 5, 1, 5), seed=4).train(3).with_beam(ALL, True)
-    weights, names = problem.dictionaries(), problem.labels.values
-    final = problem.final()
-    for sentence, found in zip(problem.X, final.predict_kbest(problem.X, 40)):
-        scores = [score for _, score in found]
-        assert scores == sorted(scores, reverse=True) and len(found) <= 40
-        assert len({tuple(tree) for tree, _ in found}) == len(found)
-        of_tree = {}
-        for actions in oracle.derivations(len(sentence)):
-            if name == "hs28":
-                score = oracle.score_of(problem.lines.states, weights[0], sentence, actions)
-            else:
-                score, _ = oracle.joint_score(problem.lines, weights, names, sentence, actions)
-            of_tree.setdefault(tuple(oracle.heads_of(actions)), []).append(score)
-        for tree, score in found:  # a score is that of some way to build the tree
-            assert any(score == pytest.approx(s) for s in of_tree[tuple(head for head, _ in tree)])
-        assert scores[0] == pytest.approx(max(max(each) for each in of_tree.values()))
-        assert len(found) > 1 or len(sentence) == 1
-    assert [found[0][0] for found in final.predict_kbest(problem.X, 1)] == final.predict(problem.X)[0]
-
-
-def test_with_all_states_the_joint_search_is_exact():
-    problem = Problem(JOINT, lengths=(1, 2, 3, 4, 4), seed=1).train(2)
-    weights, names = problem.dictionaries(), problem.labels.values
-    for i, sentence in enumerate(problem.X):
-        found = [
-            oracle.joint_score(problem.lines, weights, names, sentence, d)[0]
-            for d in oracle.derivations(len(sentence))
-        ]
-        for merge in (True, False):
-            assert problem.with_beam(ALL, merge).decode(i)[1] == pytest.approx(max(found))
-
-
-@pytest.mark.parametrize("update", [EARLY, MAX_VIOLATION])
-def test_every_joint_update_corrects_a_violation(update):
-    """Where labels are given, those of right arcs are learned besides, by a margin; here they are not."""
-    problem = Problem(JOINT, beam=2, update=update).train(2)
-    problem.task = problem.task._replace(label=np.full_like(problem.task.label, -1))
-    changed = 0
-    for _ in range(3):
-        for i in range(len(problem.X)):
-            before = [getattr(problem.model, name).weights.value.copy() for name in parse.TABLES]
-            problem.train(order=[i])
-            after = [getattr(problem.model, name).weights.value for name in parse.TABLES]
-            steps = [b - np.append(a, np.zeros(b.shape[0] - a.shape[0])) for a, b in zip(before, after)]
-            assert sum(a @ step[: a.shape[0]] for a, step in zip(before, steps)) <= 1e-9
-            changed += any(step.any() for step in steps)
-    assert changed > 3
-
-
-def test_what_was_found_before_makes_no_difference(monkeypatch):
-    several = Problem("rich").train(2)
-    monkeypatch.setattr(search_module, "REMEMBERED", 1)
-    one = Problem("rich").train(2)
-    assert one.dictionaries() == several.dictionaries()
-    assert [one.decode(i)[1] for i in range(8)] == [several.decode(i)[1] for i in range(8)]
-
-
-def test_labels_are_the_best_of_each_arc():
-    problem = Problem("hs28", seed=5).train(2)
-    _, by_feature = problem.dictionaries()
-    trees, _ = problem.final().predict(problem.X)
-    for sentence, tree in zip(problem.X, trees):
-        heads = [head for head, _ in tree]
-        for k, (_, label) in enumerate(tree):
-            rows = [by_feature.get(f) for f in oracle.arc_features(ARC_LINES, sentence, heads, k)]
-            total = np.sum([row for row in rows if row] or [np.zeros(3)], axis=0)
-            assert total[problem.labels.ids[label]] == pytest.approx(total.max())
 
 
 def test_the_average_is_that_of_the_weights_after_each_sentence():

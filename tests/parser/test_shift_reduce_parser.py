@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from inside import model_of
+from parser_cases import X, Y, parser
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_predict
@@ -19,25 +20,7 @@ from skstruct.parser import model as parser_model
 from skstruct.parser.lines import template_lines, without_labels
 from skstruct.saving.container import ModelFileError, read_container, write_container
 
-X = [
-    [("the", "D"), ("dog", "N"), ("barks", "V")],
-    [("cats", "N"), ("see", "V"), ("the", "D"), ("dogs", "N"), (".", ".")],
-    [],
-    [("run", "V")],
-    [("a", "D"), ("cat", "N"), ("runs", "V"), (".", ".")],
-]
-Y = [
-    [(2, "det"), (3, "nsubj"), (0, "root")],
-    [(2, "nsubj"), (0, "root"), (4, "det"), (2, "obj"), (2, "punct")],
-    [],
-    [(0, "root")],
-    [(2, "det"), (3, "nsubj"), (0, "root"), (3, "punct")],
-]
 HEADS = [[head for head, _ in tree] for tree in Y]
-
-
-def parser(**parameters):
-    return ShiftReduceParser(**{"templates": "hs28", "random_state": 0, **parameters})
 
 
 @pytest.fixture(scope="module")
@@ -347,62 +330,6 @@ def test_a_treebank_is_learned(corpus_path):
     model = ShiftReduceParser(max_iter=3, random_state=0).fit(sentences[:300], trees[:300])
     found = attachment_scores(trees[300:400], model.predict(sentences[300:400]))
     assert found.uas > 0.68 and found.las > 0.6
-
-
-# -- trees that are not projective -------------------------------------------------------------------
-CROSSING = [
-    ("a", "D"),
-    ("hearing", "N"),
-    ("is", "V"),
-    ("scheduled", "V"),
-    ("on", "P"),
-    ("it", "N"),
-    ("today", "R"),
-]
-CROSSING_TREE = [
-    (2, "det"), (4, "nsubj"), (4, "aux"), (0, "root"), (6, "case"), (2, "nmod"), (4, "advmod"),
-]  # fmt: skip
-
-
-def test_pseudo_projective_labels_bring_crossing_arcs_back(tmp_path):
-    data = [CROSSING, X[0]] * 3, [CROSSING_TREE, Y[0]] * 3
-    model = parser(templates="auto", projectivize="pseudo", max_iter=8).fit(*data)
-    assert model.predict(data[0]) == data[1] and model.score(*data) == 1.0
-    assert "nmod↑nsubj" in model.classes_
-    model.save(tmp_path / "model")
-    again = skstruct.load(tmp_path / "model")
-    assert again.predict(data[0]) == data[1] == again.partial_fit(*data).predict(data[0])
-    lifting = parser(templates="auto", max_iter=8).fit(*data)
-    assert lifting.predict(data[0])[0][5] == (4, "nmod")
-
-
-@pytest.mark.parametrize(
-    "y, parameters, message",
-    [
-        ([[(0, 1)]], {}, "sequence 0, position 0: projectivize='pseudo' needs labels of type str"),
-        (
-            [[(0, "a↑b")]],
-            {},
-            "sequence 0, position 0: projectivize='pseudo' needs labels of type str without",
-        ),
-        ([[0]], {"labeled": False}, "projectivize='pseudo' writes what was lifted into labels"),
-    ],
-)
-def test_pseudo_projective_labels_are_str(y, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        parser(projectivize="pseudo", **parameters).fit([[("run", "V")]], y)
-
-
-def test_new_labels_keep_those_of_features_apart():
-    """Labels are sorted, so that new ones move others; what features say of them stays."""
-    model = parser(templates="auto", max_iter=5).fit(X, Y)
-    before = {name for name, _, _ in skstruct.inspection.feature_weights(model)}
-    tree = [(2, "aaa"), (0, "root")]
-    model.partial_fit([[("zz", "Q"), ("yy", "Z")]], [tree])
-    after = {name for name, _, _ in skstruct.inspection.feature_weights(model)}
-    some = {name for name in before if ".r=" in name}
-    assert some and len(some & after) > 0.9 * len(some)
-    assert model.predict([X[1]]) == [Y[1]] and "aaa" in model.classes_
 
 
 def test_models_of_sets_that_read_no_labels_go_on():

@@ -16,11 +16,6 @@ from skstruct.saving.container import ModelFileError, read_container, write_cont
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.skstruct"
-
-
-@pytest.fixture
 def small(path):
     """The bytes of a small file, which also lies at `path`."""
     arrays = {"w": np.array([1.5, -2.0]), "on": np.array([True, False]), "n": np.array(7, np.int16)}

@@ -17,11 +17,6 @@ ENTRIES = ["北京", ("今", "天"), "大学"]
 LINES = ["U1:%x[0,0]", "U2:%av2[0,0]/%lex_a[0,0]", "U3:%av4[-1,0]", "B", "B1:%lex_b[0,0]"]
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "model.skstruct"
-
-
 def new_tagger(lines=LINES, **parameters):
     lexicons = {"a": ENTRIES, "b": [f"{k}" for k in range(2000)]}
     templates = FeatureTemplates(lines, lexicons if lines is LINES else None)

@@ -28,7 +28,8 @@ from skstruct.saving.container import read_container, write_container
 
 FOLDER = pathlib.Path(__file__).parents[1] / "data_files"
 OLD_FILES = sorted(file.stem for file in FOLDER.glob("*.skstruct"))
-STORAGE = [(4, "dense"), (17, "as chosen"), (17, "sparse"), (45, "as chosen"), (45, "sparse")]
+STORAGE = [(4, "dense", True), (17, "as chosen", False), (17, "sparse", True), (45, "sparse", False)]
+"""Labels, how tables are stored, and whether files hold the training state."""
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -45,9 +46,14 @@ def trained(name, n_labels, storage="as chosen"):
 # --------------------------------------------------------------------------------------------------
 # Save and load
 # --------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("training", [True, False])
-@pytest.mark.parametrize(("n_labels", "storage"), STORAGE)
-@pytest.mark.parametrize("name", CASES)
+CELLS = [
+    pytest.param(name, *STORAGE[k], marks=pytest.mark.xdist_group(name))
+    for name in CASES
+    for k in range(1, 4)
+]
+
+
+@pytest.mark.parametrize("name, n_labels, storage, training", CELLS)
 def test_every_estimator_with_many_labels(name, n_labels, storage, training, tmp_path):
     model, X, _ = trained(name, n_labels, storage)
     assert n_labels_of(model) == n_labels
@@ -63,8 +69,7 @@ def test_every_estimator_without_labels(name, training, tmp_path):
     assert_predicts_same(model, skstruct.load(tmp_path / "model"), X)
 
 
-@pytest.mark.parametrize("training", [True, False])
-@pytest.mark.parametrize(("n_labels", "storage"), STORAGE)
+@pytest.mark.parametrize("n_labels, storage, training", STORAGE)
 @pytest.mark.parametrize("name", ["perceptron", "passive-aggressive", "parser"])
 def test_training_goes_on_after_loading(name, n_labels, storage, training, tmp_path):
     model, X, y = trained(name, n_labels, storage)
@@ -223,8 +228,7 @@ def corpora(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("compact", [[], ["--compact"]])
-@pytest.mark.parametrize("n_labels", [4, 17, 45])
+@pytest.mark.parametrize("n_labels, compact", [(4, ["--compact"]), (17, []), (45, ["--compact"])])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_train_and_tag_with_many_labels(name, n_labels, compact, corpora, capsys, tmp_path):
     options, make = COMMANDS[name]

@@ -25,7 +25,9 @@ def ready_crf(encoder, labels, nodes, edges, **parameters):
     """
     crf = L1CRF(**parameters)
     constraints = constraint_arrays(None, labels)
-    model = ChainModel(encoder, labels, store_of(nodes, spare=True), store_of(edges, spare=True), constraints)
+    model = ChainModel(
+        encoder, labels, store_of(nodes, save_memory=True), store_of(edges, save_memory=True), constraints
+    )
     n_active = int(np.count_nonzero(nodes.values) + np.count_nonzero(edges.values))
     vars(crf).update({"_model": model, "classes_": labels.array, "n_active_features_": n_active})
     return crf

@@ -2,7 +2,7 @@
 
 They compute what those of :mod:`.bigram` compute, bit for bit, where weights are full rows, no penalty
 is lazy, nothing is noisy, tokens are no dense rows of numbers, and transitions do not look at the input
-(:func:`serves`). They take few arrays, since each is code to compile, and each helper has few
+(:func:`applies_to`). They take few arrays, since each is code to compile, and each helper has few
 places that call it, since each may become a copy.
 
 Letters: as in :mod:`.bigram`.
@@ -23,7 +23,7 @@ from .features import sum_features
 from .visit import count_mistakes, note_update
 
 
-class Corpus(NamedTuple):
+class SmallTask(NamedTuple):
     """The arrays of a ``ChainTask`` that count here."""
 
     token: np.ndarray
@@ -38,7 +38,7 @@ class Corpus(NamedTuple):
     alive: np.ndarray  # of node features
 
 
-class Weights(NamedTuple):
+class SmallChain(NamedTuple):
     """The arrays of a ``Chain`` that count here; R rows of node features."""
 
     nodes: np.ndarray  # (R * L,) float64: values
@@ -53,7 +53,7 @@ class Weights(NamedTuple):
     cost: np.ndarray
 
 
-class Work(NamedTuple):
+class SmallWork(NamedTuple):
     """Scratch, as in a ``ChainWork``."""
 
     emission: np.ndarray
@@ -64,7 +64,7 @@ class Work(NamedTuple):
     stats: np.ndarray
 
 
-def serves(task, chain, rule, noise):
+def applies_to(task, chain, rule, noise):
     """Whether the kernels here are for this training."""
     noisy = noise.feature != NO_NOISE or noise.edge != NO_NOISE or noise.token_below > 0
     stores = chain.nodes, chain.edges, getattr(chain, "trigrams", chain.edges)
@@ -72,25 +72,27 @@ def serves(task, chain, rule, noise):
     return full and not (noisy or has_lazy_penalty(rule) or task.dense or task.edges.row.shape[0])
 
 
-def corpus_of(task):
-    """The :class:`Corpus` of a task."""
-    return Corpus(
+def small_task(task):
+    """The :class:`SmallTask` of a task."""
+    return SmallTask(
         task.token, task.anchor, task.left, task.nodes.row, task.nodes.lo, task.nodes.width, task.bag,
         task.gold, task.weight, task.node_alive,
     )  # fmt: skip
 
 
-def weights_of(chain):
-    """The :class:`Weights` of a chain of either order."""
-    return Weights(
+def small_chain(chain):
+    """The :class:`SmallChain` of a chain of either order."""
+    return SmallChain(
         chain.nodes.value, chain.nodes.moment, chain.edges.value, chain.edges.moment, chain.clock,
         chain.bigram, chain.start, chain.allowed, chain.end, chain.cost,
     )  # fmt: skip
 
 
-def work_of(work):
-    """The :class:`Work` of the scratch of either order."""
-    return Work(work.emission, work.transition, work.score, work.labels, work.node_difference, work.stats)
+def small_work(work):
+    """The :class:`SmallWork` of the scratch of either order."""
+    return SmallWork(
+        work.emission, work.transition, work.score, work.labels, work.node_difference, work.stats
+    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -127,19 +129,19 @@ class PlainWork(NamedTuple):
     score: np.ndarray
 
 
-def plainly(task, chain, work):
+def small_arguments(task, chain, work):
     """(task, chain, noise, work) for a kernel of prediction.
 
     Where scores are nothing but sums of rows, the least that it takes, and an empty noise, which says so:
     what is for all the rest is then not compiled.
     """
-    if "trigrams" in chain._fields or not serves(task, chain, READ_ONLY, QUIET):
+    if "trigrams" in chain._fields or not applies_to(task, chain, READ_ONLY, QUIET):
         return task, chain, QUIET, work
     return small(task, chain, work)
 
 
 def small(task, chain, work):
-    """The least that prediction takes of either order, but for scores of trigrams; see :func:`plainly`."""
+    """The least that prediction takes of either order, but for the scores of trigrams."""
     L, scale, nodes = chain.start.shape[0], float(chain.clock.scale[0]), task.nodes
     transition = scale * chain.edges.value[: L * L] if chain.bigram else np.zeros(L * L)
     return (

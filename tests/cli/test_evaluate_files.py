@@ -1,0 +1,224 @@
+"""skstruct evaluate and show on files; pipes and exit codes."""
+
+import errno
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from cli_cases import N_TRAIN, run, without_notice
+
+import skstruct
+from skstruct import cli
+from skstruct.cli import common, corpus, lines
+from skstruct.datasets import load_chunking, load_segmentation
+from skstruct.metrics import segment_f1_score, token_accuracy_score, word_f1_score
+
+
+# --------------------------------------------------------------------------------------------------
+# evaluate
+# --------------------------------------------------------------------------------------------------
+def test_evaluate_in_all_three_ways(folder, capsys, stdin, tmp_path):
+    X, y = load_chunking()
+    predicted = skstruct.load(folder / "chunk").predict(X[N_TRAIN:])
+    code, out, _ = run(capsys, "evaluate", folder / "test.txt", "-m", folder / "chunk", "--json")
+    scores = json.loads(out)
+    assert code == 0
+    assert scores["token_accuracy"] == token_accuracy_score(y[N_TRAIN:], predicted)
+    assert scores["segments"]["micro avg"]["f1"] == segment_f1_score(y[N_TRAIN:], predicted)
+    _, tagged, _ = run(capsys, "tag", folder / "test.txt", "-m", folder / "chunk")
+    (tmp_path / "pred.txt").write_text(tagged, encoding="utf-8")
+    code, out, _ = run(
+        capsys, "evaluate", "--gold", folder / "test.txt", "--pred", tmp_path / "pred.txt", "--json"
+    )
+    assert (code, json.loads(out)) == (0, scores)
+    stdin(tagged)
+    assert run(capsys, "evaluate", "--json")[:2] == (0, out)
+    stdin(tagged)
+    code, out, _ = run(capsys, "evaluate")
+    f1 = scores["segments"]["micro avg"]["f1"]
+    assert re.search(rf"^micro avg .* {f1:.4f} ", out, re.M)
+    assert re.search(r"^token accuracy +0\.9", out, re.M)
+
+
+def test_evaluate_segmentation(folder, capsys, tmp_path):
+    texts, words = load_segmentation()
+    arguments = "evaluate", folder / "test.seg", "-m", folder / "seg", "--json"
+    code, out, _ = run(capsys, *arguments, "--vocabulary", folder / "train.seg")
+    scores = json.loads(out)
+    predicted = skstruct.load(folder / "seg").predict(texts[N_TRAIN:])
+    assert code == 0 and scores["f1"] == word_f1_score(words[N_TRAIN:], predicted)
+    assert 0 < scores["oov_recall"] < scores["iv_recall"] <= 1
+    code, out, _ = run(capsys, *arguments)
+    assert "oov_recall" not in json.loads(out)
+    (tmp_path / "pred.seg").write_text("".join(" ".join(w) + "\n" for w in predicted), encoding="utf-8")
+    code, out, _ = run(
+        capsys, "evaluate", "--gold", folder / "test.seg", "--pred", tmp_path / "pred.seg", "--json"
+    )
+    assert code == 0 and json.loads(out)["f1"] == scores["f1"]
+
+
+def test_evaluate_says_which_labels_the_model_does_not_know(folder, capsys, stdin):
+    stdin("the DT B-NP\ndog NN B-DOG\ncat NN B-CAT\n\ndog NN B-DOG\n\n")
+    code, out, err = run(capsys, "evaluate", "-m", folder / "chunk", "--json")
+    assert code == 0 and json.loads(out)["token_accuracy"] <= 0.25
+    assert "skstruct: warning: <stdin>: 2 labels unknown to the model; 3 tokens" in err
+    assert "B-DOG (2), B-CAT (1)" in err
+    stdin("the DT X\n")
+    code, out, err = run(capsys, "evaluate", "-m", folder / "chunk", "--json")
+    assert code == 0 and json.loads(out)["token_accuracy"] == 0.0
+    assert "none of the labels is known to the model; 1 token with these labels" in err
+
+
+def test_evaluate_schemes(capsys, stdin):
+    text = "a I-X B-X\nb O O\n"
+    for options, f1 in (([], 1.0), (["--scheme", "BIO", "--strict"], 0.0), (["--scheme", "none"], None)):
+        stdin(text)
+        code, out, _ = run(capsys, "evaluate", "--json", *options)
+        segments = json.loads(out)["segments"]
+        assert code == 0 and (segments and segments["micro avg"]["f1"]) == f1
+    stdin("a NN NN\nb VB NN\n")
+    code, _, err = run(capsys, "evaluate", "--scheme", "BIO", "--strict")
+    assert code == 1 and "label 'NN' does not belong" in err
+    stdin("a NN X\n")
+    assert "no label in common" in run(capsys, "evaluate")[2]
+
+
+def test_evaluate_files_that_differ(capsys, tmp_path):
+    gold, pred = tmp_path / "gold.txt", tmp_path / "pred.txt"
+    gold.write_text("a X\n\nb X\nc X\n")
+    for text, message in (
+        ("a X\n", "must hold the same sentences: found 2 and 1"),
+        ("a X\n\nb X\nd X\n", f"{gold}, line 4, and {pred}, line 4: the sentences differ"),
+        ("a X\n\nb X\n", f"{gold}, line 3, and {pred}, line 3: the sentences differ"),
+    ):
+        pred.write_text(text)
+        options = "--gold", gold, "--pred", pred, "--format", "columns"
+        code, out, err = run(capsys, "evaluate", *options)
+        assert (code, out) == (1, "") and message in err
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--gold", "a"], "need each other"),
+        (["--gold", "a", "--pred", "b", "-m", "c"], "exclude"),
+        (["--gold", "-", "--pred", "-"], "standard input"),
+        (["--strict"], "--strict needs a --scheme"),
+        (["--scheme", "ABC"], "invalid choice"),
+    ],
+)
+def test_evaluate_wrong_usage(capsys, options, message):
+    code, out, err = run(capsys, "evaluate", *options)
+    assert (code, out) == (2, "") and message in err
+
+
+# --------------------------------------------------------------------------------------------------
+# show
+# --------------------------------------------------------------------------------------------------
+def test_show(folder, capsys):
+    code, out, _ = run(capsys, "show", "-m", folder / "chunk", "--top", 2)
+    assert code == 0
+    assert "StructuredPerceptron" in out and "max_iter=5" in out and " B-NP " in out
+    assert re.search(r"^B-NP\n +\+\d+\.\d{3}  U", out, re.M) and "transitions" in out
+    code, out, _ = run(capsys, "show", "-m", folder / "chunk", "--label", "B-NP", "--json")
+    about = json.loads(out)
+    assert code == 0 and list(about["top"]) == ["B-NP"] and len(about["top"]["B-NP"]) == 5
+    assert about["epochs"] == 5 and about["n_features"] == skstruct.load(folder / "chunk").n_features()
+    code, out, _ = run(capsys, "show", "-m", folder / "seg")
+    assert code == 0 and "scheme='BMES'" in out and "words without tags" in out
+    code, _, err = run(capsys, "show", "-m", folder / "chunk", "--label", "B-DOG")
+    assert code == 1 and "has no label 'B-DOG'; it has" in err
+
+
+def test_show_explain(folder, capsys):
+    code, out, _ = run(capsys, "show", "-m", folder / "chunk", "--explain", "the/DT dog/NN")
+    assert code == 0 and out.startswith("score ") and "('dog', 'NN') -> I-NP" in out
+    code, out, _ = run(capsys, "show", "-m", folder / "chunk", "--explain", "1/2/CD", "--json")
+    assert code == 0 and json.loads(out)["tokens"][0]["token"] == ["1/2", "CD"]
+    code, out, _ = run(capsys, "show", "-m", folder / "seg", "--explain", "他在 看书")
+    assert code == 0 and "3 '书'" in out
+    code, _, err = run(capsys, "show", "-m", folder / "chunk", "--explain", "dog")
+    assert code == 1 and "2 columns of a token, separated by slashes" in err
+    assert run(capsys, "show", "-m", folder / "chunk", "--explain", " ")[0] == 2
+
+
+# --------------------------------------------------------------------------------------------------
+# Pipes and exit codes
+# --------------------------------------------------------------------------------------------------
+def test_traceback_on_demand(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        cli.main(["--traceback", "show", "-m", str(tmp_path / "nothing")])
+
+
+def test_interrupt_is_no_error(folder, capsys, monkeypatch):
+    def predict(self, X):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(skstruct.StructuredPerceptron, "predict", predict)
+    code, _, err = run(capsys, "tag", folder / "test.txt", "-m", folder / "chunk")
+    assert code == cli.INTERRUPTED and err == "interrupted\n"
+
+
+def test_every_format_is_guessed_or_asked_for(capsys, tmp_path):
+    class Arguments:
+        format = tokens = label = separator = comment = None
+        read = ()
+
+    for text, expected in (
+        ("a X\nb Y\n", "columns"),
+        ("a b c\nd e\n", "segmented"),
+        ("a b X\nc d Y\n\ne f Z\ng h\n", "columns"),  # with a mistake, which the reader names
+        ("# text = a\n1\ta" + "\t_" * 8 + "\n", "conllu"),
+    ):
+        (tmp_path / "f.txt").write_text(text)
+        with lines.Source(str(tmp_path / "f.txt")) as source:
+            assert corpus.layout_of(Arguments, source).format == expected
+        assert f"read as {expected}" in capsys.readouterr().err
+    (tmp_path / "f.txt").write_text("a b c\n")
+    with lines.Source(str(tmp_path / "f.txt")) as source:
+        with pytest.raises(common.CommandError, match="say --format"):
+            corpus.layout_of(Arguments, source)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell of Unix")
+def test_a_pipeline(folder):
+    """As in a shell: standard input to output, UTF-8 in any locale, a reader that leaves early."""
+    program = f"'{sys.executable}' -m skstruct"
+    model = folder / "seg"
+    script = (
+        f"set -o pipefail; cat '{folder / 'test.seg'}' | tr -d ' ' | {program} tag -m '{model}' > out && "
+        f"{program} evaluate --gold '{folder / 'test.seg'}' --pred out --format segmented || exit 9; "
+        f"yes 他在看书 | {program} tag -m '{model}' | head -n 3; echo ${{PIPESTATUS[1]}}"
+    )
+    environment = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        ["bash", "-c", script],
+        capture_output=True, encoding="utf-8", env=environment, cwd=folder, timeout=300,
+    )  # fmt: skip
+    shown = done.stdout.splitlines()
+    assert shown[0].startswith("sequences"), done.stderr
+    assert shown[-1] == str(cli.PIPE_CLOSED) and len(set(shown[-4:-1])) == 1 and "书" in shown[-2]
+    assert without_notice(done.stderr) == ""
+
+
+def test_closed_streams(folder, capsys, monkeypatch):
+    arguments = ["tag", str(folder / "test.txt"), "-m", str(folder / "chunk")]
+    monkeypatch.setattr(sys, "stdin", None)
+    code, _, err = run(capsys, *arguments[:1], *arguments[2:])
+    assert code == 1 and "there is no standard input" in err
+    monkeypatch.setattr(sys, "stdout", None)
+    assert cli.main(arguments) == 1
+    monkeypatch.undo()
+    assert "there is no standard output" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_full_disk(folder):
+    command = [sys.executable, "-m", "skstruct", "tag", folder / "test.txt", "-m", folder / "chunk"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, encoding="utf-8", timeout=300)
+    assert done.returncode == 1
+    assert without_notice(done.stderr) == f"skstruct: error: {os.strerror(errno.ENOSPC)}\n"

@@ -1,0 +1,72 @@
+"""Verbs of the command line."""
+
+import json
+
+import numpy as np
+import pytest
+from model_cases import bags, dicts
+
+import skstruct
+from skstruct import inspection
+from skstruct.interchange import load_crfsuite
+
+from .cell import verb
+
+
+@verb
+def tag(cell):
+    if cell.kind == "words":
+        out = cell.command("tag", "-", stdin="".join(text + "\n" for text in cell.X))
+        expected = [[w if isinstance(w, str) else "/".join(w) for w in t] for t in cell.model.predict(cell.X)]
+        assert out == "".join(" ".join(words) + "\n" for words in expected)
+        return
+    out = cell.command("tag", cell.corpus(), *cell.reading()).strip("\n").split("\n\n")
+    rows = [[line.split() for line in part.split("\n")] for part in out]
+    if cell.kind == "trees":
+        assert [[(int(r[6]), r[7]) for r in part] for part in rows] == cell.model.predict(cell.X)
+    else:
+        assert [[r[-1] for r in part] for part in rows] == cell.model.predict(cell.X)
+
+
+@verb
+def tag_proba(cell):
+    if cell.kind == "words":
+        out = cell.command("tag", "-", "--proba", stdin="".join(text + "\n" for text in cell.X))
+        found = cell.model.predict_segment_proba(cell.X)
+        expected = [[f"{x[a:b]}/{tag}/{p:.6f}" for (a, b, tag), p in s] for x, s in zip(cell.X, found)]
+        assert [line.split() for line in out.splitlines()] == expected
+        return
+    out = cell.command("tag", cell.corpus(), "--proba").strip("\n").split("\n\n")
+    written = [[float(line.split()[-1]) for line in part.split("\n")] for part in out]
+    columns = [[cell.model.classes_.tolist().index(label) for label in y] for y in cell.model.predict(cell.X)]
+    marginals = cell.model.predict_marginals(cell.X)
+    for p, m, at in zip(written, marginals, columns):
+        np.testing.assert_allclose(p, m[range(len(at)), at], atol=1e-6)
+
+
+@verb
+def evaluate(cell):
+    scores = json.loads(cell.command("evaluate", cell.corpus(), *cell.reading(), "--json"))
+    assert scores["sequences"] == len(cell.X)
+    name = {"labels": "token_accuracy", "words": "f1", "trees": "uas"}[cell.kind]
+    assert scores[name] == pytest.approx(cell.model.score(cell.X, cell.y))
+
+
+@verb
+def show(cell):
+    assert type(cell.model).__name__ in cell.command("show").splitlines()[0]
+    assert json.loads(cell.command("show", "--json"))
+
+
+@verb
+def convert(cell):
+    """To CRFsuite, whose items are then the names of the features, and back."""
+    tool = cell.folder / "tool.crfsuite"
+    cell.command("convert", to=tool)
+    ready = cell.data in (bags, dicts)
+    items = cell.X if ready else [inspection.features_of(cell.model, x) for x in cell.X]
+    assert load_crfsuite(tool).predict(items) == cell.model.predict(cell.X)
+    if not ready:
+        return
+    cell.command("convert", to=cell.folder / "again.skstruct", model=tool)
+    assert skstruct.load(cell.folder / "again.skstruct").predict(cell.X) == cell.model.predict(cell.X)

@@ -1,0 +1,137 @@
+"""What a model lacks, and why: the error that a user gets."""
+
+from fnmatch import fnmatch
+
+from model_cases import ALL_CASES
+
+from .cell import Refused
+
+ABSENT = AttributeError, "has no attribute"
+NO_ARGUMENT = TypeError, "unexpected keyword argument"
+COLUMNS_ONLY = Refused, "trained on dicts or lists of features; the command line reads tokens only"
+NO_NUMBERS = Refused, "trained on rows of numbers; the command line reads tokens only"
+NOT_A_TAGGER = TypeError, "needs a tagger whose scores are sums over a chain"
+NOT_A_CHAIN = TypeError, "a chain tagger.* is needed, got a"
+UNCLEAR = Exception, ""
+"""Refused, but not by name: a better message would be welcome."""
+NOT_ONE_MODEL = ValueError, "cannot be used by|cannot be mixed"
+
+SEGMENTERS = "segmenter segmenter-*"
+OF_WORDS = "word-segmenter averager-word-segmenter mixer-word-segmenter"
+MIXED = "mixer-segmenter mixer-spans mixer-reranker"
+SPAN_TAGGERS = "spans spans-*"
+OTHERS = " ".join(name for name in ALL_CASES if not name.startswith("spans"))
+ONE_PARSER = "parser parser-columns"
+PARSERS = f"{ONE_PARSER} averager-parser mixer-parser mixer-parser-columns"
+RERANKERS = "reranker reranker-*"
+MEMBERS = "averager averager-*"
+SHARDS = "mixer mixer-*"
+CALIBRATED = "calibrated calibrated-*"
+PLAIN_TAGGERS = f"perceptron perceptron-* passive-aggressive passive-aggressive-* l1crf l1crf-* {CALIBRATED}"
+TAGGERS = (
+    f"{PLAIN_TAGGERS} averager averager-l1crf averager-passive-aggressive mixer mixer-passive-aggressive"
+)
+ONLINE_TAGGERS = "perceptron perceptron-* passive-aggressive passive-aggressive-*"
+WITHOUT_MARGINALS = (
+    f"{ONLINE_TAGGERS} {SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS} {OF_WORDS} {SHARDS}"
+    " averager averager-passive-aggressive"
+)
+WITHOUT_PROBABILITIES = (
+    f"{ONLINE_TAGGERS} {PARSERS} {RERANKERS} {OF_WORDS} {SHARDS} averager averager-passive-aggressive"
+    " segmenter segmenter-mixer segmenter-passive-aggressive segmenter-reranker segmenter-averager"
+    " spans spans-mixer spans-passive-aggressive spans-reranker spans-averager spans-text"
+)
+NO_PROBABILITIES = Refused, "knows no probabilities"
+
+LACKS = {
+    "tokens": {OTHERS: ABSENT},
+    "alignment_report": {OTHERS: ABSENT},
+    "partial_fit": {"spans-l1crf spans-averager* spans-calibrated spans-mixer spans-reranker": ABSENT,
+                    f"l1crf l1crf-* {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS} segmenter-l1crf"
+                    " segmenter-averager* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
+    "fit_shards": {
+        f"{ONLINE_TAGGERS} {CALIBRATED} {SEGMENTERS} {SPAN_TAGGERS} {MEMBERS} {RERANKERS} {ONE_PARSER}"
+        " word-segmenter": ABSENT,
+        "mixer-reranker": UNCLEAR,
+    },
+    "adapt": {
+        f"{PARSERS} {RERANKERS} {OF_WORDS} mixer-reranker segmenter-reranker": ABSENT,
+        f"{SPAN_TAGGERS} mixer-spans": ABSENT,
+    },
+    # A model that is itself an average, or two models, has no weights of its own to average.
+    "average": {f"{SEGMENTERS} {SPAN_TAGGERS} {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS}": NOT_ONE_MODEL},
+    # Only what learns example by example can be mixed after an epoch.
+    "mix": {"spans-l1crf spans-averager* spans-calibrated spans-mixer": NOT_ONE_MODEL,
+            f"l1crf l1crf-* segmenter-l1crf segmenter-averager* segmenter-calibrated segmenter-mixer"
+            f" {CALIBRATED} {MEMBERS} {SHARDS}": NOT_ONE_MODEL},
+    "rerank": {
+        f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker {SPAN_TAGGERS} mixer-spans":
+            (ValueError, "base must be .* with predict_kbest|has no predict_kbest"),
+    },
+    "segment": {
+        f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter reranker-word-segmenter":
+            (ValueError, "takes text, not a list"),
+        f"{SPAN_TAGGERS} mixer-spans": (ValueError, r"expected a text \(str\), got list"),
+        PARSERS: (ValueError, r"expected a pair \(form, tag\)"),
+        "perceptron-pairs perceptron-frames l1crf-patterns":
+            (ValueError, "the templates read column 1, but the tokens are plain strings"),
+    },
+    "spans": {
+        f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter reranker-word-segmenter":
+            (ValueError, "takes text, not a list"),
+        f"{SPAN_TAGGERS} mixer-spans": (ValueError, r"expected a text \(str\), got list"),
+        PARSERS: (ValueError, r"expected a pair \(form, tag\)"),
+        "perceptron-pairs perceptron-frames l1crf-patterns":
+            (ValueError, "the templates read column 1, but the tokens are plain strings"),
+    },
+    "constraints": {f"{PARSERS} {OF_WORDS} reranker-word-segmenter": ABSENT},
+    "predict_kbest": {f"{RERANKERS} segmenter-reranker spans-reranker mixer-reranker": ABSENT},
+    "predict_marginals": {WITHOUT_MARGINALS: ABSENT},
+    "predict_posterior": {WITHOUT_MARGINALS: ABSENT},
+    "sequence_log_proba": {WITHOUT_MARGINALS: ABSENT},
+    "predict_segment_proba": {WITHOUT_PROBABILITIES: ABSENT},
+    "tag_proba": {f"{SPAN_TAGGERS} mixer-spans": UNCLEAR,
+                  "*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS,
+                  WITHOUT_PROBABILITIES: NO_PROBABILITIES},
+    "calibrate": {f"{SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {OF_WORDS} {RERANKERS} {CALIBRATED} {MIXED}":
+                  NOT_A_TAGGER},
+    "decision_function": {f"{SEGMENTERS} mixer-segmenter {SPAN_TAGGERS} mixer-spans": ABSENT},
+    "member_scores": {f"{PLAIN_TAGGERS} {SEGMENTERS} {SPAN_TAGGERS} {SHARDS} {RERANKERS} {ONE_PARSER}"
+                      " word-segmenter": ABSENT},
+    "allowed": {f"{SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS} {OF_WORDS} {MIXED}": NO_ARGUMENT},
+    "dictionary": {f"{TAGGERS} {SPAN_TAGGERS} mixer-spans mixer-reranker {PARSERS} {RERANKERS}": NO_ARGUMENT},
+    "boundaries": {f"{TAGGERS} {MIXED} {SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS}": NO_ARGUMENT},
+    "tag": {f"{SPAN_TAGGERS} mixer-spans": UNCLEAR,
+            "*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
+    "evaluate": {f"{SPAN_TAGGERS} mixer-spans": UNCLEAR,
+                 "*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
+    "convert": {
+        "perceptron-order2 perceptron-order2-rows calibrated-order2": (Refused, "no place for .*order=2"),
+        "*-rows *-frames": (Refused, "no place for (features of tokens of type ndarray|.*order=2)"),
+        "l1crf-patterns": (Refused, "no place for transitions conditioned on the input"),
+        f"{SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS} {MIXED} {OF_WORDS}":
+            (Refused, "a chain tagger is needed, got a"),
+    },
+    "transition_weights":
+        {f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker spans-reranker {OF_WORDS}": NOT_A_CHAIN},
+    "coefficients": {
+        f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker spans-reranker {OF_WORDS}": NOT_A_CHAIN,
+        "*-frames": (TypeError, "coefficients needs a tagger trained on rows of numbers"),
+        f"{SEGMENTERS} mixer-segmenter {SPAN_TAGGERS} mixer-spans perceptron perceptron-order2"
+        " passive-aggressive l1crf averager averager-l1crf mixer perceptron-pairs *-patterns *-dicts"
+        " perceptron-bags averager-passive-aggressive mixer-passive-aggressive calibrated calibrated-order2"
+        " calibrated-averager calibrated-l1crf calibrated-passive-aggressive calibrated-mixer":
+            (TypeError, "coefficients needs a tagger trained on rows of numbers"),
+    },
+    "features_of":
+        {f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker spans-reranker {OF_WORDS}": NOT_A_CHAIN},
+}  # fmt: skip
+"""Verb -> {names of rows: (error, what its message matches)}."""
+
+
+def lack_of(name, verb):
+    """(error, pattern) of a cell, or None if it has to work."""
+    for names, reason in LACKS.get(verb, {}).items():
+        if any(fnmatch(name, row) for row in names.split()):
+            return reason
+    return None

@@ -1,0 +1,202 @@
+"""Verbs that learn."""
+
+import functools
+import pickle
+
+import numpy as np
+import pytest
+from model_cases import annotated, assert_predicts_same, texts
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from skstruct import (
+    L1CRF,
+    BaggingShuffleAverager,
+    CalibratedTagger,
+    KBestReranker,
+    ParameterMixer,
+    Segmenter,
+    SpanTagger,
+    inspection,
+)
+
+from .cell import costly, inner_of, verb
+
+
+@verb
+def fit(cell):
+    again = clone(cell.make())
+    assert again.fit(cell.X, cell.y) is again
+    assert_predicts_same(again, cell.model, cell.X)
+
+
+@verb
+def fit_with_X_val(cell):
+    """Held-out sequences are scored after each epoch, and have no influence."""
+    model = clone(cell.make()).fit(cell.X, cell.y, X_val=cell.X[::2], y_val=cell.y[::2])
+    assert_predicts_same(model, cell.model, cell.X)
+    scores = [record["validation_score"] for record in model.history_]
+    assert all(0.0 <= score <= 1.0 for score in scores)
+    inner = {type(model), type(inner_of(model))}
+    if not inner & {Segmenter, SpanTagger, BaggingShuffleAverager}:  # which hand them to others
+        assert scores[-1] == pytest.approx(model.score(cell.X[::2], cell.y[::2]))
+    with pytest.raises(ValueError, match="X_val and y_val must be given together, got no y_val"):
+        cell.make().fit(cell.X, cell.y, X_val=cell.X)
+    with pytest.raises(ValueError, match=rf"X_val.*\bsequence {len(cell.X)}\b"):
+        cell.make().fit(cell.X, cell.y, X_val=[*cell.X, cell.bad()], y_val=[*cell.y, cell.y[0][:2]])
+    with pytest.raises(ValueError, match=r"_val: sequence 1\b"):
+        cell.make().fit(cell.X, cell.y, X_val=cell.X[:2], y_val=[cell.y[0], cell.bad_y(1)])
+
+
+@verb
+def partial_fit(cell):
+    """Further training goes on the same from a pickle; one sequence is enough to begin."""
+    one = clone(cell.make())
+    assert one.partial_fit(cell.X[:1], cell.y[:1]) is one
+    other = pickle.loads(pickle.dumps(one))
+    for model in (one, other):
+        model.partial_fit(cell.X[1:], cell.y[1:])
+    assert_predicts_same(one, other, cell.X)
+    model = cell.copy().partial_fit(cell.X, cell.y)
+    assert model.score(cell.X, cell.y) > 0.5
+
+
+@verb
+def fit_shards(cell):
+    """The shards that ``fit`` makes itself, or the same objective."""
+    shards = [functools.partial(lambda s: (cell.X[s::2], cell.y[s::2]), s) for s in range(2)]
+    model = clone(cell.make()).fit_shards(shards)
+    if isinstance(model, L1CRF):
+        assert model.objective_ == pytest.approx(cell.model.objective_, rel=1e-6)
+        assert model.predict(cell.X) == cell.model.predict(cell.X)
+    else:
+        assert_predicts_same(model, cell.model, cell.X)
+
+
+@verb
+def adapt(cell):
+    """The templates here read no statistics of the text; tests/chain/test_adapt.py has some that do."""
+    with pytest.raises(ValueError, match="there is nothing to adapt"):
+        cell.copy().adapt(cell.X)
+
+
+@costly
+def average(cell):
+    """The weights of an average are the means of its members' weights."""
+    model = BaggingShuffleAverager(cell.make(), 2, average="all", keep_members=True, random_state=0)
+    model.fit(cell.X, cell.y)
+
+    def weights(model):
+        return {(name, str(label)): weight for name, label, weight in inspection.feature_weights(model)}
+
+    found, (one, other) = weights(model), map(weights, model.estimators_)
+    assert found.keys() <= one.keys() | other.keys()
+    for key in one.keys() | other.keys():
+        expected = (one.get(key, 0.0) + other.get(key, 0.0)) / 2
+        assert found.get(key, 0.0) == pytest.approx(expected, abs=1e-12), key
+    assert len(model.predict(cell.X)) == len(cell.X)
+
+
+@costly
+def mix(cell):
+    """One shard is training; threads do not change two."""
+    assert_predicts_same(
+        ParameterMixer(cell.make(), 1, random_state=0).fit(cell.X, cell.y), cell.model, cell.X
+    )
+    one, other = (
+        ParameterMixer(cell.make(), 2, n_jobs=n, random_state=0).fit(cell.X, cell.y) for n in (1, 2)
+    )
+    assert_predicts_same(one, other, cell.X)
+
+
+@costly
+def calibrate(cell):
+    """The same labels; scores are logarithms of probabilities."""
+    model = CalibratedTagger(cell.make(), cv=2, random_state=0).fit(cell.X, cell.y)
+    predicted = model.predict(cell.X)
+    assert model.temperature_ > 0.0 and predicted == cell.model.predict(cell.X)
+    best = [ranked[0][1] for ranked in model.predict_kbest(cell.X, 2)]
+    np.testing.assert_allclose(best, model.sequence_log_proba(cell.X, predicted), rtol=1e-9, atol=1e-9)
+
+
+@costly
+def rerank(cell):
+    """The prediction is one of the k best of the base."""
+    model = KBestReranker(cell.make(), k=3, cv=2, max_iter=2, random_state=0).fit(cell.X * 3, cell.y * 3)
+    for found, ranked in zip(model.predict(cell.X), model.base_.predict_kbest(cell.X, 3)):
+        assert list(found) in [list(output) for output, _ in ranked]
+
+
+@costly
+def segment(cell):
+    X, y = texts(4)
+    model = Segmenter(cell.make(), scheme="BI").fit(X * 3, y * 3)
+    assert ["".join(word for word, _ in words) for words in model.predict(X)] == X
+
+
+@costly
+def spans(cell):
+    X, y = annotated(4)
+    model = SpanTagger(cell.make(), scheme="BIO", layout=False).fit(X * 3, y * 3)
+    assert [len(spans) for spans in model.predict(X)] == [len(spans) for spans in y]
+
+
+@costly
+def grid_search(cell):
+    """What is found is fitted again, on everything."""
+    (name, *_) = cell.parameters("max_iter")
+    search = GridSearchCV(cell.make(), {name: [1, 2]}, cv=2, error_score="raise")
+    search.fit(cell.X * 3, cell.y * 3)
+    again = cell.make().set_params(**search.best_params_).fit(cell.X * 3, cell.y * 3)
+    assert search.predict(cell.X) == again.predict(cell.X)
+    assert 0.0 < search.best_score_ <= 1.0
+
+
+@costly
+def constraints(cell):
+    names = cell.parameters("constraints")
+    allowed = sorted({pair for y in cell.y for pair in zip(y, y[1:])}) if cell.kind == "labels" else "BI"
+    allowed = "BIO" if cell.kind == "spans" else allowed
+    model = cell.make().set_params(**dict.fromkeys(names, allowed)).fit(cell.X, cell.y)
+    predicted = model.predict(cell.X)
+    if cell.kind == "labels":
+        assert {pair for y in predicted for pair in zip(y, y[1:])} <= set(allowed)
+
+
+@verb
+def member_scores(cell):
+    assert callable(cell.model.member_scores)
+    model = cell.make().set_params(keep_members=True).fit(cell.X, cell.y)
+    expected = [member.score(cell.X, cell.y) for member in model.estimators_]
+    assert model.member_scores(cell.X, cell.y).tolist() == expected and len(expected) == 2
+
+
+@verb
+def n_jobs(cell):
+    model = cell.make().set_params(**dict.fromkeys(cell.parameters("n_jobs"), 2)).fit(cell.X, cell.y)
+    assert_predicts_same(model, cell.model, cell.X * 3)
+
+
+@verb
+def bad_last_sequence(cell):
+    place = rf"sequence {len(cell.X)}\b"
+    with pytest.raises(ValueError, match=place):
+        cell.model.predict([*cell.X, cell.bad()])
+    with pytest.raises(ValueError, match=place):
+        cell.make().fit([*cell.X, cell.bad()], [*cell.y, cell.y[0][:2]])
+
+
+@verb
+def bad_last_labels(cell):
+    with pytest.raises(ValueError, match=rf"sequence {len(cell.X)}\b"):
+        cell.make().fit([*cell.X, cell.X[0]], [*cell.y, cell.bad_y(0)])
+
+
+@verb
+def bad_last_sequence_with_n_jobs(cell):
+    model = cell.copy().set_params(**dict.fromkeys(cell.parameters("n_jobs"), 2))
+    for inner in ("tagger_", "base_", "estimator_"):
+        if hasattr(model, inner) and "n_jobs" in getattr(model, inner).get_params():
+            getattr(model, inner).set_params(n_jobs=2)
+    with pytest.raises(ValueError, match=rf"sequence {2 * len(cell.X)}\b"):
+        model.predict([*cell.X, *cell.X, cell.bad()])
