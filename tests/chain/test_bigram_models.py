@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import model_of
 
+import oracle_training
 import oracles
 from skstruct.chain.bigram import new_work
 from skstruct.chain.constraints import constraint_arrays
@@ -248,7 +249,7 @@ def test_a_passive_aggressive_step(seed, kind, L, integers, constrained, variant
         wrong, z = found
         loss = max(0.0, wrong - right + (0.0 if hamming else 1.0))
         vector = oracles.difference(features, y, z)
-        tau = oracles.step_size(variant, 0.4, loss, oracles.squared_norm(vector))
+        tau = oracle_training.step_size(variant, 0.4, loss, oracles.squared_norm(vector))
         assert stats[2] == pytest.approx(loss, abs=1e-9)
         for key, value in change.items():
             assert value == pytest.approx(tau * vector.get(key, 0.0), abs=1e-9)

@@ -82,11 +82,11 @@ NO_INSIDES = """
 import builtins
 load = builtins.__import__
 
-def refuse(name, globals=None, *more):
+def refuse(name, globals=None, *more, **options):
     inside = name.split(".")[0] in ("numba", "llvmlite") and name not in ("numba", "numba.extending")
     if inside and (globals or {}).get("__name__", "").startswith("skstruct"):
         raise ImportError(name)
-    return load(name, globals, *more)
+    return load(name, globals, *more, **options)
 
 builtins.__import__ = refuse
 """
