@@ -1,1 +1,1 @@
-"""Corpus files: CoNLL columns, CoNLL-U and segmented text."""
+"""Corpus files: CoNLL columns, CoNLL-U, segmented text, and annotated texts of annotation tools."""
