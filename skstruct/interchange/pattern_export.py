@@ -166,7 +166,7 @@ def _of_patterns(encoder, tool, syntax):
     patterns = encoder.templates
     sides = []
     for side in (encoder.nodes, encoder.edges):
-        names = side.names(set(range(side.first_row, side.n_rows)))
+        names = side.row_names(set(range(side.first_row, side.n_rows)))
         sides.append([(names[row], row) for row in sorted(names)])
     if patterns.syntax == syntax:
         return list(patterns.lines), *sides
