@@ -17,6 +17,7 @@ from skstruct import (
     PassiveAggressiveTagger,
     Segmenter,
     ShiftReduceParser,
+    SpanTagger,
     StructuredPerceptron,
     WordSegmenter,
     datasets,
@@ -64,6 +65,10 @@ inner = StructuredPerceptron("char", scoring="segment_f1", random_state=0)
 segmenter = Segmenter(inner, scheme="BI").fit(texts, words, X_val=texts, y_val=words)
 segmenter.partial_fit(texts, words).adapt(texts).predict(texts, dictionary={"北京大学"})
 word_score: float = segmenter.score(texts, words)
+
+marked: list[list[tuple[int, int, str]]] = [[(0, 2, "ORG")] for _ in texts]
+span_tagger = SpanTagger(inner, tokenizer="characters", max_length=None).fit(texts, marked)
+entity_score: float = span_tagger.partial_fit(texts, marked).score(texts, marked)
 
 by_words = WordSegmenter("zc14", beam_size=None, update="max-violation", max_iter=1).fit(texts, words)
 found: list[list[str]] = by_words.predict(texts, boundaries=[None] * len(texts))

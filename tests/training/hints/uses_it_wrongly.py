@@ -9,6 +9,7 @@ from skstruct import (
     PassiveAggressiveTagger,
     Segmenter,
     ShiftReduceParser,
+    SpanTagger,
     StructuredPerceptron,
     WordSegmenter,
     metrics,
@@ -30,6 +31,8 @@ L1CRF(order=2)  # call-arg
 L1CRF().partial_fit(X, y)  # attr-defined
 Segmenter(schema="BI")  # call-arg
 Segmenter().fit(["ab"], [["a", "b"]]).predict(["ab"], words=["ab"])  # call-arg
+SpanTagger(align="best")  # arg-type
+SpanTagger().fit(["ab"], [[(0, 1, "X")]]).predict(["ab"], words=["ab"])  # call-arg
 WordSegmenter(beam_size="wide")  # arg-type
 WordSegmenter().predict_kbest(["ab"], "two")  # arg-type
 ShiftReduceParser(beamsize=8)  # call-arg
