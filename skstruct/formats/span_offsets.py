@@ -1,8 +1,8 @@
 """What the offsets of a file count: characters, or units of UTF-16 as tools in JavaScript do.
 
 The two differ behind a character beyond U+FFFF, such as an emoji. If a file says what its spans cover, that
-decides. If not, Prodigy and spaCy count characters; of other tools the unit is taken in which more spans begin
-and end where words do. It is decided for a file as a whole.
+decides. If not, those of Prodigy and spaCy are characters; of other tools the unit is taken in which more
+spans begin and end where words do. It is decided for a file as a whole.
 """
 
 import warnings
