@@ -89,7 +89,8 @@ def tag(model, arguments):
     wanted = arguments.write or "jsonl"
     for name in _NOT_FOR_TEXTS:
         if getattr(arguments, name) not in (None, False, []):
-            arguments.usage_error(f"--{name} is not for models that mark spans of texts")
+            instead = "; in Python predict_kbest gives them" if name in ("kbest", "scores") else ""
+            arguments.usage_error(f"--{name} is not for models that mark spans of texts{instead}")
     if arguments.proba and wanted not in _WITH_PROBA:
         arguments.usage_error(f"--proba: only {', '.join(_WITH_PROBA)} have a place for probabilities")
     if arguments.proba and not hasattr(model, "predict_segment_proba"):

@@ -39,6 +39,7 @@ class Record(NamedTuple):
     spans: list | None  # of Annotation; None if nobody has annotated the text
     metadata: dict
     unit: str = "characters"  # what offsets count if nothing tells
+    sure: bool = False  # whether they count it wherever they can, as those of tools in Python do
     partial: bool = False  # whether there may be spans that are not listed
 
 
@@ -217,7 +218,7 @@ def from_prodigy(record, place, reading):
         return found._replace(spans=None)
     if not reading.is_chosen(place, record.get("_input_hash", found.text), who):
         return found._replace(spans=None)
-    return found._replace(partial=record.get("_view_id") == "ner")
+    return found._replace(sure=True, partial=record.get("_view_id") == "ner")
 
 
 def from_pair(pair, place, reading):
@@ -226,4 +227,4 @@ def from_pair(pair, place, reading):
     check(pair, (list, tuple), place, expected)
     if len(pair) != 2 or not isinstance(pair[0], str) or not isinstance(pair[1], Mapping):
         raise ValueError(f"{place}: expected {expected}, got {describe(pair)}")
-    return from_object({**pair[1], reading.text: pair[0]}, place, reading)
+    return from_object({**pair[1], reading.text: pair[0]}, place, reading)._replace(sure=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.inputs import LABELS, SPANS, TREES, WORDS, as_sequences, as_tokens, check_same_lengths, lengths_of
 from ..data.matrix import SequenceMatrix
-from ..data.scheme_rules import LabelTable, are_chunks, read_spans
+from ..data.scheme_rules import LabelTable, are_chunks, check_scheme, read_spans
 from ..data.segmented import as_pieces, as_words
 from ..data.types import Corpus
 from ..metrics.trees import split_heads
@@ -17,7 +17,7 @@ from .html import SHORT, Html, attribute, box, colour, escaped, note
 from .of_spans import as_characters
 
 
-def render(X: Any, y: Corpus, y_pred: Corpus | None = None) -> Html:
+def render(X: Any, y: Corpus, y_pred: Corpus | None = None, *, scheme: str | None = None) -> Html:
     """Draw sequences: segments as coloured spans, words with their tags, trees as arcs.
 
     Parameters
@@ -30,6 +30,8 @@ def render(X: Any, y: Corpus, y_pred: Corpus | None = None) -> Html:
     y_pred : list of lists, optional
         Predictions to be compared with ``y``. Where both agree, one line is drawn; else both, and what is
         not on the other line is outlined and marked ✗.
+    scheme : str, optional
+        Of the labels; "IO" draws segments whose labels are types without a prefix.
 
     Returns
     -------
@@ -40,7 +42,7 @@ def render(X: Any, y: Corpus, y_pred: Corpus | None = None) -> Html:
     Raises
     ------
     ValueError
-        If the lengths differ; the message names the sequence.
+        If the lengths differ (the message names the sequence), or a label is not of the scheme.
 
     Examples
     --------
@@ -57,18 +59,16 @@ def render(X: Any, y: Corpus, y_pred: Corpus | None = None) -> Html:
     elif kind == TREES:
         parts = _trees(X, y, y_pred)
     else:
-        parts = _sequences(X, y, y_pred)
+        parts = _sequences(X, y, y_pred, scheme)
     return Html(box("".join(f'<div class="part">{part}</div>' for part in parts)))
 
 
-def _sequences(X, y, y_pred):
+def _sequences(X, y, y_pred, scheme=None):
     X, y, y_pred = checked(X, y, y_pred)
-    given = [label for labels in (*y, *(y_pred or ())) for label in labels]
-    chunks = are_chunks(given)
-    for i, (tokens, labels) in enumerate(zip(X, y)):
-        gold = marks_of(labels, chunks)
-        found = None if y_pred is None else marks_of(y_pred[i], chunks)
-        yield _both(tokens, gold, found)
+    segments_of = segment_reader((label for labels in (*y, *(y_pred or ())) for label in labels), scheme)
+    gold = [marks_of(labels, segments_of) for labels in y]
+    found = [None] * len(y) if y_pred is None else [marks_of(labels, segments_of) for labels in y_pred]
+    return map(_both, X, gold, found)
 
 
 def checked(X, y, y_pred):
@@ -186,14 +186,37 @@ class Mark(NamedTuple):
     wrong: bool = False
 
 
-def segments_of(labels):
-    """The segments (start, stop, type) of a sequence of chunk labels; None counts as O."""
-    return read_spans(["O" if label is None else label for label in labels], LabelTable())
+def segment_reader(labels, scheme=None):
+    """The function that reads a sequence of labels as segments (start, stop, type); None counts as O.
+
+    Parameters
+    ----------
+    labels : iterable
+        All that there are.
+    scheme : str, optional
+        Theirs.
+
+    Returns
+    -------
+    function, or None if no scheme is given and they do not look like those of one
+
+    Raises
+    ------
+    ValueError
+        If one does not belong to the scheme.
+    """
+    if scheme is None and not are_chunks(labels):
+        return None
+    table = LabelTable(None if scheme is None else check_scheme(scheme), strict=False)
+    for label in labels if scheme is not None else ():
+        if label is not None:
+            table[label]  # parses it
+    return lambda labels: read_spans(["O" if label is None else label for label in labels], table)
 
 
-def marks_of(labels, chunks):
+def marks_of(labels, segments_of):
     """A mark for each segment, or for each label."""
-    if chunks:
+    if segments_of is not None:
         return [Mark(*span) for span in segments_of(labels)]
     return [Mark(t, t + 1, str(label)) for t, label in enumerate(labels) if label is not None]
 

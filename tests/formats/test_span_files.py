@@ -25,7 +25,7 @@ TOOLS = {
     ),
     "doccano-old.jsonl": (NAMED, [[("Ann Lee", "PER"), ("Bo", "PER")], [("Rome", "LOC")], []]),
     "prodigy.jsonl": (
-        {"offsets": "characters"},
+        {},
         [
             [("Ann", "PER"), ("Bern", "LOC")],
             [("Eva", "PER"), ("Is Eva in Oslo?", None)],
@@ -35,7 +35,7 @@ TOOLS = {
     ),
     "label-studio.json": ({}, [[("Ann Lee", "PER"), ("Bo", "PER"), ("Rome", "LOC")], [("Oslo", "LOC")]]),
     "label-studio-min.json": ({}, [[("Ann", "PER"), ("Bo", "PER")], []]),
-    "spacy.json": ({"offsets": "characters"}, [[("Ann Lee", "PER"), ("Bern", "LOC"), ("Bo", "PER")], []]),
+    "spacy.json": ({}, [[("Ann Lee", "PER"), ("Bern", "LOC"), ("Bo", "PER")], []]),
     "brat": (
         {"discontinuous": "skip"},
         [
@@ -144,6 +144,16 @@ def test_an_offset_beyond_the_characters_decides():
     assert covered(*read_spans([{"text": "a 🚒🚒 b", "label": [[7, 8, "X"]]}])) == [[("b", "X")]]
     # and nothing has to be decided where both say the same
     assert covered(*read_spans([{"text": "ab 🚒", "label": [[0, 1, "X"]]}])) == [[("a", "X")]]
+
+
+@pytest.mark.filterwarnings("error")
+def test_prodigy_and_spacy_count_characters():
+    # where both units are possible, also if the ends of words speak for the other
+    rows = [("🚒 in Rome!", {"entities": [(6, 10, "LOC")]})]
+    assert covered(*read_spans(rows)) == [[("ome!", "LOC")]]
+    rows = [{"text": "🚒 in Rome!", "answer": "accept", "spans": [{"start": 6, "end": 10, "label": "LOC"}]}]
+    assert covered(*read_spans(rows)) == [[("ome!", "LOC")]]
+    assert covered(*read_spans(rows, offsets="utf-16")) == [[("Rome", "LOC")]]
 
 
 # --------------------------------------------------------------------------------------------------

@@ -12,8 +12,6 @@ COLUMNS_ONLY = Refused, "trained on dicts or lists of features; the command line
 NO_NUMBERS = Refused, "trained on rows of numbers; the command line reads tokens only"
 NOT_A_TAGGER = TypeError, "needs a tagger whose scores are sums over a chain"
 NOT_A_CHAIN = TypeError, "a chain tagger.* is needed, got a"
-UNCLEAR = Exception, ""
-"""Refused, but not by name: a better message would be welcome."""
 NOT_ONE_MODEL = ValueError, "cannot be used by|cannot be mixed"
 
 SEGMENTERS = "segmenter segmenter-*"
@@ -42,6 +40,15 @@ WITHOUT_PROBABILITIES = (
     " spans spans-mixer spans-passive-aggressive spans-reranker spans-averager spans-text"
 )
 NO_PROBABILITIES = Refused, "knows no probabilities"
+NOT_FOR_TOKENS = {
+    f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter reranker-word-segmenter":
+        (ValueError, "takes text, not a list"),
+    f"{SPAN_TAGGERS} mixer-spans": (ValueError, r"expected a text \(str\), got list"),
+    PARSERS: (ValueError, r"expected a pair \(form, tag\)"),
+    "perceptron-pairs perceptron-frames l1crf-patterns":
+        (ValueError, "the templates read column 1, but the tokens are plain strings"),
+}  # fmt: skip
+"""What does not learn labels of tokens that are str."""
 
 LACKS = {
     "tokens": {OTHERS: ABSENT},
@@ -52,7 +59,7 @@ LACKS = {
     "fit_shards": {
         f"{ONLINE_TAGGERS} {CALIBRATED} {SEGMENTERS} {SPAN_TAGGERS} {MEMBERS} {RERANKERS} {ONE_PARSER}"
         " word-segmenter": ABSENT,
-        "mixer-reranker": UNCLEAR,
+        "mixer-reranker": (ValueError, r"KBestReranker cannot learn from shards .* fit\(X, y\)"),
     },
     "adapt": {
         f"{PARSERS} {RERANKERS} {OF_WORDS} mixer-reranker segmenter-reranker": ABSENT,
@@ -68,30 +75,15 @@ LACKS = {
         f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker {SPAN_TAGGERS} mixer-spans":
             (ValueError, "base must be .* with predict_kbest|has no predict_kbest"),
     },
-    "segment": {
-        f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter reranker-word-segmenter":
-            (ValueError, "takes text, not a list"),
-        f"{SPAN_TAGGERS} mixer-spans": (ValueError, r"expected a text \(str\), got list"),
-        PARSERS: (ValueError, r"expected a pair \(form, tag\)"),
-        "perceptron-pairs perceptron-frames l1crf-patterns":
-            (ValueError, "the templates read column 1, but the tokens are plain strings"),
-    },
-    "spans": {
-        f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter reranker-word-segmenter":
-            (ValueError, "takes text, not a list"),
-        f"{SPAN_TAGGERS} mixer-spans": (ValueError, r"expected a text \(str\), got list"),
-        PARSERS: (ValueError, r"expected a pair \(form, tag\)"),
-        "perceptron-pairs perceptron-frames l1crf-patterns":
-            (ValueError, "the templates read column 1, but the tokens are plain strings"),
-    },
+    "segment": NOT_FOR_TOKENS,
+    "spans": NOT_FOR_TOKENS,
     "constraints": {f"{PARSERS} {OF_WORDS} reranker-word-segmenter": ABSENT},
     "predict_kbest": {f"{RERANKERS} segmenter-reranker spans-reranker mixer-reranker": ABSENT},
     "predict_marginals": {WITHOUT_MARGINALS: ABSENT},
     "predict_posterior": {WITHOUT_MARGINALS: ABSENT},
     "sequence_log_proba": {WITHOUT_MARGINALS: ABSENT},
     "predict_segment_proba": {WITHOUT_PROBABILITIES: ABSENT},
-    "tag_proba": {f"{SPAN_TAGGERS} mixer-spans": UNCLEAR,
-                  "*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS,
+    "tag_proba": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS,
                   WITHOUT_PROBABILITIES: NO_PROBABILITIES},
     "calibrate": {f"{SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {OF_WORDS} {RERANKERS} {CALIBRATED} {MIXED}":
                   NOT_A_TAGGER},
@@ -101,10 +93,8 @@ LACKS = {
     "allowed": {f"{SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS} {OF_WORDS} {MIXED}": NO_ARGUMENT},
     "dictionary": {f"{TAGGERS} {SPAN_TAGGERS} mixer-spans mixer-reranker {PARSERS} {RERANKERS}": NO_ARGUMENT},
     "boundaries": {f"{TAGGERS} {MIXED} {SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS}": NO_ARGUMENT},
-    "tag": {f"{SPAN_TAGGERS} mixer-spans": UNCLEAR,
-            "*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
-    "evaluate": {f"{SPAN_TAGGERS} mixer-spans": UNCLEAR,
-                 "*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
+    "tag": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
+    "evaluate": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
     "convert": {
         "perceptron-order2 perceptron-order2-rows calibrated-order2": (Refused, "no place for .*order=2"),
         "*-rows *-frames": (Refused, "no place for (features of tokens of type ndarray|.*order=2)"),
