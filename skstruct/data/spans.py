@@ -42,10 +42,6 @@ class Span(NamedTuple):
     end: int
     label: str | None
 
-    def overlaps(self, other: Span) -> bool:
-        """Whether the two share a character."""
-        return self.start < other.end and other.start < self.end
-
 
 class Given(NamedTuple):
     """The spans of n texts, checked."""
