@@ -23,8 +23,8 @@ def export(model: Any, path: Path, *, weights: str = "exact") -> None:
     Parameters
     ----------
     model : StructuredPerceptron, PassiveAggressiveTagger, L1CRF ...
-        A fitted chain tagger; also an average, a mixture or a calibrated one, or a search or pipeline that ends
-        in one.
+        A fitted chain tagger; also an average, a mixture or a calibrated one, or a search or pipeline that
+        ends in one.
     path : str or os.PathLike
         Ends in ``.py``, ``.js`` (or ``.cjs``) or ``.mjs``. Written whole or not at all; what was there before
         is replaced.
