@@ -13,7 +13,9 @@ from ...features.pattern_encoder import PatternEncoder
 from .keys import TemplateKeys
 from .named import NameKeys, PatternKeys
 from .quantities import as_numbers
+from .refusals import refuse
 from .sections import FORMAT, Sections, weight_table
+from .tasks import task_of
 
 _KEYS = {TemplateEncoder: TemplateKeys, BagEncoder: NameKeys, PatternEncoder: PatternKeys}
 
@@ -41,14 +43,16 @@ def payload_of(model, weights="exact"):
     ValueError
         If a part of it cannot be written; the message says which.
     """
-    estimator = predictor_of(model)
-    tagger, sections = estimator, Sections()
-    inner = chain_model(tagger)
+    estimator, sections = predictor_of(model), Sections()
+    task, tagger, more = task_of(estimator)
+    tagger = predictor_of(tagger)
+    inner = chain_model(tagger, estimator)
     keys = keys_of(inner)
     header = {
         "format": FORMAT,
-        "task": "labels",
+        "task": task,
         "labels": labels_of(inner),
+        **more(inner.labels.values),
         "token": inner.encoder.token_type.__name__,
         "columns": inner.encoder.n_columns,
         "chain": "chain" if inner.order == 1 else "pairs",
@@ -62,12 +66,8 @@ def payload_of(model, weights="exact"):
         parts.append("pairs")
     if header["probabilities"] is not None:
         parts.append("sums")
-    return Payload(header, sections, [*parts, "calls"])
-
-
-def refuse(reason):
-    """Raise the error that a model cannot be written."""
-    raise ValueError(f"the model cannot be written as one file: {reason}")
+    parts += {"labels": ["calls"], "words": ["calls", "words"], "spans": ["calls", "words", "spans"]}[task]
+    return Payload(header, sections, parts)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -89,11 +89,11 @@ def predictor_of(model):
             return model
 
 
-def chain_model(estimator):
-    """The ChainModel of a fitted tagger."""
+def chain_model(tagger, estimator):
+    """The ChainModel of a fitted tagger, the one inside of an estimator."""
     if hasattr(estimator, "fit"):
         check_is_fitted(estimator)
-    model = getattr(estimator, "_model", None)
+    model = getattr(tagger, "_model", None)
     if not hasattr(model, "chain"):
         kind = type(estimator).__name__
         raise TypeError(f"one file holds a chain tagger, a Segmenter or a SpanTagger over one, got a {kind}")

@@ -65,6 +65,8 @@ def javascript_file(block, parts, ending):
     sources = [(_JAVASCRIPT / f"{part}.js").read_text(encoding="utf-8").strip() for part in parts]
     last = (_JAVASCRIPT / f"tagger{ending}").read_text(encoding="utf-8").strip()
     sources.append(last.replace('const DATA = "";', f'const DATA = "{block}";'))
+    if "spans" in parts:
+        sources.append((_JAVASCRIPT / f"tagger_spans{ending}").read_text(encoding="utf-8").strip())
     text = "\n\n".join([_JAVASCRIPT_HEAD.format(version=__version__), *sources])
     return (
         f'"use strict";\n\n{text}\n'

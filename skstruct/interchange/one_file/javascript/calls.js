@@ -1,7 +1,7 @@
 // What users call: functions of a tagger.
 
-/** A tagger of sequences of tokens. */
-function makeTagger(header, arrays) {
+/** A tagger; parts(x, i) cuts what is labelled into [tokens, for each a Set of numbers of labels, or null]. */
+function makeTagger(header, arrays, parts) {
   const { labels, step } = header;
   const features = PARTS[header.features](header, arrays), chain = PARTS[header.chain](header, arrays);
 
@@ -39,15 +39,22 @@ function makeTagger(header, arrays) {
 
   /** The best labels of each sequence; allowed: for each token null (any label), a label, or several labels. */
   function predict(X, allowed = null) {
-    return sequencesOf(X).map((sequence, i) => {
-      const options = allowed && optionsOf(sequence, i, allowed[i]);
-      return bestOf(sequence, i, options)[0].map((y) => labels[y]);
+    if (!Array.isArray(X)) throw new Error(`X must be a list of sequences, got ${shown(X)}`);
+    return X.map((x, i) => {
+      const [[tokens]] = parts(x, i);
+      return bestOf(tokens, i, allowed && optionsOf(tokens, i, allowed[i]))[0].map((y) => labels[y]);
     });
+  }
+
+  /** [numbers of labels, score] of all parts of the i-th sequence. */
+  function bestOfAll(x, i) {
+    const found = parts(x, i).map(([tokens, options]) => bestOf(tokens, i, options));
+    return [found.flatMap(([path]) => path), found.reduce((sum, [, score]) => sum + score, 0)];
   }
 
   /** The score of the best labelling of each sequence. */
   function decisionFunction(X) {
-    return sequencesOf(X).map((sequence, i) => bestOf(sequence, i, null)[1]);
+    return X.map((x, i) => bestOfAll(x, i)[1]);
   }
 
   /** For each token of each sequence the probabilities of all labels. */
@@ -56,7 +63,9 @@ function makeTagger(header, arrays) {
       const text = header.chain === "chain" ? "calibrate it, or train an L1CRF" : "its order is 2";
       throw new Error(`the model has no probabilities: ${text}`);
     }
-    return sequencesOf(X).map((sequence, i) => PARTS.sums(chain, header.probabilities * step, features.rows(sequence, i)));
+    const scale = header.probabilities * step;
+    const sums = (tokens, i) => PARTS.sums(chain, scale, features.rows(tokens, i));
+    return X.map((x, i) => parts(x, i).flatMap(([tokens]) => sums(tokens, i)));
   }
 
   /**
@@ -65,7 +74,7 @@ function makeTagger(header, arrays) {
    * runner-up]; and neighbours, what the labels around add to the margin.
    */
   function explain(sequence) {
-    return explained(sequence, null);
+    return parts(sequence, 0).flatMap(([tokens, options]) => explained(tokens, options));
   }
 
   function explained(sequence, options) {
@@ -78,42 +87,36 @@ function makeTagger(header, arrays) {
       const y = path[t], token = sequence[t];
       const other = argmax(best.map((s, k) => (k === y ? -Infinity : s)));
       const found = other !== y && best[other] > -Infinity;
-      const parts = [];
+      const reasons = [];
       rows[t].forEach((row, j) => {
         const x = step * (values === null ? 1 : values[t][j]);
         const mine = x * weightOf(chain.states, row, y), its = x * weightOf(chain.states, row, other);
-        if (mine || (found && its)) parts.push([names[t][j], mine, found ? its : null]);
+        if (mine || (found && its)) reasons.push([names[t][j], mine, found ? its : null]);
       });
       return {
         token,
         label: labels[y],
         runnerUp: found ? labels[other] : null,
         margin: found ? (best[y] - best[other]) * step : null,
-        features: parts,
+        features: reasons,
         neighbours: found ? (best[y] - emission[t][y] - (best[other] - emission[t][other])) * step : null,
       };
     });
   }
 
   const api = { labels, about: header.about, predict, decisionFunction, predictMarginals, explain };
-  return { api, header, bestOf, explained };
+  return { api, bestOf, bestOfAll };
 }
 
-PARTS.labels = (header, arrays) => makeTagger(header, arrays).api;
+PARTS.labels = (header, arrays) => makeTagger(header, arrays, (sequence, i) => {
+  if (!Array.isArray(sequence)) refuse(i, null, `expected a list of tokens, got ${shown(sequence)}`);
+  return [[sequence, null]];
+}).api;
 
 /** The weight of a row for a label. */
 function weightOf({ start, column, weight }, row, y) {
   for (let k = start[row]; k < start[row + 1]; k++) if (column[k] === y) return weight[k];
   return 0;
-}
-
-/** The sequences; an error if they are none. */
-function sequencesOf(X) {
-  if (!Array.isArray(X)) throw new Error(`X must be a list of sequences, got ${shown(X)}`);
-  X.forEach((sequence, i) => {
-    if (!Array.isArray(sequence)) refuse(i, null, `expected a list of tokens, got ${shown(sequence)}`);
-  });
-  return X;
 }
 
 /** What a file offers, by its constant. */

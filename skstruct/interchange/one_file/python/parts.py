@@ -1,3 +1,3 @@
 """All parts that a model may need; a written file has some of them."""
 
-from . import chain, characters, contexts, names, pairs, patterns, sums, templates  # noqa: F401
+from . import chain, characters, contexts, names, pairs, patterns, spans, sums, templates, words  # noqa: F401
