@@ -27,6 +27,11 @@ class Payload(NamedTuple):
     sections: Sections
     parts: list  # of a program, in an order in which none needs a later one at once
 
+    @property
+    def n_weights(self):
+        """Weights that are not zero."""
+        return sum(n for name, _, n in self.sections.entries if name.endswith(".weight"))
+
     def block(self, **about):
         """The constant; ``about`` is what is said of the model besides."""
         about = {**self.header["about"], **about}

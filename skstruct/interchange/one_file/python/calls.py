@@ -1,6 +1,5 @@
 """What users call: functions of a tagger."""
 
-from . import parts  # noqa: F401
 from .reading import PARTS, read_block, refuse
 
 
