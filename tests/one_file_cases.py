@@ -2,7 +2,9 @@
 
 import ast
 import importlib.util
+import json
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -63,3 +65,17 @@ def pythons():
     if not found:
         pytest.skip(f"no Python of the versions {', '.join(INTERPRETERS)} is installed")
     return found
+
+
+NODE = shutil.which("node")
+
+needs_node = pytest.mark.skipif(NODE is None, reason="Node is not installed")
+
+
+def asked(path, X, *ask, allowed=None):
+    """What functions of a written JavaScript file answer, by name."""
+    given = json.dumps({"X": X, "ask": ask, "allowed": allowed})  # lone surrogates as escapes
+    runner = pathlib.Path(__file__).with_name("one_file_node.js")
+    done = subprocess.run([NODE, runner, path], input=given.encode(), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads(done.stdout)

@@ -4,9 +4,10 @@ import subprocess
 import sys
 
 import pytest
+from cli_cases import run
 from one_file_cases import check_source, loaded, written
 
-from skstruct import StructuredPerceptron
+from skstruct import StructuredPerceptron, load
 from skstruct.datasets import load_chunking
 from skstruct.interchange import export
 
@@ -42,7 +43,7 @@ def test_from_the_command_line(chunker, tmp_path):
 @pytest.mark.parametrize(
     "arguments, text",
     [
-        ({"path": "tagger.exe"}, "path must end in .py, got 'tagger.exe'"),
+        ({"path": "tagger.exe"}, "path must end in .py, .js, .cjs or .mjs, got 'tagger.exe'"),
         ({"path": "tagger.py", "weights": "int4"}, "weights must be 'exact', 'int16' or 'int8', got 'int4'"),
     ],
 )
@@ -50,3 +51,54 @@ def test_refused_parameters(arguments, text, chunker):
     with pytest.raises(ValueError) as error:
         export(chunker[0], **arguments)
     assert str(error.value) == text
+
+
+def test_the_report(chunker, tmp_path):
+    model, X = chunker
+    report = export(model, tmp_path / "exact.py", check=X)
+    assert report.n_bytes == (tmp_path / "exact.py").stat().st_size
+    assert report[4:] == (len(X), 0, 0, 0.0, [])
+    rounded = export(model, tmp_path / "rounded.py", weights="int8", check=X)
+    labels = loaded(tmp_path / "rounded.py").predict(X)
+    places = [
+        (i, t)
+        for i, (mine, other) in enumerate(zip(model.predict(X), labels))
+        for t, (one, two) in enumerate(zip(mine, other))
+        if one != two
+    ]
+    assert rounded.n_sequences_differ == len({i for i, _ in places})
+    assert 0.0 < rounded.largest_difference < 5.0
+    assert (rounded.n_tokens_differ, rounded.places) == (len(places), places[:10])
+    assert rounded.n_bytes < report.n_bytes
+    assert str(rounded).splitlines()[1].startswith(f"{rounded.n_sequences_differ} of {len(X)} sequences")
+    about = loaded(tmp_path / "rounded.py").about
+    assert about["check"]["n_tokens_differ"] == len(places)
+    assert "not compared" in str(export(model, tmp_path / "exact.py"))
+
+
+def test_the_same_model_gives_the_same_bytes(chunker, tmp_path):
+    model, _ = chunker
+    for name in ("tagger.py", "tagger.js", "tagger.mjs"):
+        first = written(model, tmp_path, name).read_bytes()
+        model.save(tmp_path / "model.skstruct")
+        assert written(load(tmp_path / "model.skstruct"), tmp_path, name).read_bytes() == first
+
+
+def test_convert(chunker, tmp_path, capsys):
+    """The command writes what `export` writes, of a smaller model too."""
+    model, X = chunker
+    model.save(tmp_path / "model.skstruct")
+    rows = zip(X[100:110], model.predict(X[100:110]))
+    text = "\n".join("".join(f"{w} {p} {y}\n" for (w, p), y in zip(*row)) for row in rows)
+    (tmp_path / "dev.txt").write_text(text, encoding="utf-8")
+    command = ["convert", str(tmp_path / "model.skstruct"), str(tmp_path / "tagger.py")]
+    options = ["--weights", "int16", "--keep", "0.5", "--check", str(tmp_path / "dev.txt")]
+    (tmp_path / "own").mkdir()
+    code, _, said = run(capsys, *command, *options)
+    assert code == 0 and "of 10 sequences labelled otherwise" in said
+    smaller = model.compress(dtype="float64", keep=0.5)
+    export(smaller, tmp_path / "own" / "tagger.py", weights="int16", check=X[100:110])
+    assert (tmp_path / "tagger.py").read_bytes() == (tmp_path / "own" / "tagger.py").read_bytes()
+    command[2] = str(tmp_path / "model.crfsuite")
+    code, _, said = run(capsys, *command, "--keep", "0.5")
+    assert code == 2 and "--keep is for one file of code" in said

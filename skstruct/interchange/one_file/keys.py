@@ -7,8 +7,11 @@ sorted by the combination that they extend and then by their last value, so that
 import numpy as np
 
 from ...core.interning import pairs_by_compound
+from ...features.contexts import is_context
 from ...features.encoder import NO_PAIRS
+from .context_keys import contexts_header
 from .sections import combination_table
+from .unicode_tables import FUNCTIONS, tables_for
 
 
 class TemplateKeys:
@@ -60,10 +63,21 @@ class TemplateKeys:
                     met = longer
         return met
 
-    def header(self):
+    @property
+    def parts(self):
+        """The parts of a program that read templates."""
+        names = [name for name, _ in self.encoder.plan.channels]
+        more = [("characters", FUNCTIONS.__contains__), ("contexts", is_context)]
+        return ["templates", *(part for part, reads in more if any(map(reads, names)))]
+
+    def header(self, sections):
         """What the header of a file says of templates."""
         plan = self.encoder.plan
-        out = {"left": plan.left, "right": plan.right, "channels": plan.channels, "values": self.values}
+        functions = [name for name, _ in plan.channels]
+        out = {"features": "templates", "unicode": tables_for(functions)}
+        if self.encoder.contexts.in_use:
+            out.update(contexts_header(self.encoder, sections))
+        out |= {"left": plan.left, "right": plan.right, "channels": plan.channels, "values": self.values}
         for name, (side, _) in zip(("nodes", "edges"), self.sides):
             compounds = [[c.prefix, c.channel, c.distance, c.slots, c.forms] for c in side.compounds]
             groups = [[g.compound, g.slot, g.lo, g.width] for g in side.groups]

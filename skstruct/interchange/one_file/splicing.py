@@ -5,7 +5,7 @@ from importlib.resources import files
 
 from ..._version import __version__
 
-_PYTHON = files(__package__) / "python"
+_PYTHON, _JAVASCRIPT = files(__package__) / "python", files(__package__) / "javascript"
 
 _HEAD = '"""A model of skstruct {version} in one file, for Python 3.8 and later; needs nothing else."""\n'
 
@@ -13,6 +13,11 @@ _LICENCE = """
 # The code of this file, not the model, is under the licence 0BSD: do with it what you like.
 # The model is the constant DATA, which holds no code. From the command line: python TAGGER.py [FILE]
 """
+
+_JAVASCRIPT_HEAD = """\
+// A model of skstruct {version} in one file; needs nothing else.
+// The code of this file, not the model, is under the licence 0BSD: do with it what you like.
+// The model is the constant DATA, which holds no code."""
 
 
 def python_file(block, parts):
@@ -26,7 +31,7 @@ def python_file(block, parts):
         Names of modules, in an order in which none needs a later one while it is read.
     """
     imports, sources = set(), []
-    for name in (*parts, "tagger"):
+    for name in (*parts, "command", "tagger"):
         text = (_PYTHON / f"{name}.py").read_text(encoding="utf-8")
         lines = text.splitlines()
         tree = ast.parse(text)
@@ -46,6 +51,28 @@ def python_file(block, parts):
     plain = sorted(line for line in imports if line.startswith("import "))
     rest = sorted(imports.difference(plain))
     return head + "\n" + "\n".join(plain + rest) + "\n\n" + "\n\n\n".join(sources) + "\n"
+
+
+def javascript_file(block, parts, ending):
+    """The text of a ``.js`` file, which is a script or a module of Node, or of a ``.mjs`` file.
+
+    Parameters
+    ----------
+    block, parts
+        As of :func:`python_file`.
+    ending : {".js", ".mjs"}
+    """
+    sources = [(_JAVASCRIPT / f"{part}.js").read_text(encoding="utf-8").strip() for part in parts]
+    last = (_JAVASCRIPT / f"tagger{ending}").read_text(encoding="utf-8").strip()
+    sources.append(last.replace('const DATA = "";', f'const DATA = "{block}";'))
+    if "spans" in parts:
+        sources.append((_JAVASCRIPT / f"tagger_spans{ending}").read_text(encoding="utf-8").strip())
+    text = "\n\n".join([_JAVASCRIPT_HEAD.format(version=__version__), *sources])
+    return (
+        f'"use strict";\n\n{text}\n'
+        if ending == ".mjs"
+        else f'(function () {{\n"use strict";\n\n{text}\n}})();\n'
+    )
 
 
 def _without_gaps(text):

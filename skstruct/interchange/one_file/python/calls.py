@@ -1,6 +1,5 @@
 """What users call: functions of a tagger."""
 
-from . import parts  # noqa: F401
 from .reading import PARTS, read_block, refuse
 
 
@@ -20,12 +19,17 @@ class Tagger:
 
         ``allowed``: for each token of each sequence None (any label), a label, or several labels.
         """
-        paths, _ = self.best(X, allowed)
+        if isinstance(X, (str, dict)):
+            raise ValueError(f"X must be a list of sequences, got {X!r}")
+        paths = []
+        for i, x in enumerate(X):
+            ((tokens, _),) = self.parts(x, i)
+            paths.append(self.best_of(tokens, i, allowed and self.options(tokens, i, allowed))[0])
         return [[self.labels[y] for y in path] for path in paths]
 
     def decision_function(self, X):
         """The score of the best labelling of each sequence."""
-        return self.best(X)[1]
+        return [self.best_of_all(x, i)[1] for i, x in enumerate(X)]
 
     def predict_marginals(self, X):
         """For each token of each sequence the probabilities of all labels."""
@@ -35,8 +39,12 @@ class Tagger:
             raise ValueError("the model has no probabilities: " + text)
         scale *= self.header["step"]
         return [
-            PARTS["sums"](self.chain, scale, *self.features.rows(sequence, i))
-            for i, sequence in enumerate(sequences_of(X))
+            [
+                row
+                for tokens, _ in self.parts(x, i)
+                for row in PARTS["sums"](self.chain, scale, *self.features.rows(tokens, i))
+            ]
+            for i, x in enumerate(X)
         ]
 
     def explain(self, sequence):
@@ -46,18 +54,23 @@ class Tagger:
         one; ``margin``, how far that is behind; ``features``, as (name, weight for the label, weight for the
         runner-up); and ``neighbours``, what the labels around add to the margin.
         """
-        return self.explained(sequence)
+        return [reasons for part in self.parts(sequence, 0) for reasons in self.explained(*part)]
 
     # -- inside ---------------------------------------------------------------------------------------
-    def best(self, X, allowed=None):
-        """(numbers of labels, scores) of the best labellings."""
-        X = sequences_of(X)
-        paths, scores = [], []
-        for i, sequence in enumerate(X):
-            path, score = self.best_of(sequence, i, allowed and self.options(sequence, i, allowed))
-            paths.append(path)
-            scores.append(score)
-        return paths, scores
+    def parts(self, sequence, i):
+        """What is labelled as one: (tokens, for each the numbers of the labels it may get, or None)."""
+        if isinstance(sequence, (str, dict)) or not hasattr(sequence, "__len__"):
+            refuse(i, None, f"expected a list of tokens, got {sequence!r}")
+        return [(sequence, None)]
+
+    def best_of_all(self, x, i):
+        """(numbers of labels, score) of all parts."""
+        path, score = [], 0.0
+        for tokens, options in self.parts(x, i):
+            found, reached = self.best_of(tokens, i, options)
+            path += found
+            score += reached
+        return path, score
 
     def best_of(self, sequence, i, options=None):
         """(numbers of labels, score) of one sequence."""
@@ -126,14 +139,3 @@ def open_model(data):
     """The tagger whose data is a constant."""
     header, arrays = read_block(data)
     return PARTS[header["task"]](header, arrays)
-
-
-def sequences_of(X):
-    """The sequences as a list."""
-    if isinstance(X, (str, dict)):
-        raise ValueError(f"X must be a list of sequences, got {X!r}")
-    X = list(X)
-    for i, sequence in enumerate(X):
-        if isinstance(sequence, (str, dict)) or not hasattr(sequence, "__len__"):
-            refuse(i, None, f"expected a list of tokens, got {sequence!r}")
-    return X

@@ -48,6 +48,8 @@ class Templates:
     def rows(self, sequence, i):
         """By token the rows of state features, None (their values are all 1), and those of transitions."""
         self.check(sequence, i)
+        if not sequence:
+            return [], None, None
         channels = self.channel_values(sequence)
         nodes, edges = [side.rows(channels, len(sequence)) if side.steps else None for side in self.sides]
         return nodes or [[] for _ in sequence], None, edges
