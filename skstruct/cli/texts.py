@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ..formats.brat import is_brat
 from ..formats.span_files import FORMATS, annotated, iter_spans, records
-from ..formats.span_records import Reading
+from ..formats.span_records import TextsAlone
 from ..formats.span_writing import write_spans
 from ..inspection import render
 from .common import CommandError, output
@@ -121,7 +121,7 @@ def read_texts(source, arguments):
             source.take()
     elif arguments.format == "spans" or (arguments.format is None and are_annotated(source)):
         reading = reading_of(arguments)
-        options = Reading(reading.get("text", "text"), label_names={})
+        options = TextsAlone(reading.get("text", "text"))
         for record in records(_given(source), reading.get("format", "auto"), arguments.encoding, options):
             yield record.place, record.text, record.metadata
     else:

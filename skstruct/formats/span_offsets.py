@@ -118,7 +118,8 @@ def _check_text(record, annotation, parts, unit, k):
 
 
 def _solid(text):
-    return "".join(text.split())
+    """The text without white space; Label Studio writes a backslash and an n for a line break."""
+    return "".join(text.replace("\\n", " ").split())
 
 
 def _spans_of(record, unit, discontinuous):
