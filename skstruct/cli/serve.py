@@ -36,8 +36,8 @@ def add_parser(commands):
         help="answer requests over HTTP",
         description="Answer POST /predict with what the first model predicts, POST /NAME/predict with "
         "what the model of that name does, GET /health with the names, and GET / with a page to try it. A "
-        "request is JSON, as predict takes it: [[\"the\", \"dog\"]], or [\"Ann met Bob.\"] for models of texts; "
-        "or, as text/plain, one text.",
+        "request is JSON, as predict takes it: [[\"the\", \"dog\"]], or [\"Ann met Bob.\"] for models of "
+        "texts; or, as text/plain, one text.",
     )  # fmt: skip
     parser.add_argument("models", nargs="+", metavar="[NAME=]MODEL", help="model files")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: 127.0.0.1)")
