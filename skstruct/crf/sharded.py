@@ -91,11 +91,11 @@ class ShardedObjective:
             total[self.alive[0] == 0] = 0.0
         kept = total > options.c1
         rows = np.flatnonzero(kept)
-        counts = crew.total("pair_counts", add_entries, kept).dense().reshape(-1, L + 1)
+        counts = crew.total("pair_counts", add_entries, shared=kept).dense().reshape(-1, L + 1)
         pairs, _ = screened(rows, total[rows], counts[:, 0], counts[:, 1:].ravel(), signed, options)
         self.row, self.first, self.pair_feature, self.pair_label, self.pair_row = pairs
         self.n_features, self.n_pairs = self.row.shape[0], self.pair_row.shape[0]
-        shown, conditioned = crew.total("transitions", _united, options)
+        shown, conditioned = crew.total("transitions", _united, shared=options)
         transition = self.potentials.transition
         self.pair = label_pairs(allowed_label_pairs(shown, transition, options), L)
         if self.alive[1].shape[0]:
@@ -121,7 +121,7 @@ class ShardedObjective:
         """See :meth:`.CRFObjective.evaluate`; ``view`` is the newest one."""
         self.n_passes += 1
         shared = weights, self.n_passes if keep else None
-        total = self.crew.total("evaluate", add_arrays, shared)
+        total = self.crew.total("evaluate", add_arrays, shared=shared)
         if keep:
             self.kept = shared
         return float(total[0]) + self.c2 * dot(weights, weights), total[1:] + 2.0 * self.c2 * weights
@@ -129,11 +129,12 @@ class ShardedObjective:
     def curvature(self, view, weights):
         """See :meth:`.CRFObjective.curvature`."""
         self.n_passes += 1
-        return self.crew.total("curvature", add_arrays, weights)[1:] + 2.0 * self.c2
+        return self.crew.total("curvature", add_arrays, shared=weights)[1:] + 2.0 * self.c2
 
     def gradient_of_pairs(self, weights):
         """See :meth:`.CRFObjective.gradient_of_pairs`."""
-        return self.crew.total("pairs_gradient", add_entries, self.kept).dense() + 2.0 * self.c2 * weights
+        gradient = self.crew.total("pairs_gradient", add_entries, shared=self.kept).dense()
+        return gradient + 2.0 * self.c2 * weights
 
     def value_at_zero(self):
         """The objective if all weights are zero."""
@@ -167,7 +168,8 @@ class ShardedObjective:
             mixed = Entries.of(self.size, everywhere, weights)
             rate = eta0 * options.decay**k
             descent = Descent(options, k, rate, seed, self.c1, self.c2, self.n_sequences, mixed)
-            weights = self.crew.total("descend", add_entries, descent).dense() / np.maximum(occurrences, 1.0)
+            total = self.crew.total("descend", add_entries, shared=descent)
+            weights = total.dense() / np.maximum(occurrences, 1.0)
             if k == options.sgd_iter - 1:
                 penalty = rate * self.c1 * self.unseen
                 weights = np.sign(weights) * np.maximum(np.abs(weights) - penalty, 0.0)
@@ -198,7 +200,7 @@ class ShardedRun(CRFRun):
             min_count=1, class_weight=None, warm_start=False, checkpoint=None
         )
         crew.make(CRFShard, [Job(s, load, undecided, 0) for s, load in enumerate(loads)])
-        met = crew.step("vocabulary", shared=estimator.min_count)
+        met = crew.ask("vocabulary", shared=estimator.min_count)
         labels, ids = merged_labels(met)
         encoder, rows = merge_encoders([v.encoder for v in met], [v.counts for v in met], estimator.min_count)
         constraints = constraint_arrays(estimator.constraints, labels)

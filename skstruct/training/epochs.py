@@ -73,16 +73,6 @@ def chunks(order, lengths):
     return np.unique(np.concatenate([[0], cuts, [order.shape[0]]])).tolist()
 
 
-class ModelHolder:
-    """Holds the model in training: ``current``.
-
-    What trains keeps no other reference to it, so that the arrays of before go when they have grown.
-    """
-
-    def __init__(self, current):
-        self.current = current
-
-
 def _grow_pool(structure, held, rule):
     """Make room in the sparse store that has the least.
 
@@ -104,25 +94,20 @@ def grow_tables(structure, held, rule):
             held.current = held.current._replace(**{name: step(getattr(held.current, name))})
 
 
-def run_epoch(structure, task, order, lengths, model, rule, noise, work):
+def run_epoch(held, structure, task, order, lengths, rule, noise, work, interrupt=None):
     """One pass over the examples in the given order.
-
-    Returns
-    -------
-    model, stats : the model, which may be a new one, and an :class:`EpochStats`
-    """
-    held = ModelHolder(model)
-    stats, _ = _run_epoch(held, structure, task, order, lengths, rule, noise, work)
-    return held.current, stats
-
-
-def _run_epoch(held, structure, task, order, lengths, rule, noise, work, interrupt=None):
-    """The same for a model that is held.
 
     Parameters
     ----------
-    held : ModelHolder
+    held : object
+        Has the model in training as ``current``, before and after. Nobody else refers to it, so that the
+        arrays of before go when they have grown.
+    order : ndarray
+        The examples to visit.
+    lengths : ndarray of shape (n,)
+        Tokens per example.
     interrupt : DeferredInterrupt, optional
+        Waits for the end of a short epoch, and stops a long one in the middle.
 
     Returns
     -------
@@ -151,36 +136,3 @@ def _run_epoch(held, structure, task, order, lengths, rule, noise, work, interru
     close_epoch(stores_of(structure, held.current).values(), held.current.clock, rule)
     updates, wrong, loss = work.stats.tolist()
     return EpochStats(int(updates), int(wrong), loss, time.perf_counter() - began), complete
-
-
-def epochs(held, structure, task, orders, lengths, rule, noise, work, interrupt):
-    """Train, epoch by epoch; the caller stops by leaving the loop.
-
-    Parameters
-    ----------
-    held : ModelHolder
-        The model, before and after each epoch.
-    orders : iterable of ndarray
-        The order of examples, one for each epoch.
-    lengths : ndarray of shape (n,)
-        Tokens per example.
-    interrupt : DeferredInterrupt
-
-    Yields
-    ------
-    stats, complete : after each epoch
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After what was completed has been yielded.
-
-    Notes
-    -----
-    An interrupt waits for the end of a short epoch. A long one it stops in the middle, and what that has
-    learned is yielded with ``complete=False``.
-    """
-    for order in orders:
-        yield _run_epoch(held, structure, task, order, lengths, rule, noise, work, interrupt)
-        if interrupt.count:
-            raise KeyboardInterrupt
