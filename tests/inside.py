@@ -172,12 +172,8 @@ def before_each_line(patch, act):
 
 def before_each_pass(run, act):
     """Let ``act(record)`` precede what a run of L1CRF does after each pass."""
-    solve = run._solve
-
-    def solving(warm, on_pass, interrupt):
-        return solve(warm, lambda record, tables: act(record) or on_pass(record, tables), interrupt)
-
-    run._solve = solving
+    after = run.after_pass
+    run.after_pass = lambda record, matrices: act(record) or after(record, matrices)
 
 
 def kept_by_a_worker():

@@ -27,6 +27,7 @@ from .choose_transitions import shown_conditioned, shown_label_pairs
 from .learning_rate import choose_rate
 from .objective import CRFObjective
 from .options import ObjectiveOptions
+from .solve import Progress
 from .view import View
 
 
@@ -267,7 +268,8 @@ class CRFShard:
         o.c1, o.c2 = d.c1 * share, d.c2 * share
         seed = np.random.SeedSequence([d.seed, self.number, d.number]).generate_state(1)[0]
         options = d.options._replace(sgd_iter=1, eta0=d.rate)
-        weights = o.stochastic_passes(options, seed=int(seed), weights=d.weights.dense()[self.at])
+        weights = d.weights.dense()[self.at]
+        weights = o.stochastic_passes(options, Progress(o), seed=int(seed), weights=weights)
         o.c1 = o.c2 = 0.0
         occurrences = np.full(o.size, float(o.n_tokens))
         occurrences[: o.n_pairs] = o.occurrences[o.pair_feature]

@@ -153,11 +153,11 @@ class ShardedObjective:
         (sent, received), self.noted = self.noted, (self.crew.sent, self.crew.received)
         return {"bytes_sent": self.crew.sent - sent, "bytes_received": self.crew.received - received}
 
-    def stochastic_passes(self, options, *, seed=0, weights=None, callback=None, keeper=None, interrupt=None):
+    def stochastic_passes(self, options, progress, *, seed=0, weights=None):
         """Stage one over shards; the arguments are those of :func:`.sgd.stochastic_passes`."""
         weights, n_done = np.zeros(self.size) if weights is None else weights, 0
-        if keeper is not None and keeper.found is not None:
-            weights, n_done = keeper.found[1]["weights"], keeper.found[0]["n_done"]
+        if progress.found is not None:
+            weights, n_done = progress.found[1]["weights"], progress.found[0]["n_done"]
         occurrences = np.full(self.size, float(self.n_tokens))
         of_features = self.crew.total("occurrences", add_entries).dense()
         occurrences[: self.n_pairs] = of_features[self.pair_feature]
@@ -173,11 +173,9 @@ class ShardedObjective:
             if k == options.sgd_iter - 1:
                 penalty = rate * self.c1 * self.unseen
                 weights = np.sign(weights) * np.maximum(np.abs(weights) - penalty, 0.0)
-            stopped = callback is not None and callback(weights)
-            if stopped or (interrupt is not None and interrupt.count > 0):
+            if progress.add(weights):
                 break
-            if keeper is not None:
-                keeper.offer({"n_done": k + 1}, {"weights": weights})
+            progress.offer({"n_done": k + 1}, {"weights": weights})
         return weights
 
     def close(self):
@@ -222,7 +220,7 @@ class ShardedRun(CRFRun):
     def objective(self, c1):
         """The objective."""
         options = self.objective_options(c1)
-        return ShardedObjective(self.crew, options, len(self.labels), *self.rows(), self.alive)
+        return ShardedObjective(self.crew, options, len(self.labels), *self.n_rows, self.alive)
 
     def _open_checkpoint(self, warm):
         e = self.estimator
