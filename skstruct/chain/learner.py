@@ -33,11 +33,12 @@ from ..training.held_out import NAMES, HeldOut
 from ..training.learner import OnlineLearner
 from ..training.parameters import OrderParameters, TaggerParameters
 from ..training.run import Run, new_key
-from .bigram import lists_rows
+from . import epoch as structure
+from .bigram import lists_rows, new_work
 from .constraints import check_known, constraint_arrays, constraints_of
 from .costs import balanced_costs, class_costs
 from .held_out import EncodedPart
-from .model import STRUCTURES, ChainModel, make_task
+from .model import ChainModel, make_task
 from .state import continued_state, final_model, fresh_state, order_of
 from .tagger import SequenceTagger
 
@@ -221,11 +222,10 @@ class WeightRows(NamedTuple):
 class ChainRun(Run):
     """A training run of a chain tagger."""
 
-    model_class = ChainModel
+    structure, model_class = structure, ChainModel
 
     def __init__(self, estimator, state, task, encoder, labels, constraints, held_out):
         super().__init__(estimator, state, task, held_out)
-        self.structure = STRUCTURES[order_of(state.model)]
         self.encoder = encoder
         self.labels = labels
         self.constraints = constraints
@@ -240,8 +240,9 @@ class ChainRun(Run):
 
     def scratch(self):
         """See ``training.run.Run``."""
-        listed = lists_rows(self.state.model, self.state.rule, self.estimator._noise(self.state.key))
-        return self.structure.new_work(self.task, len(self.labels), listed=listed)
+        model = self.state.model
+        listed = lists_rows(model, self.state.rule, self.estimator._noise(self.state.key))
+        return new_work(self.task, len(self.labels), order_of(model), listed=listed)
 
     def held_out_part(self, X, y):
         """See ``training.run.Run``."""

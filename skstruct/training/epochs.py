@@ -2,8 +2,8 @@
 
 A *structure* is a module that exports the kernel ``epoch(task, order, begin, end, model, rule, noise,
 work)`` and ``STORES``, the names of the model's weight stores. The model is a ``NamedTuple`` with these
-stores and a ``clock``. Training updates the arrays of the model in place, and replaces the model only when
-something in it has to grow.
+stores, or ``()`` in the place of one, and a ``clock``. Training updates the arrays of the model in place, and
+replaces the model only when something in it has to grow.
 
 A structure that meets features only while it searches exports ``TABLES`` instead, the names of the model's
 feature tables (``core.feature_table``). Its model may have ``wanted``, the features that each of them lacked
@@ -46,7 +46,7 @@ def epoch_order(key, epoch, n, shuffle=True):
 
 def stores_of(structure, model):
     """The stores of a model, by the field where they, or their tables, are."""
-    stores = {name: getattr(model, name) for name in getattr(structure, "STORES", ())}
+    stores = {name: getattr(model, name) for name in getattr(structure, "STORES", ()) if getattr(model, name)}
     stores.update((name, getattr(model, name).weights) for name in getattr(structure, "TABLES", ()))
     return stores
 
@@ -59,8 +59,10 @@ def with_store(model, name, store):
 
 def snapshot(structure, model):
     """A copy of the model that shares no mutable array."""
-    copies = {name: copy_store(getattr(model, name)) for name in getattr(structure, "STORES", ())}
-    copies.update((name, copy_table(getattr(model, name))) for name in getattr(structure, "TABLES", ()))
+    copies = {}
+    for name in stores_of(structure, model):
+        part = getattr(model, name)
+        copies[name] = copy_table(part) if isinstance(part, FeatureTable) else copy_store(part)
     return model._replace(clock=Clock(*(part.copy() for part in model.clock)), **copies)
 
 
