@@ -50,6 +50,7 @@ class CRFRun:
         self.constraints = constraints
         self.cost = cost
         self.before = before
+        self.facts = {}  # what tells its corpus from others, where the task does not
         self.n_rows = encoder.n_node_rows, encoder.n_edge_rows  # of features, of transition features
 
     def member(self, estimator, seed, drawn):
@@ -174,6 +175,7 @@ class CRFRun:
             "class": type(e).__name__,
             "parameters": simple_parameters(e),
             "bigram": self.encoder.has_bigram,
+            **self.facts,
         }
         if self.held_out is not None:
             facts.update(held_out_facts(self.held_out, e.scoring))

@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..chain.merging import vocabulary_of
 from ..cluster.loading import load_shard, naming
 from ..cluster.tree import Entries
-from ..cluster.vocabulary import Vocabulary
-from ..features.encoded import count_rows as count_features
 from ..training.checkpoint import arrays_of
 from ..training.fingerprints import fingerprint
 from .choose_pairs import (
@@ -112,10 +111,7 @@ class CRFShard:
     # -- steps -------------------------------------------------------------------------------------
     def vocabulary(self, _, min_count):
         """What the shard holds: a Vocabulary."""
-        counts = count_features(self.encoder, self.task) if min_count > 1 else None
-        gold = self.task.gold
-        label_counts = np.bincount(gold[gold >= 0], minlength=len(self.labels))
-        return Vocabulary(self.encoder, self.labels, counts, label_counts)
+        return vocabulary_of(self, min_count)
 
     def renumber(self, plan, whole):
         """Learn what the labels and rows are in all shards; returns a digest of the examples."""

@@ -17,16 +17,11 @@ from contextlib import contextmanager
 import numpy as np
 from sklearn.base import clone
 
-from ..chain.constraints import constraint_arrays
-from ..chain.costs import balanced_costs, class_costs
+from ..chain.merging import merged
 from ..chain.model import make_task
 from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads
 from ..cluster.tree import add_arrays, add_entries
-from ..cluster.vocabulary import merged_labels
-from ..features.merging import merge_encoders
-from ..training.checkpoint import Checkpoint, arrays_of
-from ..training.fingerprints import fingerprint, simple_parameters
 from .choose_pairs import screened
 from .choose_transitions import allowed_conditioned, allowed_label_pairs, label_pairs
 from .quasi_newton import dot
@@ -199,42 +194,19 @@ class ShardedRun(CRFRun):
         )
         crew.make(CRFShard, [Job(s, load, undecided, 0) for s, load in enumerate(loads)])
         met = crew.ask("vocabulary", shared=estimator.min_count)
-        labels, ids = merged_labels(met)
-        encoder, rows = merge_encoders([v.encoder for v in met], [v.counts for v in met], estimator.min_count)
-        constraints = constraint_arrays(estimator.constraints, labels)
-        if estimator.class_weight == "balanced":
-            total = np.zeros(len(labels), np.int64)
-            for vocabulary, new in zip(met, ids):
-                total[new[:-1]] += vocabulary.label_counts
-            cost = balanced_costs(total, 0.0)
-        else:
-            cost = class_costs(estimator.class_weight, np.zeros(0, np.int32), labels, 0.0)
+        encoder, labels, constraints, cost, ids, rows = merged(met, estimator, 0.0)
         empty = make_task(encoder, [], np.zeros(1, np.int64))
         self.alive = empty.node_alive, empty.edge_alive
         super().__init__(estimator, None, encoder, labels, constraints, cost)
         scale = float(getattr(encoder, "scale", 1.0))
         facts = CorpusFacts(len(labels), encoder.n_node_rows, constraints, cost, encoder.has_bigram, scale)
         plans = [Renumbering(*told) for told in zip(ids, rows)]
-        self.digests = crew.step("renumber", plans, facts)
+        self.facts = {"shards": crew.step("renumber", plans, facts)}
 
     def objective(self, c1):
         """The objective."""
         options = self.objective_options(c1)
         return ShardedObjective(self.crew, options, len(self.labels), *self.n_rows, self.alive)
-
-    def _open_checkpoint(self, warm):
-        e = self.estimator
-        facts = {
-            "class": type(e).__name__,
-            "parameters": simple_parameters(e),
-            "bigram": self.encoder.has_bigram,
-            "shards": self.digests,
-        }
-        return Checkpoint(
-            e.checkpoint,
-            type(e).__name__,
-            fingerprint(facts, arrays_of((self.constraints, self.cost), "fit")),
-        )
 
 
 @contextmanager
