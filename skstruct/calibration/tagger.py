@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
@@ -32,6 +30,7 @@ from ..data.inputs import Sequences, as_tokens, check_X_y, lengths_of, renumbere
 from ..data.types import Corpus, History
 from ..mixing.meta import MetaLearner
 from ..saving.registry import savable
+from ..training.chunks import threads
 from ..training.held_out import NAMES, both_or_neither
 from ..training.parameters import RunParameters, documented, parameter
 from .temperature import fit_temperature, held_out, in_units_of
@@ -248,12 +247,8 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
             with renumbered(test):
                 return held_out(model, take(X, test), take(y, test), each[test], test)
 
-        threads = min(effective_n_jobs(self.n_jobs), len(folds))
-        if threads == 1:
-            parts = list(map(part, range(len(folds))))
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                parts = list(pool.map(part, range(len(folds))))
+        with threads(self.n_jobs, len(folds)) as map_all:
+            parts = list(map_all(part, range(len(folds))))
         temperature = fit_temperature(parts, self.n_jobs)
         found = {"estimator_": fitted, "temperature_": temperature, "classes_": fitted.classes_}
         events.end_fit(found)

@@ -42,8 +42,8 @@ from ..metrics.words import word_spans
 from ..saving.registry import Savable, savable
 from ..training.parameters import Parameters, documented, parameter
 from .perceptron import StructuredPerceptron
-from .tagger_training import TaggerTraining
-from .word_probabilities import RankedWords, WordProbabilities, tagger_has
+from .tagger_training import TaggerTraining, tagger_has
+from .word_probabilities import RankedWords, WordProbabilities
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -82,7 +82,7 @@ class Segmenter(
     `skstruct.data.schemes.labels_to_words`.
 
     Every ``fit`` begins with a clone of ``tagger``, so that its ``warm_start`` has no effect;
-    ``partial_fit`` continues.
+    ``partial_fit`` continues: all words with tags or all without, over all calls.
 
     References
     ----------
@@ -173,30 +173,6 @@ class Segmenter(
         """
         return self._fit_tagger(X, y, sample_weight, X_val, y_val)
 
-    @available_if(tagger_has("partial_fit"))
-    def partial_fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
-        """Go on learning from more texts, with the tagger's ``partial_fit``.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in :meth:`fit`; all with tags or all without, over all calls.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        tagger = self.tagger_ if hasattr(self, "tagger_") else self._new_tagger()
-        data, fitted = self._training_data("partial_fit", X, y, sample_weight)
-        if fitted["tagged_"] != getattr(self, "tagged_", fitted["tagged_"]):
-            raise ValueError(
-                "y: expected words as in earlier calls, got (word, tag) pairs"
-                if fitted["tagged_"]
-                else "y: expected (word, tag) pairs as in earlier calls, got words"
-            )
-        return self._train(tagger, tagger.partial_fit, data, fitted)
-
     def _new_tagger(self):
         if self.tagger is None:
             return StructuredPerceptron(features="char", constraints=None)
@@ -216,7 +192,14 @@ class Segmenter(
             "positions": keep,
             **self._routed(method, None if weight is None else weight[keep]),
         }
-        return data, {"tagged_": tags is not None}
+        tagged = tags is not None
+        if method == "partial_fit" and tagged != getattr(self, "tagged_", tagged):
+            raise ValueError(
+                "y: expected words as in earlier calls, got (word, tag) pairs"
+                if tagged
+                else "y: expected (word, tag) pairs as in earlier calls, got words"
+            )
+        return data, {"tagged_": tagged}
 
     def _labelled(self, pieces, words, tags, keep):
         """Characters and their labels of some of the texts, as a tagger learns them."""
@@ -326,12 +309,6 @@ class Segmenter(
             return {}
         allowed = label_options(pieces, np.asarray(self.tagger_.classes_).tolist(), self.scheme, marks)
         return {} if allowed is None else {"allowed": allowed}
-
-    @available_if(tagger_has("n_features"))
-    def n_features(self) -> int:
-        """Number of features of the fitted tagger inside."""
-        check_is_fitted(self, "tagger_")
-        return self.tagger_.n_features()
 
     def score(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """F1 of the words; of words with their tags if both the model and ``y`` have tags.

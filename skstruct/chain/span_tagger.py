@@ -16,7 +16,6 @@ from .._sklearn import (
     CallbackSupportMixin,
     HasMethods,
     StrOptions,
-    available_if,
     sample_weights,
     with_callbacks,
 )
@@ -33,7 +32,6 @@ from ..saving.registry import Savable, savable
 from ..training.parameters import Parameters, documented, parameter
 from .span_probabilities import RankedSpans, SpanProbabilities
 from .span_training import SpanTraining
-from .word_probabilities import tagger_has
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -84,7 +82,8 @@ class SpanTagger(
     those of tools that count UTF-16 units are converted by ``skstruct.datasets.from_utf16``.
 
     Every ``fit`` begins with a clone of ``tagger``, so that its ``warm_start`` has no effect;
-    ``partial_fit`` continues. Held-out texts are cut into pieces as training texts are, by their own spans.
+    ``partial_fit`` continues; its first call decides ``pieces_``. Held-out texts are cut into pieces as
+    training texts are, by their own spans.
 
     References
     ----------
@@ -232,24 +231,6 @@ class SpanTagger(
         """
         return self._fit_tagger(X, y, sample_weight, X_val, y_val)
 
-    @available_if(tagger_has("partial_fit"))
-    def partial_fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
-        """Go on learning from more texts, with the tagger's ``partial_fit``.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in :meth:`fit`. The first call decides ``pieces_``.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        tagger = self.tagger_ if hasattr(self, "tagger_") else self._new_tagger()
-        data, fitted = self._training_data("partial_fit", X, y, sample_weight)
-        return self._train(tagger, tagger.partial_fit, data, fitted)
-
     # -- before fitting ----------------------------------------------------------------------------
     def tokens(self, X: Texts) -> list[list[tuple[int, int]]]:
         """Where the tokens of texts are; also of a model that is not fitted.
@@ -340,12 +321,6 @@ class SpanTagger(
         shift = tokens.offset[np.searchsorted(tokens.first, first, side="right") - 1]
         start, end = tokens.start[first] - shift, tokens.end[np.array(last, np.int64)] - shift
         return by_text(list(map(Span._make, zip(start.tolist(), end.tolist(), kinds))), offsets_of(counts))
-
-    @available_if(tagger_has("n_features"))
-    def n_features(self) -> int:
-        """Number of features of the fitted tagger inside."""
-        check_is_fitted(self, "tagger_")
-        return self.tagger_.n_features()
 
     def score(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """F1 of the spans, which are right if start, end and label are.

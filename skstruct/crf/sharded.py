@@ -21,12 +21,13 @@ from ..chain.merging import merged
 from ..chain.model import make_task
 from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads
-from ..cluster.tree import add_arrays, add_entries
+from ..cluster.tree import add_arrays
+from ..cluster.weights import Piece, add_pieces
 from .choose_pairs import screened
 from .choose_transitions import allowed_conditioned, allowed_label_pairs, label_pairs
 from .quasi_newton import dot
 from .run import CRFRun
-from .shard import CorpusFacts, CRFShard, Descent, Entries, Renumbering, WeightLayout
+from .shard import CorpusFacts, CRFShard, Descent, Renumbering, WeightLayout
 
 
 def _united(parts):
@@ -80,13 +81,14 @@ class ShardedObjective:
     def _choose_weights(self, options):
         """Lay out the vector of weights; see :mod:`.choose_pairs`."""
         L, crew = self.n_labels, self.crew
-        counts = crew.total("row_counts", add_entries).dense()
+        counts = crew.total("row_counts", add_pieces).vector(self.n_rows + 1)
         signed, total = counts[0] > 0.0, counts[1:]
         if self.alive[0].shape[0]:
             total[self.alive[0] == 0] = 0.0
         kept = total > options.c1
         rows = np.flatnonzero(kept)
-        counts = crew.total("pair_counts", add_entries, shared=kept).dense().reshape(-1, L + 1)
+        counts = crew.total("pair_counts", add_pieces, shared=kept)
+        counts = counts.vector(rows.shape[0] * (L + 1)).reshape(-1, L + 1)
         pairs, _ = screened(rows, total[rows], counts[:, 0], counts[:, 1:].ravel(), signed, options)
         self.row, self.first, self.pair_feature, self.pair_label, self.pair_row = pairs
         self.n_features, self.n_pairs = self.row.shape[0], self.pair_row.shape[0]
@@ -128,8 +130,8 @@ class ShardedObjective:
 
     def gradient_of_pairs(self, weights):
         """See :meth:`.CRFObjective.gradient_of_pairs`."""
-        gradient = self.crew.total("pairs_gradient", add_entries, shared=self.kept).dense()
-        return gradient + 2.0 * self.c2 * weights
+        gradient = self.crew.total("pairs_gradient", add_pieces, shared=self.kept)
+        return gradient.vector(self.n_pairs) + 2.0 * self.c2 * weights
 
     def value_at_zero(self):
         """The objective if all weights are zero."""
@@ -154,17 +156,17 @@ class ShardedObjective:
         if progress.found is not None:
             weights, n_done = progress.found[1]["weights"], progress.found[0]["n_done"]
         occurrences = np.full(self.size, float(self.n_tokens))
-        of_features = self.crew.total("occurrences", add_entries).dense()
+        of_features = self.crew.total("occurrences", add_pieces).vector(self.n_features)
         occurrences[: self.n_pairs] = of_features[self.pair_feature]
         everywhere, eta0 = np.arange(self.size), options.eta0
         if eta0 == "auto":
             eta0 = self.crew.total("rate", add_arrays)[0] / max(self.n_sequences, 1)
         for k in range(n_done, options.sgd_iter):
-            mixed = Entries.of(self.size, everywhere, weights)
+            mixed = Piece.of(everywhere, weights, self.size)
             rate = eta0 * options.decay**k
             descent = Descent(options, k, rate, seed, self.c1, self.c2, self.n_sequences, mixed)
-            total = self.crew.total("descend", add_entries, shared=descent)
-            weights = total.dense() / np.maximum(occurrences, 1.0)
+            total = self.crew.total("descend", add_pieces, shared=descent)
+            weights = total.vector(self.size) / np.maximum(occurrences, 1.0)
             if k == options.sgd_iter - 1:
                 penalty = rate * self.c1 * self.unseen
                 weights = np.sign(weights) * np.maximum(np.abs(weights) - penalty, 0.0)
