@@ -19,7 +19,6 @@ from .._sklearn import (
     BaseEstimator,
     CallbackSupportMixin,
     HasMethods,
-    StrOptions,
     available_if,
     sample_weights,
     with_callbacks,
@@ -27,7 +26,6 @@ from .._sklearn import (
 from ..data.inputs import WORDS, Inputs, Sequences, renumbered, take
 from ..data.schemes import words_to_labels
 from ..data.segmented import (
-    WORD_SCHEMES,
     as_dictionary,
     as_pieces,
     as_words,
@@ -106,22 +104,15 @@ class Segmenter(
     accepts_dictionary = True
     """``predict`` takes ``dictionary``."""
 
-    tagger: Any = field(
-        default=None,
-        metadata=parameter(
-            "estimator or None",
-            [HasMethods(["fit", "predict"]), None],
-            """Learns and predicts labels of characters; None means ``StructuredPerceptron(features="char",
-            constraints=None)``.""",
-        ),
+    tagger: Any = parameter(
+        None,
+        """Learns and predicts labels of characters; None means ``StructuredPerceptron(features="char",
+        constraints=None)``.""",
+        "estimator or None",
+        [HasMethods(["fit", "predict"]), None],
     )
-    scheme: Literal["BMES", "BI", "B2B3MES"] = field(
-        default="BMES",
-        metadata=parameter(
-            '{"BMES", "BI", "B2B3MES"}',
-            [StrOptions(set(WORD_SCHEMES))],
-            "How words are written as labels; see `skstruct.data.schemes`.",
-        ),
+    scheme: Literal["BMES", "BI", "B2B3MES"] = parameter(
+        "BMES", "How words are written as labels; see `skstruct.data.schemes`."
     )
 
     tagger_: Any = field(init=False)
