@@ -125,15 +125,20 @@ def sum_grid(grid_row, grid_lo, grid_width, left, first_anchor, n_anchors, T, we
     """
     for g in range(grid_row.shape[0]):
         width, lo = np.int64(grid_width[g]), np.int64(grid_lo[g]) - left
+        size = np.uint64(width * L)
         for a in range(n_anchors):
             row, t = np.int64(grid_row[g, first_anchor + a]), lo + a
-            stop = width if t + width <= T else T - t
-            skip = -t if t < 0 else 0
-            if row >= 0 and skip < stop:
-                # Unsigned: numba then omits the check for negative indices, and the loop vectorises.
-                place, start = np.uint64((row + skip) * L), np.uint64((t + skip) * L)
-                for j in range(np.uint64((stop - skip) * L)):
+            if row < 0:
+                continue
+            # Unsigned: numba then omits the check for negative indices, and the loops vectorise.
+            if t >= 0 and t + width <= T:
+                place, start = np.uint64(row * L), np.uint64(t * L)
+                for j in range(size):
                     out[start + j] += weight[place + j]
+            else:
+                for j in range(L * width):
+                    if 0 <= t * L + j < T * L:
+                        out[t * L + j] += weight[row * L + j]
 
 
 @spliced
