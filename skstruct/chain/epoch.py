@@ -107,9 +107,12 @@ def _epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
             if len(margin) > 0:
                 if wrong:
                     loss = 0.0 if rule.hamming else 1.0
-                    loss += decode_wrong(
-                        emission, transition, stride, trigrams, start, stop, gold, score, labels[1], T, L
-                    ) - right
+                    loss += (
+                        decode_wrong(
+                            emission, transition, stride, trigrams, start, stop, gold, score, labels[1], T, L
+                        )
+                        - right
+                    )
             if not wrong:
                 decode(
                     emission, transition, stride, trigrams, start, stop, gold[: T * (1 - last)], score[0],
