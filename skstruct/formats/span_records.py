@@ -98,6 +98,17 @@ class Reading:
         return self.label_names[label]
 
 
+class TextsAlone(Reading):
+    """The same where annotations do not matter: labels may be numbers, and several people's."""
+
+    def choose(self, place, names):
+        """Nobody."""
+
+    def label(self, label, place):
+        """Any label as it is."""
+        return label
+
+
 def check(value, kind, place, expected):
     """The value, if it is of a kind."""
     if not isinstance(value, kind):
@@ -182,7 +193,7 @@ def from_object(record, place, reading):
     spans = None
     if chosen is not None or not users:
         spans = [
-            _annotation(row, f"{place}, span {k}", reading)
+            _annotation(row, k, place, reading)
             for k, row in enumerate(rows)
             if chosen is None or (isinstance(row, Mapping) and str(row.get("user")) == chosen)
         ]
@@ -205,23 +216,24 @@ def _rows(value, place):
     return [dict(zip(value, row)) for row in zip(*value.values())]
 
 
-def _annotation(row, place, reading):
-    expected = "[start, end, label] or an object with the keys start (or start_offset), end and label"
+def _annotation(row, k, place, reading):
+    """The annotation number k of a record."""
     text = None
-    if isinstance(row, list | tuple) and len(row) == 3:
-        start, end, label = row
-    elif isinstance(row, Mapping):
-        names = ("start", "end") if "start" in row else ("start_offset", "end_offset")
-        missing = [name for name in (*names, "label") if name not in row]
-        if missing:
-            raise ValueError(f"{place}: expected {expected}, found keys {_listed(row)}")
-        start, end, label, text = *(row[name] for name in names), row["label"], row.get("text")
-        if row.get("answer") in _OPEN:
-            label = None
-    else:
-        raise ValueError(f"{place}: expected {expected}, got {describe(row)}")
-    text = text if isinstance(text, str) else None
-    return Annotation(((start, end),), reading.label(label, place), text)
+    try:
+        if isinstance(row, Mapping):
+            first, last = ("start", "end") if "start" in row else ("start_offset", "end_offset")
+            start, end, label, text = row[first], row[last], row["label"], row.get("text")
+            if row.get("answer") in _OPEN:
+                label = None
+        else:
+            start, end, label = check(row, (list, tuple), "", "")
+    except (KeyError, ValueError):
+        expected = "[start, end, label] or an object with the keys start (or start_offset), end and label"
+        found = f"found keys {_listed(row)}" if isinstance(row, Mapping) else f"got {describe(row)}"
+        raise ValueError(f"{place}, span {k}: expected {expected}, {found}") from None
+    if not isinstance(label, str):
+        label = reading.label(label, f"{place}, span {k}")
+    return Annotation(((start, end),), label, text if isinstance(text, str) else None)
 
 
 def from_prodigy(record, place, reading):
