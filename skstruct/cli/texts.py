@@ -104,7 +104,7 @@ def tag(model, arguments):
     if wanted == "brat" and arguments.output in (None, "-"):
         arguments.usage_error("--write brat needs --output, a folder")
     with Source(arguments.file, arguments.encoding) as source:
-        found = _labelled(model, _texts(source, arguments), arguments)
+        found = _labelled(model, read_texts(source, arguments), arguments)
         if wanted not in _STREAMED:
             found = [[sum(parts, []) for parts in zip(*found)]] if (found := list(found)) else [[[]] * 4]
         if wanted == "brat":
@@ -118,7 +118,7 @@ def tag(model, arguments):
     return 0
 
 
-def _texts(source, arguments):
+def read_texts(source, arguments):
     """Yield (place, text, metadata)."""
     name = Path(source.name).stem
     if arguments.lines:

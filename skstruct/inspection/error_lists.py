@@ -197,6 +197,11 @@ def errors(
     1 errors in 5 tokens; with unseen words 0 errors, 0 tokens
          1  N -> V   the [barks] sleeps
     """
+    return errors_of(model, X, y, model.predict(X), vocabulary=vocabulary, scheme=scheme)
+
+
+def errors_of(model, X, y, predicted, *, vocabulary=None, scheme=None):
+    """The :class:`Errors` of predictions that were made before; see :func:`errors`."""
     inner, _ = innermost(model)
     task = inner.inputs.task if hasattr(inner, "inputs") else None
     known = _checked(vocabulary)
@@ -204,7 +209,6 @@ def errors(
         inner, _ = innermost(inner.tagger_)
     if vocabulary is None and hasattr(inner, "_model"):
         known = inner._model.words_of_training()
-    predicted = model.predict(X)
     if task is not None and (task == WORDS or any(isinstance(each, str) for each in X)):
         _, X = innermost(model, X)  # what becomes of texts in a pipeline
     if scheme is None and task == LABELS and scheme_of(inner) == "IO":  # others can be seen

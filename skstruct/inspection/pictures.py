@@ -13,7 +13,7 @@ from ..data.segmented import as_pieces, as_words
 from ..data.types import Corpus
 from ..metrics.trees import split_heads
 from .arcs import arcs
-from .html import SHORT, Html, attribute, box, colour, escaped, note
+from .html import SHORT, Html, attribute, box, escaped, label_style, note
 from .of_spans import as_characters
 
 
@@ -52,15 +52,18 @@ def render(X: Any, y: Corpus, y_pred: Corpus | None = None, *, scheme: str | Non
     (2, 2)
     """
     kind = kind_of(X, y)
-    if kind == WORDS:
-        parts = _texts(X, y, y_pred)
-    elif kind == SPANS:
-        parts = _sequences(*as_characters(X, y, y_pred))
-    elif kind == TREES:
+    if kind == TREES:
         parts = _trees(X, y, y_pred)
     else:
-        parts = _sequences(X, y, y_pred, scheme)
+        parts = (lines(*each) for each in marked(kind, X, y, y_pred, scheme))
     return Html(box("".join(f'<div class="part">{part}</div>' for part in parts)))
+
+
+def marked(kind, X, y, y_pred=None, scheme=None):
+    """For each sequence tokens, marks of gold, and of predictions or None; ``kind`` is not that of trees."""
+    if kind == WORDS:
+        return _texts(X, y, y_pred)
+    return _sequences(*(as_characters(X, y, y_pred) if kind == SPANS else (X, y, y_pred, scheme)))
 
 
 def _sequences(X, y, y_pred, scheme=None):
@@ -68,7 +71,7 @@ def _sequences(X, y, y_pred, scheme=None):
     segments_of = segment_reader((label for labels in (*y, *(y_pred or ())) for label in labels), scheme)
     gold = [marks_of(labels, segments_of) for labels in y]
     found = [None] * len(y) if y_pred is None else [marks_of(labels, segments_of) for labels in y_pred]
-    return map(_both, X, gold, found)
+    return zip(X, gold, found)
 
 
 def checked(X, y, y_pred):
@@ -81,7 +84,7 @@ def checked(X, y, y_pred):
     return X, y, y_pred
 
 
-def _both(tokens, gold, found):
+def lines(tokens, gold, found):
     """Gold alone, or with predictions that differ below it."""
     if found is None or found == gold:
         return line(tokens, gold)
@@ -96,7 +99,7 @@ def _texts(X, y, y_pred):
     gold = [_word_marks(*both) for both in zip(*_words(pieces, y))]
     found = None if y_pred is None else [_word_marks(*both) for both in zip(*_words(pieces, y_pred))]
     for i, parts in enumerate(pieces):
-        yield _both(list("".join(parts)), gold[i], found and found[i])
+        yield list("".join(parts)), gold[i], found and found[i]
 
 
 def _words(pieces, y):
@@ -260,6 +263,5 @@ def _marked(content, mark):
         below = f"{below} ✗" if below else "✗"
     if below:
         below = f'<span class="below">{below}</span>'
-    hue, kind = colour(mark.text)
-    style = f"background:hsla({hue},75%,50%,.25);border-bottom:3px {kind} hsl({hue},60%,50%)"
+    style = label_style(mark.text)
     return f'<span class="mark{" wrong" * mark.wrong}" style="{style}">{content}{below}</span>'

@@ -9,6 +9,7 @@ from model_cases import bags, dicts
 
 import skstruct
 from skstruct import Span, inspection
+from skstruct.cli.serve import BadRequest, predicted
 from skstruct.datasets import read_spans
 from skstruct.interchange import load_crfsuite
 
@@ -84,3 +85,38 @@ def convert(cell):
         return
     cell.command("convert", to=cell.folder / "again.skstruct", model=tool)
     assert skstruct.load(cell.folder / "again.skstruct").predict(cell.X) == cell.model.predict(cell.X)
+
+
+@verb
+def report_page(cell):
+    target = cell.folder / "page.html"
+    out = cell.command("report", cell.corpus(), *cell.reading(), "-o", target)
+    assert out == f"{inspection.report(cell.model, cell.X, cell.y)}\n"
+    assert "Largest weights" in target.read_text(encoding="utf-8")
+
+
+@verb
+def select_lines(cell):
+    """Whole sentences of the file, the longest first."""
+    options = "--strategy", "longest", "-k", "2", "--diversity", "0"
+    out = cell.command("select", cell.corpus(), *cell.reading(), *options)
+    chosen = inspection.select(cell.model, cell.X, 2, strategy="longest", diversity=0.0)
+    if cell.kind == "spans":
+        assert [json.loads(line)["text"] for line in out.splitlines()] == [cell.X[i] for i in chosen]
+    elif cell.kind == "words":
+        assert ["".join(line.split()) for line in out.splitlines()] == [cell.X[i] for i in chosen]
+    else:
+        sizes = [len(part.splitlines()) for part in out.rstrip("\n").split("\n\n")]
+        assert sizes == [len(cell.X[i]) for i in chosen]
+
+
+@verb
+def serve(cell):
+    """What comes in and goes out as JSON; tests/cli/test_serve.py asks over HTTP."""
+    X = [x.toarray() if hasattr(x, "toarray") else x for x in cell.X]
+    body = json.dumps([x.tolist() if isinstance(x, np.ndarray) else x for x in X], default=str).encode()
+    answer = predicted(cell.model, body, "application/json", {})
+    assert json.dumps(answer) == json.dumps(cell.model.predict(cell.X))
+    with pytest.raises(BadRequest) as refused:
+        predicted(cell.model, json.dumps([cell.bad()], default=str).encode(), "application/json", {})
+    assert refused.value.args[0] == 400 and refused.value.args[1]["sequence"] == 0

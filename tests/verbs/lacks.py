@@ -4,6 +4,8 @@ from fnmatch import fnmatch
 
 from model_cases import ALL_CASES
 
+from skstruct.cli.serve import BadRequest
+
 from .cell import Refused
 
 ABSENT = AttributeError, "has no attribute"
@@ -49,6 +51,9 @@ NOT_FOR_TOKENS = {
         (ValueError, "the templates read column 1, but the tokens are plain strings"),
 }  # fmt: skip
 """What does not learn labels of tokens that are str."""
+
+UNLABELLED = f"{PARSERS} {RERANKERS} {OF_WORDS} {MIXED} segmenter-reranker spans-reranker"
+"""What labels no tokens by itself."""
 
 LACKS = {
     "tokens": {OTHERS: ABSENT},
@@ -102,6 +107,18 @@ LACKS = {
         f"{SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS} {MIXED} {OF_WORDS}":
             (Refused, "a chain tagger is needed, got a"),
     },
+    "out_of_fold_marginals": {UNLABELLED: NOT_A_TAGGER},
+    "label_issues": {UNLABELLED: NOT_A_TAGGER},
+    "select": {
+        f"{PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}":
+            (TypeError, "a tagger, a Segmenter or a SpanTagger is needed"),
+        f"{WITHOUT_PROBABILITIES} mixer-segmenter mixer-spans":
+            (TypeError, "a model that knows probabilities"),
+    },
+    "select_by_margin": {f"{RERANKERS} segmenter-reranker spans-reranker mixer-reranker": ABSENT},
+    "report_page": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
+    "select_lines": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
+    "serve": {"*-frames": (BadRequest, "sequence")},
     "transition_weights":
         {f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker spans-reranker {OF_WORDS}": NOT_A_CHAIN},
     "coefficients": {
