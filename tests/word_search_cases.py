@@ -109,10 +109,10 @@ def random_model(templates, beam, generator, update=EARLY, n=40):
 
 def segmented(model, texts, limit=None):
     task = make_task(texts, limit=limit)
-    out, score = np.empty(task.char.shape[0], np.int8), np.empty(len(texts))
+    out, score = np.empty(task.char.shape[0], np.int8), np.empty((len(texts), 1))
     work = new_work(task, model.beam, training=False)
-    segment.predict(task, 0, len(texts), model, PLAIN, QUIET, work, out, score)
-    return [out[a:b].tolist() for a, b in zip(task.token, task.token[1:])], score
+    segment.predict(task, 0, len(texts), model, QUIET, work, None, out, score, np.empty(len(texts), np.int64))
+    return [out[a:b].tolist() for a, b in zip(task.token, task.token[1:])], score[:, 0]
 
 
 def score_of(known, found):

@@ -6,12 +6,10 @@ from math import fsum, inf
 
 import numpy as np
 
-from ..core.store import READ_ONLY
 from ..data.inputs import describe
 from ..data.scheme_rules import are_chunks
 from ..reranker.epoch import ABSENT, new_work
 from ..reranker.lattice import lattices_of, make_task, view_of
-from ..reranker.model import choose
 from ..reranker.parts import feature_names, parts_of
 from .explanations import Explanation, TokenExplanation
 from .feature_lists import tokens_of, weight_rows
@@ -47,7 +45,7 @@ def explain_reranker(reranker, X, labels=None):
 
 def _best(model, nodes, length):
     """(nodes of the best path, its score)."""
-    chosen, scores = choose(model.reranker(), READ_ONLY, make_task([nodes], length, model.words, model.tags))
+    chosen, scores = model.choose(make_task([nodes], length, model.words, model.tags))
     return np.flatnonzero(chosen), float(scores[0])
 
 

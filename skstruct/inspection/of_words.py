@@ -7,7 +7,6 @@ from math import fsum, inf
 import numpy as np
 
 from ..core.codes import FREE, INSIDE, START
-from ..core.noise import QUIET
 from ..data.segmented import as_pieces, as_words
 from ..words.boundaries import decisions_of_words, white_space_limits
 from ..words.model import make_task
@@ -57,7 +56,7 @@ def explain_words(segmenter, X, words=None):
 def _weights(model, characters, limit, path):
     """(decision, weight row, weight) arrays of a segmentation, an entry for each use of a weight."""
     task = make_task([characters], limit)
-    at, row, column = parts_of(model.scorer(model.beam), task, path, QUIET, new_work(task, model.beam))
+    at, row, column = parts_of(model.scorer(model.beam), task, path, new_work(task, model.beam))
     return at, row, weight_rows(model.weights, row)[np.arange(row.shape[0]), column]
 
 

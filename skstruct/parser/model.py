@@ -10,7 +10,7 @@ from ..core.feature_table import TableAverage, final, for_reading
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
 from ..core.pruning import count_weights
-from ..core.store import READ_ONLY, Store, made_sparse, new_clock, remap_columns
+from ..core.store import Store, made_sparse, new_clock, remap_columns
 from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
 from ..features.names import NamedWeights
@@ -202,9 +202,7 @@ class ParserModel(SavableModel):
             heads, labels = np.zeros((2, k, end - begin), np.int32)
             scores = np.empty((k, last - first))
             scratch = new_work(task, scorer, training=False)
-            structure.predict(
-                task, 0, last - first, scorer, READ_ONLY, QUIET, scratch, heads, labels, scores
-            )  # fmt: skip
+            structure.predict(task, 0, last - first, scorer, QUIET, scratch, heads, labels, scores)
             where = task.token.tolist()
             return [self._trees(*arcs, where) for arcs in zip(heads, labels)], scores
 
@@ -319,9 +317,7 @@ def fresh_state(lines, encoder, labels, settings, rule, key):
 def continued_state(before, lines, encoder, old_labels, labels, settings, rule, stream):
     """A copy of an earlier state; under another rule, or in a stream after a fit, with a new average."""
     check_labels(lines, len(labels))
-    state = tables.continued_state(
-        structure, before, rule, stream, wanted=np.zeros(2, np.int64), **settings
-    )  # fmt: skip
+    state = tables.continued_state(structure, before, rule, stream, wanted=np.zeros(2, np.int64), **settings)
     # In a model mapped from a disk `wanted` is read-only too, and the templates are (which nobody writes).
     model = as_writeable_view(state.model)
     if labels.values != old_labels.values:

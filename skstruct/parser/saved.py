@@ -174,6 +174,6 @@ def trained_from_state(node, model, min_count, rule, clock, reader, where):
     """The :class:`ParseModel` of a file."""
     states, arcs = training_tables(
         node, model, PREFIXES, min_count, rule, clock, reader, where, by_weight=False
-    )  # fmt: skip
+    )
     # What is learned from (the update) the next training says.
     return model.scorer()._replace(update=STANDARD, state_features=states, arc_features=arcs, clock=clock)

@@ -26,7 +26,6 @@ from .._sklearn import (
     with_callbacks,
 )
 from ..chain.segmenter import Segmenter
-from ..core.store import READ_ONLY
 from ..data.inputs import Inputs, Sequences, renumbered, take
 from ..data.types import Corpus
 from ..saving.registry import savable
@@ -40,7 +39,6 @@ from ..training.tables import continued_state
 from . import epoch as structure
 from . import saved
 from .lattice import lattices_of, make_task, paths, view_of
-from .model import choose
 from .run import RerankRun, f1_of
 
 if TYPE_CHECKING:
@@ -324,13 +322,12 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         base, model = self.base_, self._model
         view = view_of(base)
         X = view.check_X(X)
-        kernel_model = model.reranker()
 
         def work(bounds):
             part = X[bounds[0] : bounds[1]]
             lattices = lattices_of(view, base, part, self.k)
             task = make_task(lattices, view.lengths(part), model.words, model.tags)
-            out, scores = choose(kernel_model, READ_ONLY, task)
+            out, scores = model.choose(task)
             return [view.decode(base, items) for items in paths(lattices, out)], scores
 
         found = map_chunks(work, X, self.n_jobs)
