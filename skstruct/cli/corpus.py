@@ -226,19 +226,14 @@ def _attributes(source):
 
 def _segmented(source):
     with numbered_lines(source, source.encoding) as (_, lines):
-        yield from _one_a_line(source, lines)
-
-
-def _one_a_line(source, lines):
-    for _, line in lines:
-        ((number, text),) = source.take()
-        words = line.split()
-        yield Sentence(words, None, [(number, text, bool(words))])
+        for _, line in lines:
+            ((number, text),) = source.take()
+            words = line.split()
+            yield Sentence(words, None, [(number, text, bool(words))])
 
 
 def _columns(source, layout, inputs, labels):
-    comment = layout.comment
-    notices = None
+    comment, notices = layout.comment, None
     for rows in iter_columns(source, separator=layout.separator, comment=comment):
         lines = [
             (n, line, bool(line.strip(" \t")) and not (comment and line.startswith(comment)))
@@ -249,14 +244,18 @@ def _columns(source, layout, inputs, labels):
             tokens, label = _choose(len(rows[0]), layout, inputs, labels, f"{source.name}, line {first}")
             notices = Notices(source.name, first, text, rows[0], label[0] if len(label) == 1 else None)
         notices.see(rows)
-        yield Sentence(
-            [row[tokens] for row in rows] if isinstance(tokens, int)
-            else [tuple([row[c] for c in tokens]) for row in rows],
-            _labels(rows, label, source.name, lines) if label else None,
-            lines,
-        )  # fmt: skip
+        yield _sentence(rows, tokens, label, source.name, lines)
     if notices is not None and not source.quiet:
         notices.tell()
+
+
+def _sentence(rows, tokens, label, name, lines):
+    """The `Sentence` of rows of cells; ``tokens``: a place or places, ``label``: places, none if not read."""
+    if isinstance(tokens, int):
+        found = [row[tokens] for row in rows]
+    else:
+        found = [tuple([row[c] for c in tokens]) for row in rows]
+    return Sentence(found, _labels(rows, label, name, lines) if label else None, lines)
 
 
 def _choose(n, layout, inputs, labels, where):
@@ -283,10 +282,10 @@ def _choose(n, layout, inputs, labels, where):
 def _labels(rows, places, name, lines):
     """The labels in some cells of each row: str, or of two cells (head, label)."""
     if len(places) == 1:
-        return [str(row[places[0]]) for row in rows]
+        return [row[places[0]] for row in rows]
     head, label = places
     numbers = [number for number, _, is_token in lines if is_token]
-    heads = [as_head(str(row[head]), name, number) for row, number in zip(rows, numbers)]
+    heads = [as_head(row[head], name, number) for row, number in zip(rows, numbers)]
     check_heads(name, list(zip(numbers, heads)), len(rows))
     return list(zip(heads, [row[label] for row in rows]))
 
@@ -318,12 +317,8 @@ def _conllu(source, layout, inputs, labels):
     fields = (*layout.tokens, *label) if labels else layout.tokens
     for rows in iter_conllu(source, fields=fields):
         lines = [(k, line, line.split("\t")[0].isdecimal()) for k, line in source.take()]
-        yield Sentence(
-            [str(row[places]) for row in rows] if isinstance(places, int)
-            else [tuple(map(str, row[:n])) for row in rows],
-            _labels(rows, range(n, len(fields)), source.name, lines) if labels else None,
-            lines,
-        )  # fmt: skip
+        rows = [tuple(map(str, row)) for row in rows]
+        yield _sentence(rows, places, range(n, len(fields)), source.name, lines)
 
 
 def read(path, arguments, inputs=None, task=LABELS):

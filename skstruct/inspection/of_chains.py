@@ -29,10 +29,8 @@ def explain_chain(tagger, X, labels=None, allowed=None):
     emission, transition = _scores(model, active)
     if allowed is not None:
         emission[~_options(model.labels, allowed[0])] = -inf
-    if model.order == 2:
-        best = best_with_each_label_of_pairs(emission, transition, _trigrams(model), model.constraints)
-    else:
-        best = best_with_each_label(emission, transition, model.constraints)
+    trigrams = _trigrams(model) if model.order == 2 else None
+    best = best_with_each_label(emission, transition, model.constraints, trigrams)
     tokens = []
     for t, y in enumerate(path):
         weights = weight_rows(model.nodes, [row for row, _, _ in active.nodes[t]])
@@ -155,22 +153,26 @@ def _into(model, path, t, features):
 # --------------------------------------------------------------------------------------------------
 # For each token the best labelling that differs there, and what would make it the best of all
 # --------------------------------------------------------------------------------------------------
-def best_with_each_label(emission, transition, constraints):
+def best_with_each_label(emission, transition, constraints, trigrams=None):
     """The best scores of labellings by the label of each token, (T, L).
 
-    With α the best scores of prefixes and β those of suffixes, the best labelling that gives y to t
-    scores ``α[t, y] + β[t, y]``.
+    With α the best scores of prefixes and β those of suffixes, by their two labels, the best labelling that
+    gives y to t scores ``max_p α[t][p, y] + β[t][p, y]``. Without ``trigrams``, (L + 1, L, L) [a, p, y], the
+    label p makes no difference: these axes then have the length 1.
     """
     T, L = emission.shape
     start, _, end = constraints
-    matrix = (lambda t: transition[t]) if transition.shape[0] > 1 else (lambda t: transition[0])
-    best, suffix = np.empty((T, L)), end.copy()
-    best[0] = start + emission[0]
+    weight = np.zeros((2, 1, 1)) if trigrams is None else trigrams
+    into = [weight[1:] if t > 1 else weight[:1] for t in range(T)]
+    matrix = np.broadcast_to(transition, (T, L, L))
+    best, prefix = np.empty((T, L)), [(start + emission[0])[None]]  # [t][p, y]: y at t, p before it
     for t in range(1, T):
-        best[t] = (best[t - 1][:, None] + matrix(t)).max(axis=0) + emission[t]
+        scores = (prefix[-1][:, :, None] + into[t]).max(axis=0) + matrix[t] + emission[t]
+        prefix.append(scores.max(axis=0, keepdims=True) if trigrams is None else scores)
+    suffix = end[None]  # [p, y]: what follows
     for t in range(T - 1, -1, -1):
-        best[t] += suffix
-        suffix = (matrix(t) + (emission[t] + suffix)[None, :]).max(axis=1)
+        best[t] = (prefix[t] + suffix).max(axis=0)
+        suffix = (into[t] + (matrix[t] + (emission[t] + suffix))).max(axis=2)
     return best
 
 
@@ -198,29 +200,6 @@ def runners_up(best, path, score):
     possible = reached > -np.inf
     margins = np.where(possible, score - np.where(possible, reached, 0.0), np.inf)
     return np.where(possible, other, -1).tolist(), margins.tolist()
-
-
-def best_with_each_label_of_pairs(emission, transition, trigrams, constraints):
-    """:func:`best_with_each_label` where prefixes and suffixes are told apart by two labels."""
-    T, L = emission.shape
-    start, _, end = constraints
-    into = [transition[t if transition.shape[0] > 1 else 0] + emission[t] for t in range(T)]
-    first = start + emission[0]
-    best = np.empty((T, L))
-    if T == 1:
-        best[0] = first + end
-        return best
-    prefix = [None, first[:, None] + trigrams[0] + into[1]]  # [t][p, y]: y at t, p before it
-    for t in range(2, T):
-        prefix.append((prefix[-1][:, :, None] + trigrams[1:]).max(axis=0) + into[t])
-    suffix = np.broadcast_to(end, (L, L))  # [p, y]: what follows
-    for t in range(T - 1, 0, -1):
-        whole = prefix[t] + suffix
-        best[t] = whole.max(axis=0)
-        if t == 1:
-            best[0] = whole.max(axis=1)
-        suffix = (trigrams[1:] + (into[t] + suffix)[None]).max(axis=2)
-    return best
 
 
 def smallest_change(best, y, parts, names, labels):

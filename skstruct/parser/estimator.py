@@ -23,6 +23,7 @@ from ..training.held_out import HeldOut
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import new_key
+from ..training.tables import check_unchanged
 from . import saved
 from .atoms import AtomEncoder, check_words, count_parts
 from .lines import attributes_read, check_columns, lines_of, without_labels
@@ -285,22 +286,14 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         if continued:
             # What was trained by a version whose sets read no labels goes on without.
             same = self._model.lines in (lines.states, without_labels(lines.states))
-            self._check_same_features(self._model.lines if same else lines.states)
+            check_unchanged(
+                self,
+                templates=(same, True),
+                labeled=(bool(self.labeled), len(self._model.labels) > 0),
+                projectivize=(self.projectivize == "pseudo", self._model.pseudo),
+                min_count=(int(self.min_count), self._training.model.state_features.min_count),
+            )
         return self._model.templates if continued else lines
-
-    def _check_same_features(self, lines):
-        """Raise if the weights to go on from belong to other features than the parameters say."""
-        for name, given, before in (
-            ("templates", lines, self._model.lines),
-            ("labeled", bool(self.labeled), len(self._model.labels) > 0),
-            ("projectivize", self.projectivize == "pseudo", self._model.pseudo),
-            ("min_count", int(self.min_count), self._training.model.state_features.min_count),
-        ):
-            if given != before:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} differs from that of the fit to go on from; use a new "
-                    f"estimator, or fit without warm_start"
-                )
 
     def n_features(self) -> int:
         """Number of features of the fitted model: of states, with a weight for each action, and of arcs."""

@@ -8,8 +8,6 @@ moves its dependent one step up, to its head's head, until none is left. It is t
 pseudo-projective method (Nivre and Nilsson 2005), without marking lifted arcs in the labels.
 """
 
-from heapq import heapify, heappop, heappush
-
 import numpy as np
 
 from ..data.inputs import PlaceError, describe, flatten, place
@@ -202,44 +200,18 @@ def lift(heads):
     >>> lift([0, 4, 1, 1])
     [0, 1, 1, 1]
     """
-    # A lift takes descendants from the old head alone. So arcs that are not projective stay so until they are
-    # lifted, and of the others only those of the old head, and the new arc, have to be looked at again.
     heads = list(heads)
-    first, last = _preorder(heads)
-    children = [[] for _ in range(len(heads) + 1)]
-    waiting = []  # (length, dependent, head) of arcs that are not projective; those lifted since are stale
-    for d, h in enumerate(heads, 1):
-        children[h].append(d)
-        between = first[min(d, h) + 1 : max(d, h)]
-        if h > 0 and between.size and (between.min() < first[h] or between.max() > last[h]):
-            waiting.append((abs(h - d), d, h))
-    heapify(waiting)
-    while waiting:
-        _, d, h = heappop(waiting)
-        if heads[d - 1] != h:
-            continue
-        g = heads[d - 1] = heads[h - 1]
-        children[h].remove(d)
-        children[g].append(d)
-        looked_at = [(h, children[h])]
-        if heads[g - 1] > 0:  # below the root everything descends from it
-            looked_at.append((g, [d]))
-        for head, dependents in looked_at:
-            below = _descendants(head, children) if dependents else ()
-            for x in dependents:
-                if not all(k in below for k in range(min(x, head) + 1, max(x, head))):
-                    heappush(waiting, (abs(x - head), x, head))
-    return heads
-
-
-def _descendants(head, children):
-    """The words that descend from a head."""
-    found, pending = set(), [head]
-    while pending:
-        new = children[pending.pop()]
-        found.update(new)
-        pending += new
-    return found
+    while True:
+        first, last = _preorder(heads)
+        crossing = []  # (length, dependent) of arcs that are not projective
+        for d, h in enumerate(heads, 1):
+            between = first[min(d, h) + 1 : max(d, h)]
+            if h > 0 and between.size and (between.min() < first[h] or between.max() > last[h]):
+                crossing.append((abs(h - d), d))
+        if not crossing:
+            return heads
+        _, d = min(crossing)
+        heads[d - 1] = heads[heads[d - 1] - 1]
 
 
 def encode_trees(heads, token, lifting):

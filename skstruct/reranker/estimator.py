@@ -35,7 +35,7 @@ from ..training.held_out import HeldOut, of_held_out
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import TrainingState, new_key
-from ..training.tables import continued_state
+from ..training.tables import check_unchanged, continued_state
 from . import epoch as structure
 from . import saved
 from .lattice import lattices_of, make_task, paths, view_of
@@ -212,11 +212,8 @@ class KBestReranker(OnlineLearner, BaseEstimator):
             raise ValueError(
                 f"cv={self.cv} folds need at least as many sequences that are not empty, got {used.shape[0]}"
             )
-        if continued and self.min_count != self._training.model.features.min_count:
-            raise ValueError(
-                f"min_count={self.min_count} differs from that of the training so far, "
-                f"{self._training.model.features.min_count}; a fit that continues cannot change it"
-            )
+        if continued:
+            check_unchanged(self, min_count=(int(self.min_count), self._training.model.features.min_count))
         key = self._training.key if continued else new_key(self.random_state)
         X, y = take(X, used), take(y, used)
         weight = None if weight is None else weight[used]

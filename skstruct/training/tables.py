@@ -63,6 +63,16 @@ class TableModel(SavableModel):
         return for_reading(self.weights, self.table, self.entries)
 
 
+def check_unchanged(estimator, **parameters):
+    """Raise if parameters differ from those of the training to go on from: ``name=(value, value then)``."""
+    for name, (value, before) in parameters.items():
+        if value != before:
+            raise ValueError(
+                f"{name}={getattr(estimator, name)!r} differs from that of the training so far; use a new "
+                f"estimator, or fit without warm_start"
+            )
+
+
 def continued_state(structure, before, rule, stream=False, **settings):
     """A copy of an earlier state, with other settings of its model.
 

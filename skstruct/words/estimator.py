@@ -24,7 +24,7 @@ from ..saving.registry import savable
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import new_key
-from ..training.tables import continued_state
+from ..training.tables import check_unchanged, continued_state
 from . import epoch as structure
 from . import saved
 from .boundaries import as_gold, as_limits, white_space_limits
@@ -236,7 +236,12 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
             weight,
         )
         if continued:
-            self._check_same_features()
+            model, templates = self._training.model, WORD_TEMPLATES[self.templates]
+            check_unchanged(
+                self,
+                templates=(templates, model.templates),
+                min_count=(int(self.min_count), model.features.min_count),
+            )
             beam, update = self.beam_size or 0, UPDATES[self.update]
             state = continued_state(structure, self._training, rule, stream, beam=beam, update=update)
         else:
@@ -250,19 +255,6 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         """No features, no weights."""
         beam, update, min_count = self.beam_size or 0, UPDATES[self.update], int(self.min_count)
         return fresh_state(WORD_TEMPLATES[self.templates], beam, update, min_count, self._rule(), key)
-
-    def _check_same_features(self):
-        """Raise if the weights to go on from belong to other features than the parameters say."""
-        model = self._training.model
-        for name, given, before in (
-            ("templates", WORD_TEMPLATES[self.templates], model.templates),
-            ("min_count", int(self.min_count), model.features.min_count),
-        ):
-            if given != before:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} differs from that of the fit to go on from; use a new "
-                    f"estimator, or fit without warm_start"
-                )
 
     def n_features(self) -> int:
         """Number of features of the fitted model; each has a weight for every decision."""

@@ -87,7 +87,7 @@ def lift_naively(heads):
         heads[d - 1] = heads[heads[d - 1] - 1]
 
 
-def test_lifting_looks_again_only_where_something_changed():
+def test_lifting_is_that_of_one_arc_after_the_other():
     draw, lifted = random.Random(0), 0
     for _ in range(300):
         order = draw.sample(range(1, 13), 12)
