@@ -25,7 +25,7 @@ from .epoch import FEW_LABELS
 from .features import ParseModel
 from .groups import ARC_DERIVED, ARC_GROUPS, STATE_DERIVED, STATE_GROUPS, grouped
 from .lines import Lines, check_labels, reads_labels
-from .packed import PARTS, Waiting
+from .packed import PREFIXES, Waiting
 from .pseudo import restored
 from .search import ParseTask, new_work
 from .templates import (
@@ -289,12 +289,13 @@ class ParserModel(SavableModel):
                 first = replace(model, divisor=0, **nothing)
             waiting.append(Waiting(model))
             del model  # the next one is trained when it is asked for
-        for part, (_, weights, table, entries) in enumerate(PARTS):
+        for part, prefix in enumerate(PREFIXES):
             total = TableAverage(nonzero)
             rows = [total.number(member.keys(part)) for member in waiting]
             for member, row_of in zip(waiting, rows):
                 total.add_rows(member.take_weights(part), row_of)
-            first = replace(first, **dict(zip((weights, table, entries), total.result())))
+            names = (f"{prefix}{name}" for name in ("weights", "table", "entries"))
+            first = replace(first, **dict(zip(names, total.result())))
         return first
 
 

@@ -9,25 +9,27 @@ import numpy as np
 from ..core.hashing import key_order, keys_of
 from ..core.pruning import rows_in_use, with_rows
 from ..core.store import READ_ONLY
-from ..saving.packing import packed_keys, unpacked_keys
+from ..saving.packing import packed_keys
 from ..saving.stores import store_from_state, store_state
 from ..saving.values import Reader, Writer
+from ..training.tables import keys_from_state
 
-PARTS = (
-    ("keys", "weights", "table", "entries"),
-    ("label_keys", "label_weights", "label_table", "label_entries"),
-)
-"""Members of a file, and fields of a model."""
+PREFIXES = "", "label_"
+"""Of the names, in models and in files, that belong to the table of states, and to that of arcs."""
 
 
 def features_state(model, writer, name):
     """The JSON of the features of a :class:`.model.ParserModel` and of their weights."""
     out = {}
-    for keys, weights, table, entries in PARTS:
-        found, store = keys_of(getattr(model, table), getattr(model, entries)), getattr(model, weights)
-        names = f"{name}.{keys}", f"{name}.{weights}"
-        out[keys], out[weights] = _part_state(found, store, model, writer, names)
+    for prefix in PREFIXES:
+        keys, names = _keys(model, prefix), [f"{prefix}keys", f"{prefix}weights"]
+        store = getattr(model, f"{prefix}weights")
+        out.update(zip(names, _part_state(keys, store, model, writer, [f"{name}.{n}" for n in names])))
     return out
+
+
+def _keys(model, prefix):
+    return keys_of(getattr(model, f"{prefix}table"), getattr(model, f"{prefix}entries"))
 
 
 def _part_state(keys, store, model, writer, names):
@@ -39,23 +41,16 @@ def _part_state(keys, store, model, writer, names):
         return node, store_state(with_rows(store, order), writer, names[1], model.divisor)
 
 
-def keys_from_state(node, reader, where):
-    """The keys (R, 3) int64 of a file; those of earlier versions are an array of three columns."""
-    if isinstance(node, dict) and "values" in node:  # arrays may have "steps" too
-        return unpacked_keys(node, reader, where)
-    return reader.array(node, where, np.int32, (None, 3)).astype(np.int64)
-
-
 class Waiting:
     """The features of a model that have weights, and these; the model may be let go of."""
 
     def __init__(self, model):
         self.parts = []
-        for keys, weights, table, entries in PARTS:
-            store, writer = getattr(model, weights), Writer(False, None)
+        for prefix in PREFIXES:
+            store, writer = getattr(model, f"{prefix}weights"), Writer(False, None)
             rows = np.flatnonzero(rows_in_use(store))
-            found = keys_of(getattr(model, table), getattr(model, entries))[rows]
-            state = _part_state(found, with_rows(store, rows), model, writer, (keys, weights))
+            keys, names = _keys(model, prefix)[rows], ("keys", "weights")
+            state = _part_state(keys, with_rows(store, rows), model, writer, names)
             self.parts.append((state, writer.arrays, (rows.shape[0], store.columns)))
 
     def keys(self, part):
