@@ -20,8 +20,8 @@ data/trie.py
 features/encoded.py features/rows.py features/sides.py
 parser/arcs.py parser/epoch.py parser/features.py parser/labels.py parser/memory.py parser/paths.py
 parser/scoring.py parser/search.py parser/templates.py parser/trees.py
-reranker/epoch.py reranker/parts.py
-words/epoch.py words/features.py words/kbest.py words/parts.py words/search.py
+reranker/epoch.py reranker/path_features.py
+words/epoch.py words/features.py words/kbest.py words/path_features.py words/search.py
 """.split()
 """Paths in the package. A file belongs here if it defines a kernel, a helper of kernels, or a constant or a
 ``NamedTuple`` that kernels use; a test holds that none is missing."""

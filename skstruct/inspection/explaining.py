@@ -45,7 +45,7 @@ def explain(
         contributions and the runner-up labels; a notebook shows bars. Of a ``Segmenter`` the tokens are
         characters; of a ``WordSegmenter`` too, their labels are the decisions whether a word starts there,
         and one entry more is the end of the text. Of a re-ranker over a ``Segmenter`` they are words, each
-        with its tag. Of a ``SpanTagger`` the explanations of the pieces of the text are joined. Of a parser a
+        with its tag. Of a ``SpanTagger`` the tokens are those of all pieces of the text. Of a parser a
         TreeExplanation: what speaks for each arc of the tree that it predicts.
 
     Raises

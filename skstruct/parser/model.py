@@ -25,7 +25,7 @@ from .epoch import FEW_LABELS
 from .features import ParseModel
 from .groups import ARC_DERIVED, ARC_GROUPS, STATE_DERIVED, STATE_GROUPS, grouped
 from .lines import Lines, check_labels, reads_labels
-from .packed import PREFIXES, Waiting
+from .packed import PREFIXES, PackedTables
 from .pseudo import restored
 from .search import ParseTask, new_work
 from .templates import (
@@ -287,13 +287,13 @@ class ParserModel(SavableModel):
             if first is None:
                 nothing = dict.fromkeys(("weights", "table", "label_weights", "label_table"))
                 first = replace(model, divisor=0, **nothing)
-            waiting.append(Waiting(model))
+            waiting.append(PackedTables(model))
             del model  # the next one is trained when it is asked for
-        for part, prefix in enumerate(PREFIXES):
+        for prefix in PREFIXES:
             total = TableAverage(nonzero)
-            rows = [total.number(member.keys(part)) for member in waiting]
+            rows = [total.number(member.keys(prefix)) for member in waiting]
             for member, row_of in zip(waiting, rows):
-                total.add_rows(member.take_weights(part), row_of)
+                total.add_rows(member.take_weights(prefix), row_of)
             names = (f"{prefix}{name}" for name in ("weights", "table", "entries"))
             first = replace(first, **dict(zip(names, total.result())))
         return first

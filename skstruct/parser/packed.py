@@ -1,4 +1,4 @@
-"""Features and weights of a parser in few bytes: as files have them, and models that wait to be averaged.
+"""Features and weights of a parser in few bytes: in files, and in memory while other models are trained.
 
 Features are listed by their keys, in ascending order, which makes keys small; rows of weights follow that
 order.
@@ -24,7 +24,7 @@ def features_state(model, writer, name):
     for prefix in PREFIXES:
         keys, names = _keys(model, prefix), [f"{prefix}keys", f"{prefix}weights"]
         store = getattr(model, f"{prefix}weights")
-        out.update(zip(names, _part_state(keys, store, model, writer, [f"{name}.{n}" for n in names])))
+        out.update(zip(names, _table_state(keys, store, model, writer, [f"{name}.{n}" for n in names])))
     return out
 
 
@@ -32,7 +32,7 @@ def _keys(model, prefix):
     return keys_of(getattr(model, f"{prefix}table"), getattr(model, f"{prefix}entries"))
 
 
-def _part_state(keys, store, model, writer, names):
+def _table_state(keys, store, model, writer, names):
     """The JSON of keys and of the rows of weights that belong to them."""
     with writer.packing(model.packed or "float64"):
         order = key_order(keys)
@@ -41,25 +41,24 @@ def _part_state(keys, store, model, writer, names):
         return node, store_state(with_rows(store, order), writer, names[1], model.divisor)
 
 
-class Waiting:
-    """The features of a model that have weights, and these; the model may be let go of."""
+class PackedTables:
+    """The features of a model that have weights, and the weights, packed until all models can be averaged."""
 
     def __init__(self, model):
-        self.parts = []
+        self.tables = {}
         for prefix in PREFIXES:
             store, writer = getattr(model, f"{prefix}weights"), Writer(False, None)
             rows = np.flatnonzero(rows_in_use(store))
             keys, names = _keys(model, prefix)[rows], ("keys", "weights")
-            state = _part_state(keys, with_rows(store, rows), model, writer, names)
-            self.parts.append((state, writer.arrays, (rows.shape[0], store.columns)))
+            state = _table_state(keys, with_rows(store, rows), model, writer, names)
+            self.tables[prefix] = state, writer.arrays, (rows.shape[0], store.columns)
 
-    def keys(self, part):
-        """The keys (R, 3) of states (part 0) or arcs (part 1)."""
-        (keys, _), arrays, _ = self.parts[part]
+    def keys(self, prefix):
+        """The keys (R, 3) of a table."""
+        (keys, _), arrays, _ = self.tables[prefix]
         return keys_from_state(keys, Reader(arrays, None), "keys")
 
-    def take_weights(self, part):
-        """The rows of weights that belong to them, which are then forgotten."""
-        (_, weights), arrays, shape = self.parts[part]
-        self.parts[part] = None
+    def take_weights(self, prefix):
+        """The weights of the features of a table, which are removed here."""
+        (_, weights), arrays, shape = self.tables.pop(prefix)
         return store_from_state(weights, Reader(arrays, None), "weights", *shape, READ_ONLY, 0, True)

@@ -11,7 +11,7 @@ from ..features.names import NamedWeights
 from ..training.chunks import as_writeable_view
 from ..training.tables import TableModel
 from . import epoch as structure
-from .parts import feature_names
+from .path_features import feature_names
 
 
 @dataclass

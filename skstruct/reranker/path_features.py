@@ -18,7 +18,7 @@ _ATOMS = (
 
 
 @kernel
-def list_parts(task, path, model, noise, work, out):
+def list_features(task, path, model, noise, work, out):
     """The features of the nodes of ``path`` (M,) through the first lattice.
 
     Writes rows (node, row) of ``out`` and returns how many there are. New features are numbered.
@@ -36,13 +36,13 @@ def list_parts(task, path, model, noise, work, out):
     return n
 
 
-def parts_of(model, task, path, work):
+def features_of_path(model, task, path, work):
     """(node, row) arrays of the known features of one path through the only lattice of a task."""
     features = model.features
     known, out = int(features.entries[0]), np.empty((N_TEMPLATES * path.shape[0], 2), np.int64)
     table = grown(features.table.copy(), known + out.shape[0])
     model = model._replace(features=features._replace(table=table, entries=features.entries.copy()))
-    out = out[: list_parts(task, path, model, QUIET, work, out)]
+    out = out[: list_features(task, path, model, QUIET, work, out)]
     return out[out[:, 1] < known].T
 
 

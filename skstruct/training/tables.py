@@ -144,7 +144,7 @@ def training_state(tables, writer, name, ascending=False):
 def training_tables(node, model, prefixes, min_count, rule, clock, reader, where, *, by_weight=True):
     """The tables, in the order of ``prefixes``, that training goes on from.
 
-    Of a file's ``node``; without one of the fitted ``model``.
+    They are read from a file's ``node``, or made of the fitted ``model`` if that is None.
     """
     found = []
     for prefix in prefixes:

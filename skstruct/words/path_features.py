@@ -12,7 +12,7 @@ from .features import ROWS_EACH, load
 
 
 @kernel
-def list_parts(char, path, model, noise, work, out):
+def list_features(char, path, model, noise, work, out):
     """The features of the decisions of ``path`` (n + 1,), of which the first and the last are START.
 
     Writes rows (i, row, column) of ``out``, where i is the decision, and returns how many there are. New
@@ -33,12 +33,12 @@ def list_parts(char, path, model, noise, work, out):
     return m
 
 
-def parts_of(model, task, path, work):
+def features_of_path(model, task, path, work):
     """(decision, row, column) arrays of the known features of one segmentation of the only text of a task."""
     n, features = task.char.shape[0], model.features
     known = int(features.entries[0])
     out = np.empty((ROWS_EACH * (n + 1), 3), np.int64)
     table = grown(features.table.copy(), known + out.shape[0] + n)  # a prefix of a word at each character
     model = model._replace(features=features._replace(table=table, entries=features.entries.copy()))
-    out = out[: list_parts(task.char, path, model, QUIET, work, out)]
+    out = out[: list_features(task.char, path, model, QUIET, work, out)]
     return out[out[:, 1] < known].T
