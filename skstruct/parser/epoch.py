@@ -25,7 +25,7 @@ from ..core.feature_table import count_updates, lacks_room, new_table
 from ..core.rules import clear, finish_visit, room_for
 from ..core.store import SMALLEST_SCALE, new_clock
 from .features import N_ACTIONS, ParseModel, emit_row, load
-from .labels import emit_labels, emit_margin, emit_reductions, know_labels, label_root, label_tree
+from .labels import emit_labels, emit_reductions, know_labels, label_root, label_tree
 from .paths import attach, retrace, trace
 from .search import forget, prefix_to_learn, search
 from .templates import LABEL, tracked_fields
@@ -56,15 +56,19 @@ def emit_actions(gold, m, model, adjustment, work):
         begin += 1
     if begin == m:
         return
-    retrace(gold, work.gold_label, m, model.joint, model.symbol, model.tracked, work.stack, work.replay[0])
-    retrace(path, work.path_label, m, model.joint, model.symbol, model.tracked, work.stack, work.replay[1])
-    if model.joint:
-        emit_reductions(gold, work.gold_label, begin, m, np.int64(0), model, adjustment, work)
-        emit_reductions(path, work.path_label, begin, m, np.int64(1), model, adjustment, work)
-    emit_state(work.replay[0, begin], gold[begin], path[begin], model, adjustment, work)
-    for k in range(begin + 1, m):
-        emit_state(work.replay[0, k], gold[k], -1, model, adjustment, work)
-        emit_state(work.replay[1, k], -1, path[k], model, adjustment, work)
+    # Loops, where calls would be clearer: each call of a large helper is compiled once more.
+    for wrong in range(2):
+        actions = path if wrong else gold
+        labels = work.path_label if wrong else work.gold_label
+        rows = work.replay[wrong]
+        retrace(actions, labels, m, model.joint, model.symbol, model.tracked, work.stack, rows)
+        if model.joint:
+            emit_reductions(actions, labels, begin, m, wrong, model, adjustment, work)
+    for k in range(begin, m):
+        for wrong in range(2):
+            if k > begin or wrong == 0:
+                up, down = -1 if wrong else gold[k], path[k] if wrong or k == begin else -1
+                emit_state(work.replay[wrong, k], up, down, model, adjustment, work)
 
 
 @spliced
@@ -109,11 +113,8 @@ def visit(i, model, task, noise, adjustment, work):
             heads,
             attach(work.path, work.path_label, m, work.stack, work.head, work.path_label[:0]),
         )
-    if model.joint:
-        wrong += emit_margin(gold, task.label[first : first + n], n, model, adjustment, work)
-    elif L > 0:
-        wrong += emit_labels(heads, task.label[first : first + n], n, model, adjustment, work)
     if L > 0:
+        wrong += emit_labels(gold, heads, task.label[first : first + n], n, model, adjustment, work)
         if not room_for(work.label_difference, model.arc_features.weights):
             clear(work.difference)
             clear(work.label_difference)

@@ -197,16 +197,30 @@ def label_tree(head, n, model, adjustment, work, out):
 
 
 @inline
-def emit_labels(head, label, n, model, adjustment, work):
-    """Emit what the labels of a right tree teach; returns how many are wrong."""
-    look_around(head, n, work.around)
-    wrong = 0
-    for k in range(1, n + 1):
-        gold = label[k - 1]
-        if gold < 0:
+def emit_labels(gold, head, label, n, model, adjustment, work):
+    """Emit what the arcs of a right tree teach; returns how many labels are wrong.
+
+    If labels are part of the search, an arc is described as the state before its action shows it.
+    """
+    rows, wrong, joint = work.replay[0], 0, model.joint
+    if joint:
+        retrace(gold, work.gold_label, 2 * n - 1, joint, model.symbol, model.tracked, work.stack, rows)
+    else:
+        look_around(head, n, work.around)
+    for k in range(2 * n if joint else n):
+        if not joint:
+            right = label[k]
+            describe_arc(k + 1, head, work.around, work.arc)
+        elif k == 2 * n - 1:
+            right = label[rows[k, S0 + H] - FIRST_WORD]
+            describe_root(rows[k], work.arc)
+        elif gold[k] != SHIFT:
+            right = label[rows[k, (S1 if gold[k] == LEFT else S0) + H] - FIRST_WORD]
+            describe_reduction(np.int64(gold[k]), rows[k], work.arc)
+        else:
             continue
-        describe_arc(k, head, work.around, work.arc)
-        wrong += learn_label(gold, model, adjustment, work)
+        if right >= 0:
+            wrong += learn_label(right, model, adjustment, work)
     return wrong
 
 
@@ -243,28 +257,3 @@ def emit_reductions(path, label, begin, m, wrong, model, adjustment, work):
         if path[k] != SHIFT:
             describe_reduction(np.int64(path[k]), work.replay[wrong, k], work.arc)
             emit_arc(-1 if wrong else label[k], label[k] if wrong else -1, model, adjustment, work)
-
-
-@inline
-def emit_margin(gold, labels, n, model, adjustment, work):
-    """Emit what the arcs of the right tree teach: the right label has to win by a margin.
-
-    Returns how many labels are wrong.
-    """
-    retrace(
-        gold, work.gold_label, 2 * n - 1, model.joint, model.symbol, model.tracked, work.stack, work.replay[0]
-    )
-    wrong = 0
-    for k in range(2 * n):
-        if k < 2 * n - 1 and gold[k] == SHIFT:
-            continue
-        if k < 2 * n - 1:
-            m = S1 if gold[k] == LEFT else S0
-            right = labels[work.replay[0, k, m + H] - FIRST_WORD]
-            describe_reduction(np.int64(gold[k]), work.replay[0, k], work.arc)
-        else:
-            right = labels[work.replay[0, k, S0 + H] - FIRST_WORD]
-            describe_root(work.replay[0, k], work.arc)
-        if right >= 0:
-            wrong += learn_label(right, model, adjustment, work)
-    return wrong
