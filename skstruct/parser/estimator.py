@@ -233,7 +233,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         columns = check_words(X, token, self._model.encoder.width if continued else None)
         lines = self._lines(columns, continued)
         heads, arcs = split_arcs(y) if self.labeled else (heads_alone(y), None)
-        heads = check_trees(heads, token)
+        heads = check_trees(heads)
         actions, lifted, skipped = encode_trees(heads, token, self.projectivize != "skip")
         if self.projectivize == "pseudo":
             arcs = marked_trees(arcs, heads, lifted, token)
