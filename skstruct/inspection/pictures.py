@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ..data.inputs import LABELS, SPANS, TREES, WORDS, as_sequences, as_tokens, check_same_lengths, lengths_of
+from ..data.inputs import (
+    LABELS,
+    SPANS,
+    TREES,
+    WORDS,
+    as_sequences,
+    as_tokens,
+    check_same_lengths,
+    is_int,
+    lengths_of,
+)
 from ..data.matrix import SequenceMatrix
 from ..data.scheme_rules import LabelTable, are_chunks, read_spans
 from ..data.segmented import as_pieces, as_words, word_spans
@@ -133,15 +141,11 @@ def kind_of(X, y):
     tokens = [item for sequence in y for item in sequence]
     if not tokens:
         return LABELS
-    if all(isinstance(item, (tuple, list)) and len(item) == 2 and _is_int(item[0]) for item in tokens):
+    if all(isinstance(item, (tuple, list)) and len(item) == 2 and is_int(item[0]) for item in tokens):
         return TREES
-    if all(map(_is_int, tokens)) and all(isinstance(token, tuple) for x in X for token in x):
+    if all(map(is_int, tokens)) and all(isinstance(token, tuple) for x in X for token in x):
         return TREES if all(map(_is_tree, y)) else LABELS
     return LABELS
-
-
-def _is_int(value):
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def _is_tree(heads):

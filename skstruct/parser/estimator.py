@@ -6,7 +6,6 @@ What is searched and learned is in :mod:`.epoch` and :mod:`.search`.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, sequence_tags, with_callbacks
 from ..core.codes import UPDATES
-from ..data.inputs import Sequences, as_sequences, check_X_y, take
+from ..data.inputs import Sequences, as_sequences, check_positive, check_X_y, take
 from ..data.labels import Labels
 from ..data.types import Corpus
 from ..saving.registry import savable
@@ -348,8 +347,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             As :meth:`predict`, or if ``k`` is no int of at least 1.
         """
         check_is_fitted(self)
-        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-            raise ValueError(f"k must be an int of at least 1, got {k!r}")
+        check_positive("k", k)
         return Sequences(self._model.predict_kbest(as_sequences(X), int(k), self.n_jobs, self._beam()))
 
     def decision_function(self, X: Corpus) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ pseudo-projective method (Nivre and Nilsson 2005), without marking lifted arcs i
 
 import numpy as np
 
-from ..data.inputs import PlaceError, describe, flatten
+from ..data.inputs import PlaceError, describe, flatten, is_int
 from ..data.labels import encode_labels
 
 SHIFT, LEFT, RIGHT = 0, 1, 2
@@ -81,7 +81,7 @@ def check_trees(heads):
     for i, tree in enumerate(heads):
         n = len(tree)
         for t, head in enumerate(tree):
-            if isinstance(head, bool) or not isinstance(head, (int, np.integer)):
+            if not is_int(head):
                 raise PlaceError(i, t, f"a head must be an int, 0 at the root, got {describe(head)}", "y")
             if not 0 <= head <= n:
                 raise PlaceError(i, t, f"a head must be in 0 ... {n}, got {int(head)}", "y")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass, field
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, text_tags, with_callbacks
 from ..core.codes import UPDATES, WORD_TEMPLATES
-from ..data.inputs import Sequences, take
+from ..data.inputs import Sequences, check_positive, take
 from ..data.segmented import as_dictionary, as_pieces, as_words, with_characters
 from ..data.types import Corpus, Texts
 from ..metrics.words import word_f1_score
@@ -348,8 +347,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
            IWPT.
         """
         pieces, limit = self._limited(X, dictionary, boundaries)
-        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-            raise ValueError(f"k must be an int of at least 1, got {k!r}")
+        check_positive("k", k)
         return Sequences(self._model.predict_kbest(pieces, int(k), limit, self.n_jobs, self._beam()))
 
     def decision_function(self, X: Texts) -> NDArray[np.float64]:
