@@ -25,7 +25,7 @@ from ..core.feature_table import count_updates, lacks_room, new_table
 from ..core.rules import clear, finish_visit, room_for
 from ..core.store import SMALLEST_SCALE, new_clock
 from .features import N_ACTIONS, ParseModel, emit_row, load
-from .labels import emit_labels, emit_reductions, know_labels, label_root, label_tree
+from .labels import emit_labels, emit_reductions, know_labels, label_tree
 from .paths import attach, retrace, trace
 from .search import forget, prefix_to_learn, search
 from .templates import LABEL, tracked_fields
@@ -172,10 +172,8 @@ def predict(task, begin, end, model, noise, work, head, label, score):
                 heads, out = head[k, first : first + n], label[k, first : first + n]
                 attach(work.path, work.path_label, m, work.stack, heads, out if model.joint else out[:0])
                 score[k, i] = work.states.score[x]
-                if model.joint:
-                    label_root(x, heads, model, None, work, out)
-                elif model.arc_features.weights.columns > 0:
-                    label_tree(heads, n, model, None, work, out)
+                if model.arc_features.weights.columns > 0:
+                    label_tree(work.states.row[x], heads, n, model, None, work, out)
 
 
 def epoch(task, order, begin, end, model, rule, noise, work):

@@ -178,21 +178,20 @@ def learn_label(gold, model, adjustment, work):
 
 
 @spliced
-def label_root(best, head, model, adjustment, work, out):
-    """Choose the label of the root."""
-    describe_root(work.states.row[best], work.arc)
-    y = label_of(model, adjustment, work)
-    for k in range(out.shape[0]):
-        if head[k] == 0:
-            out[k] = y
+def label_tree(state, head, n, model, adjustment, work, out):
+    """Choose the labels of a tree, or of its root alone if the search has chosen those of other arcs.
 
-
-@spliced
-def label_tree(head, n, model, adjustment, work, out):
-    """Choose the labels of a tree; ``out`` (n,) int32 is written."""
-    look_around(head, n, work.around)
+    ``state`` is the row of the last state; ``out`` (n,) int32 is written.
+    """
+    if not model.joint:
+        look_around(head, n, work.around)
     for k in range(1, n + 1):
-        describe_arc(k, head, work.around, work.arc)
+        if not model.joint:
+            describe_arc(k, head, work.around, work.arc)
+        elif head[k - 1] == 0:
+            describe_root(state, work.arc)
+        else:
+            continue
         out[k - 1] = label_of(model, adjustment, work)
 
 
