@@ -97,25 +97,32 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
     (['D', 'N', 'V'], True)
     """
 
-    estimator: Any = parameter(
-        None,
-        "estimator or None",
-        [HasMethods(["fit", "predict"]), None],
-        """The tagger, which may be an average or a mixture; None means ``StructuredPerceptron()``. A
-        ``sklearn.frozen.FrozenEstimator`` around a fitted one is not trained again: all sequences given
-        to ``fit`` are then for the temperature, and should be others than it was trained on.""",
+    estimator: Any = field(
+        default=None,
+        metadata=parameter(
+            "estimator or None",
+            [HasMethods(["fit", "predict"]), None],
+            """The tagger, which may be an average or a mixture; None means ``StructuredPerceptron()``. A
+            ``sklearn.frozen.FrozenEstimator`` around a fitted one is not trained again: all sequences given
+            to ``fit`` are then for the temperature, and should be others than it was trained on.""",
+        ),
     )
     _: KW_ONLY
-    method: Literal["temperature"] = parameter(
-        "temperature", '{"temperature"}', [StrOptions({"temperature"})], "One temperature for all scores."
+    method: Literal["temperature"] = field(
+        default="temperature",
+        metadata=parameter(
+            '{"temperature"}', [StrOptions({"temperature"})], "One temperature for all scores."
+        ),
     )
-    cv: Any = parameter(
-        5,
-        "int, splitter, iterable of (train, test) or None",
-        ["cv_object"],
-        """Parts of the corpus. A number makes parts of consecutive sequences, None five of them: the ones
-        beside a sequence are often of the same document, and text to be tagged is of others. A frozen
-        estimator needs none.""",
+    cv: Any = field(
+        default=5,
+        metadata=parameter(
+            "int, splitter, iterable of (train, test) or None",
+            ["cv_object"],
+            """Parts of the corpus. A number makes parts of consecutive sequences, None five of them: the ones
+            beside a sequence are often of the same document, and text to be tagged is of others. A frozen
+            estimator needs none.""",
+        ),
     )
 
     estimator_: Any = field(init=False)

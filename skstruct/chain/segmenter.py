@@ -106,18 +106,22 @@ class Segmenter(
     accepts_dictionary = True
     """``predict`` takes ``dictionary``."""
 
-    tagger: Any = parameter(
-        None,
-        "estimator or None",
-        [HasMethods(["fit", "predict"]), None],
-        """Learns and predicts labels of characters; None means ``StructuredPerceptron(features="char",
-        constraints=None)``.""",
+    tagger: Any = field(
+        default=None,
+        metadata=parameter(
+            "estimator or None",
+            [HasMethods(["fit", "predict"]), None],
+            """Learns and predicts labels of characters; None means ``StructuredPerceptron(features="char",
+            constraints=None)``.""",
+        ),
     )
-    scheme: Literal["BMES", "BI", "B2B3MES"] = parameter(
-        "BMES",
-        '{"BMES", "BI", "B2B3MES"}',
-        [StrOptions(set(WORD_SCHEMES))],
-        "How words are written as labels; see `skstruct.data.schemes`.",
+    scheme: Literal["BMES", "BI", "B2B3MES"] = field(
+        default="BMES",
+        metadata=parameter(
+            '{"BMES", "BI", "B2B3MES"}',
+            [StrOptions(set(WORD_SCHEMES))],
+            "How words are written as labels; see `skstruct.data.schemes`.",
+        ),
     )
 
     tagger_: Any = field(init=False)

@@ -102,61 +102,78 @@ class SpanTagger(
     [[Span(start=0, end=7, label='PER'), Span(start=17, end=22, label='LOC')]]
     """
 
-    tagger: Any = parameter(
-        None,
-        "estimator or None",
-        [HasMethods(["fit", "predict"]), None],
-        """Learns and predicts labels of tokens; None means ``StructuredPerceptron()``. Wherever its
-        ``constraints``, or those of an estimator inside of it, are None, they are those of ``scheme``.
-        ``features="auto"`` means the preset ``"text"`` here, which also reads the white space between
-        tokens.""",
+    tagger: Any = field(
+        default=None,
+        metadata=parameter(
+            "estimator or None",
+            [HasMethods(["fit", "predict"]), None],
+            """Learns and predicts labels of tokens; None means ``StructuredPerceptron()``. Wherever its
+            ``constraints``, or those of an estimator inside of it, are None, they are those of ``scheme``.
+            ``features="auto"`` means the preset ``"text"`` here, which also reads the white space between
+            tokens.""",
+        ),
     )
     _: KW_ONLY
-    tokenizer: Any = parameter(
-        "words",
-        "str or callable",
-        "no_validation",
-        """``"words"``: runs of letters, runs of digits, and other characters one by one, as are letters
-        of scripts without spaces and Hangul; ``"characters"``: all that are not white space; a regular
-        expression, whose matches are tokens; or a function of a text that returns (start, end) pairs, or
-        strings that spell it. With a function a model can be pickled, not saved.""",
+    tokenizer: Any = field(
+        default="words",
+        metadata=parameter(
+            "str or callable",
+            "no_validation",
+            """``"words"``: runs of letters, runs of digits, and other characters one by one, as are letters
+            of scripts without spaces and Hangul; ``"characters"``: all that are not white space; a regular
+            expression, whose matches are tokens; or a function of a text that returns (start, end) pairs, or
+            strings that spell it. With a function a model can be pickled, not saved.""",
+        ),
     )
-    scheme: Literal["BIOES", "BILOU", "BIO", "IOB1", "BMES"] = parameter(
-        "BIOES", *_one_of(*SCHEMES), "How spans are written as labels; see `skstruct.data.schemes`."
+    scheme: Literal["BIOES", "BILOU", "BIO", "IOB1", "BMES"] = field(
+        default="BIOES",
+        metadata=parameter(
+            *_one_of(*SCHEMES), "How spans are written as labels; see `skstruct.data.schemes`."
+        ),
     )
-    align: Literal["nearest", "expand", "contract", "unknown", "error"] = parameter(
-        "nearest",
-        *_one_of("nearest", "expand", "contract", "unknown", "error"),
-        """Which tokens a span takes that begins or ends inside of one: those of which at least half is in
-        it (where that leaves none, the tokens it touches are not known), all that it touches, or whole
-        tokens only. ``"unknown"`` makes all that it touches unknown, ``"error"`` refuses it.""",
+    align: Literal["nearest", "expand", "contract", "unknown", "error"] = field(
+        default="nearest",
+        metadata=parameter(
+            *_one_of("nearest", "expand", "contract", "unknown", "error"),
+            """Which tokens a span takes that begins or ends inside of one: those of which at least half is in
+            it (where that leaves none, the tokens it touches are not known), all that it touches, or whole
+            tokens only. ``"unknown"`` makes all that it touches unknown, ``"error"`` refuses it.""",
+        ),
     )
-    overlap: Literal["error", "longest"] = parameter(
-        "error",
-        *_one_of("error", "longest"),
-        """What to do with spans that overlap: refuse them, or keep the longest first, of equally long
-        ones the first in the text.""",
+    overlap: Literal["error", "longest"] = field(
+        default="error",
+        metadata=parameter(
+            *_one_of("error", "longest"),
+            """What to do with spans that overlap: refuse them, or keep the longest first, of equally long
+            ones the first in the text.""",
+        ),
     )
-    pieces: Literal["auto", "lines", "paragraphs", "texts"] = parameter(
-        "auto",
-        *_one_of("auto", *PIECES),
-        """What the tagger sees as one sequence. ``"auto"``: lines, paragraphs (between blank lines) or
-        texts, the first that would cut at most one in a hundred training spans. In training no span is
-        cut.""",
+    pieces: Literal["auto", "lines", "paragraphs", "texts"] = field(
+        default="auto",
+        metadata=parameter(
+            *_one_of("auto", *PIECES),
+            """What the tagger sees as one sequence. ``"auto"``: lines, paragraphs (between blank lines) or
+            texts, the first that would cut at most one in a hundred training spans. In training no span is
+            cut.""",
+        ),
     )
-    max_length: int | None = parameter(
-        200,
-        "int or None",
-        [POSITIVE, None],
-        """Tokens of a piece; longer ones are cut in their second half where the text has the largest
-        gap.""",
+    max_length: int | None = field(
+        default=200,
+        metadata=parameter(
+            "int or None",
+            [POSITIVE, None],
+            """Tokens of a piece; longer ones are cut in their second half where the text has the largest
+            gap.""",
+        ),
     )
-    layout: bool = parameter(
-        True,
-        "bool",
-        ["boolean"],
-        """Tokens are `skstruct.data.text.TextToken`, which know the white space before them; else they
-        are str.""",
+    layout: bool = field(
+        default=True,
+        metadata=parameter(
+            "bool",
+            ["boolean"],
+            """Tokens are `skstruct.data.text.TextToken`, which know the white space before them; else they
+            are str.""",
+        ),
     )
 
     tagger_: Any = field(init=False)

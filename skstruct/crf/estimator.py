@@ -126,48 +126,73 @@ class L1CRF(
     (2, 3)
     """
 
-    c1: float = parameter(1.0, "float >= 0", [NONNEGATIVE], "Strength of the L1 penalty.")
-    c2: float = parameter(0.0, "float >= 0", [NONNEGATIVE], "Strength of the squared L2 penalty.")
-    solver: Literal["two-stage", "owlqn", "sgd"] = parameter(
-        "two-stage",
-        '{"two-stage", "owlqn", "sgd"}',
-        [StrOptions({"two-stage", "owlqn", "sgd"})],
-        """Both stages, or the textbook method of each alone: OWL-QN from zero, or ``sgd_iter`` passes of
-        SGD.""",
+    c1: float = field(
+        default=1.0,
+        metadata=parameter("float >= 0", [NONNEGATIVE], "Strength of the L1 penalty."),
     )
-    sgd_iter: int = parameter(2, "int", [POSITIVE], "Passes of the first stage.")
-    eta0: float | Literal["auto"] = parameter(
-        "auto",
-        'float or "auto"',
-        [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        """Learning rate of pass k is ``eta0 * decay ** k`` ([1]_, equation 12). ``"auto"``: 0.3, or less
-        where features repeat so often within a sequence that such steps would overshoot.""",
+    c2: float = field(
+        default=0.0,
+        metadata=parameter("float >= 0", [NONNEGATIVE], "Strength of the squared L2 penalty."),
     )
-    decay: float = parameter(
-        0.5,
-        "float",
-        [Interval(Real, 0, 1, closed="right")],
-        "Learning rate of pass k is ``eta0 * decay ** k`` ([1]_, equation 12).",
+    solver: Literal["two-stage", "owlqn", "sgd"] = field(
+        default="two-stage",
+        metadata=parameter(
+            '{"two-stage", "owlqn", "sgd"}',
+            [StrOptions({"two-stage", "owlqn", "sgd"})],
+            """Both stages, or the textbook method of each alone: OWL-QN from zero, or ``sgd_iter`` passes of
+            SGD.""",
+        ),
     )
-    line_search: bool = parameter(
-        False, "bool", ["boolean"], "Try several learning rates for each sequence ([1]_, algorithm 1)."
+    sgd_iter: int = field(default=2, metadata=parameter("int", [POSITIVE], "Passes of the first stage."))
+    eta0: float | Literal["auto"] = field(
+        default="auto",
+        metadata=parameter(
+            'float or "auto"',
+            [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+            """Learning rate of pass k is ``eta0 * decay ** k`` ([1]_, equation 12). ``"auto"``: 0.3, or less
+            where features repeat so often within a sequence that such steps would overshoot.""",
+        ),
     )
-    max_trials: int = parameter(3, "int", [POSITIVE], "Rates tried.")
-    memory: int = parameter(80, "int", [POSITIVE], "Steps that quasi-Newton methods remember; often 10.")
-    max_iter: int = parameter(1000, "int", [POSITIVE], "Maximum number of full passes after the first stage.")
-    tol: float = parameter(
-        2e-4,
-        "float",
-        [NONNEGATIVE],
-        """Relative tolerance. Stop when the decrease still to be expected, extrapolated from the last
-        twenty passes as a geometric series, is below ``tol`` times the objective.""",
+    decay: float = field(
+        default=0.5,
+        metadata=parameter(
+            "float",
+            [Interval(Real, 0, 1, closed="right")],
+            "Learning rate of pass k is ``eta0 * decay ** k`` ([1]_, equation 12).",
+        ),
     )
-    all_pairs: bool | Literal["states", "transitions"] = parameter(
-        True,
-        'bool, "states" or "transitions"',
-        ["boolean", StrOptions({"states", "transitions"})],
-        """Which pairs have a weight: all pairs of feature and label (states) and of labels (transitions);
-        with False only those seen in training; or all of one kind, and of the other those seen.""",
+    line_search: bool = field(
+        default=False,
+        metadata=parameter(
+            "bool", ["boolean"], "Try several learning rates for each sequence ([1]_, algorithm 1)."
+        ),
+    )
+    max_trials: int = field(default=3, metadata=parameter("int", [POSITIVE], "Rates tried."))
+    memory: int = field(
+        default=80,
+        metadata=parameter("int", [POSITIVE], "Steps that quasi-Newton methods remember; often 10."),
+    )
+    max_iter: int = field(
+        default=1000,
+        metadata=parameter("int", [POSITIVE], "Maximum number of full passes after the first stage."),
+    )
+    tol: float = field(
+        default=2e-4,
+        metadata=parameter(
+            "float",
+            [NONNEGATIVE],
+            """Relative tolerance. Stop when the decrease still to be expected, extrapolated from the last
+            twenty passes as a geometric series, is below ``tol`` times the objective.""",
+        ),
+    )
+    all_pairs: bool | Literal["states", "transitions"] = field(
+        default=True,
+        metadata=parameter(
+            'bool, "states" or "transitions"',
+            ["boolean", StrOptions({"states", "transitions"})],
+            """Which pairs have a weight: all pairs of feature and label (states) and of labels (transitions);
+            with False only those seen in training; or all of one kind, and of the other those seen.""",
+        ),
     )
 
     objective_: float = field(init=False)

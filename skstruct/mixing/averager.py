@@ -80,34 +80,45 @@ class BaggingShuffleAverager(MetaLearner):
     [['D', 'N', 'V']]
     """
 
-    estimator: Any = parameter(
-        None,
-        "estimator or None",
-        [HasMethods(["fit", "predict"]), None],
-        "The tagger to train; None means ``StructuredPerceptron()``. Its ``random_state`` is overridden.",
+    estimator: Any = field(
+        default=None,
+        metadata=parameter(
+            "estimator or None",
+            [HasMethods(["fit", "predict"]), None],
+            "The tagger to train; None means ``StructuredPerceptron()``. Its ``random_state`` is overridden.",
+        ),
     )
-    n_estimators: int = parameter(5, "int", [POSITIVE], "Members.")
+    n_estimators: int = field(default=5, metadata=parameter("int", [POSITIVE], "Members."))
     _: KW_ONLY
-    average: Literal["nonzero", "all"] = parameter(
-        "nonzero",
-        '{"nonzero", "all"}',
-        [StrOptions({"nonzero", "all"})],
-        """Divide a weight by the number of members in which it is not zero ([1]_, equation 8), or by the
-        number of members (equation 7).""",
+    average: Literal["nonzero", "all"] = field(
+        default="nonzero",
+        metadata=parameter(
+            '{"nonzero", "all"}',
+            [StrOptions({"nonzero", "all"})],
+            """Divide a weight by the number of members in which it is not zero ([1]_, equation 8), or by the
+            number of members (equation 7).""",
+        ),
     )
-    bootstrap: bool = parameter(
-        False,
-        "bool",
-        ["boolean"],
-        "Draw each member's sequences with replacement; else each member sees a shuffled selection.",
+    bootstrap: bool = field(
+        default=False,
+        metadata=parameter(
+            "bool",
+            ["boolean"],
+            "Draw each member's sequences with replacement; else each member sees a shuffled selection.",
+        ),
     )
-    max_samples: float = parameter(
-        1.0,
-        "float in (0, 1]",
-        [Interval(Real, 0, 1, closed="right")],
-        "Sequences drawn for each member, as a fraction.",
+    max_samples: float = field(
+        default=1.0,
+        metadata=parameter(
+            "float in (0, 1]",
+            [Interval(Real, 0, 1, closed="right")],
+            "Sequences drawn for each member, as a fraction.",
+        ),
     )
-    keep_members: bool = parameter(False, "bool", ["boolean"], "Keep the fitted members as ``estimators_``.")
+    keep_members: bool = field(
+        default=False,
+        metadata=parameter("bool", ["boolean"], "Keep the fitted members as ``estimators_``."),
+    )
 
     estimators_: list[Any] = field(init=False)
     history_: History = field(init=False)

@@ -100,44 +100,54 @@ class ParameterMixer(MetaLearner):
     [['D', 'N', 'V']]
     """
 
-    estimator: Any = parameter(
-        None,
-        "estimator or None",
-        [HasMethods(["fit", "predict"]), None],
-        """The learner: any that learns example by example, or a ``Segmenter`` around one. None means
-        ``StructuredPerceptron()``. Its ``max_iter`` is the number of rounds, its ``random_state`` is
-        overridden.""",
+    estimator: Any = field(
+        default=None,
+        metadata=parameter(
+            "estimator or None",
+            [HasMethods(["fit", "predict"]), None],
+            """The learner: any that learns example by example, or a ``Segmenter`` around one. None means
+            ``StructuredPerceptron()``. Its ``max_iter`` is the number of rounds, its ``random_state`` is
+            overridden.""",
+        ),
     )
-    n_shards: int = parameter(
-        2,
-        "int",
-        [POSITIVE],
-        "Shards that ``fit`` deals the sequences to, in turn. ``fit_shards`` brings its own.",
+    n_shards: int = field(
+        default=2,
+        metadata=parameter(
+            "int",
+            [POSITIVE],
+            "Shards that ``fit`` deals the sequences to, in turn. ``fit_shards`` brings its own.",
+        ),
     )
     _: KW_ONLY
-    strategy: Literal["iterative", "once"] = parameter(
-        "iterative",
-        '{"iterative", "once"}',
-        [StrOptions({"iterative", "once"})],
-        """Mix after every epoch, which separates all data that can be separated ([1]_, theorem 3), or let
-        each shard train for ``max_iter`` epochs and mix once, which need not ([1]_, theorem 2).""",
+    strategy: Literal["iterative", "once"] = field(
+        default="iterative",
+        metadata=parameter(
+            '{"iterative", "once"}',
+            [StrOptions({"iterative", "once"})],
+            """Mix after every epoch, which separates all data that can be separated ([1]_, theorem 3), or let
+            each shard train for ``max_iter`` epochs and mix once, which need not ([1]_, theorem 2).""",
+        ),
     )
-    mixing: Literal["uniform", "errors", "nonzero"] = parameter(
-        "uniform",
-        '{"uniform", "errors", "nonzero"}',
-        [StrOptions({UNIFORM, ERRORS, NONZERO})],
-        """Shards count the same, or in proportion to their updates in the round. Or each weight is the
-        mean over the shards that changed it in the round: not in [1]_ and without its guarantee, but with
-        many shards much better, because features that few shards have keep their weight
-        (`docs/scaling.md`).""",
+    mixing: Literal["uniform", "errors", "nonzero"] = field(
+        default="uniform",
+        metadata=parameter(
+            '{"uniform", "errors", "nonzero"}',
+            [StrOptions({UNIFORM, ERRORS, NONZERO})],
+            """Shards count the same, or in proportion to their updates in the round. Or each weight is the
+            mean over the shards that changed it in the round: not in [1]_ and without its guarantee, but with
+            many shards much better, because features that few shards have keep their weight
+            (`docs/scaling.md`).""",
+        ),
     )
-    client: str | None = parameter(
-        None,
-        "str or None",
-        [str, None],
-        """Address of a Dask scheduler, or "auto" for the client that this process has; needs
-        ``skstruct[dask]``. Results do not depend on the workers, even if some of them
-        fail.""",
+    client: str | None = field(
+        default=None,
+        metadata=parameter(
+            "str or None",
+            [str, None],
+            """Address of a Dask scheduler, or "auto" for the client that this process has; needs
+            ``skstruct[dask]``. Results do not depend on the workers, even if some of them
+            fail.""",
+        ),
     )
 
     history_: History = field(init=False)

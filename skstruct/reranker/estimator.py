@@ -114,17 +114,24 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     )
     """Why ``BaggingShuffleAverager`` does not take it."""
 
-    base: Any = parameter(
-        None,
-        "estimator or None",
-        [HasMethods(["fit", "predict"]), None],
-        """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a mixture of either,
-        or a tagger that has it; None means ``Segmenter()``. With a tagger the words are tokens and the
-        tags their labels.""",
+    base: Any = field(
+        default=None,
+        metadata=parameter(
+            "estimator or None",
+            [HasMethods(["fit", "predict"]), None],
+            """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a mixture of either,
+            or a tagger that has it; None means ``Segmenter()``. With a tagger the words are tokens and the
+            tags their labels.""",
+        ),
     )
-    k: int = parameter(20, "int", [POSITIVE], "Analyses of the base.")
-    cv: int = parameter(
-        10, "int", [Interval(Integral, 2, None, closed="left")], "Parts of the corpus for jackknifing."
+    k: int = field(default=20, metadata=parameter("int", [POSITIVE], "Analyses of the base."))
+    cv: int = field(
+        default=10,
+        metadata=parameter(
+            "int",
+            [Interval(Integral, 2, None, closed="left")],
+            "Parts of the corpus for jackknifing.",
+        ),
     )
 
     _saved = saved

@@ -1,6 +1,6 @@
 """Constructor parameters: name, type, default, values allowed and documentation, each written once.
 
-An estimator is a dataclass. A parameter is a field (:func:`parameter`), whose metadata holds what a
+An estimator is a dataclass. A parameter is a field, whose metadata (:func:`parameter`) holds what a
 user reads of it and which values are allowed. Parameters that several estimators share are fields of the
 classes below, which estimators inherit. From the fields :func:`documented` makes the "Parameters" section of
 the docstring, the table that scikit-learn checks values by, and the order of the signature.
@@ -41,12 +41,11 @@ WIDTH = 106
 """Columns of the documentation made here, indented as `help` does."""
 
 
-def parameter(default: Any, kind: str, allowed: list[Any], text: str) -> Any:
-    """A field of an estimator that is a constructor parameter.
+def parameter(kind: str, allowed: list[Any], text: str) -> dict[str, Any]:
+    """Metadata of a field that is a constructor parameter.
 
     Parameters
     ----------
-    default : object
     kind : str
         Which values are allowed, as a user reads it.
     allowed : list
@@ -54,7 +53,7 @@ def parameter(default: Any, kind: str, allowed: list[Any], text: str) -> Any:
     text : str
         What it does. Line breaks do not matter.
     """
-    return field(default=default, metadata={"kind": kind, "allowed": allowed, "text": text})
+    return {"kind": kind, "allowed": allowed, "text": text}
 
 
 def documented(**texts: str) -> Callable[[type[T]], type[T]]:
@@ -118,13 +117,18 @@ class Parameters:
 class EpochParameters(Parameters):
     """Epochs over examples."""
 
-    max_iter: int = parameter(10, "int", [POSITIVE], "Epochs.")
-    shuffle: bool = parameter(True, "bool", ["boolean"], "Draw a new order of sequences for each epoch.")
-    average: bool = parameter(
-        True,
-        "bool",
-        ["boolean"],
-        "Use the average of the weights after every sequence visited (Zhang et al. 2014, equation 6).",
+    max_iter: int = field(default=10, metadata=parameter("int", [POSITIVE], "Epochs."))
+    shuffle: bool = field(
+        default=True,
+        metadata=parameter("bool", ["boolean"], "Draw a new order of sequences for each epoch."),
+    )
+    average: bool = field(
+        default=True,
+        metadata=parameter(
+            "bool",
+            ["boolean"],
+            "Use the average of the weights after every sequence visited (Zhang et al. 2014, equation 6).",
+        ),
     )
 
 
@@ -132,16 +136,19 @@ class EpochParameters(Parameters):
 class PenaltyParameters(Parameters):
     """Penalties on weights."""
 
-    penalty: Literal["l1", "l1-cumulative", "l2"] | None = parameter(
-        None,
-        '{"l1", "l1-cumulative", "l2"} or None',
-        [StrOptions({p for p in PENALTIES if p}), None],
-        """Penalty on the weights, applied once per sequence visited (Zhang et al. 2014, equations 9 to
-        17). Under the cumulative penalty a new feature is charged the penalty of all earlier steps
-        (equation 14), so that late features rarely become nonzero.""",
+    penalty: Literal["l1", "l1-cumulative", "l2"] | None = field(
+        default=None,
+        metadata=parameter(
+            '{"l1", "l1-cumulative", "l2"} or None',
+            [StrOptions({p for p in PENALTIES if p}), None],
+            """Penalty on the weights, applied once per sequence visited (Zhang et al. 2014, equations 9 to
+            17). Under the cumulative penalty a new feature is charged the penalty of all earlier steps
+            (equation 14), so that late features rarely become nonzero.""",
+        ),
     )
-    alpha: float = parameter(
-        1e-6, "float in [0, 1)", [FRACTION], "Strength of the penalty per sequence visited."
+    alpha: float = field(
+        default=1e-6,
+        metadata=parameter("float in [0, 1)", [FRACTION], "Strength of the penalty per sequence visited."),
     )
 
 
@@ -149,31 +156,44 @@ class PenaltyParameters(Parameters):
 class NoiseParameters(Parameters):
     """Corruption of the input and of features in training."""
 
-    dropout: float = parameter(
-        0.0,
-        "float in [0, 1)",
-        [FRACTION],
-        """Probability that an input token is masked for one visit of its sequence (Zhang et al. 2014,
-        equation 18). Columns of a token are masked independently; templates may read 64 columns at most
-        then.""",
+    dropout: float = field(
+        default=0.0,
+        metadata=parameter(
+            "float in [0, 1)",
+            [FRACTION],
+            """Probability that an input token is masked for one visit of its sequence (Zhang et al. 2014,
+            equation 18). Columns of a token are masked independently; templates may read 64 columns at most
+            then.""",
+        ),
     )
-    feature_noise: Literal["dropout", "zipf"] | None = parameter(
-        None,
-        '{"dropout", "zipf"} or None',
-        [StrOptions({n for n in NOISES if n}), None],
-        """Corruption of features, drawn once per feature and visit: left out with probability
-        ``noise_rate`` (Zhang et al. 2014, equation 20), or counted 1/ξ with Zipfian ξ (A. Søgaard
-        2013, Zipfian corruptions for robust POS tagging, NAACL).""",
+    feature_noise: Literal["dropout", "zipf"] | None = field(
+        default=None,
+        metadata=parameter(
+            '{"dropout", "zipf"} or None',
+            [StrOptions({n for n in NOISES if n}), None],
+            """Corruption of features, drawn once per feature and visit: left out with probability
+            ``noise_rate`` (Zhang et al. 2014, equation 20), or counted 1/ξ with Zipfian ξ (A. Søgaard
+            2013, Zipfian corruptions for robust POS tagging, NAACL).""",
+        ),
     )
-    edge_noise: Literal["same", "dropout", "zipf"] | None = parameter(
-        None,
-        '{"same", "dropout", "zipf"} or None',
-        [StrOptions({"same", *(n for n in NOISES if n)}), None],
-        'The same for label transitions; ``"same"`` follows ``feature_noise``.',
+    edge_noise: Literal["same", "dropout", "zipf"] | None = field(
+        default=None,
+        metadata=parameter(
+            '{"same", "dropout", "zipf"} or None',
+            [StrOptions({"same", *(n for n in NOISES if n)}), None],
+            'The same for label transitions; ``"same"`` follows ``feature_noise``.',
+        ),
     )
-    noise_rate: float = parameter(0.1, "float in [0, 1)", [FRACTION], "Rate of feature dropout.")
-    zipf_exponent: float = parameter(
-        3.0, "float > 1", [Interval(Real, 1, None, closed="neither")], "Exponent of the Zipf distribution."
+    noise_rate: float = field(
+        default=0.1, metadata=parameter("float in [0, 1)", [FRACTION], "Rate of feature dropout.")
+    )
+    zipf_exponent: float = field(
+        default=3.0,
+        metadata=parameter(
+            "float > 1",
+            [Interval(Real, 1, None, closed="neither")],
+            "Exponent of the Zipf distribution.",
+        ),
     )
 
 
@@ -181,20 +201,25 @@ class NoiseParameters(Parameters):
 class CountParameters(Parameters):
     """Cut-off of rare features."""
 
-    min_count: int = parameter(1, "int", [POSITIVE], "Features seen fewer times in training are left out.")
+    min_count: int = field(
+        default=1,
+        metadata=parameter("int", [POSITIVE], "Features seen fewer times in training are left out."),
+    )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ScoringParameters(Parameters):
     """What held-out sequences are judged by."""
 
-    scoring: str | Callable[..., float] | None = parameter(
-        None,
-        "str, callable or None",
-        [StrOptions(set(SCORERS)), callable, None],
-        """How good a model is on held-out sequences: None asks the estimator's ``score``; a str names a
-        scorer of ``skstruct.metrics.SCORERS``, such as ``"segment_f1"``; a callable is called as
-        ``scoring(estimator, X_val, y_val)`` and returns a number. More is better.""",
+    scoring: str | Callable[..., float] | None = field(
+        default=None,
+        metadata=parameter(
+            "str, callable or None",
+            [StrOptions(set(SCORERS)), callable, None],
+            """How good a model is on held-out sequences: None asks the estimator's ``score``; a str names a
+            scorer of ``skstruct.metrics.SCORERS``, such as ``"segment_f1"``; a callable is called as
+            ``scoring(estimator, X_val, y_val)`` and returns a number. More is better.""",
+        ),
     )
 
 
@@ -202,25 +227,33 @@ class ScoringParameters(Parameters):
 class StoppingParameters(ScoringParameters):
     """Early stopping."""
 
-    early_stopping: bool = parameter(
-        False,
-        "bool",
-        ["boolean"],
-        """Stop when the score of held-out sequences no longer improves, and keep the best epoch. They are
-        ``X_val`` and ``y_val`` of ``fit``; without these a part of ``X``, which is not trained on.""",
+    early_stopping: bool = field(
+        default=False,
+        metadata=parameter(
+            "bool",
+            ["boolean"],
+            """Stop when the score of held-out sequences no longer improves, and keep the best epoch. They are
+            ``X_val`` and ``y_val`` of ``fit``; without these a part of ``X``, which is not trained on.""",
+        ),
     )
-    validation_fraction: float = parameter(
-        0.1,
-        "float in (0, 1)",
-        [Interval(Real, 0, 1, closed="neither")],
-        "Share of the sequences that ``early_stopping`` holds out if ``fit`` is given no ``X_val``.",
+    validation_fraction: float = field(
+        default=0.1,
+        metadata=parameter(
+            "float in (0, 1)",
+            [Interval(Real, 0, 1, closed="neither")],
+            "Share of the sequences that ``early_stopping`` holds out if ``fit`` is given no ``X_val``.",
+        ),
     )
-    n_iter_no_change: int = parameter(3, "int", [POSITIVE], "Epochs without improvement to wait.")
-    tol: float = parameter(
-        1e-3,
-        "float >= 0",
-        [Interval(Real, 0, None, closed="left")],
-        "What counts as improvement of the score of held-out sequences.",
+    n_iter_no_change: int = field(
+        default=3, metadata=parameter("int", [POSITIVE], "Epochs without improvement to wait.")
+    )
+    tol: float = field(
+        default=1e-3,
+        metadata=parameter(
+            "float >= 0",
+            [Interval(Real, 0, None, closed="left")],
+            "What counts as improvement of the score of held-out sequences.",
+        ),
     )
 
 
@@ -228,11 +261,13 @@ class StoppingParameters(ScoringParameters):
 class WarmStartParameters(Parameters):
     """Training that goes on."""
 
-    warm_start: bool = parameter(
-        False,
-        "bool",
-        ["boolean"],
-        "Start ``fit`` from the weights of the last one; features and labels may be new.",
+    warm_start: bool = field(
+        default=False,
+        metadata=parameter(
+            "bool",
+            ["boolean"],
+            "Start ``fit`` from the weights of the last one; features and labels may be new.",
+        ),
     )
 
 
@@ -240,13 +275,15 @@ class WarmStartParameters(Parameters):
 class CheckpointParameters(Parameters):
     """Training that survives the end of its process."""
 
-    checkpoint: str | os.PathLike[str] | None = parameter(
-        None,
-        "str, path or None",
-        PATH,
-        """Folder where ``fit`` keeps its state after each epoch, under a name made from parameters and
-        data. A fit that finds its own state goes on from there and ends as if it had never stopped; a
-        finished fit removes its file.""",
+    checkpoint: str | os.PathLike[str] | None = field(
+        default=None,
+        metadata=parameter(
+            "str, path or None",
+            PATH,
+            """Folder where ``fit`` keeps its state after each epoch, under a name made from parameters and
+            data. A fit that finds its own state goes on from there and ends as if it had never stopped; a
+            finished fit removes its file.""",
+        ),
     )
 
 
@@ -254,12 +291,16 @@ class CheckpointParameters(Parameters):
 class RunParameters(Parameters):
     """Threads and random numbers."""
 
-    n_jobs: int | None = parameter(None, "int or None", N_JOBS, "Threads in prediction.")
-    random_state: int | np.random.RandomState | None = parameter(
-        None,
-        "int, RandomState instance or None",
-        ["random_state"],
-        "Determines orders, noise and the held-out sequences.",
+    n_jobs: int | None = field(
+        default=None, metadata=parameter("int or None", N_JOBS, "Threads in prediction.")
+    )
+    random_state: int | np.random.RandomState | None = field(
+        default=None,
+        metadata=parameter(
+            "int, RandomState instance or None",
+            ["random_state"],
+            "Determines orders, noise and the held-out sequences.",
+        ),
     )
 
 
@@ -267,7 +308,7 @@ class RunParameters(Parameters):
 class VerboseParameters(Parameters):
     """Messages."""
 
-    verbose: int = parameter(0, "int", ["verbose"], "Print a line for each epoch.")
+    verbose: int = field(default=0, metadata=parameter("int", ["verbose"], "Print a line for each epoch."))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -289,34 +330,40 @@ class OnlineParameters(
 class TaggerParameters(Parameters):
     """What all chain taggers accept; ``features`` may be given by position."""
 
-    features: FeatureChoice = parameter(
-        "auto",
-        "str, path, list of str, FeatureTemplates, Patterns or NumericFeatures",
-        [str, os.PathLike, list, tuple, FeatureTemplates, Patterns, NumericFeatures],
-        """Which features tokens that are str or tuples of str have: ``"auto"`` (from the look of the
-        tokens: ``"char"`` for single characters, ``"word"`` for other str, ``"word-tag"`` for pairs), a
-        preset (these, ``"char-av"``, ``"chunk"``, ``"collins"``, ``"char-best"``, ``"chunk-best"``,
-        ``"word-best"``; see ``skstruct.features.presets``), template strings or a template file in CRF++
-        syntax, or the ``Patterns`` of a model of CRF++ or Wapiti (``skstruct.features.patterns``). Tokens
-        that are dicts or lists of str bring their own features; how rows of numbers count,
-        ``NumericFeatures`` says.""",
+    features: FeatureChoice = field(
+        default="auto",
+        metadata=parameter(
+            "str, path, list of str, FeatureTemplates, Patterns or NumericFeatures",
+            [str, os.PathLike, list, tuple, FeatureTemplates, Patterns, NumericFeatures],
+            """Which features tokens that are str or tuples of str have: ``"auto"`` (from the look of the
+            tokens: ``"char"`` for single characters, ``"word"`` for other str, ``"word-tag"`` for pairs), a
+            preset (these, ``"char-av"``, ``"chunk"``, ``"collins"``, ``"char-best"``, ``"chunk-best"``,
+            ``"word-best"``; see ``skstruct.features.presets``), template strings or a template file in CRF++
+            syntax, or the ``Patterns`` of a model of CRF++ or Wapiti (``skstruct.features.patterns``). Tokens
+            that are dicts or lists of str bring their own features; how rows of numbers count,
+            ``NumericFeatures`` says.""",
+        ),
     )
     _: KW_ONLY
-    constraints: str | Collection[tuple[Any, Any]] | None = parameter(
-        None,
-        "str, iterable of pairs or None",
-        [str, list, tuple, set, frozenset, None],
-        """Labellings allowed, in training and prediction: the name of a label scheme (``"BIO"``,
-        ``"IOB1"``, ``"BIOES"``, ``"BILOU"``, ``"BMES"``, ``"BI"``, ``"B2B3MES"``, ``"IO"``), or
-        (previous, next) pairs of labels; in a pair, None stands for the start or end of a sequence.""",
+    constraints: str | Collection[tuple[Any, Any]] | None = field(
+        default=None,
+        metadata=parameter(
+            "str, iterable of pairs or None",
+            [str, list, tuple, set, frozenset, None],
+            """Labellings allowed, in training and prediction: the name of a label scheme (``"BIO"``,
+            ``"IOB1"``, ``"BIOES"``, ``"BILOU"``, ``"BMES"``, ``"BI"``, ``"B2B3MES"``, ``"IO"``), or
+            (previous, next) pairs of labels; in a pair, None stands for the start or end of a sequence.""",
+        ),
     )
-    class_weight: dict[Any, float] | Literal["balanced"] | None = parameter(
-        None,
-        'dict, "balanced" or None',
-        [dict, StrOptions({"balanced"}), None],
-        """Margin added in training to the score of every wrong label, by gold label. A dict maps labels
-        to costs; labels it lacks cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on
-        average over tokens.""",
+    class_weight: dict[Any, float] | Literal["balanced"] | None = field(
+        default=None,
+        metadata=parameter(
+            'dict, "balanced" or None',
+            [dict, StrOptions({"balanced"}), None],
+            """Margin added in training to the score of every wrong label, by gold label. A dict maps labels
+            to costs; labels it lacks cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on
+            average over tokens.""",
+        ),
     )
 
 
@@ -324,12 +371,14 @@ class TaggerParameters(Parameters):
 class OrderParameters(Parameters):
     """Length of the label history."""
 
-    _: KW_ONLY
-    order: Literal[1, 2] = parameter(
-        1,
-        "{1, 2}",
-        [Options(Integral, {1, 2})],
-        """Label history: 1 for bigrams of labels, 2 for trigrams besides (Collins 2002; the first two
-        labels make one with the start of the sequence). Decoding is exact with both; with 2 its time
-        grows with the third power of the number of labels at worst, and with the second as a rule.""",
+    order: Literal[1, 2] = field(
+        default=1,
+        kw_only=True,
+        metadata=parameter(
+            "{1, 2}",
+            [Options(Integral, {1, 2})],
+            """Label history: 1 for bigrams of labels, 2 for trigrams besides (Collins 2002; the first two
+            labels make one with the start of the sequence). Decoding is exact with both; with 2 its time
+            grows with the third power of the number of labels at worst, and with the second as a rule.""",
+        ),
     )

@@ -7,7 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 import sklearn
@@ -127,7 +127,7 @@ def test_scikit_learn_shows_the_text_of_every_parameter(cls):
 def test_a_shared_parameter_is_one_entry():
     @dataclass(kw_only=True, eq=False, repr=False)
     class Patience(Parameters):
-        patience: int = parameter(2, "int", [POSITIVE], "Epochs to\nwait.")
+        patience: int = field(default=2, metadata=parameter("int", [POSITIVE], "Epochs to\nwait."))
 
     @documented(n_jobs="Threads that wait.")
     @dataclass(eq=False, repr=False)
@@ -139,7 +139,7 @@ def test_a_shared_parameter_is_one_entry():
         It does.
         """
 
-        place: str = parameter("here", "str", [str], "Where.")
+        place: str = field(default="here", metadata=parameter("str", [str], "Where."))
 
     assert str(inspect.signature(Waiting)) == "(place='here', *, patience=2, n_jobs=None, random_state=None)"
     assert inspect.getdoc(Waiting).startswith(
