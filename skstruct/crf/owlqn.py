@@ -12,12 +12,12 @@ KEEP_EVERY = 10
 """Iterations between two states offered to a checkpoint: a state holds the whole memory."""
 
 
-def owlqn(objective, weights, options, callback=None, keeper=None):
+def owlqn(objective, weights, options, progress):
     """Minimise from ``weights``; see :func:`.working_set.active_orthant` for the arguments."""
     o, c1 = objective, objective.c1
     view = o.everything()
     weights, n_done = weights.copy(), 0
-    found = None if keeper is None else keeper.found
+    found = progress.found
     if found is not None:
         weights, n_done = found[1]["weights"], found[0]["n_iter"]
     smooth, gradient = o.evaluate(view, weights)
@@ -51,13 +51,13 @@ def owlqn(objective, weights, options, callback=None, keeper=None):
         store.add(new - weights, new_gradient - gradient)
         weights, gradient = new, new_gradient
         past.append(value)
-        if callback is not None and callback(weights, value, pseudo, view.where):
+        if progress.add(weights, view.where, value, pseudo):
             break
         if expected_gain(past) <= options.tol * abs(value):
             converged = True
             break
-        if keeper is not None and n_iter % KEEP_EVERY == 0:
+        if n_iter % KEEP_EVERY == 0:
             steps, changes = store.kept()
             state = {"past": [float(v) for v in past], "n_iter": n_iter}
-            keeper.offer(state, {"weights": weights, "steps": steps, "changes": changes})
+            progress.offer(state, {"weights": weights, "steps": steps, "changes": changes})
     return weights, value, pseudo_gradient(weights, gradient, c1), n_iter, converged

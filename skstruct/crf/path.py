@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import closing
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..data.types import Corpus
 from ..training.held_out import both_or_neither
 from .estimator import L1CRF
 from .run import warn_unless_converged
-from .solve import HeldOut, solve
+from .solve import HeldOutLikelihood, solve
 
 
 class PathPoint(NamedTuple):
@@ -92,11 +93,10 @@ def regularization_path(
     first._validate_params()
     run = first._prepare(X, y, sample_weight, both_or_neither(X_val, y_val))
     # What the weakest penalty keeps at zero, the stronger ones do too.
-    objective = run.objective(strengths[-1])
     points, weights, held_out = [], None, None
-    try:
+    with closing(run.objective(strengths[-1])) as objective:
         if run.validation is not None:
-            held_out = HeldOut(objective, run.validation)
+            held_out = HeldOutLikelihood(objective, run.validation)
         for c1 in strengths.tolist():
             objective.c1 = c1
             result = solve(objective, run.options(), weights=weights, seed=run.seed())
@@ -108,12 +108,8 @@ def regularization_path(
             if X_val is not None:
                 score = model.score(X_val, y_val)
             if held_out is not None:
-                log_proba = held_out.score(weights, None)
+                log_proba = held_out.score(weights)
             points.append(
                 PathPoint(c1, model.objective_, result.n_active, result.n_iter, score, log_proba, model)
             )
-    finally:
-        objective.close()
-        if held_out is not None:
-            held_out.objective.close()
     return points

@@ -37,7 +37,7 @@ SMALLEST_UNIT = 1e-100
 """Smaller values count like this one: its square is a number."""
 
 
-def active_orthant(objective, weights, options, callback=None, keeper=None):
+def active_orthant(objective, weights, options, progress):
     """Minimise the L1-regularised objective.
 
     Parameters
@@ -47,13 +47,9 @@ def active_orthant(objective, weights, options, callback=None, keeper=None):
         Where to start.
     options : SolverOptions
         ``memory``, ``max_iter`` and ``tol``, for which see :func:`.quasi_newton.expected_gain`.
-    callback : callable or None
-        Called as ``callback(weights, value, pseudo_gradient, where)`` after each iteration, with arrays
-        of the working set, whose places in all weights are ``where`` (the pseudo-gradient is that of the
-        point before); stops if it returns true.
-    keeper : object, optional
-        Its ``offer(state, arrays)`` gets what it takes to go on from each revision; ``found`` is such a
-        pair, to go on from instead of ``weights``, or None.
+    progress : Progress
+        Hears of each iteration, with arrays of the working set, and of each revision what it takes to go on
+        from there.
 
     Returns
     -------
@@ -69,22 +65,22 @@ def active_orthant(objective, weights, options, callback=None, keeper=None):
     o, c1 = objective, objective.c1
     # Start from what is not zero; the transitions are always in.
     n_iter, done, finished = 0, 1, False
-    if keeper is not None and keeper.found is not None:
-        state, arrays = keeper.found
-        run = _Iterations(o, arrays["weights"], options, callback, arrays["pairs"])
+    if progress.found is not None:
+        state, arrays = progress.found
+        run = _Iterations(o, arrays["weights"], options, progress, arrays["pairs"])
         run.value, run.past = state["value"], state["past"]
         run.memory.restore(arrays["steps"], arrays["changes"])
         n_iter, finished = state["n_iter"], state["finished"]
     else:
-        run = _Iterations(o, weights, options, callback)
+        run = _Iterations(o, weights, options, progress)
     if n_iter == 0 and weights.any():  # a start worse than none, from a learning rate that was too high?
         if not (np.isfinite(run.value) and run.value <= o.value_at_zero()):
-            run = _Iterations(o, np.zeros(o.size), options, callback)
+            run = _Iterations(o, np.zeros(o.size), options, progress)
     while True:
-        # Not where a callback stopped it: the revisions of a run that goes on stand elsewhere.
-        if keeper is not None and n_iter and not run.stopped:
+        # Not where it was stopped: the revisions of a run that goes on stand elsewhere.
+        if n_iter and not progress.stopped:
             state = {"value": float(run.value), "past": [float(v) for v in run.past]}
-            keeper.offer({**state, "n_iter": n_iter, "finished": bool(finished)}, run.arrays())
+            progress.offer({**state, "n_iter": n_iter, "finished": bool(finished)}, run.arrays())
         # The gradient of all weights, kept at the current ones.
         at, full = np.zeros(o.size), np.zeros(o.size)
         at[run.view.where], full[run.view.where] = run.weights, run.gradient
@@ -95,7 +91,7 @@ def active_orthant(objective, weights, options, callback=None, keeper=None):
         n_missing = np.count_nonzero(missing)
         # A weight whose gradient exceeds c1 has a curvature of that order.
         converged = finished and dot(missing, missing) <= c1 * options.tol * abs(run.value)
-        if converged or run.stopped or n_iter >= options.max_iter:
+        if converged or progress.stopped or n_iter >= options.max_iter:
             return at, run.value, pseudo, n_iter, bool(converged)
         if finished and (n_missing == 0 or done == 0):  # no number below this one can be reached
             return at, run.value, pseudo, n_iter, not run.stuck
@@ -122,8 +118,8 @@ def _working_set(objective, weights, gradient):
 class _Iterations:
     """Iterations on one working set; moves to another one."""
 
-    def __init__(self, objective, weights, options, callback, pairs=None):
-        self.objective, self.tol, self.callback = objective, options.tol, callback
+    def __init__(self, objective, weights, options, progress, pairs=None):
+        self.objective, self.tol, self.progress = objective, options.tol, progress
         pairs = np.flatnonzero(weights[: objective.n_pairs]) if pairs is None else pairs
         self.view = objective.view(pairs)
         self.weights = weights[self.view.where]
@@ -132,7 +128,7 @@ class _Iterations:
         self.unit = self._units()
         self.memory = Memory(options.memory, self.view.size, self._root())
         self.past = [self.value]
-        self.stopped = self.stuck = False
+        self.stuck = False
         # A token has this many features: no direction is steeper than that many diagonals.
         self.first_scale = 1.0 / (1.0 + objective.features_of_token())
 
@@ -186,7 +182,7 @@ class _Iterations:
         def evaluate(weights):
             return o.evaluate(view, weights, keep=kept)
 
-        while done < budget and not finished and not self.stopped:
+        while done < budget and not finished and not self.progress.stopped:
             w = self.weights
             pseudo = pseudo_gradient(w, self.gradient, c1)
             free = (w != 0.0) | (pseudo != 0.0)
@@ -208,8 +204,7 @@ class _Iterations:
             self.past.append(self.value)
             done += 1
             finished = expected_gain(self.past) <= self.tol * abs(self.value)
-            if self.callback is not None and self.callback(new, self.value, pseudo, view.where):
-                self.stopped = True
+            self.progress.add(new, view.where, self.value, pseudo)
         if not kept:
             _, self.gradient = o.evaluate(view, self.weights, keep=True)
         return done, finished

@@ -64,7 +64,7 @@ LACKS = {
     "fit_shards": {
         f"{ONLINE_TAGGERS} {CALIBRATED} {SEGMENTERS} {SPAN_TAGGERS} {MEMBERS} {RERANKERS} {ONE_PARSER}"
         " word-segmenter": ABSENT,
-        "mixer-reranker": (ValueError, r"KBestReranker cannot learn from shards .* fit\(X, y\)"),
+        "mixer-reranker": (ValueError, r"KBestReranker cannot learn from shards .*fit\(X, y\)"),
     },
     "adapt": {
         f"{PARSERS} {RERANKERS} {OF_WORDS} mixer-reranker segmenter-reranker": ABSENT,
