@@ -71,13 +71,23 @@ def no_bag():
     return Bag(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))
 
 
-_NOTHING, _NO_ATOM = np.zeros(0, np.int32), np.zeros(1, np.int32)
+NOTHING = np.zeros(0, np.int32)
+ALL_ALIVE = np.zeros(0, np.uint8)
+"""Without a count cut-off, or where rows below it do not exist."""
 
 
 def no_grid(n_tokens):
     """A grid for corpora without templates."""
-    row = np.empty((0, n_tokens), np.int32)
-    return Grid(row, _NOTHING, _NOTHING, _NO_ATOM, _NOTHING, _NOTHING)
+    return Grid(np.empty((0, n_tokens), np.int32), NOTHING, NOTHING, np.zeros(1, np.int32), NOTHING, NOTHING)
+
+
+def without_templates(token, bag, edges=None, dense=()):
+    """An encoded corpus whose features stand at their tokens; ``edges`` is a grid."""
+    n = int(token[-1])
+    return Encoded(
+        anchor=token, left=0, n_columns=1, nodes=no_grid(n), edges=no_grid(n) if edges is None else edges,
+        bag=bag, node_alive=ALL_ALIVE, edge_alive=ALL_ALIVE, dense=dense,
+    )  # fmt: skip
 
 
 @kernel

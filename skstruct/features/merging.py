@@ -9,7 +9,7 @@ cut-off: whether a feature is frequent enough is known only when all have been c
 
 import numpy as np
 
-from ..core.interning import intern_pairs, pairs_by_compound
+from ..core.interning import intern_pairs, pairs_of
 from .columns import column_function
 from .encoded import RowMap
 
@@ -89,9 +89,7 @@ def _channel_maps(out, encoders, ids, channel):
 def _merge_side(out, name, sides, encoders, channels, counts):
     """Fill one side of the merged encoder; the row map of each shard."""
     side = getattr(out, name)
-    pairs = [pairs_by_compound(encoder.table) for encoder in encoders]
-    none, span = np.zeros((0, 2), np.int32), np.zeros(2, np.int64)
-    nodes = []  # by compound and shard: the node that each node has become
+    span, nodes = np.zeros(2, np.int64), []  # by compound and shard: the node that each node has become
     for c, compound in enumerate(side.compounds):
         right = channels[compound.channel]
         if compound.prefix < 0:
@@ -99,8 +97,8 @@ def _merge_side(out, name, sides, encoders, channels, counts):
             nodes.append(right)
             continue
         number, n_nodes, maps = side.offset + c, np.zeros(1, np.int64), []
-        for s, mine in enumerate(pairs):
-            pair = mine.get(number, none)
+        for s, encoder in enumerate(encoders):
+            pair = pairs_of(encoder.table, number)
             maps.append(np.empty(pair.shape[0], np.int32))
             if not pair.shape[0]:
                 continue

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.compile import kernel
 from .encoded import Grid
+from .feature_index import with_new_rows
 
 
 @kernel
@@ -73,24 +74,19 @@ class TemplateSide:
 
     def assign_rows(self, c, min_count):
         """Give rows to the nodes of compound ``c`` that have none and deserve them."""
-        width = len(self.compounds[c].slots)
-        n = self.n_nodes[c]
-        row_of = np.full(n + 1, -1, np.int32)
-        row_of[: self.row_of[c].shape[0] - 1] = self.row_of[c][:-1]
-        if width:
-            new = row_of[:-1] < 0
-            if min_count > 1:
-                enough = self.counts[c] >= min_count
-                old = row_of[:-1] >= 0
-                if old.any():
-                    rows = row_of[:-1][old][:, None] + np.arange(width)
-                    self.alive[rows] = enough[old]
-                new &= enough.any(axis=1)
-                self.alive = np.concatenate([self.alive, enough[new].ravel().astype(np.uint8)])
-            n_new = int(np.count_nonzero(new))
-            row_of[:-1][new] = self.n_rows + width * np.arange(n_new, dtype=np.int32)
-            self.n_rows += width * n_new
+        width, enough = len(self.compounds[c].slots), self.counts[c] >= min_count
+        if not width:
+            self.row_of[c] = np.full(self.n_nodes[c] + 1, -1, np.int32)
+            return
+        deserving = enough.any(axis=1) if min_count > 1 else True
+        row_of, self.n_rows = with_new_rows(self.row_of[c], self.n_nodes[c], self.n_rows, deserving, width)
         self.row_of[c] = row_of
+        if min_count > 1:
+            alive = np.zeros(self.n_rows, np.uint8)
+            alive[: self.alive.shape[0]] = self.alive
+            has = row_of[:-1] >= 0
+            alive[row_of[:-1][has, None] + np.arange(width)] = enough[has]
+            self.alive = alive
 
     def grow(self, nodes, left, anchor, token, min_count):
         """Count the features of a corpus, whose nodes are given by compound, and give rows to new ones."""

@@ -24,54 +24,34 @@ def split_columns(flat, offsets, n_columns, expected=None, reference_token=None)
         return [[] for _ in range(n_columns)]
     reference_token = flat[0] if reference_token is None else reference_token
     token_type = tuple if isinstance(reference_token, tuple) else str
+
+    def wrong(k, text):
+        return PlaceError(*place(offsets, k), f"{text}{describe(flat[k])}", "X")
+
     if expected is not None and token_type is not expected:
-        i, t = place(offsets, 0)
-        raise PlaceError(
-            i,
-            t,
-            f"expected a token of type {expected.__name__} as in training, got {describe(flat[0])}",
-            "X",
-        )
+        raise wrong(0, f"expected a token of type {expected.__name__} as in training, got ")
     if token_type is str:
         if n_columns > 1:
-            raise PlaceError(
-                place(offsets, 0)[0],
-                0,
-                f"the templates read column {n_columns - 1}, but the tokens are plain strings "
-                f"(column 0 only); {PLACE} is {describe(flat[0])}",
-            )
+            text = f"the templates read column {n_columns - 1}, but the tokens are plain strings "
+            text += f"(column 0 only); {PLACE} is {describe(flat[0])}"
+            raise PlaceError(place(offsets, 0)[0], 0, text)
         return [flat]
     kinds = set(map(type, flat))
     if kinds - {tuple} and not all(issubclass(kind, tuple) for kind in kinds):
         k = next(k for k, token in enumerate(flat) if not isinstance(token, tuple))
-        i, t = place(offsets, k)
-        raise PlaceError(
-            i, t, f"expected a tuple of strings like the first token, got {describe(flat[k])}", "X"
-        )
+        raise wrong(k, "expected a tuple of strings like the first token, got ")
     widths, width = set(map(len, flat)), len(reference_token)
     if widths != {width} or width < n_columns:
         k = next((k for k, token in enumerate(flat) if len(token) != width), 0)
-        i, t = place(offsets, k)
-        if len(flat[k]) < n_columns:
-            raise PlaceError(
-                i,
-                t,
-                f"the templates read column {n_columns - 1}, "
-                f"but the token has {len(flat[k])} columns: {describe(flat[k])}",
-                "X",
-            )
-        raise PlaceError(
-            i,
-            t,
-            f"expected {width} columns like the first token, got {len(flat[k])}: {describe(flat[k])}",
-            "X",
-        )
+        n = len(flat[k])
+        if n < n_columns:
+            raise wrong(k, f"the templates read column {n_columns - 1}, but the token has {n} columns: ")
+        raise wrong(k, f"expected {width} columns like the first token, got {n}: ")
     return [list(map(itemgetter(c), flat)) for c in range(n_columns)]
 
 
 def refuse(column, offsets, c, n_columns):
     """Raise for the first element of a column that is not a string."""
     k = next(k for k, token in enumerate(column) if not isinstance(token, str))
-    i, t = place(offsets, k)
     what = "the type str" if n_columns == 1 else f"a str in column {c}"
-    raise PlaceError(i, t, f"expected a token of {what}, got {describe(column[k])}", "X")
+    raise PlaceError(*place(offsets, k), f"expected a token of {what}, got {describe(column[k])}", "X")

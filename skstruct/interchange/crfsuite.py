@@ -118,7 +118,7 @@ def _crf_of(file, parameters):
         _check_lists(file, at, tag, n, features, mine)
         weights.append(_weights(file, at_features, features, mine, (n, n_labels)))
     encoder = BagEncoder.of_names(attributes)
-    if len(encoder.index.ids) < n_attributes:
+    if len(encoder.nodes.ids) < n_attributes:
         file.fail(at_attributes, "an attribute occurs twice")
     transitions, states = weights
     return ready_crf(encoder, Labels(labels, in_order=True), states, transitions, **parameters)

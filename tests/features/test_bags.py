@@ -44,7 +44,7 @@ def encode(encoder, X, grow):
     start, row, value = encoder.encode(flatten(X), offsets_of(lengths_of(X)), grow).bag
     value = value if value.shape[0] else np.ones(row.shape[0])
     assert start[0] == 0 and start[-1] == row.shape[0] == value.shape[0]
-    index = encoder.index
+    index = encoder.nodes
     names = {int(index.row_of[k]): name for name, k in index.ids.items() if index.row_of[k] >= 0}
     assert len(names) == np.count_nonzero(index.row_of >= 0)  # no row has two names
     found = []
@@ -100,9 +100,9 @@ def test_bags_are_read_as_crfsuite_reads_them(token, data):
 def test_growth_keeps_rows(token, data):
     encoder = BagEncoder()
     encode(encoder, data.draw(corpora(token)), True)
-    before = {name: int(encoder.index.row_of[k]) for name, k in encoder.index.ids.items()}
+    before = {name: int(encoder.nodes.row_of[k]) for name, k in encoder.nodes.ids.items()}
     encode(encoder, data.draw(corpora(token)), True)
-    after = {name: int(encoder.index.row_of[k]) for name, k in encoder.index.ids.items()}
+    after = {name: int(encoder.nodes.row_of[k]) for name, k in encoder.nodes.ids.items()}
     assert before.items() <= after.items()
 
 
