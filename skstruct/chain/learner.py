@@ -26,9 +26,9 @@ from ..data.inputs import (
 )
 from ..data.labels import Labels, encode_known, encode_labels, some_of
 from ..data.types import Corpus
+from ..features.base import merge_encoders
 from ..features.choose import check_same_features, new_encoder
 from ..features.encoded import count_rows
-from ..features.merging import merge_encoders
 from ..training.held_out import NAMES, HeldOut
 from ..training.learner import OnlineLearner
 from ..training.parameters import OrderParameters, TaggerParameters

@@ -12,7 +12,7 @@ from ..data.inputs import LABELS, Inputs, PlaceError, flatten, lengths_of, offse
 from ..data.labels import UNLABELLED, Labels
 from ..data.sequences import TokenTable
 from ..features.choose import check_tokens
-from ..features.listed import bag_of
+from ..features.encoded import bag_of
 from ..features.names import NamedWeights
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
 from ..training.saved import SavableModel

@@ -24,7 +24,7 @@ from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads
 from ..cluster.tree import add_arrays, add_entries
 from ..cluster.vocabulary import merged_labels
-from ..features.merging import merge_encoders
+from ..features.base import merge_encoders
 from ..training.checkpoint import Checkpoint, arrays_of
 from ..training.fingerprints import fingerprint, simple_parameters
 from .choose_pairs import screened

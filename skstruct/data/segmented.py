@@ -207,7 +207,7 @@ def find_words(pieces, words):
     Returns
     -------
     ndarray of shape (T,), uint8
-        For each character that is not white space its position in `skstruct.features.lexicon.MARKS`.
+        For each character that is not white space its position in `skstruct.features.contexts.MARKS`.
     """
     trie = Trie(codes_of("".join(words)).astype(np.int32), offsets_of(lengths_of(words)))
     parts = flatten(pieces)

@@ -80,9 +80,8 @@ class TokenTable:
             first, last = (int(which[0]), int(which[-1])) if which.size else (0, -1)
             return self._picked(slice(int(offsets[first]), int(offsets[last + 1])), lengths)
         ends = np.cumsum(lengths)
-        return self._picked(
-            np.arange(ends[-1]) + np.repeat(offsets[which] - ends + lengths, lengths), lengths
-        )
+        rows = np.arange(ends[-1]) + np.repeat(offsets[which] - ends + lengths, lengths)
+        return self._picked(rows, lengths)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         array = np.empty(len(self), dtype=object)

@@ -16,8 +16,12 @@ from itertools import repeat
 import numpy as np
 
 from ..data.inputs import describe, lengths_of, offsets_of
-from .bag_chunks import (
+from .base import Encoder
+from .encoded import Bag, RowMap, without_templates
+from .feature_index import FeatureIndex, RowIndex
+from .pairs import (
     Nested,
+    Pairs,
     as_feature,
     check_kinds,
     encode_lists,
@@ -28,10 +32,6 @@ from .bag_chunks import (
     roomy,
     spellings,
 )  # fmt: skip
-from .base import Encoder
-from .encoded import Bag, RowMap, without_templates
-from .feature_index import FeatureIndex, RowIndex
-from .pairs import Pairs
 
 CHUNK = 1024
 """Tokens encoded at a time: bounds the number of live (key, value) tuples."""
@@ -309,7 +309,7 @@ class BagEncoder(Encoder):
         return self.nodes.key_of_row()
 
     def merged(self, encoders, counts, min_count):
-        """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`.base.merge_encoders`; this is the first of ``encoders``."""
         out, counts = type(self)(min_count), [count and count.nodes for count in counts or ()]
         out.nodes, numbers, maps = FeatureIndex.merged([e.nodes for e in encoders], counts, min_count)
         for encoder, mine in zip(encoders, numbers):

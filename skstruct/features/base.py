@@ -5,7 +5,7 @@ import copy
 import numpy as np
 
 from ..data.places import by_sequence
-from .listed import features_listed, grid_listed
+from .encoded import features_listed, grid_listed
 
 
 class Encoder:
@@ -99,3 +99,31 @@ def _named(bag, names_of):
     names, values = names_of(set(bag.row.tolist())), bag.value if bag.value.size else np.ones(bag.row.shape)
     flat = [(row, value, names[row]) for row, value in zip(bag.row.tolist(), values.tolist())]
     return by_sequence(flat, bag.start)
+
+
+def merge_encoders(encoders, counts, min_count):
+    """The encoder that has read all shards, and the new rows of each.
+
+    Parameters
+    ----------
+    encoders : list of TemplateEncoder or BagEncoder
+        Without count cut-off; of one kind.
+    counts : list of RowMap, or None
+        Occurrences by row, needed if ``min_count`` is above 1.
+    min_count : int
+
+    Returns
+    -------
+    encoder : TemplateEncoder or BagEncoder
+    maps : list of RowMap
+
+    Raises
+    ------
+    ValueError
+        If the shards' tokens are of different kinds, or templates look at a text as a whole.
+    """
+    first = encoders[0]
+    for s, encoder in enumerate(encoders):
+        if (encoder.token_type, encoder.templates) != (first.token_type, first.templates):
+            raise ValueError(f"shard {s}: its tokens are not of the kind of those of shard 0")
+    return first.merged(encoders, counts, min_count)

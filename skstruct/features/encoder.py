@@ -11,16 +11,13 @@ import numpy as np
 
 from ..core.hashing import empty_table
 from ..core.interning import find_pairs, intern_pairs, pairs_of, table_of
-from .alphabet import Alphabet
 from .base import Encoder
-from .columns import column_function
 from .contexts import Contexts, context_values, is_context
 from .encoded import Encoded, no_bag
-from .merging import merge_templates
 from .names import row_names
-from .sides import TemplateSide
+from .sides import TemplateSide, merge_templates
 from .templates import resolve_templates
-from .tokens import refuse, split_columns
+from .tokens import Alphabet, column_function, refuse, split_columns
 
 
 class TemplateEncoder(Encoder):
@@ -312,6 +309,6 @@ class TemplateEncoder(Encoder):
         return row_names(self, self.edges, rows)
 
     def merged(self, encoders, counts, min_count):
-        """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`.base.merge_encoders`; this is the first of ``encoders``."""
         empty = type(self)(self.templates, min_count)
         return empty, merge_templates(empty, encoders, counts)

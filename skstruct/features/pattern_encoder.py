@@ -118,7 +118,7 @@ class PatternEncoder(Encoder):
         return twin, node_rows, edge_rows
 
     def merged(self, encoders, counts, min_count):
-        """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`.base.merge_encoders`; this is the first of ``encoders``."""
         out = type(self)(self.templates, min_count)
         out.first_type = self.first_type
         maps = []

@@ -11,7 +11,6 @@ import numpy as np
 from ..core.interning import pairs_of, table_of
 from ..saving.values import name_of, require, savable_value, within
 from .accessor import LONGEST, AccessorVariety
-from .alphabet import Alphabet
 from .bags import BagEncoder
 from .encoder import TemplateEncoder
 from .mixed import MixedEncoder
@@ -28,6 +27,7 @@ from .saved_named import (
     rows_state,
 )
 from .templates import FeatureTemplates
+from .tokens import Alphabet
 
 
 def encoder_state(encoder, writer, name):

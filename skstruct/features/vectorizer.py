@@ -15,7 +15,7 @@ from ..data.inputs import as_tokens, describe, flatten, lengths_of, offsets_of
 from ..data.matrix import ColumnInfo, FeatureNames, MixedTokens, SequenceMatrix, assembled
 from ..data.types import Corpus
 from .choose import check_tokens, new_encoder
-from .listed import features_listed
+from .encoded import features_listed
 from .sequence_transformer import SequenceTransformer
 from .templates import FeatureTemplates
 

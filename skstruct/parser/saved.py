@@ -12,7 +12,7 @@ import numpy as np
 from ..core.codes import STANDARD
 from ..core.store import READ_ONLY
 from ..data.labels import Labels
-from ..features.alphabet import Alphabet
+from ..features.tokens import Alphabet
 from ..saving.labels import labels_from_state, labels_state
 from ..saving.stores import store_from_state
 from ..saving.values import require
