@@ -25,7 +25,7 @@ class ColumnInfo(NamedTuple):
     """What is known of columns that are features of tokens, encoded before."""
 
     bigram: bool  # whether the label bigram is a feature
-    fields: NDArray[np.int32]  # (columns,) what each column looks at, as a number
+    template: NDArray[np.int32]  # (columns,) which template, or key, each column is of, as a number
 
 
 class FeatureNames:
@@ -72,7 +72,7 @@ def _names_of(letters, ends):
     return FeatureNames(make=make)
 
 
-def joined_names(is_dense, dense, others):
+def names_of_all(is_dense, dense, others):
     """The names of all columns, from those of the dense ones and of others; None if some are unknown."""
     if dense is None or others is None:
         return None
@@ -174,7 +174,7 @@ class MixedTokens:
         """The names of the columns of ``matrix``; None if some are not known."""
         if self.are_strings:
             return self.rows.names
-        return joined_names(self.columns, *(block.names for block in self.blocks))
+        return names_of_all(self.columns, *(block.names for block in self.blocks))
 
     def take(self, rows):
         """Those of a slice, or of an array of numbers."""

@@ -24,11 +24,11 @@ from .pairs import (
     Pairs,
     as_feature,
     check_kinds,
+    concatenated,
     encode_lists,
     encode_nested,
     flattened,
     items_at,
-    joined,
     roomy,
     spellings,
 )  # fmt: skip
@@ -263,7 +263,7 @@ class BagEncoder(Encoder):
         encode = self._encode_dicts if kind is dict else self._encode_lists
         check_kinds(flat, token, kind)
         chunks = range(0, len(flat), CHUNK)
-        features, values, sizes = joined([encode(flat[k : k + CHUNK], k, token, grow) for k in chunks])
+        features, values, sizes = concatenated([encode(flat[k : k + CHUNK], k, token, grow) for k in chunks])
         if grow:
             self._text = None
             self.nodes.assign(features, self.min_count)

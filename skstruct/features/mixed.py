@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..data.inputs import PLACE, PlaceError, place
-from ..data.matrix import ColumnInfo, FeatureNames, MixedTokens, Rows, joined_names
+from ..data.matrix import ColumnInfo, FeatureNames, MixedTokens, Rows, names_of_all
 from .base import Encoder
 from .encoded import RowMap
 from .numeric import NumericFeatures
@@ -102,7 +102,7 @@ class MixedEncoder(Encoder):
         """The names of these columns, or None."""
         if self.are_strings:
             return self.numbers.names
-        return joined_names(self.columns, self.numbers.names, self.others.names)
+        return names_of_all(self.columns, self.numbers.names, self.others.names)
 
     # -- encoding ----------------------------------------------------------------------------------
     def encode(self, flat, token, grow, reference_token=None):

@@ -327,7 +327,7 @@ def roomy(array, n):
     return out
 
 
-def joined(parts):
+def concatenated(parts):
     """The features, values (empty if all are 1) and sizes of all chunks."""
     if not parts:
         return np.zeros(0, np.int32), np.zeros(0), np.zeros(0, np.int64)

@@ -65,7 +65,7 @@ class RowsEncoder(Encoder):
         self.scale = 1.0
         self.squares, self.n_tokens = Fraction(0), 0  # of the first corpus: sum of ‖x_t‖², tokens
         self.sums = None  # sum of the rows of a shard
-        self._fields = None  # (width,) of columns that are features encoded before
+        self._template = None  # (width,) of columns that are features encoded before
         # Features are numbered place by place of the window, then by column; the last one is the bias. Copies
         # share these arrays: they are replaced, never changed.
         self.order = NOTHING  # features by first use
@@ -108,7 +108,7 @@ class RowsEncoder(Encoder):
             self._check(flat, token, grow)
             matrix = flat.matrix
             if grow and flat.column_info is not None and self.features.window == (0, 0):
-                self._fields = flat.column_info.fields
+                self._template = flat.column_info.template
             if grow and not self.n_tokens:
                 self._measure(matrix, token, flat.column_info is None)
             if not sparse.issparse(matrix) and not self.sparse:
@@ -207,13 +207,13 @@ class RowsEncoder(Encoder):
     # -- what models and their readers ask ---------------------------------------------------------
     def template_of_row(self, encoded):
         """See :class:`.base.Encoder`: those of columns that were encoded before."""
-        if self._fields is None:
+        if self._template is None:
             return None
         of_row = np.full(
-            self.n_node_rows, int(self._fields.max(initial=-1)) + 1, np.int32
+            self.n_node_rows, int(self._template.max(initial=-1)) + 1, np.int32
         )  # the bias is another
         used = self.order[(self.row_of[self.order] >= 0) & (self.order < self.width)]
-        of_row[self.row_of[used]] = self._fields[used]
+        of_row[self.row_of[used]] = self._template[used]
         return of_row
 
     def _name(self, feature):

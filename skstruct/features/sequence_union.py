@@ -146,7 +146,7 @@ def _times(part, weight, are_sparse):
         return part
     matrix, info = (part.matrix * weight).astype(part.matrix.dtype), part.blocks[-1].column_info
     if info is not None and len(part.blocks) > 1:
-        info = info._replace(fields=np.zeros(matrix.shape[1], np.int32))
+        info = info._replace(template=np.zeros(matrix.shape[1], np.int32))
     return Rows(sparse.csr_matrix(matrix) if are_sparse else matrix, part.names, info)
 
 
@@ -184,10 +184,10 @@ def _names(parts):
 
 def _column_info(known):
     """What is known of sparse columns beside dense ones, or encoded before; ``known``: (columns, info)."""
-    fields, first = [], 0
+    templates, first = [], 0
     for n, info in known:
-        mine = np.zeros(n, np.int32) if info is None else info.fields
-        fields.append(mine + np.int32(first))
+        mine = np.zeros(n, np.int32) if info is None else info.template
+        templates.append(mine + np.int32(first))
         first += int(mine.max(initial=-1)) + 1
     bigrams = [info.bigram for _, info in known if info is not None]
-    return ColumnInfo(any(bigrams) if bigrams else True, np.concatenate(fields))
+    return ColumnInfo(any(bigrams) if bigrams else True, np.concatenate(templates))

@@ -144,10 +144,10 @@ class Window(SequenceTransformer, BaseEstimator):
         ends = len(outside) if self.boundary and last else 0
         info = block.column_info
         if info is not None:
-            n = int(info.fields.max(initial=-1)) + 1
-            fields = [info.fields + np.int32(k * n) for k in range(len(parts))]
-            fields.append(np.arange(ends) + n * len(parts))
-            info = ColumnInfo(info.bigram, np.concatenate(fields).astype(np.int32))
+            n = int(info.template.max(initial=-1)) + 1
+            templates = [info.template + np.int32(k * n) for k in range(len(parts))]
+            templates.append(np.arange(ends) + n * len(parts))
+            info = ColumnInfo(info.bigram, np.concatenate(templates).astype(np.int32))
         if ends:
             parts.append(np.column_stack(outside).astype(matrix.dtype))
         return Rows(side_by_side(parts), names, info)
