@@ -239,7 +239,7 @@ def may_follow(name, previous, label):
 
 
 def first_fault(name, parsed):
-    """The position of the first label that breaks the scheme; T if the last may not end a sequence; or None."""
+    """The position of the first label that breaks the scheme; T if the last may not be the last; or None."""
     for t, (previous, label) in enumerate(zip([None, *parsed], parsed)):
         if not may_follow(name, previous, label):
             return t
