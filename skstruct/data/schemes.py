@@ -226,13 +226,7 @@ def convert_labels(labels: Collection[str], source: str, target: str, strict: bo
     parsed = LabelTable(source).parse(labels)
     t = first_fault(source, parsed)
     if t is not None:
-        how = (
-            f"follow {labels[t - 1]!r}"
-            if 0 < t < len(labels)
-            else "end a sequence"
-            if t
-            else "start a sequence"
-        )
+        how = f"follow {labels[t - 1]!r}" if 0 < t < len(labels) else f"{'end' if t else 'start'} a sequence"
         t = min(t, len(labels) - 1)
         raise PlaceError(None, t, f"label {labels[t]!r} may not {how} in the scheme {source}")
     return spans_to_labels(chunks(parsed), len(parsed), target)
