@@ -16,7 +16,7 @@ PIECE_ROWS = 2**18
 class Average:
     """The average of stores of final weights, which are added one after another.
 
-    Only sums are kept: what was added may be let go of. They run in the order of the calls.
+    Only sums are kept, added in the order of the calls: a store may be dropped once it was added.
 
     Parameters
     ----------

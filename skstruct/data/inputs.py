@@ -298,7 +298,7 @@ def take(sequences, keep):
 
 
 def blanked(sequences, empty):
-    """The sequences, of which those at the positions in ``empty`` have lost their elements."""
+    """The sequences, with those at the positions in ``empty`` emptied."""
     if isinstance(sequences, TokenTable):
         keep = np.ones(len(sequences), np.bool_)
         keep[empty] = False

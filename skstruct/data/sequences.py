@@ -90,7 +90,7 @@ class TokenTable:
         return array
 
     def blanked(self, keep):
-        """The sequences, of which only those of the mask ``keep`` have tokens."""
+        """The sequences, with those outside of the mask ``keep`` emptied."""
         return self._picked(np.flatnonzero(np.repeat(keep, self.lengths)), np.where(keep, self.lengths, 0))
 
     def split(self, values: Any) -> list[Any]:

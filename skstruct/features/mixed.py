@@ -1,4 +1,4 @@
-"""The encoder for tokens of two parts: rows of numbers, and strings or encoded features besides.
+"""The encoder for tokens of two blocks: dense rows of numbers, and strings or encoded features besides.
 
 The numbers are dense; their columns have the first rows of weights. Behind them stand the rows of the other
 part, whose own encoder numbers them. Kernels add both.

@@ -1,8 +1,8 @@
-"""Any classifier's opinion of tokens as rows of numbers, for a model of sequences to start from.
+"""Stacking: the scores that a classifier gives to each token, as the input of a sequence model.
 
 In training, the scores of a sequence come from a classifier that has not seen it (Wolpert 1992), as they
-will for sequences to come. Scores of a classifier's own training data would be far too good, and what learns
-from them would believe them.
+will for new sequences. A classifier scores its own training data far too well, and a model that learns from
+such scores trusts them too much.
 
 References
 ----------

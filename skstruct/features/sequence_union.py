@@ -1,4 +1,4 @@
-"""Several descriptions of the same tokens side by side: templates and vectors, for one."""
+"""The columns of several transformers of sequences side by side, such as templates and word vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns of neighbours: rows of numbers that know what stands around a token."""
+"""Rows of numbers with the columns of neighbouring tokens."""
 
 from __future__ import annotations
 
