@@ -11,7 +11,7 @@ import oracles
 from skstruct.core.compile import kernel
 from skstruct.core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
 from skstruct.data.inputs import flatten, lengths_of, offsets_of
-from skstruct.features.bags import BagEncoder
+from skstruct.features.bag_encoder import BagEncoder
 
 
 def used_lines(encoder, edge):

@@ -9,15 +9,15 @@ import os
 
 from ..data.inputs import PlaceError, describe, place
 from ..data.matrix import MixedTokens
-from .bags import BagEncoder
+from .bag_encoder import BagEncoder
 from .base import Encoder
-from .encoder import TemplateEncoder
-from .mixed import MixedEncoder
+from .mixed_encoder import MixedEncoder
 from .numeric import NumericFeatures
 from .pattern_encoder import PatternEncoder
 from .patterns import Patterns
 from .presets import PRESETS
-from .rows import RowsEncoder
+from .rows_encoder import RowsEncoder
+from .template_encoder import TemplateEncoder
 from .templates import resolve_templates
 
 ENCODERS = (TemplateEncoder, BagEncoder)

@@ -11,11 +11,10 @@ import numpy as np
 from ..core.interning import pairs_of, table_of
 from ..saving.values import name_of, require, savable_value, within
 from .accessor import LONGEST, AccessorVariety
-from .bags import BagEncoder
-from .encoder import TemplateEncoder
-from .mixed import MixedEncoder
+from .bag_encoder import BagEncoder
+from .mixed_encoder import MixedEncoder
 from .pattern_encoder import PatternEncoder
-from .rows import RowsEncoder
+from .rows_encoder import RowsEncoder
 from .saved_named import (
     MOST_ROWS,
     TOKENS,
@@ -26,6 +25,7 @@ from .saved_named import (
     rows_from_state,
     rows_state,
 )
+from .template_encoder import TemplateEncoder
 from .templates import FeatureTemplates
 from .tokens import Alphabet
 

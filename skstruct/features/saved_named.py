@@ -9,11 +9,11 @@ import numpy as np
 
 from ..data.matrix import FeatureNames
 from ..saving.values import name_of, require, savable_value, within
-from .bags import BagEncoder
+from .bag_encoder import BagEncoder
 from .numeric import NumericFeatures
 from .pattern_encoder import PatternEncoder
 from .patterns import Patterns
-from .rows import RowsEncoder
+from .rows_encoder import RowsEncoder
 
 TOKENS = {None: None, "str": str, "tuple": tuple}
 """What tokens are: names in files."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._sklearn import innermost
 from ..data.inputs import as_tokens, describe
 from ..data.matrix import SequenceMatrix
-from ..features.rows import RowsEncoder
+from ..features.rows_encoder import RowsEncoder
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..features.encoder import TemplateEncoder
 from ..features.names import row_names
 from ..features.pattern_encoder import PatternEncoder
 from ..features.patterns import CRFPP, FARTHEST, WAPITI, Patterns, boundary
+from ..features.template_encoder import TemplateEncoder
 from ..features.templates import MACRO
 from .exporting import FORBIDDEN, named_model, refuse
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 import oracles
 from skstruct import StructuredPerceptron
 from skstruct.data.inputs import flatten, lengths_of, offsets_of
-from skstruct.features import bags
-from skstruct.features.bags import BagEncoder
+from skstruct.features.bag_encoder import BagEncoder
 
 NAME = st.sampled_from(["a", "b", "a:b", "c", ":", ""])
 NUMBER = st.one_of(
@@ -131,8 +130,8 @@ def test_chunks_do_not_show(monkeypatch):
     ]
     whole, pieces = BagEncoder(), BagEncoder()
     expected_ = encode(whole, X, True)
-    monkeypatch.setattr(bags, "CHUNK", 7)
-    monkeypatch.setattr(bags, "MOST_NUMBERS", 3)
+    monkeypatch.setattr(bag_encoder, "CHUNK", 7)
+    monkeypatch.setattr(bag_encoder, "MOST_NUMBERS", 3)
     same(encode(pieces, X, True), expected_)
     same(encode(pieces, X, False), expected_)
 

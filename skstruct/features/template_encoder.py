@@ -15,7 +15,7 @@ from .base import Encoder
 from .contexts import Contexts, context_values, is_context
 from .encoded import Encoded, no_bag
 from .names import row_names
-from .sides import TemplateSide, merge_templates
+from .template_rows import TemplateSide, merge_templates
 from .templates import resolve_templates
 from .tokens import Alphabet, column_function, refuse, split_columns
 

@@ -14,7 +14,7 @@ from ..data.matrix import ColumnInfo, FeatureNames, MixedTokens, Rows, names_of_
 from .base import Encoder
 from .encoded import RowMap
 from .numeric import NumericFeatures
-from .rows import RowsEncoder
+from .rows_encoder import RowsEncoder
 
 
 class MixedEncoder(Encoder):
@@ -106,7 +106,7 @@ class MixedEncoder(Encoder):
 
     # -- encoding ----------------------------------------------------------------------------------
     def encode(self, flat, token, grow, reference_token=None):
-        """Encode a corpus: see :class:`.rows.RowsEncoder`."""
+        """Encode a corpus: see :class:`.rows_encoder.RowsEncoder`."""
         rows, others = self._split(flat, token)
         dense = self.numbers.encode(rows, token, grow).dense
         found = self.others.encode(others, token, grow, reference_token)
