@@ -2,9 +2,9 @@
 
 A file has features (attribute, label, weight) and (label, label, weight), a database of labels, one of
 attributes, and the lists of features of each label and each attribute, by which the tool finds them. The
-attributes are what items of ``python-crfsuite`` are made of: the same names that ``features.bag_encoder`` makes of
-dictionaries, so that the model becomes an ordinary one over ready-made features. The numbers of the labels
-are kept, since the smallest of equally good labels wins.
+attributes are what items of ``python-crfsuite`` are made of: the same names that ``features.bag_encoder``
+makes of dictionaries, so that the model becomes an ordinary one over ready-made features. The numbers of the
+labels are kept, since the smallest of equally good labels wins.
 
 References
 ----------

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import oracles
 from skstruct import StructuredPerceptron
 from skstruct.data.inputs import flatten, lengths_of, offsets_of
+from skstruct.features import bag_encoder
 from skstruct.features.bag_encoder import BagEncoder
 
 NAME = st.sampled_from(["a", "b", "a:b", "c", ":", ""])
