@@ -99,8 +99,9 @@ def bag_from_state(node, reader, where):
     read, where = read("pairs", reader.part), f"{where}.pairs"
     keys, text = read("keys", reader.strings), read("text", reader.array, np.bool_, (None,))
     n_pairs, n_text = text.shape[0], int(np.count_nonzero(text))
-    size = read("size", reader.array, np.int64, (len(keys),), 0, n_pairs + 1)
-    require(int(size.sum()) == n_pairs, f"{where}.size must add up to {n_pairs}")
+    size = read("size", reader.array, np.int64, (len(keys),))
+    ok = within(size, 0, n_pairs + 1) and int(size.sum()) == n_pairs
+    require(ok, f"{where}.size must add up to {n_pairs}")
     number = read("number", reader.array, np.float64, (n_pairs - n_text,))
     require(np.isfinite(number).all(), f"{where}.number must be finite")
     feature = read("feature", reader.array, np.int32, (n_pairs,), -1, n)
