@@ -15,6 +15,7 @@ from .lines import Source
 _WRITERS = {
     "python": export,
     "javascript": export,
+    "page": export,
     "skstruct": lambda model, path: model.save(path),
     "crfsuite": save_crfsuite,
     "crf++": save_crfpp,
@@ -25,7 +26,7 @@ _WRITERS = {
 _ENDINGS = {
     ".skstruct": "skstruct", ".sks": "skstruct", ".crfsuite": "crfsuite", ".crfpp": "crf++",
     ".txt": "crf++-text", ".wapiti": "wapiti", ".py": "python", ".js": "javascript", ".cjs": "javascript",
-    ".mjs": "javascript",
+    ".mjs": "javascript", ".html": "page",
 }  # fmt: skip
 
 
@@ -35,8 +36,8 @@ def add_parser(commands):
         "convert",
         help="read and write models of CRFsuite, CRF++ and Wapiti; write a model as one file of code",
         description="Read the model IN, of skstruct, CRFsuite (also a pickle of sklearn-crfsuite), CRF++ or "
-        "Wapiti, and write it to OUT for one of these, or as one file of Python or JavaScript that runs by "
-        "itself. What a format cannot express is refused by name.",
+        "Wapiti, and write it to OUT for one of these, or as one file of Python or JavaScript, or a page, "
+        "that runs by itself. What a format cannot express is refused by name.",
     )
     parser.add_argument("source", metavar="IN", help="a model file; its content says of which tool")
     parser.add_argument("target", metavar="OUT", help="file to write the model to")
@@ -55,6 +56,7 @@ def add_parser(commands):
     group.add_argument(
         "--check", metavar="FILE", help="a labelled corpus, to compare the file's labels with the model's"
     )
+    group.add_argument("--title", help="of a page")
     parser.set_defaults(run=run, usage_error=parser.error)
 
 
@@ -96,7 +98,7 @@ def run(arguments):
     return 0
 
 
-_OF_ONE_FILE = "weights", "keep", "check"
+_OF_ONE_FILE = "weights", "keep", "check", "title"
 
 _READ_AS_IS = Namespace(
     format=None, tokens=None, label=None, separator=None, comment=None, read=[], encoding="utf-8"
@@ -105,7 +107,7 @@ _READ_AS_IS = Namespace(
 
 def _export(model, arguments):
     """Write one file of code and tell of it; returns the exit code."""
-    options = {}
+    options = {"title": arguments.title}
     if arguments.keep is not None:
         model = model.compress(dtype="float64", keep=arguments.keep)
     if arguments.check is not None:

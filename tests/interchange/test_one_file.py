@@ -43,7 +43,7 @@ def test_from_the_command_line(chunker, tmp_path):
 @pytest.mark.parametrize(
     "arguments, text",
     [
-        ({"path": "tagger.exe"}, "path must end in .py, .js, .cjs or .mjs, got 'tagger.exe'"),
+        ({"path": "tagger.exe"}, "path must end in .py, .js, .cjs, .mjs or .html, got 'tagger.exe'"),
         ({"path": "tagger.py", "weights": "int4"}, "weights must be 'exact', 'int16' or 'int8', got 'int4'"),
     ],
 )

@@ -15,7 +15,7 @@ from .named import NameKeys, PatternKeys
 from .quantities import as_numbers
 from .refusals import refuse
 from .sections import FORMAT, Sections, weight_table
-from .tasks import task_of
+from .tasks import segments_of, task_of
 
 _KEYS = {TemplateEncoder: TemplateKeys, BagEncoder: NameKeys, PatternEncoder: PatternKeys}
 
@@ -31,6 +31,28 @@ class Payload(NamedTuple):
     def n_weights(self):
         """Weights that are not zero."""
         return sum(n for name, _, n in self.sections.entries if name.endswith(".weight"))
+
+    def page(self):
+        """This payload for a page."""
+        header = self.header
+        if header["features"] == "names":
+            raise ValueError(
+                "a page cannot make the features of dicts and lists, which your own code makes: "
+                "write .js and call predict from your page"
+            )
+        chunks = header.get("spans") or segments_of(header["labels"])
+        if chunks and header["task"] != "words":
+            chunks = {name: chunks[name] for name in ("opens", "closes", "types")}
+        words = [
+            s
+            for (name, _), strings in zip(header.get("channels", ()), header.get("values", ()))
+            for s in strings
+            if name == "x"
+        ]
+        characters = header["token"] == "str" and 2 * sum(len(s) == 1 for s in words) > len(words)
+        parts = [part for part in self.parts if part not in ("words", "spans")]
+        parts += ["words", "spans"] if "spans" in self.parts else ["words"]
+        return self._replace(header={**header, "chunks": chunks, "characters": characters}, parts=parts)
 
     def block(self, **about):
         """The constant; ``about`` is what is said of the model besides."""

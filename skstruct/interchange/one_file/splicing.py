@@ -1,11 +1,15 @@
 """Real source files joined to one: relative imports are left out, the constant of the model is put in."""
 
 import ast
+import base64
+import hashlib
+import html
+import re
 from importlib.resources import files
 
 from ..._version import __version__
 
-_PYTHON, _JAVASCRIPT = files(__package__) / "python", files(__package__) / "javascript"
+_PYTHON, _JAVASCRIPT, _PAGE = (files(__package__) / name for name in ("python", "javascript", "page"))
 
 _HEAD = '"""A model of skstruct {version} in one file, for Python 3.8 and later; needs nothing else."""\n'
 
@@ -73,6 +77,39 @@ def javascript_file(block, parts, ending):
         if ending == ".mjs"
         else f'(function () {{\n"use strict";\n\n{text}\n}})();\n'
     )
+
+
+def page_file(block, parts, title):
+    """The text of a page.
+
+    Its policy allows its one script and its one style, by their hashes, and nothing else.
+
+    Parameters
+    ----------
+    block, parts
+        As of :func:`python_file`.
+    title : str
+    """
+    sources = [(_JAVASCRIPT / f"{part}.js").read_text(encoding="utf-8").strip() for part in parts]
+    for name in ("page.js", *(["spans.js"] if "spans" in parts else [])):
+        sources.append((_PAGE / name).read_text(encoding="utf-8").strip())
+    text = "\n\n".join([_JAVASCRIPT_HEAD.format(version=__version__), *sources])
+    text = text.replace('const DATA = "";', f'const DATA = "{block}";')
+    script = f'\n(function () {{\n"use strict";\n\n{text}\n}})();\n'
+    style = "\n" + (_PAGE / "page.css").read_text(encoding="utf-8")
+    policy = (
+        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    shown = html.escape(title.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8"))
+    values = {"policy": policy, "title": shown, "style": style, "script": script}
+    page = (_PAGE / "page.html").read_text(encoding="utf-8")
+    return re.sub("@([a-z]+)@", lambda name: values[name[1]], page)
+
+
+def _hash(text):
+    """What a content security policy calls the hash of a script or style."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _without_gaps(text):

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 from ...data.inputs import SPANS, WORDS
-from ...data.scheme_rules import CLOSING, OPENING, LabelTable
+from ...data.scheme_rules import CLOSING, OPENING, LabelTable, are_chunks
 from ...data.segmented import ENDING_WORD, STARTING_WORD
 from ...data.text import TOKENIZERS, classes_of
 from .refusals import refuse
@@ -41,7 +41,6 @@ def _spans(model, labels):
     if model.tokenizer not in TOKENIZERS:
         kind = "regular expression" if isinstance(model.tokenizer, str) else "function"
         refuse(f'the tokenizer is a {kind}; "words" and "characters" can be written')
-    parsed = LabelTable().parse(labels)
     bounds, classes = _classes()
     return {
         "spans": {
@@ -49,12 +48,24 @@ def _spans(model, labels):
             "pieces": model.pieces_,
             "max_length": model.max_length,
             "layout": bool(model.layout),
-            "opens": [prefix in OPENING for prefix, _ in parsed],
-            "closes": [prefix in CLOSING for prefix, _ in parsed],
-            "types": [None if prefix == "O" else kind for prefix, kind in parsed],
+            **_segments(labels),
             "bounds": bounds,
             "classes": classes,
         }
+    }
+
+
+def segments_of(labels):
+    """How labels spell segments; None if they are no labels of a scheme."""
+    return _segments(labels) if all(isinstance(v, str) for v in labels) and are_chunks(labels) else None
+
+
+def _segments(labels):
+    parsed = LabelTable().parse(labels)
+    return {
+        "opens": [prefix in OPENING for prefix, _ in parsed],
+        "closes": [prefix in CLOSING for prefix, _ in parsed],
+        "types": [None if prefix == "O" else kind for prefix, kind in parsed],
     }
 
 
