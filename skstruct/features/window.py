@@ -121,7 +121,11 @@ class Window(SequenceTransformer, BaseEstimator):
             )
         blocks = tokens.blocks
         names = self._names if len(self._names) == len(blocks) else [None] * len(blocks)
-        wide = [self._wide(b, token, known, b is blocks[-1]) for b, known in zip(blocks, names)]
+        dtype = np.result_type(*(block.matrix.dtype for block in blocks))
+        wide = [
+            self._wide(block, block.matrix.astype(dtype, copy=False), token, known, block is blocks[-1])
+            for block, known in zip(blocks, names)
+        ]
         if len(wide) == 1:
             return SequenceMatrix.of(wide[0], found.lengths)
         repeats = self.before + 1 + self.after + self.deltas
@@ -129,9 +133,9 @@ class Window(SequenceTransformer, BaseEstimator):
         is_dense = np.append(np.tile(tokens.is_dense, repeats), ends)
         return SequenceMatrix.of(MixedTokens(*wide, is_dense), found.lengths)
 
-    def _wide(self, block, token, names, last):
+    def _wide(self, block, matrix, token, names, last):
         """A block with the columns of neighbours; the last one has those of boundaries."""
-        matrix, parts, outside = block.matrix, [], []
+        parts, outside = [], []
         for rows, inside in neighbours(matrix, token, -self.before, self.after):
             parts.append(rows)
             if rows is not matrix:
