@@ -93,6 +93,9 @@ class L1CRF(
     max_violation_ : float
         Largest violation of the optimality conditions over all weights: by how much ``|gradient|`` exceeds
         ``c1`` where a weight is zero, and differs from it where it is not.
+    gap_ : float
+        How far ``objective_`` can be above the optimum, as a share of it: a bound that holds for certain. nan where
+        none is known: with ``c2 = 0``, or labels of None.
     n_active_features_ : int
         Weights that are not zero, of (feature, label) pairs and transitions.
     n_iter_ : int
@@ -176,13 +179,15 @@ class L1CRF(
         default=1000,
         metadata=parameter("int", [POSITIVE], "Maximum number of full passes after the first stage."),
     )
-    tol: float = field(
-        default=2e-4,
+    tol: float | None = field(
+        default=None,
         metadata=parameter(
-            "float",
-            [NONNEGATIVE],
-            """Relative tolerance. Stop when the decrease still to be expected, extrapolated from the last
-            twenty passes as a geometric series, is below ``tol`` times the objective.""",
+            "float or None",
+            [NONNEGATIVE, None],
+            """When training is near enough to the optimum. None: where ``c2 > 0`` and all labels are known, when the
+            objective is at most 0.1 % above it for certain (``gap_``); else with 2e-4. A number: when the
+            decrease still to be expected, extrapolated from the last twenty passes as a geometric series, is
+            below ``tol`` times the objective. That is an estimate; up to five times as much has been seen.""",
         ),
     )
     all_pairs: bool | Literal["states", "transitions"] = field(
@@ -198,6 +203,7 @@ class L1CRF(
     objective_: float = field(init=False)
     optimality_: float = field(init=False)
     max_violation_: float = field(init=False)
+    gap_: float = field(init=False)
     n_active_features_: int = field(init=False)
     n_iter_: int = field(init=False)
     history_: History = field(init=False)

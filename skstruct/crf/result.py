@@ -62,6 +62,8 @@ class CRFResult:
     max_violation : float
         Its largest element in magnitude: how far the weight that fits worst is from optimality.
     n_active : int
+    gap : float
+        How far the objective can be above the optimum, as a share of it; nan if that is not known.
     """
 
     nodes: SparseWeights
@@ -75,6 +77,7 @@ class CRFResult:
     optimality: float
     max_violation: float
     n_active: int
+    gap: float
 
 
 def _keys(objective):

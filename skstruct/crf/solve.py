@@ -11,10 +11,11 @@ import time
 
 import numpy as np
 
+from .bound import StoppingRule
 from .objective import CRFObjective
 from .options import ObjectiveOptions
 from .owlqn import owlqn
-from .quasi_newton import dot, pseudo_gradient
+from .quasi_newton import Minimum, dot, pseudo_gradient
 from .result import CRFResult, pack, unpack
 from .view import View
 from .working_set import active_orthant
@@ -174,7 +175,7 @@ def solve(objective, options, *, weights=None, seed=0, held_out=None, callback=N
         history.resume(found[0]["history"])
         keepers[resumed].found = found
     start = np.zeros(o.size) if weights is None else weights
-    n_iter, converged, n_sgd = 0, False, sum(entry["stage"] == "sgd" for entry in history.entries)
+    n_iter, n_sgd = 0, sum(entry["stage"] == "sgd" for entry in history.entries)
     first = only_sgd or (options.solver == "two-stage" and options.sgd_iter and weights is None)
     if first and resumed != "batch":
         start = o.stochastic_passes(
@@ -190,16 +191,18 @@ def solve(objective, options, *, weights=None, seed=0, held_out=None, callback=N
             start = np.zeros(o.size)
     if only_sgd or history.stopped:
         value, gradient = _penalised(o, start)
+        rule = StoppingRule(o, None)
+        rule.note(start, gradient, value)
         pseudo = pseudo_gradient(start, gradient, o.c1)
+        found = Minimum(start, value, pseudo, n_iter, False, rule.gap(value))
     else:
         minimise = owlqn if options.solver == "owlqn" else active_orthant
-        start, value, pseudo, n_iter, converged = minimise(
-            o, start, options, history.add_batch, keepers["batch"]
-        )
+        found = minimise(o, start, options, history.add_batch, keepers["batch"])
+    pseudo = found.pseudo
     return CRFResult(
-        *unpack(o, start), start, value, history.entries, n_iter, o.n_passes - n_passes + n_sgd, converged,
-        float(np.sqrt(dot(pseudo, pseudo))), float(np.abs(pseudo).max(initial=0.0)),
-        int(np.count_nonzero(start)),
+        *unpack(o, found.weights), found.weights, found.value, history.entries, found.n_iter,
+        o.n_passes - n_passes + n_sgd, found.converged, float(np.sqrt(dot(pseudo, pseudo))),
+        float(np.abs(pseudo).max(initial=0.0)), int(np.count_nonzero(found.weights)), found.gap,
     )  # fmt: skip
 
 
