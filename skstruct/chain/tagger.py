@@ -62,6 +62,10 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         empty = np.flatnonzero(weight == 0.0)
         return blanked(X, empty), blanked(y, empty), weight
 
+    def _settled(self, X, y, sample_weight):
+        """The tagger to train on a corpus: itself, but for one that chooses parameters by the corpus."""
+        return self
+
     def _options(self, sequences, allowed):
         """(N, L) bool: what ``allowed`` permits, or None."""
         if allowed is None:

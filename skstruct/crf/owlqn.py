@@ -13,8 +13,11 @@ KEEP_EVERY = 10
 """Iterations between two states offered to a checkpoint: a state holds the whole memory."""
 
 
-def owlqn(objective, weights, options, callback=None, keeper=None):
-    """Minimise from ``weights``; see :func:`.working_set.active_orthant` for the arguments."""
+def owlqn(objective, weights, options, callback=None, keeper=None, carry=None):
+    """Minimise from ``weights``; see :func:`.working_set.active_orthant` for the arguments.
+
+    ``carry`` has no effect: the method begins anew.
+    """
     o, c1 = objective, objective.c1
     view = o.everything()
     weights, n_done = weights.copy(), 0

@@ -64,6 +64,8 @@ class CRFResult:
     n_active : int
     gap : float
         How far the objective can be above the optimum, as a share of it; nan if that is not known.
+    carry : Carry or None
+        For a minimisation with other penalties; see :func:`.active_orthant`.
     """
 
     nodes: SparseWeights
@@ -78,6 +80,7 @@ class CRFResult:
     max_violation: float
     n_active: int
     gap: float
+    carry: tuple | None = field(default=None, repr=False)
 
 
 def _keys(objective):

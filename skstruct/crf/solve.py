@@ -136,8 +136,8 @@ def _penalised(objective, weights):
     return value + objective.c1 * float(np.abs(weights).sum()), gradient
 
 
-def solve(objective, options, *, weights=None, seed=0, held_out=None, callback=None, checkpoint=None,
-          interrupt=None):  # fmt: skip
+def solve(objective, options, *, weights=None, carry=None, seed=0, held_out=None, callback=None,
+          checkpoint=None, interrupt=None):  # fmt: skip
     """Minimise an objective.
 
     Parameters
@@ -147,6 +147,8 @@ def solve(objective, options, *, weights=None, seed=0, held_out=None, callback=N
         With ``solver="sgd"`` weights that overflow raise ValueError; two stages then go on from zero.
     weights : ndarray of shape (objective.size,) or None
         Where to start; skips stage one (unless it is all there is).
+    carry : Carry or None
+        Of the minimisation that ended in ``weights``; see :func:`.active_orthant`.
     seed : int
         Order of the sequences in stage one.
     held_out : HeldOut or None
@@ -197,12 +199,13 @@ def solve(objective, options, *, weights=None, seed=0, held_out=None, callback=N
         found = Minimum(start, value, pseudo, n_iter, False, rule.gap(value))
     else:
         minimise = owlqn if options.solver == "owlqn" else active_orthant
-        found = minimise(o, start, options, history.add_batch, keepers["batch"])
+        found = minimise(o, start, options, history.add_batch, keepers["batch"], carry)
     pseudo = found.pseudo
     return CRFResult(
         *unpack(o, found.weights), found.weights, found.value, history.entries, found.n_iter,
         o.n_passes - n_passes + n_sgd, found.converged, float(np.sqrt(dot(pseudo, pseudo))),
         float(np.abs(pseudo).max(initial=0.0)), int(np.count_nonzero(found.weights)), found.gap,
+        found.carry,
     )  # fmt: skip
 
 

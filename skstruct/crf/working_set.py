@@ -125,6 +125,7 @@ class Carry(NamedTuple):
 
     memory: Memory
     where: np.ndarray  # the places, in all weights, of the coordinates of the memory
+    unit: np.ndarray  # (F,) each feature's unit
 
 
 class _Iterations:
@@ -138,7 +139,7 @@ class _Iterations:
         self.weights = weights[self.view.where]
         smooth, self.gradient = objective.evaluate(self.view, self.weights, keep=True)
         self.value = smooth + objective.c1 * float(np.abs(self.weights).sum())
-        self.unit = self._units()
+        self.unit = self._units() if carry is None else carry.unit
         if carry is None:
             self.memory = Memory(options.memory, self.view.size, self._root())
         else:
@@ -168,7 +169,7 @@ class _Iterations:
 
     def carry(self):
         """What a minimisation with other penalties can go on from."""
-        return Carry(self.memory, self.view.where)
+        return Carry(self.memory, self.view.where, self.unit)
 
     def of_all_weights(self):
         """(all weights, the gradient of all), once :meth:`.CRFObjective.evaluate` kept it at the current ones."""

@@ -194,7 +194,7 @@ class BaggingShuffleAverager(MetaLearner):
 
     def _members(self, X, y, sample_weight, given):
         """What all members share (a ``Run``), and for each its estimator, seed and examples."""
-        template = self._trainable()
+        template = self._trainable()._settled(X, y, sample_weight)
         random = check_random_state(self.random_state)
         prepared = clone(template).set_params(random_state=int(random.randint(2**31 - 1)))
         prepared._validate_params()
