@@ -1,9 +1,9 @@
 """A lower bound of the optimum, from gradients that a solver has seen.
 
 With all labels known the smooth part L of the objective (without its L2 term) is convex, so that each tangent
-lies below it: with gⱼ = ∇L(wⱼ) and bⱼ = L(wⱼ) - gⱼ·wⱼ, L(u) ≥ bⱼ + gⱼ·u for all u. Such a tangent is a *cut*. A
-mixture Σ αⱼ (bⱼ + gⱼ·u) of cuts lies below L, too. With penalties its minimum over u is reached for each weight
-by itself:
+lies below it: with gⱼ = ∇L(wⱼ) and bⱼ = L(wⱼ) - gⱼ·wⱼ, L(u) ≥ bⱼ + gⱼ·u for all u. Such a tangent is a *cut*.
+A mixture Σ αⱼ (bⱼ + gⱼ·u) of cuts lies below L, too. With penalties its minimum over u is reached for each
+weight by itself:
 
     D(α) = Σ αⱼ bⱼ - Σₖ max(|ḡₖ| - c1, 0)² / (4 c2),  ḡ = Σ αⱼ gⱼ
 
@@ -19,11 +19,12 @@ from ..core.compile import kernel
 from .quasi_newton import dot, expected_gain
 
 CERTIFIED, EXTRAPOLATED, LAST = 1e-3, 2e-4, 1e-5
-"""Shares of the objective at which training ends if it has no ``tol``: of the certified gap; of the extrapolated
-decrease where no gap is known; and of that where the bound is loose, because the L2 penalty is small."""
+"""Shares of the objective at which training ends if it has no ``tol``: of the certified gap; of the
+extrapolated decrease where no gap is known; and of that where the bound is loose, because the L2 penalty is
+small."""
 NEAR, BOUND_EVERY = 4.0, 4
-"""Gradients are collected once the extrapolated decrease is below ``NEAR * CERTIFIED``, and every fourth gives
-a bound."""
+"""Gradients are collected once the extrapolated decrease is below ``NEAR * CERTIFIED``, and every fourth
+gives a bound."""
 PREFIX = "cuts_"
 """Of the names of arrays in a checkpoint."""
 ROUNDS = 5
@@ -80,8 +81,8 @@ class Cuts:
         How many are kept.
     threshold : float >= 0
         Elements of gradients of at most this size are not stored. The bound reckons them as of this size, and
-        with the sign that is worse, so that it stays one. Not above ``c1`` nothing is lost by it but a little of the
-        tightness.
+        with the sign that is worse, so that it stays one. Not above ``c1`` nothing is lost by it but a little
+        of the tightness.
     """
 
     def __init__(self, m=20, threshold=0.0):
@@ -123,7 +124,13 @@ class Cuts:
         weight = np.empty(n, np.int64)
         weight[self.place[rows]] = rows
         about = np.array([self.size, self.next], np.int64)
-        return {"about": about, "offset": self.offset, "alpha": self.alpha, "weight": weight, "table": self.table}
+        return {
+            "about": about,
+            "offset": self.offset,
+            "alpha": self.alpha,
+            "weight": weight,
+            "table": self.table,
+        }
 
     def restore(self, about, offset, alpha, weight, table):
         """The opposite of :meth:`arrays`."""
@@ -152,7 +159,9 @@ class Cuts:
         starts = [np.eye(self.m)[single]]
         if self.alpha.any():
             starts.append(self.alpha / self.alpha.sum())
-        value, self.alpha = max((self._maximise(alpha, n, c1, c2) for alpha in starts), key=lambda found: found[0])
+        value, self.alpha = max(
+            (self._maximise(alpha, n, c1, c2) for alpha in starts), key=lambda found: found[0]
+        )
         return value
 
     def _mixture(self, alpha, c1, c2):
@@ -178,7 +187,11 @@ class Cuts:
             _, mean_there, room_there = self._mixture(aim, c1, c2)
             best = value, 0.0
             for t in STEPS:
-                mixed = alpha + t * (aim - alpha), mean + t * (mean_there - mean), room + t * (room_there - room)
+                mixed = (
+                    alpha + t * (aim - alpha),
+                    mean + t * (mean_there - mean),
+                    room + t * (room_there - room),
+                )
                 best = max(best, (self._value(*mixed, c1, c2), t))
             gained, t = best[0] - value, best[1]
             if t == 0.0:
@@ -209,9 +222,9 @@ class StoppingRule:
     ----------
     objective : CRFObjective
     tol : float >= 0 or None
-        Share of the objective that the extrapolated remaining decrease has to fall to. None: training ends when the
-        objective is certainly within ``CERTIFIED`` of the optimum; where no bound is known (``c2 = 0``, or
-        labels that are not known), with ``EXTRAPOLATED``.
+        Share of the objective that the extrapolated remaining decrease has to fall to. None: training ends
+        when the objective is certainly within ``CERTIFIED`` of the optimum; where no bound is known (``c2 =
+        0``, or labels that are not known), with ``EXTRAPOLATED``.
     """
 
     def __init__(self, objective, tol):
@@ -243,7 +256,9 @@ class StoppingRule:
         """The opposite of :meth:`arrays`, among arrays of other names."""
         if self.cuts is not None:
             n = len(PREFIX)
-            self.cuts.restore(**{name[n:]: array for name, array in arrays.items() if name.startswith(PREFIX)})
+            self.cuts.restore(
+                **{name[n:]: array for name, array in arrays.items() if name.startswith(PREFIX)}
+            )
             self.n_noted = self.cuts.next
 
     def reached(self, past, noted=False):

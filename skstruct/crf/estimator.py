@@ -80,8 +80,8 @@ class L1CRF(
         Largest violation of the optimality conditions over all weights: by how much ``|gradient|`` exceeds
         ``c1`` where a weight is zero, and differs from it where it is not.
     gap_ : float
-        How far ``objective_`` can be above the optimum, as a share of it: a bound that holds for certain. nan where
-        none is known: with ``c2 = 0``, or labels of None.
+        How far ``objective_`` can be above the optimum, as a share of it: a bound that holds for certain. nan
+        where none is known: with ``c2 = 0``, or labels of None.
     n_active_features_ : int
         Weights that are not zero, of (feature, label) pairs and transitions.
     n_iter_ : int

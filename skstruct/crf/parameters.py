@@ -69,10 +69,11 @@ class CRFParameters(TaggerParameters, CountParameters, RunParameters, ScoringPar
         metadata=parameter(
             "float or None",
             [NONNEGATIVE, None],
-            """When training is near enough to the optimum. None: where ``c2 > 0`` and all labels are known, when the
-            objective is at most 0.1 % above it for certain (``gap_``); else with 2e-4. A number: when the
-            decrease still to be expected, extrapolated from the last twenty passes as a geometric series, is
-            below ``tol`` times the objective. That is an estimate; up to five times as much has been seen.""",
+            """When training is near enough to the optimum. None: where ``c2 > 0`` and all labels are known,
+            when the objective is at most 0.1 % above it for certain (``gap_``); else with 2e-4. A number:
+            when the decrease still to be expected, extrapolated from the last twenty passes as a geometric
+            series, is below ``tol`` times the objective. That is an estimate; up to five times as much has
+            been seen.""",
         ),
     )
     all_pairs: bool | Literal["states", "transitions"] = field(

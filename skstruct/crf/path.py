@@ -42,7 +42,8 @@ def tree_of_starts(candidates):
     Returns
     -------
     list of Step
-        Each parent before its children. It does not depend on the order of the candidates, but for the numbers.
+        Each parent before its children. It does not depend on the order of the candidates, but for the
+        numbers.
     """
     logs = np.empty_like(candidates)
     for k, values in enumerate(candidates.T):
@@ -146,13 +147,14 @@ def regularization_path(
     list of PathPoint
         From the largest ``c1`` to the smallest, and for each from the largest ``c2`` to the smallest: ``c1``,
         ``objective``, ``n_active``, ``n_iter``, ``score`` (what ``model.score`` gives for the held-out
-        sequences) and ``log_proba`` (their mean log-probability), both None without such sequences, ``model``,
-        a fitted clone, and ``c2``.
+        sequences) and ``log_proba`` (their mean log-probability), both None without such sequences,
+        ``model``, a fitted clone, and ``c2``.
 
     Raises
     ------
     ValueError, TypeError
-        As :meth:`L1CRF.fit`, or if ``c1s`` or ``c2s`` is empty, or holds a number that is negative or not finite.
+        As :meth:`L1CRF.fit`, or if ``c1s`` or ``c2s`` is empty, or holds a number that is negative or not
+        finite.
 
     Examples
     --------

@@ -80,10 +80,10 @@ class _Tried(NamedTuple):
 class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     """Conditional random field whose penalties are chosen by cross-validation.
 
-    Does what ``GridSearchCV(L1CRF(), {"c1": ..., "c2": ...})`` does, with shared work: a fold is encoded once,
-    and each candidate starts from the nearest one before. Candidates are minimised as far as a choice needs
-    (``selection_tol``); the chosen one is then fitted to all sequences as :class:`L1CRF` does it. The result
-    is a fitted tagger with all that a fitted :class:`L1CRF` can do.
+    Does what ``GridSearchCV(L1CRF(), {"c1": ..., "c2": ...})`` does, with shared work: a fold is encoded
+    once, and each candidate starts from the nearest one before. Candidates are minimised as far as a choice
+    needs (``selection_tol``); the chosen one is then fitted to all sequences as :class:`L1CRF` does it. The
+    result is a fitted tagger with all that a fitted :class:`L1CRF` can do.
 
     Attributes
     ----------
@@ -122,7 +122,9 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
 
     c1s: Iterable[float] = field(
         default=(0.03, 0.1, 0.3, 1.0),
-        metadata=parameter("iterable of float >= 0", [HasMethods(["__iter__"])], "Strengths of the L1 penalty."),
+        metadata=parameter(
+            "iterable of float >= 0", [HasMethods(["__iter__"])], "Strengths of the L1 penalty."
+        ),
     )
     c2s: Iterable[float] = field(
         default=(0.01, 0.1),
@@ -137,8 +139,8 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         metadata=parameter(
             "iterable or None",
             [HasMethods(["__iter__"]), None],
-            """Pairs (c1, c2), or dicts as of scikit-learn's ``ParameterGrid`` and ``ParameterSampler``, to try in
-            place of the grid.""",
+            """Pairs (c1, c2), or dicts as of scikit-learn's ``ParameterGrid`` and ``ParameterSampler``, to
+            try in place of the grid.""",
         ),
     )
     cv: Any = field(
@@ -199,8 +201,8 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         Raises
         ------
         ValueError
-            If the input is not as described, a candidate is no pair of finite numbers >= 0, ``solver="sgd"``, a
-            fold has nothing to learn from or to be scored on, or a score is not finite.
+            If the input is not as described, a candidate is no pair of finite numbers >= 0, ``solver="sgd"``,
+            a fold has nothing to learn from or to be scored on, or a score is not finite.
         KeyboardInterrupt
             After Ctrl-C; the estimator is then as it was before.
 
@@ -276,9 +278,13 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             try:
                 c1, c2 = map(float, pair)
             except (TypeError, ValueError):
-                raise ValueError(f"candidate {k} must be a pair (c1, c2) or a dict, got {candidate!r}") from None
+                raise ValueError(
+                    f"candidate {k} must be a pair (c1, c2) or a dict, got {candidate!r}"
+                ) from None
             if not (np.isfinite([c1, c2]).all() and min(c1, c2) >= 0.0):
-                raise ValueError(f"candidate {k}: c1 and c2 must be finite and not negative, got {candidate!r}")
+                raise ValueError(
+                    f"candidate {k}: c1 and c2 must be finite and not negative, got {candidate!r}"
+                )
             found.append((c1, c2))
         if not found:
             raise ValueError("there are no candidates")

@@ -60,7 +60,8 @@ def active_orthant(objective, weights, options, callback=None, keeper=None, carr
         pair, to go on from instead of ``weights``, or None.
 
     carry : Carry or None
-        What another minimisation ended with, of the same corpus with other penalties, whose ``weights`` are near.
+        What another minimisation ended with, of the same corpus with other penalties, whose ``weights`` are
+        near.
 
     Returns
     -------
@@ -172,7 +173,8 @@ class _Iterations:
         return Carry(self.memory, self.view.where, self.unit)
 
     def of_all_weights(self):
-        """(all weights, the gradient of all), once :meth:`.CRFObjective.evaluate` kept it at the current ones."""
+        """(all weights, the gradient of all), once :meth:`.CRFObjective.evaluate` kept it at the current
+        ones."""
         o = self.objective
         at, full = np.zeros(o.size), np.zeros(o.size)
         at[self.view.where], full[self.view.where] = self.weights, self.gradient
