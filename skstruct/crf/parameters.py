@@ -37,8 +37,8 @@ class CRFParameters(TaggerParameters, CountParameters, RunParameters, ScoringPar
         metadata=parameter(
             'float or "auto"',
             [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-            """Learning rate of pass k is ``eta0 * decay ** k`` ([1]_, equation 12). ``"auto"``: 0.3, or less
-            where features repeat so often within a sequence that such steps would overshoot.""",
+            """Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011, equation 12). ``"auto"``:
+            0.3, or less where features repeat so often within a sequence that such steps would overshoot.""",
         ),
     )
     decay: float = field(
@@ -46,13 +46,15 @@ class CRFParameters(TaggerParameters, CountParameters, RunParameters, ScoringPar
         metadata=parameter(
             "float",
             [Interval(Real, 0, 1, closed="right")],
-            "Learning rate of pass k is ``eta0 * decay ** k`` ([1]_, equation 12).",
+            "Learning rate of pass k is ``eta0 * decay ** k`` (Zhou et al. 2011, equation 12).",
         ),
     )
     line_search: bool = field(
         default=False,
         metadata=parameter(
-            "bool", ["boolean"], "Try several learning rates for each sequence ([1]_, algorithm 1)."
+            "bool",
+            ["boolean"],
+            "Try several learning rates for each sequence (Zhou et al. 2011, algorithm 1).",
         ),
     )
     max_trials: int = field(default=3, metadata=parameter("int", [POSITIVE], "Rates tried."))

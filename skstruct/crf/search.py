@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -23,47 +22,21 @@ from .._sklearn import (
     sample_weights,
     with_callbacks,
 )
-from ..chain.constraints import constraints_of
-from ..chain.costs import class_costs
-from ..chain.held_out import EncodedPart
-from ..chain.model import make_task
 from ..chain.probabilities import ProbabilityTagger
-from ..data.inputs import as_tokens, check_X_y, flatten, lengths_of, offsets_of, renumbered, take
-from ..data.labels import Labels, encode_known
+from ..data.inputs import as_tokens, check_X_y
 from ..data.types import Corpus
-from ..metrics import SCORES
 from ..saving.registry import savable
 from ..saving.values import savable_value
-from ..training.held_out import scored
 from ..training.interrupt import DeferredInterrupt
 from ..training.parameters import documented, parameter
 from .estimator import L1CRF
+from .folds import Fold, FoldSearch, encoded_once
 from .parameters import CRFParameters
-from .path import PenaltyPath
-from .run import CRFRun
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 STOPPED = "the search was interrupted; the estimator is as it was before fit"
-
-
-class _Fold(NamedTuple):
-    """One division of the corpus."""
-
-    number: int
-    train: np.ndarray  # positions of sequences
-    test: np.ndarray
-
-
-class _Tried(NamedTuple):
-    """What a candidate came to in one fold."""
-
-    score: float
-    objective: float
-    n_iter: int
-    fit_time: float  # s
-    score_time: float  # s
 
 
 @savable
@@ -294,7 +267,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         from sklearn.model_selection import check_cv  # slow to import, and not needed to predict
 
         splits = check_cv(self.cv).split(np.zeros((n, 1)), None, groups)
-        return [_Fold(number, *map(np.asarray, split)) for number, split in enumerate(splits)]
+        return [Fold(number, *map(np.asarray, split)) for number, split in enumerate(splits)]
 
     def _chosen(self, candidates, X, y, weight, folds, context):
         """The fitted attributes that say what was chosen."""
@@ -303,11 +276,11 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         n_jobs = effective_n_jobs(self.n_jobs)
         threads = min(n_jobs, len(folds))
         tagger = self._tagger(tol=self.selection_tol, n_jobs=max(1, n_jobs // threads), verbose=0)
-        shared = _encoded_once(tagger, X, y, weight)
+        shared = encoded_once(tagger, X, y, weight)
         with DeferredInterrupt(at_once=True) as interrupt:
 
             def work(fold):
-                part = _FoldSearch(self, tagger, fold, X, y, weight, shared, interrupt)
+                part = FoldSearch(self, tagger, fold, X, y, weight, shared, interrupt)
                 return part.tried(distinct, _progress(context, self, X, y, fold.number * len(candidates)))
 
             if threads == 1:
@@ -347,120 +320,8 @@ def _progress(context, search, X, y, first):
     return Told
 
 
-class _Encoded(NamedTuple):
-    """A corpus encoded for all folds."""
-
-    run: CRFRun
-    position: np.ndarray  # (n,) the sequences that it holds, by their positions in the corpus
-
-
-def _encoded_once(tagger, X, y, weight):
-    """The corpus encoded for all folds, or None if features depend on the fold."""
-    if tagger.min_count > 1:
-        return None
-    run = tagger._prepare(X, y, weight)
-    if not run.encoder.is_independent:
-        return None
-    filled = lengths_of(X) > 0
-    return _Encoded(run, np.flatnonzero(filled if weight is None else filled & (weight > 0.0)))
-
-
-class _FoldSearch:
-    """The candidates on one fold."""
-
-    def __init__(self, search, tagger, fold, X, y, weight, shared, interrupt):
-        self.search, self.tagger, self.fold, self.interrupt = search, tagger, fold, interrupt
-        self.X, self.y = take(X, fold.test), take(y, fold.test)
-        if not lengths_of(self.X).sum():
-            raise ValueError(f"fold {fold.number} has no token to be scored on")
-        train = fold.train if weight is None else fold.train[weight[fold.train] > 0.0]
-        if not (len(train) and lengths_of(take(X, train)).sum()):
-            raise ValueError(f"fold {fold.number} has no token to learn from")
-        if shared is None:
-            with renumbered(train):
-                more = None if weight is None else weight[train]
-                self.run = tagger._prepare(take(X, train), take(y, train), more)
-        else:
-            self.run = _restricted(shared, tagger, train, len(X))
-        self.held_out = self._encoded_test()
-
-    def _encoded_test(self):
-        token = offsets_of(lengths_of(self.X))
-        with renumbered(self.fold.test):
-            gold, unseen, _ = encode_known(self.y, token, self.run.labels)
-            task = make_task(self.run.encoder, flatten(self.X), token)
-        return EncodedPart.of(task, gold, unseen)
-
-    def tried(self, candidates, told):
-        """A list of _Tried, in the order of the candidates."""
-        found = [None] * len(candidates)
-        path = PenaltyPath(self.run, candidates, self.run.options())
-        try:
-            results, done = iter(path), 0
-            while done < len(candidates) and not self.interrupt.count:
-                with told(done):
-                    began = time.perf_counter()
-                    number, result = next(results)
-                    fitted = time.perf_counter()
-                    score = self._score(result, candidates[number])
-                    times = fitted - began, time.perf_counter() - fitted
-                found[number] = _Tried(score, float(result.objective), result.n_iter, *times)
-                done += 1
-                if self.search.verbose:
-                    self._print(candidates[number], found[number])
-        finally:
-            path.close()
-        return found
-
-    def _score(self, result, candidate):
-        scoring, fitted = self.search.scoring, self.run.fitted(result)
-        model = fitted["_model"]
-        if scoring is None:
-            return self.held_out.accuracy(model)
-        if scoring in SCORES:
-            labels = model.labels.decode(model.best_ids(self.held_out.task), self.held_out.task.token)
-            return float(SCORES[scoring](self.y, labels))
-        try:
-            return scored(scoring, self.tagger, fitted, self.X, self.y)
-        except ValueError as error:
-            c1, c2 = candidate
-            raise ValueError(f"fold {self.fold.number}, c1={c1:g}, c2={c2:g}: {error}") from error
-
-    def _print(self, candidate, tried):
-        c1, c2 = candidate
-        print(
-            f"fold {self.fold.number}: c1 {c1:g}, c2 {c2:g}, objective {tried.objective:.6g}, "
-            f"passes {tried.n_iter}, score {tried.score:.4f}, seconds {tried.fit_time + tried.score_time:.3g}",
-            flush=True,
-        )
-
-
-def _restricted(shared, tagger, train, n):
-    """The run of the sequences at ``train`` alone, of a corpus of ``n``: the others have weight 0.
-
-    Labels, and what follows from them, are those of these sequences.
-    """
-    whole = shared.run
-    chosen = np.zeros(n, bool)
-    chosen[train] = True
-    chosen = chosen[shared.position]
-    task, lengths = whole.task, np.diff(whole.task.token)
-    gold = task.gold[np.repeat(chosen, lengths)]
-    present = np.unique(gold[gold >= 0])
-    if not len(present):
-        raise ValueError("a fold has no label to learn from: all its tokens are None")
-    labels = Labels([whole.labels.values[k] for k in present.tolist()])
-    new_id = np.full(len(whole.labels) + 1, -1, np.int32)  # the last is for tokens without label
-    new_id[present] = np.arange(len(present))
-    gold = new_id[gold]
-    constraints = constraints_of(tagger.constraints, labels, gold, offsets_of(lengths[chosen]))
-    cost = class_costs(tagger.class_weight, gold, labels, 0.0, complete=False)
-    task = task._replace(gold=new_id[task.gold], weight=np.where(chosen, task.weight, 0.0))
-    return CRFRun(tagger, task, whole.encoder, labels, constraints, cost)
-
-
 def _results(candidates, table):
-    """The attributes of a finished search; ``table``: for each fold a list of _Tried."""
+    """The attributes of a finished search; ``table``: for each fold a list of Tried."""
 
     def column(name):
         return np.array([[getattr(tried, name) for tried in fold] for fold in table])
