@@ -1,6 +1,7 @@
 """Random problems for the search of the parser."""
 
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import parse_oracle as oracle
@@ -74,10 +75,12 @@ class Problem:
     def train(self, epochs=1, noise=QUIET, order=None):
         n = len(self.X)
         for _ in range(epochs):
-            self.model, self.stats = run_epoch(
-                parse, self.task, np.arange(n) if order is None else np.array(order),
-                np.diff(self.task.token), self.model, self.rule, noise, new_work(self.task, self.model),
+            held = SimpleNamespace(current=self.model)
+            self.stats, _ = run_epoch(
+                held, parse, self.task, np.arange(n) if order is None else np.array(order),
+                np.diff(self.task.token), self.rule, noise, new_work(self.task, self.model),
             )  # fmt: skip
+            self.model = held.current
         return self
 
     def with_beam(self, beam, merge):

@@ -1,6 +1,7 @@
 """Random texts and models of the word segmenter."""
 
 import functools
+from types import SimpleNamespace
 
 import numpy as np
 from segment_oracle import decisions_of, zc14, zsz18
@@ -22,7 +23,7 @@ from skstruct.core.compile import kernel
 from skstruct.core.hashing import keys_of
 from skstruct.core.noise import QUIET
 from skstruct.core.store import Rule
-from skstruct.training.epochs import ModelHolder, grow_tables, snapshot
+from skstruct.training.epochs import grow_tables, snapshot
 from skstruct.words import epoch as segment
 from skstruct.words.features import load
 from skstruct.words.keys import features
@@ -74,7 +75,7 @@ def train(model, task, rule=PLAIN, noise=QUIET, epochs=1, order=None):
             code, k = segment.epoch(task, order, k, n, model, rule, noise, work)
             assert code in (DONE, TABLE_FULL)
             if code == TABLE_FULL:
-                held = ModelHolder(model)
+                held = SimpleNamespace(current=model)
                 grow_tables(segment, held, rule)
                 model = held.current
         if work.stats[0] == 0:

@@ -12,17 +12,16 @@ methods".
 """
 
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.optimize import brentq
 
 from ..chain.model import ChainModel
 from ..data.inputs import PlaceError, lengths_of, offsets_of
 from ..data.labels import UNLABELLED, encode_known
+from ..training.chunks import threads
 
 STEP = 1e-4
 """Relative step of a difference: its error is the step squared."""
@@ -139,11 +138,8 @@ def fit_temperature(parts, n_jobs=None):
     float
         1 if no temperature makes a difference; inf if the scores speak against the labels.
     """
-    threads = min(effective_n_jobs(n_jobs), len(parts))
-    if threads == 1:
-        return _solve(_Likelihood(parts, lambda *given: list(map(*given))))
-    with ThreadPoolExecutor(threads) as pool:
-        return _solve(_Likelihood(parts, lambda *given: list(pool.map(*given))))
+    with threads(n_jobs, len(parts)) as map_all:
+        return _solve(_Likelihood(parts, lambda *given: list(map_all(*given))))
 
 
 def _solve(likelihood):

@@ -34,163 +34,113 @@ class SmallTask(NamedTuple):
     width: np.ndarray
     bag: Bag
     gold: np.ndarray
-    weight: np.ndarray
-    alive: np.ndarray  # of node features
+    weight: np.ndarray | tuple[()] = ()  # in training only, as is the next one
+    alive: np.ndarray | tuple[()] = ()  # of node features
+    option: np.ndarray | tuple[()] = ()  # in prediction only
 
 
 class SmallChain(NamedTuple):
     """The arrays of a ``Chain`` that count here; R rows of node features."""
 
     nodes: np.ndarray  # (R * L,) float64: values
-    node_moment: np.ndarray  # (R * L,), or empty
-    edges: np.ndarray  # (L * L,) float64, or empty
-    edge_moment: np.ndarray
     clock: Clock
-    bigram: bool
     start: np.ndarray
-    allowed: np.ndarray
     end: np.ndarray
-    cost: np.ndarray
+    bigram: bool = False  # this and what follows in training only
+    allowed: np.ndarray | tuple[()] = ()
+    cost: np.ndarray | tuple[()] = ()
+    edges: np.ndarray | tuple[()] = ()  # (L * L,) float64, or empty
+    trigrams: np.ndarray | tuple[()] = ()  # (L * (L + 1) * L,) float64; () in the first order
+    node_moment: np.ndarray | tuple[()] = ()  # (R * L,), or empty
+    edge_moment: np.ndarray | tuple[()] = ()
+    trigram_moment: np.ndarray | tuple[()] = ()
 
 
 class SmallWork(NamedTuple):
     """Scratch, as in a ``ChainWork``."""
 
     emission: np.ndarray
-    transition: np.ndarray
+    transition: np.ndarray  # in prediction given, and read only
     score: np.ndarray
-    labels: np.ndarray  # (2, T) int32: the target, and the predicted labels
-    difference: Difference  # of node features, and then of label bigrams
-    stats: np.ndarray
+    labels: np.ndarray | tuple[()] = ()  # (2, T) int32: the target, and the predicted labels
+    difference: Difference | tuple[()] = ()  # of node features, then label bigrams, then trigrams
+    stats: np.ndarray | tuple[()] = ()
 
 
 def applies_to(task, chain, rule, noise):
-    """Whether the kernels here are for this training."""
+    """Whether the kernels here are for this training, or this prediction."""
     noisy = noise.feature != NO_NOISE or noise.edge != NO_NOISE or noise.token_below > 0
-    stores = chain.nodes, chain.edges, getattr(chain, "trigrams", chain.edges)
+    stores = chain.nodes, chain.edges, chain.trigrams or chain.edges
     full = not any(store.sparse for store in stores)
     return full and not (noisy or has_lazy_penalty(rule) or task.dense or task.edges.row.shape[0])
 
 
-def small_task(task):
-    """The :class:`SmallTask` of a task."""
+def _small_task(task, **more):
+    nodes = task.nodes
     return SmallTask(
-        task.token, task.anchor, task.left, task.nodes.row, task.nodes.lo, task.nodes.width, task.bag,
-        task.gold, task.weight, task.node_alive,
-    )  # fmt: skip
-
-
-def small_chain(chain):
-    """The :class:`SmallChain` of a chain of either order."""
-    return SmallChain(
-        chain.nodes.value, chain.nodes.moment, chain.edges.value, chain.edges.moment, chain.clock,
-        chain.bigram, chain.start, chain.allowed, chain.end, chain.cost,
-    )  # fmt: skip
-
-
-def small_work(work):
-    """The :class:`SmallWork` of the scratch of either order."""
-    return SmallWork(
-        work.emission, work.transition, work.score, work.labels, work.node_difference, work.stats
+        task.token, task.anchor, task.left, nodes.row, nodes.lo, nodes.width, task.bag, task.gold, **more
     )
 
 
-# --------------------------------------------------------------------------------------------------
-# Prediction
-# --------------------------------------------------------------------------------------------------
-class PlainTask(NamedTuple):
-    """The arrays of a ``ChainTask`` that count where scores are nothing but sums of rows."""
-
-    token: np.ndarray
-    anchor: np.ndarray
-    left: int
-    row: np.ndarray  # this and the next two: of ``nodes``
-    lo: np.ndarray
-    width: np.ndarray
-    bag: Bag
-    gold: np.ndarray
-    option: np.ndarray
+def for_training(task, chain, work):
+    """(task, chain, noise, work) for the kernel of an epoch; an empty noise says that they are small."""
+    task = _small_task(task, weight=task.weight, alive=task.node_alive)
+    trigrams = chain.trigrams and (chain.trigrams.value, chain.trigrams.moment)
+    value, moment = trigrams or ((), ())
+    chain = SmallChain(
+        chain.nodes.value, chain.clock, chain.start, chain.end, chain.bigram, chain.allowed, chain.cost,
+        chain.edges.value, value, chain.nodes.moment, chain.edges.moment, moment,
+    )  # fmt: skip
+    work = SmallWork(
+        work.emission, work.transition, work.score, work.labels, work.node_difference, work.stats
+    )
+    return task, chain, (), work
 
 
-class PlainChain(NamedTuple):
-    """The arrays of a ``Chain`` that count there."""
-
-    nodes: np.ndarray  # (R * L,) float64: values
-    scale: float
-    start: np.ndarray
-    end: np.ndarray
-
-
-class PlainWork(NamedTuple):
-    """Scratch, as in a ``ChainWork``, and the scores of pairs of labels."""
-
-    emission: np.ndarray
-    transition: np.ndarray  # (L * L,) float64; read only
-    score: np.ndarray
-
-
-def small_arguments(task, chain, work):
+def for_prediction(task, chain, work):
     """(task, chain, noise, work) for a kernel of prediction.
 
     Where scores are nothing but sums of rows, the least that it takes, and an empty noise, which says so:
     what is for all the rest is then not compiled.
     """
-    if "trigrams" in chain._fields or not applies_to(task, chain, READ_ONLY, QUIET):
+    if not applies_to(task, chain, READ_ONLY, QUIET):
         return task, chain, QUIET, work
-    return small(task, chain, work)
-
-
-def small(task, chain, work):
-    """The least that prediction takes of either order, but for the scores of trigrams."""
-    L, scale, nodes = chain.start.shape[0], float(chain.clock.scale[0]), task.nodes
+    L, scale = chain.start.shape[0], float(chain.clock.scale[0])
     transition = scale * chain.edges.value[: L * L] if chain.bigram else np.zeros(L * L)
     return (
-        PlainTask(
-            task.token, task.anchor, task.left, nodes.row, nodes.lo, nodes.width, task.bag, task.gold,
-            task.option,
-        ),
-        PlainChain(chain.nodes.value, scale, chain.start, chain.end),
+        _small_task(task, option=task.option),
+        SmallChain(chain.nodes.value, chain.clock, chain.start, chain.end),
         (),
-        PlainWork(work.emission, transition + chain.allowed.ravel(), work.score),
-    )  # fmt: skip
-
-
-@inline
-def score_plain_task(task, i, chain, work):
-    """Fill ``work.emission`` for a :class:`PlainTask`."""
-    token, anchor = task.token[i], task.anchor[i]
-    T, n_anchors = task.token[i + 1] - token, task.anchor[i + 1] - anchor
-    L, emission, bag = chain.start.shape[0], work.emission, task.bag
-    sum_features(
-        task.row, task.lo, task.width, task.left, anchor, n_anchors, bag.start, bag.row, bag.value,
-        token, T, chain.nodes, L, emission,
-    )  # fmt: skip
-    if chain.scale != 1.0:
-        for k in range(T * L):
-            emission[k] *= chain.scale
+        SmallWork(work.emission, transition + chain.allowed.ravel(), work.score),
+    )
 
 
 # --------------------------------------------------------------------------------------------------
 # Scores
 # --------------------------------------------------------------------------------------------------
 @inline
-def score(x, i, weights, work):
-    """Fill ``work.emission`` and ``work.transition``."""
-    L, scale = weights.start.shape[0], weights.clock.scale[0]
+def score_tokens(x, i, chain, work):
+    """Fill ``work.emission``."""
+    L, scale, emission, bag = chain.start.shape[0], chain.clock.scale[0], work.emission, x.bag
     token, anchor = x.token[i], x.anchor[i]
     T, n_anchors = x.token[i + 1] - token, x.anchor[i + 1] - anchor
-    emission, bag = work.emission, x.bag
     sum_features(
         x.row, x.lo, x.width, x.left, anchor, n_anchors, bag.start, bag.row, bag.value, token, T,
-        weights.nodes, L, emission,
+        chain.nodes, L, emission,
     )  # fmt: skip
     if scale != 1.0:
         for k in range(T * L):
             emission[k] *= scale
+
+
+@inline
+def score_transitions(chain, transition):
+    """Fill ``transition`` (L * L,)."""
+    L, scale = chain.start.shape[0], chain.clock.scale[0]
     for p in range(L):
         for y in range(L):
-            w = scale * weights.edges[p * L + y] if weights.bigram else 0.0
-            work.transition[p * L + y] = w + weights.allowed[p, y]
+            w = scale * chain.edges[p * L + y] if chain.bigram else 0.0
+            transition[p * L + y] = w + chain.allowed[p, y]
 
 
 @inline
@@ -265,16 +215,6 @@ def apply(difference, begin, end, first, weights, rule, value, moment, tau):
 # --------------------------------------------------------------------------------------------------
 # Trigrams of labels
 # --------------------------------------------------------------------------------------------------
-class SmallTrigrams(NamedTuple):
-    """The fields of ``viterbi_second.Trigrams``, and the weights that these scores come from."""
-
-    score: np.ndarray
-    high: np.ndarray
-    low: np.ndarray
-    value: np.ndarray  # (R * L,) float64, R = L (L + 1)
-    moment: np.ndarray  # (R * L,), or empty
-
-
 @inline
 def refresh_trigrams(weights, first, n, trigrams):
     """Read the scores of the ``n`` rows from ``first`` on out of the weights of trigrams."""
@@ -282,7 +222,7 @@ def refresh_trigrams(weights, first, n, trigrams):
     for row in range(first, first + n):
         high, low = -np.inf, np.inf
         for k in range(row * L, (row + 1) * L):
-            w = 0.0 + scale * trigrams.value[k]
+            w = 0.0 + scale * weights.trigrams[k]
             trigrams.score[k] = w
             high, low = max(high, w), min(low, w)
         trigrams.high[row], trigrams.low[row] = high, low
@@ -330,7 +270,9 @@ def learn(x, i, T, loss, weights, rule, trigrams, work):
         apply(difference, zero, mid, zero, weights, rule, weights.nodes, weights.node_moment, tau)
         apply(difference, mid, last, R, weights, rule, weights.edges, weights.edge_moment, tau)
         if len(trigrams) > 0:
-            apply(difference, last, end, R + L, weights, rule, trigrams.value, trigrams.moment, tau)
+            apply(
+                difference, last, end, R + L, weights, rule, weights.trigrams, weights.trigram_moment, tau
+            )
             if keeps_untouched_weights(rule):  # else all are read again
                 for entry in range(last, end):
                     refresh_trigrams(weights, difference.row[entry] - (R + L), np.int64(1), trigrams)

@@ -14,7 +14,6 @@ from ..data.inputs import (
     Sequences,
     as_sequences,
     as_tokens,
-    blanked,
     check_same_lengths,
     check_X_y,
     describe,
@@ -47,21 +46,6 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         return rows_tags(sequence_tags(super().__sklearn_tags__()))
 
     # -- input -------------------------------------------------------------------------------------
-    def _check_training_data(self, X, y, sample_weight):
-        """Checked sequences, labels and weights.
-
-        Sequences of weight 0 come back empty, so that nothing of them is learned and errors about
-        the others still name the right one.
-        """
-        X, y, token = check_X_y(X, y, read=as_tokens)
-        weight = sample_weights(sample_weight, X)
-        if weight is None:
-            return X, list(y), np.ones(len(X))
-        if not (weight * np.diff(token)).any():
-            raise ValueError("all sequences with a positive sample_weight are empty")
-        empty = np.flatnonzero(weight == 0.0)
-        return blanked(X, empty), blanked(y, empty), weight
-
     def _settled(self, X, y, sample_weight):
         """The tagger to train on a corpus: itself, but for one that chooses parameters by the corpus."""
         return self

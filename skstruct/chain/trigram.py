@@ -1,4 +1,4 @@
-"""The second-order chain: label trigrams, decoded exactly (Collins 2002).
+"""What the second order adds to the scores and the gradient of a chain: label trigrams (Collins 2002).
 
 Extends the score of :mod:`.bigram`: a labelling y scores
 
@@ -10,83 +10,33 @@ with a boundary symbol for y_{-1}.
 Letters: as in :mod:`.bigram`, and a for the label before the previous one, -1 for the boundary.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
+from ..core.averaging import entries
 from ..core.codes import NO_NOISE
 from ..core.compile import inline
 from ..core.noise import EDGE_STREAM, factor
 from ..core.penalties import keeps_untouched_weights
-from ..core.rules import Difference, emit, new_difference
-from ..core.store import Clock, Store
+from ..core.rules import emit
 from . import small_kernels
-from .bigram import forbid, score_sequence
-from .bigram import new_work as new_chain_work
-from .dense import DenseWork
-from .features import Runs, sum_rows
-from .viterbi_second import Trigrams, viterbi
-
-STORES = ("nodes", "edges", "trigrams")
+from .features import sum_rows
 
 
-class TrigramChain(NamedTuple):
-    """A :class:`.bigram.Chain` with label trigrams."""
-
-    nodes: Store
-    edges: Store
-    trigrams: Store  # row p * (L + 1) + a + 1, column y: the labels a, p, y in this order
-    clock: Clock
-    bigram: bool
-    start: np.ndarray
-    allowed: np.ndarray
-    end: np.ndarray
-    cost: np.ndarray
+def read_trigrams(store, scale, trigrams):
+    """Fill the scores of trigrams from final weights."""
+    if not trigrams:
+        return
+    trigrams.score[:] = 0.0
+    places, values = entries(store) if store.sparse else (slice(None), store.value)
+    trigrams.score[places] += scale * values
+    by_row = trigrams.score.reshape(-1, store.columns)
+    by_row.max(axis=1, out=trigrams.high)
+    by_row.min(axis=1, out=trigrams.low)
 
 
-class TrigramWork(NamedTuple):
-    """A :class:`.bigram.ChainWork` whose prefixes are told apart by their last two labels."""
-
-    node_runs: Runs
-    edge_runs: Runs
-    masked: np.ndarray
-    emission: np.ndarray
-    transition: np.ndarray
-    score: np.ndarray  # (2, T * L * L) float64 [t, previous, last]; for t = 0 [last]
-    path: np.ndarray
-    target: np.ndarray
-    labels: np.ndarray
-    node_difference: Difference
-    edge_difference: Difference
-    dense: DenseWork | tuple[()]
-    trigrams: Trigrams
-    trigram_difference: Difference
-    stats: np.ndarray
-
-
-def n_rows(L):
-    """Rows of the store of trigrams."""
-    return L * (L + 1)
-
-
-def new_work(task, n_labels, training=True, listed=True):
-    """Scratch that fits every sequence of ``task``; see :func:`.bigram.new_work`."""
-    L, T = n_labels, int(np.diff(task.token).max(initial=1))
-    first_order = new_chain_work(task, L, training, listed)._asdict()
-    first_order["score"] = np.empty((2 if training else 1, T * L * L))
-    return TrigramWork(
-        **first_order,
-        trigrams=Trigrams(np.empty(n_rows(L) * L), np.empty(n_rows(L)), np.empty(n_rows(L))),
-        trigram_difference=new_difference(2 * T if training else 0),
-    )
-
-
-# --------------------------------------------------------------------------------------------------
-# Scores
-# --------------------------------------------------------------------------------------------------
 @inline
 def refresh(chain, rule, noise, first, n, table, work):
-    """Read the scores of the ``n`` rows from ``first`` on out of the store into ``table``."""
+    """Read the scores of the ``n`` rows from ``first`` on out of the weights in training into ``table``."""
     if len(noise) == 0:
         small_kernels.refresh_trigrams(chain, first, n, table)
         return
@@ -115,16 +65,13 @@ def _item(k, L):
 
 
 @inline
-def is_steady(rule, noise):
-    """Whether the scores of trigrams change with their weights only, not with every step."""
+def needs_refresh(rule, noise):
+    """Whether each step changes the scores of all trigrams, not only of those whose weights it changes."""
     if len(noise) == 0:
-        return keeps_untouched_weights(rule)
-    return keeps_untouched_weights(rule) and noise.edge == NO_NOISE
+        return not keeps_untouched_weights(rule)
+    return not keeps_untouched_weights(rule) or noise.edge != NO_NOISE
 
 
-# --------------------------------------------------------------------------------------------------
-# Learning
-# --------------------------------------------------------------------------------------------------
 @inline
 def emit_trigrams(target, path, T, L, step, noise, difference):
     """Trigram part of ``Δφ = φ(x, target) - φ(x, path)``."""
@@ -143,25 +90,3 @@ def emit_trigrams(target, path, T, L, step, noise, difference):
                 difference, row, path[t],
                 -factor(noise, noise.edge, EDGE_STREAM, step, _item(row * L + path[t], L)),
             )  # fmt: skip
-
-
-@inline
-def read_trigrams(chain, rule, noise, work):
-    """Fill ``work.trigrams`` with the scores of all rows."""
-    zero, R = np.int64(0), np.int64(chain.nodes.columns * (chain.nodes.columns + 1))
-    refresh(chain, rule, noise, zero, R, work.trigrams, work)
-
-
-@inline
-def decode(task, i, chain, rule, noise, plain, work, path):
-    """Score and label sequence i under ``work.trigrams``; returns the score. The sequence has tokens."""
-    L = chain.nodes.columns
-    stride = L * L if task.edges.row.shape[0] > 0 else 0
-    T = task.token[i + 1] - task.token[i]
-    score_sequence(task, i, chain, rule, noise, plain, work)
-    if task.option.shape[0] > 0:
-        forbid(task.option, task.token[i], T, L, work.emission)
-    return viterbi(
-        work.emission, work.transition, stride, work.trigrams, chain.start, chain.end,
-        task.gold[:0], work.score[0], path, T, L,
-    )  # fmt: skip

@@ -32,17 +32,38 @@ from ..core.averaging import sparse_store
 from ..core.compile import kernel
 from ..core.store import grow_pool, insert, place_of, places_needed, sizes
 
-_NONE = np.zeros(0, np.int32)
+_NONE, _NOTHING = np.zeros(0, np.int32), np.zeros(0)
 
 
 class Piece(NamedTuple):
-    """Some weights of a store, or what became of them; key = row * columns + column."""
+    """Some elements of a long vector, such as weights of a store, or what became of them.
+
+    The key of a weight is row * columns + column.
+    """
 
     keys: np.ndarray | None  # (n,) uint32 or int64, ascending; None: 0 ... n - 1
     value: np.ndarray  # (n,) float64
-    moment: np.ndarray  # (n,) float64, or (0,)
-    received: np.ndarray  # (n,) float64, or (0,)
+    moment: np.ndarray = _NOTHING  # (n,) float64, or (0,)
+    received: np.ndarray = _NOTHING  # (n,) float64, or (0,)
     count: np.ndarray = _NONE  # (n,) int32, or (0,): shards that changed them
+
+    @classmethod
+    def of(cls, keys, value, size):
+        """Some elements of a vector of a size, in any order; those that are zero are left out."""
+        order = np.argsort(keys, kind="stable")
+        order = order[value[order] != 0.0]
+        return cls(keys[order].astype(key_type(size)), value[order])
+
+    def vector(self, size):
+        """The whole vector of which these are elements."""
+        out = np.zeros(size)
+        out[slice(self.value.shape[0]) if self.keys is None else self.keys] = self.value
+        return out
+
+
+def key_type(size):
+    """The type of keys below ``size``."""
+    return np.uint32 if size < 2**32 else np.int64
 
 
 def n_bytes(message):
@@ -59,12 +80,10 @@ def n_bytes(message):
 def _piece(keys, size, fields):
     """The smaller of two: weights with their keys, or all of them; ``fields`` are full arrays."""
     filled = sum(field.itemsize for field in fields if field.shape[0])
-    width = 4 if size < 2**32 else 8
-    if keys.shape[0] * (width + filled) >= size * filled:
+    kind = np.dtype(key_type(size))
+    if keys.shape[0] * (kind.itemsize + filled) >= size * filled:
         return Piece(None, *(field.copy() for field in fields))
-    return Piece(
-        keys.astype(np.uint32 if width == 4 else np.int64), *(f[keys] if f.shape[0] else f for f in fields)
-    )
+    return Piece(keys.astype(kind), *(f[keys] if f.shape[0] else f for f in fields))
 
 
 def scaled(piece, coefficients, counted):
@@ -242,11 +261,10 @@ class Weights:
             at = np.flatnonzero(alive)
         else:
             at = np.flatnonzero(self.changed)
-        nothing = np.zeros(0)
         if self.keys is None:
-            return _piece(at, self.value.shape[0], (self.value, nothing, self.received))
-        received = self.received[at] if self.has_received else nothing
-        return Piece(self.keys[at], self.value[at], nothing, received)
+            return _piece(at, self.value.shape[0], (self.value, _NOTHING, self.received))
+        received = self.received[at] if self.has_received else _NOTHING
+        return Piece(self.keys[at], self.value[at], _NOTHING, received)
 
     def arrays(self, name):
         """Everything there is to know between two rounds; {path: array}."""
@@ -359,11 +377,10 @@ def differences(store, base, rows):
     rows : int
         Rows in use.
     """
-    nothing = np.zeros(0)
     if not store.sparse:
         n = rows * store.columns
         base.places(None, n)
-        value, moment, received = store.value[:n] - base.value[:n], store.moment[:n], nothing
+        value, moment, received = store.value[:n] - base.value[:n], store.moment[:n], _NOTHING
         if base.has_received:
             received = store.received[:n] - base.received[:n]
         touched = value != 0.0
@@ -377,7 +394,7 @@ def differences(store, base, rows):
     at, new = np.empty(size, np.int64), np.empty(size, np.bool_)
     _locate(base.keys, keys, at, new)
     old = at[~new]
-    value, moment, received = store.value[places], nothing, nothing
+    value, moment, received = store.value[places], _NOTHING, _NOTHING
     value[~new] -= base.value[old]
     touched = value != 0.0
     if store.moment.shape[0]:

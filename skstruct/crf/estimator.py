@@ -13,14 +13,11 @@ from .._sklearn import (
     CallbackSupportMixin,
     with_callbacks,
 )
-from ..chain.constraints import constraints_of
-from ..chain.costs import class_costs
+from ..chain.corpus import encoder_for, read_corpus
 from ..chain.model import make_task
 from ..chain.probabilities import ProbabilityTagger
-from ..data.inputs import flatten, lengths_of, offsets_of, renumbered
-from ..data.labels import Labels, encode_labels
+from ..data.inputs import flatten, offsets_of, renumbered
 from ..data.types import Corpus, History
-from ..features.choose import check_same_features, new_encoder
 from ..saving.registry import savable
 from ..training.held_out import both_or_neither
 from ..training.parameters import (
@@ -115,14 +112,9 @@ class L1CRF(
     (2, 3)
     """
 
-    c1: float = field(
-        default=1.0,
-        metadata=parameter("float >= 0", [NONNEGATIVE], "Strength of the L1 penalty."),
-    )
-    c2: float = field(
-        default=0.0,
-        metadata=parameter("float >= 0", [NONNEGATIVE], "Strength of the squared L2 penalty."),
-    )
+    c1: float = parameter(1.0, "Strength of the L1 penalty.", "float >= 0", [NONNEGATIVE])
+    c2: float = parameter(0.0, "Strength of the squared L2 penalty.", "float >= 0", [NONNEGATIVE])
+
     objective_: float = field(init=False)
     optimality_: float = field(init=False)
     max_violation_: float = field(init=False)
@@ -240,26 +232,16 @@ class L1CRF(
 
     def _prepare(self, X, y, sample_weight, given=None):
         """Check and encode everything; what is left to do is to train."""
-        sequences, targets, weight = self._check_training_data(X, y, sample_weight)
-        token = offsets_of(lengths_of(sequences))
         before = self._model if self.warm_start and hasattr(self, "_model") else None
-        labels = Labels() if before is None else before.labels
-        gold, labels = encode_labels(targets, token, labels, grow=True)
-        if len(labels) == 0:
-            raise ValueError("y holds no label: all tokens are None")
-        constraints = constraints_of(self.constraints, labels, gold, token)
-        cost = class_costs(self.class_weight, gold, labels, 0.0)
+        corpus = read_corpus(self, X, y, sample_weight, before and before.labels)
         # What is empty, or left out by its weight, must not even take part in the shuffle.
-        filled = np.flatnonzero(np.diff(token) > 0)
-        flat, token, weight = flatten(sequences), offsets_of(np.diff(token)[filled]), weight[filled]
-        if before is None:
-            encoder = new_encoder(self.features, self.min_count, flat, scaled=False)
-        else:
-            encoder = before.encoder.copy()
-            check_same_features(encoder, self.features, self.min_count)
+        lengths = np.diff(corpus.token)
+        filled, flat = np.flatnonzero(lengths > 0), flatten(corpus.X)
+        token, weight = offsets_of(lengths[filled]), corpus.weight[filled]
+        encoder = encoder_for(self, flat, before, scaled=False)
         with renumbered(filled):
-            task = make_task(encoder, flat, token, gold, weight, grow=True, rows_as_features=True)
+            task = make_task(encoder, flat, token, corpus.gold, weight, grow=True, rows_as_features=True)
             check_values(task)
-        run = CRFRun(self, task, encoder, labels, constraints, cost, before)
+        run = CRFRun(self, task, encoder, corpus.labels, corpus.constraints, corpus.cost, before)
         run.hold_out(given)
         return run

@@ -312,9 +312,9 @@ class CRFObjective:
         nothing = self.view(np.zeros(0, np.int64))
         return self.evaluate(nothing, np.zeros(nothing.size))[0]
 
-    def stochastic_passes(self, options, **how):
+    def stochastic_passes(self, options, progress, **how):
         """Stage one; see :func:`.sgd.stochastic_passes`."""
-        return stochastic_passes(self, options, **how)
+        return stochastic_passes(self, options, progress, **how)
 
     def features_of_token(self):
         """How many features a token has, on average."""

@@ -13,7 +13,7 @@ KEEP_EVERY = 10
 """Iterations between two states offered to a checkpoint: a state holds the whole memory."""
 
 
-def owlqn(objective, weights, options, callback=None, keeper=None, carry=None):
+def owlqn(objective, weights, options, progress, carry=None):
     """Minimise from ``weights``; see :func:`.working_set.active_orthant` for the arguments.
 
     ``carry`` has no effect: the method begins anew.
@@ -21,7 +21,7 @@ def owlqn(objective, weights, options, callback=None, keeper=None, carry=None):
     o, c1 = objective, objective.c1
     view = o.everything()
     weights, n_done = weights.copy(), 0
-    found = None if keeper is None else keeper.found
+    found = progress.found
     if found is not None:
         weights, n_done = found[1]["weights"], found[0]["n_iter"]
     smooth, gradient = o.evaluate(view, weights)
@@ -60,16 +60,15 @@ def owlqn(objective, weights, options, callback=None, keeper=None, carry=None):
         if rule.near:
             rule.note(weights, gradient, value)
         finished = rule.reached(past, rule.near)
-        if callback is not None and callback(weights, value, pseudo, view.where):
+        if progress.add(weights, view.where, value, pseudo):
             break
         if finished:
             converged = True
             break
-        if keeper is not None and n_iter % KEEP_EVERY == 0:
+        if n_iter % KEEP_EVERY == 0:
             steps, changes = store.kept()
             state = {"past": [float(v) for v in past], "n_iter": n_iter}
-            arrays = {"weights": weights, "steps": steps, "changes": changes, **rule.arrays()}
-            keeper.offer(state, arrays)
+            progress.offer(state, {"weights": weights, "steps": steps, "changes": changes, **rule.arrays()})
     rule.note(weights, gradient, value)
     return Minimum(
         weights, value, pseudo_gradient(weights, gradient, c1), n_iter, converged, rule.gap(value)

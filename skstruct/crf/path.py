@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import closing
 from itertools import product
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from ..training.held_out import both_or_neither
 from .bound import EXTRAPOLATED
 from .estimator import L1CRF
 from .run import warn_unless_converged
-from .solve import HeldOut, solve
+from .solve import HeldOutLikelihood, solve
 
 ZERO = 0.1
 """A penalty of zero is as far from the others as this share of the least that is not."""
@@ -176,14 +177,12 @@ def regularization_path(
     first = clone(estimator)
     first._validate_params()
     run = first._prepare(X, y, sample_weight, both_or_neither(X_val, y_val))
-    points, held_out = [None] * len(candidates), None
-    options = run.options()
+    points, held_out, options = [None] * len(candidates), None, run.options()
     if options.tol is None:
         options = options._replace(tol=EXTRAPOLATED)
-    path = PenaltyPath(run, candidates, options)
-    try:
+    with closing(PenaltyPath(run, candidates, options)) as path:
         if run.validation is not None:
-            held_out = HeldOut(path.objective, run.validation)
+            held_out = HeldOutLikelihood(path.objective, run.validation)
         for number, result in path:
             warn_unless_converged(result, first)
             c1, c2 = candidates[number].tolist()
@@ -193,14 +192,10 @@ def regularization_path(
             if X_val is not None:
                 score = model.score(X_val, y_val)
             if held_out is not None:
-                log_proba = held_out.score(result.weights, None)
+                log_proba = held_out.score(result.weights)
             points[number] = PathPoint(
                 c1, model.objective_, result.n_active, result.n_iter, score, log_proba, model, c2
             )
-    finally:
-        path.close()
-        if held_out is not None:
-            held_out.objective.close()
     return points
 
 

@@ -36,6 +36,7 @@ from .parameters import CRFParameters
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+ITERABLE = [HasMethods(["__iter__"])]
 STOPPED = "the search was interrupted; the estimator is as it was before fit"
 
 
@@ -93,53 +94,37 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     [['D', 'N', 'V']]
     """
 
-    c1s: Iterable[float] = field(
-        default=(0.03, 0.1, 0.3, 1.0),
-        metadata=parameter(
-            "iterable of float >= 0", [HasMethods(["__iter__"])], "Strengths of the L1 penalty."
-        ),
+    c1s: Iterable[float] = parameter(
+        (0.03, 0.1, 0.3, 1.0), "Strengths of the L1 penalty.", "iterable of float >= 0", ITERABLE
     )
-    c2s: Iterable[float] = field(
-        default=(0.01, 0.1),
-        metadata=parameter(
-            "iterable of float >= 0",
-            [HasMethods(["__iter__"])],
-            "Strengths of the squared L2 penalty; each is tried with each of ``c1s``.",
-        ),
+    c2s: Iterable[float] = parameter(
+        (0.01, 0.1),
+        "Strengths of the squared L2 penalty; each is tried with each of ``c1s``.",
+        "iterable of float >= 0",
+        ITERABLE,
     )
-    candidates: Iterable[Any] | None = field(
-        default=None,
-        metadata=parameter(
-            "iterable or None",
-            [HasMethods(["__iter__"]), None],
-            """Pairs (c1, c2), or dicts as of scikit-learn's ``ParameterGrid`` and ``ParameterSampler``, to
-            try in place of the grid.""",
-        ),
+    candidates: Iterable[Any] | None = parameter(
+        None,
+        """Pairs (c1, c2), or dicts as of scikit-learn's ``ParameterGrid`` and ``ParameterSampler``, to try in
+        place of the grid.""",
+        "iterable or None",
+        [*ITERABLE, None],
     )
-    cv: Any = field(
-        default=None,
-        metadata=parameter(
-            "int, splitter, iterable or None",
-            ["cv_object"],
-            "Folds, as of ``GridSearchCV``, over sequences; a number makes stretches. None: 5.",
-        ),
+    cv: Any = parameter(
+        None,
+        "Folds, as of ``GridSearchCV``, over sequences; a number makes stretches. None: 5.",
+        "int, splitter, iterable or None",
+        ["cv_object"],
     )
-    selection_tol: float = field(
-        default=3e-3,
-        metadata=parameter(
-            "float > 0",
-            [Interval(Real, 0, None, closed="neither")],
-            """How near to its optimum a candidate is brought, as a share of the objective, extrapolated
-            as by ``tol`` of :class:`L1CRF`.""",
-        ),
+    selection_tol: float = parameter(
+        3e-3,
+        """How near to its optimum a candidate is brought, as a share of the objective, extrapolated
+        as by ``tol`` of :class:`L1CRF`.""",
+        "float > 0",
+        [Interval(Real, 0, None, closed="neither")],
     )
-    refit: bool = field(
-        default=True,
-        metadata=parameter(
-            "bool",
-            ["boolean"],
-            "Fit the penalties chosen to all sequences; without it there is no prediction.",
-        ),
+    refit: bool = parameter(
+        True, "Fit the penalties chosen to all sequences; without it there is no prediction."
     )
 
     _session_parameters: ClassVar = ("cv", "scoring", "candidates")

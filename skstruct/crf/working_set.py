@@ -41,7 +41,7 @@ SMALLEST_UNIT = 1e-100
 """Smaller values count like this one: its square is a number."""
 
 
-def active_orthant(objective, weights, options, callback=None, keeper=None, carry=None):
+def active_orthant(objective, weights, options, progress, carry=None):
     """Minimise the L1-regularised objective.
 
     Parameters
@@ -51,14 +51,9 @@ def active_orthant(objective, weights, options, callback=None, keeper=None, carr
         Where to start.
     options : SolverOptions
         ``memory``, ``max_iter`` and ``tol``, for which see :class:`.StoppingRule`.
-    callback : callable or None
-        Called as ``callback(weights, value, pseudo_gradient, where)`` after each iteration, with arrays
-        of the working set, whose places in all weights are ``where`` (the pseudo-gradient is that of the
-        point before); stops if it returns true.
-    keeper : object, optional
-        Its ``offer(state, arrays)`` gets what it takes to go on from each revision; ``found`` is such a
-        pair, to go on from instead of ``weights``, or None.
-
+    progress : Progress
+        Hears of each iteration, with arrays of the working set, and of each revision what it takes to go on
+        from there.
     carry : Carry or None
         What another minimisation ended with, of the same corpus with other penalties, whose ``weights`` are
         near.
@@ -70,23 +65,23 @@ def active_orthant(objective, weights, options, callback=None, keeper=None, carr
     o, c1 = objective, objective.c1
     # Start from what is not zero; the transitions are always in.
     n_iter, done, finished = 0, 1, False
-    if keeper is not None and keeper.found is not None:
-        state, arrays = keeper.found
-        run = _Iterations(o, arrays["weights"], options, callback, arrays["pairs"])
+    if progress.found is not None:
+        state, arrays = progress.found
+        run = _Iterations(o, arrays["weights"], options, progress, arrays["pairs"])
         run.resume(state, arrays)
         n_iter, finished = state["n_iter"], state["finished"]
     else:
-        run = _Iterations(o, weights, options, callback, carry=carry)
+        run = _Iterations(o, weights, options, progress, carry=carry)
     if n_iter == 0 and weights.any() and carry is None:
         # A start worse than none, from a learning rate that was too high?
         if not (np.isfinite(run.value) and run.value <= o.value_at_zero()):
-            run = _Iterations(o, np.zeros(o.size), options, callback)
+            run = _Iterations(o, np.zeros(o.size), options, progress)
     while True:
-        # Not where a callback stopped it: the revisions of a run that goes on stand elsewhere.
-        if keeper is not None and n_iter and not run.stopped:
+        # Not where it was stopped: the revisions of a run that goes on stand elsewhere.
+        if n_iter and not progress.stopped:
             state = {"value": float(run.value), "past": [float(v) for v in run.past]}
             state.update(n_iter=n_iter, finished=bool(finished), noted=run.noted)
-            keeper.offer(state, run.arrays())
+            progress.offer(state, run.arrays())
         at, full = run.of_all_weights()
         pseudo = pseudo_gradient(at, full, c1)
         missing = pseudo.copy()
@@ -95,12 +90,12 @@ def active_orthant(objective, weights, options, callback=None, keeper=None, carr
         # A weight whose gradient exceeds c1 has a curvature of that order.
         rule = run.rule
         converged = rule.certified or finished and dot(missing, missing) <= c1 * rule.tol * abs(run.value)
+        stopped = progress.stopped or n_iter >= options.max_iter
         # Without missing weights, or without a step, no number below this one can be reached.
         last = finished and (n_missing == 0 or done == 0)
-        if converged or last or run.stopped or n_iter >= options.max_iter:
-            if not (converged or run.stopped or n_iter >= options.max_iter):
-                converged = not run.stuck
-            return Minimum(at, run.value, pseudo, n_iter, bool(converged), rule.gap(run.value), run.carry())
+        if converged or stopped or last:
+            converged = bool(converged or not stopped and not run.stuck)
+            return Minimum(at, run.value, pseudo, n_iter, converged, rule.gap(run.value), run.carry())
         pairs = _working_set(o, at, full)
         if n_missing or pairs.shape[0] < SHRINK * run.view.pairs.shape[0]:
             run.move(pairs, at, full)
@@ -132,8 +127,8 @@ class Carry(NamedTuple):
 class _Iterations:
     """Iterations on one working set; moves to another one."""
 
-    def __init__(self, objective, weights, options, callback, pairs=None, carry=None):
-        self.objective, self.callback = objective, callback
+    def __init__(self, objective, weights, options, progress, pairs=None, carry=None):
+        self.objective, self.progress = objective, progress
         self.rule, self.noted = StoppingRule(objective, options.tol), False
         pairs = np.flatnonzero(weights[: objective.n_pairs]) if pairs is None else pairs
         self.view = objective.view(pairs)
@@ -148,7 +143,7 @@ class _Iterations:
             self.memory.move(carry.where, self.view.where, self._root())
         self.early = EARLY if carry is None else 0
         self.past = [self.value]
-        self.stopped = self.stuck = False
+        self.stuck = False
         # A token has this many features: no direction is steeper than that many diagonals.
         self.first_scale = 1.0 / (1.0 + objective.features_of_token())
 
@@ -227,7 +222,7 @@ class _Iterations:
         def evaluate(weights):
             return o.evaluate(view, weights, keep=kept)
 
-        while done < budget and not finished and not self.stopped:
+        while done < budget and not finished and not self.progress.stopped:
             w = self.weights
             pseudo = pseudo_gradient(w, self.gradient, c1)
             free = (w != 0.0) | (pseudo != 0.0)
@@ -251,8 +246,7 @@ class _Iterations:
             if self.rule.near:
                 self.of_all_weights()
             finished = self.rule.reached(self.past, self.noted)
-            if self.callback is not None and self.callback(new, self.value, pseudo, view.where):
-                self.stopped = True
+            self.progress.add(new, view.where, self.value, pseudo)
         if not kept:
             _, self.gradient = o.evaluate(view, self.weights, keep=True)
         return done, finished

@@ -15,11 +15,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import (
-    POSITIVE,
     HasMethods,
     Interval,
     Real,
-    StrOptions,
     epoch_context,
     member_context,
     with_callbacks,
@@ -80,45 +78,29 @@ class BaggingShuffleAverager(MetaLearner):
     [['D', 'N', 'V']]
     """
 
-    estimator: Any = field(
-        default=None,
-        metadata=parameter(
-            "estimator or None",
-            [HasMethods(["fit", "predict"]), None],
-            "The tagger to train; None means ``StructuredPerceptron()``. Its ``random_state`` is overridden.",
-        ),
+    estimator: Any = parameter(
+        None,
+        "The tagger to train; None means ``StructuredPerceptron()``. Its ``random_state`` is overridden.",
+        "estimator or None",
+        [HasMethods(["fit", "predict"]), None],
     )
-    n_estimators: int = field(default=5, metadata=parameter("int", [POSITIVE], "Members."))
+    n_estimators: int = parameter(5, "Members.")
     _: KW_ONLY
-    average: Literal["nonzero", "all"] = field(
-        default="nonzero",
-        metadata=parameter(
-            '{"nonzero", "all"}',
-            [StrOptions({"nonzero", "all"})],
-            """Divide a weight by the number of members in which it is not zero ([1]_, equation 8), or by the
-            number of members (equation 7).""",
-        ),
+    average: Literal["nonzero", "all"] = parameter(
+        "nonzero",
+        """Divide a weight by the number of members in which it is not zero ([1]_, equation 8), or by the
+        number of members (equation 7).""",
     )
-    bootstrap: bool = field(
-        default=False,
-        metadata=parameter(
-            "bool",
-            ["boolean"],
-            "Draw each member's sequences with replacement; else each member sees a shuffled selection.",
-        ),
+    bootstrap: bool = parameter(
+        False, "Draw each member's sequences with replacement; else each member sees a shuffled selection."
     )
-    max_samples: float = field(
-        default=1.0,
-        metadata=parameter(
-            "float in (0, 1]",
-            [Interval(Real, 0, 1, closed="right")],
-            "Sequences drawn for each member, as a fraction.",
-        ),
+    max_samples: float = parameter(
+        1.0,
+        "Sequences drawn for each member, as a fraction.",
+        "float in (0, 1]",
+        [Interval(Real, 0, 1, closed="right")],
     )
-    keep_members: bool = field(
-        default=False,
-        metadata=parameter("bool", ["boolean"], "Keep the fitted members as ``estimators_``."),
-    )
+    keep_members: bool = parameter(False, "Keep the fitted members as ``estimators_``.")
 
     estimators_: list[Any] = field(init=False)
     history_: History = field(init=False)

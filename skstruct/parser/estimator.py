@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, sequence_tags, with_callbacks
+from .._sklearn import BaseEstimator, StrOptions, sample_weights, sequence_tags, with_callbacks
 from ..core.codes import UPDATES
 from ..data.inputs import Sequences, as_sequences, check_X_y, take
 from ..data.labels import Labels
@@ -101,53 +101,34 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     [[(2, 'det'), (3, 'nsubj'), (0, 'root'), (3, 'obj')]]
     """
 
-    templates: str | list[str] | tuple[str, ...] = field(
-        default="auto",
-        metadata=parameter(
-            "str or list of str",
-            [StrOptions({"auto", *TEMPLATE_SETS}), list, tuple],
-            """Features of states: ``"hs28"`` (the 28 of [1]_), ``"hs29"`` (one more, as that parser was
-            released), ``"zsz28"`` (those of [2]_), ``"rich"`` (ours: distances, numbers of children, affixes,
-            the word after the next), ``"auto"`` (``"rich"``, and more for each column behind the tag), or
-            lines such as ``"s0.w s1.t"``; ``skstruct.parser.templates`` names the atoms.""",
-        ),
+    templates: str | list[str] | tuple[str, ...] = parameter(
+        "auto",
+        """Features of states: ``"hs28"`` (the 28 of [1]_), ``"hs29"`` (one more, as that parser was
+        released), ``"zsz28"`` (those of [2]_), ``"rich"`` (ours: distances, numbers of children, affixes,
+        the word after the next), ``"auto"`` (``"rich"``, and more for each column behind the tag), or
+        lines such as ``"s0.w s1.t"``; ``skstruct.parser.templates`` names the atoms.""",
+        "str or list of str",
+        [StrOptions({"auto", *TEMPLATE_SETS}), list, tuple],
     )
     _: KW_ONLY
-    beam_size: int = field(
-        default=8,
-        metadata=parameter("int", [POSITIVE], "States kept at each step; may be set anew for prediction."),
+    beam_size: int = parameter(8, "States kept at each step; may be set anew for prediction.")
+    merge_states: bool = parameter(True, "Merge states that no feature can tell apart.")
+    update: Literal["max-violation", "early", "standard"] = parameter(
+        "max-violation",
+        """What is learned from: the actions up to where the right ones fall back most [4]_, up to where
+        they left the beam [3]_, or all (which does harm unless the beam is wide). With
+        ``"max-violation"`` sentences are learned from whenever some prefix of the right actions was not
+        the best of the beam, even if the tree found in the end is right (:class:`WordSegmenter`
+        differs).""",
     )
-    merge_states: bool = field(
-        default=True,
-        metadata=parameter("bool", ["boolean"], "Merge states that no feature can tell apart."),
+    labeled: bool = parameter(
+        True, "Whether trees have labels; without, heads alone are learned and predicted."
     )
-    update: Literal["max-violation", "early", "standard"] = field(
-        default="max-violation",
-        metadata=parameter(
-            '{"max-violation", "early", "standard"}',
-            [StrOptions(set(UPDATES))],
-            """What is learned from: the actions up to where the right ones fall back most [4]_, up to where
-            they left the beam [3]_, or all (which does harm unless the beam is wide). With
-            ``"max-violation"`` sentences are learned from whenever some prefix of the right actions was not
-            the best of the beam, even if the tree found in the end is right (:class:`WordSegmenter`
-            differs).""",
-        ),
-    )
-    labeled: bool = field(
-        default=True,
-        metadata=parameter(
-            "bool", ["boolean"], "Whether trees have labels; without, heads alone are learned and predicted."
-        ),
-    )
-    projectivize: Literal["lift", "pseudo", "skip"] = field(
-        default="lift",
-        metadata=parameter(
-            '{"lift", "pseudo", "skip"}',
-            [StrOptions({"lift", "pseudo", "skip"})],
-            """Training trees that are not projective: move dependents up until they are (labels unchanged);
-            write into the labels, too, where from, so that predicted trees need not be projective [5]_; or
-            leave the sentence out.""",
-        ),
+    projectivize: Literal["lift", "pseudo", "skip"] = parameter(
+        "lift",
+        """Training trees that are not projective: move dependents up until they are (labels unchanged);
+        write into the labels, too, where from, so that predicted trees need not be projective [5]_; or
+        leave the sentence out.""",
     )
 
     classes_: NDArray[Any] = field(init=False)

@@ -16,7 +16,6 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import (
-    POSITIVE,
     BaseEstimator,
     HasMethods,
     Integral,
@@ -116,24 +115,17 @@ class KBestReranker(OnlineLearner, BaseEstimator):
     )
     """Why ``BaggingShuffleAverager`` does not take it."""
 
-    base: Any = field(
-        default=None,
-        metadata=parameter(
-            "estimator or None",
-            [HasMethods(["fit", "predict"]), None],
-            """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a mixture of either,
-            or a tagger that has it; None means ``Segmenter()``. With a tagger the words are tokens and the
-            tags their labels.""",
-        ),
+    base: Any = parameter(
+        None,
+        """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a mixture of either,
+        or a tagger that has it; None means ``Segmenter()``. With a tagger the words are tokens and the
+        tags their labels.""",
+        "estimator or None",
+        [HasMethods(["fit", "predict"]), None],
     )
-    k: int = field(default=20, metadata=parameter("int", [POSITIVE], "Analyses of the base."))
-    cv: int = field(
-        default=10,
-        metadata=parameter(
-            "int",
-            [Interval(Integral, 2, None, closed="left")],
-            "Parts of the corpus for jackknifing.",
-        ),
+    k: int = parameter(20, "Analyses of the base.")
+    cv: int = parameter(
+        10, "Parts of the corpus for jackknifing.", "int", [Interval(Integral, 2, None, closed="left")]
     )
 
     _saved = saved

@@ -6,7 +6,7 @@ What is searched and learned is in :mod:`.epoch` and :mod:`.search`, a training 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, text_tags, with_callbacks
+from .._sklearn import BaseEstimator, sample_weights, text_tags, with_callbacks
 from ..core.codes import UPDATES, WORD_TEMPLATES
 from ..data.inputs import Sequences, take
 from ..data.segmented import as_dictionary, as_pieces, as_words, with_characters
@@ -109,37 +109,25 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     accepts_dictionary = True
     """``predict`` takes ``dictionary``."""
 
-    templates: Literal["zsz18", "zc14"] = field(
-        default="zsz18",
-        metadata=parameter(
-            '{"zsz18", "zc14"}',
-            [StrOptions(set(WORD_TEMPLATES))],
-            """Features: the 18 of [1]_, which score decisions in linear time, or the 14 of [4]_, which score
-            pairs of adjacent words.""",
-        ),
+    templates: Literal["zsz18", "zc14"] = parameter(
+        "zsz18",
+        """Features: the 18 of [1]_, which score decisions in linear time, or the 14 of [4]_, which score
+        pairs of adjacent words.""",
     )
     _: KW_ONLY
-    beam_size: int | None = field(
-        default=8,
-        metadata=parameter(
-            "int or None",
-            [POSITIVE, None],
-            """States kept at each character, in training and in prediction, for which it may be set anew.
-            None keeps all: the search is exact, its time grows with the third power of the length of a text,
-            its memory with the second.""",
-        ),
+    beam_size: int | None = parameter(
+        8,
+        """States kept at each character, in training and in prediction, for which it may be set anew.
+        None keeps all: the search is exact, its time grows with the third power of the length of a text,
+        its memory with the second.""",
     )
-    update: Literal["max-violation", "early", "standard"] = field(
-        default="max-violation",
-        metadata=parameter(
-            '{"max-violation", "early", "standard"}',
-            [StrOptions(set(UPDATES))],
-            """What is learned from: the text up to where the score of the right segmentation falls back most
-            [5]_, up to where it left the beam [3]_, or the whole text (which may do harm unless the search is
-            exact). With ``"max-violation"`` only texts whose best segmentation in the end is wrong are
-            learned from; of a text that was wrong for a while nothing is learned (:class:`ShiftReduceParser`
-            differs).""",
-        ),
+    update: Literal["max-violation", "early", "standard"] = parameter(
+        "max-violation",
+        """What is learned from: the text up to where the score of the right segmentation falls back most
+        [5]_, up to where it left the beam [3]_, or the whole text (which may do harm unless the search is
+        exact). With ``"max-violation"`` only texts whose best segmentation in the end is wrong are
+        learned from; of a text that was wrong for a while nothing is learned (:class:`ShiftReduceParser`
+        differs).""",
     )
 
     _saved = saved

@@ -1,5 +1,7 @@
 """The arithmetic of mixing against complete weight vectors, kept step by step and added up."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from inside import model_of, rule_of, run_of
@@ -42,9 +44,11 @@ def naive(estimator, X, y, n_shards, mixing):
             sums, changed = {name: 0.0 for name in names}, 0
             moved = {name: np.zeros(value.shape[0], bool) for name, value in now.items()}
             for k in range(order.shape[0]):
-                model, stats = run_epoch(
-                    structure, run.task, order[k : k + 1], lengths, model, plain, QUIET, work
+                held = SimpleNamespace(current=model)
+                stats, _ = run_epoch(
+                    held, structure, run.task, order[k : k + 1], lengths, plain, QUIET, work
                 )
+                model = held.current
                 changed += stats.updates
                 for name in names:
                     w = weights(getattr(model, name), model.clock, plain)

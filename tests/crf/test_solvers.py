@@ -1,5 +1,7 @@
 """The solvers reach the optimum that others reach, and certify it."""
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 import sklearn
@@ -11,7 +13,7 @@ from skstruct.crf.options import ObjectiveOptions, SolverOptions
 from skstruct.crf.quasi_newton import Memory, expected_gain, pseudo_gradient
 from skstruct.crf.result import SparseWeights, pack
 from skstruct.crf.sgd import apply_penalty, stochastic_passes
-from skstruct.crf.solve import train_crf as minimise
+from skstruct.crf.solve import Progress, solve
 
 
 def learnable(seed=0, n=60, R=20, **options):
@@ -26,16 +28,15 @@ def learnable(seed=0, n=60, R=20, **options):
     return task
 
 
-OF_SOLVING = ("validation", "warm", "seed", "callback", "checkpoint", "interrupt")
-
-
-def train_crf(task, n_labels, *rows, n_threads=1, **options):
+def train_crf(task, n_labels, *rows, n_threads=1, warm=None, after_pass=None, **options):
     def those(names):
         return {name: options[name] for name in names if name in options}
 
     about = ObjectiveOptions(**those(ObjectiveOptions._fields))
-    objective = CRFObjective(task, about, n_labels, *rows, n_threads=n_threads)
-    return minimise(objective, SolverOptions(**those(SolverOptions._fields)), **those(OF_SOLVING))
+    with closing(CRFObjective(task, about, n_labels, *rows, n_threads=n_threads)) as o:
+        weights = None if warm is None else pack(o, *warm)
+        options = SolverOptions(**those(SolverOptions._fields))
+        return solve(o, options, Progress(o, after_pass=after_pass), weights=weights)
 
 
 STRICT = {"tol": 1e-12, "max_iter": 3000, "sgd_iter": 0}
@@ -93,7 +94,7 @@ def test_history_falls_and_callback_stops():
         seen.append(entry)
         return len(seen) == 7
 
-    result = train_crf(learnable(), L, 20, c1=0.5, sgd_iter=2, eta0=0.1, callback=stop)
+    result = train_crf(learnable(), L, 20, c1=0.5, sgd_iter=2, eta0=0.1, after_pass=stop)
     assert len(result.history) == 7 and not result.converged
     values = [h["objective"] for h in result.history if h["stage"] == "batch"]
     assert values == sorted(values, reverse=True)
@@ -226,7 +227,7 @@ def test_stage_one_is_what_the_papers_say(partial, max_trials):
     options = SolverOptions(
         sgd_iter=3, eta0=0.4, decay=0.7, line_search=max_trials > 1, max_trials=max_trials
     )
-    lazy = stochastic_passes(o, options, seed=5)
+    lazy = stochastic_passes(o, options, Progress(o), seed=5)
     naive = naive_passes(task, o, 3, 0.4, 0.7, max_trials, seed=5)
     assert np.count_nonzero(lazy) > 10
     np.testing.assert_allclose(lazy, naive, atol=1e-9)
