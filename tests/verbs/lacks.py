@@ -51,7 +51,7 @@ LACKS = {
                     " segmenter-averager* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
     "fit_shards": {
         f"{ONLINE_TAGGERS} {CALIBRATED} {SEGMENTERS} {SPAN_TAGGERS} {MEMBERS} {RERANKERS} {ONE_PARSER}"
-        " word-segmenter": ABSENT,
+        " word-segmenter l1crf-search": ABSENT,
         "mixer-reranker": UNCLEAR,
     },
     "adapt": {
