@@ -46,10 +46,6 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         return rows_tags(sequence_tags(super().__sklearn_tags__()))
 
     # -- input -------------------------------------------------------------------------------------
-    def _settled(self, X, y, sample_weight):
-        """The tagger to train on a corpus: itself, but for one that chooses parameters by the corpus."""
-        return self
-
     def _options(self, sequences, allowed):
         """(N, L) bool: what ``allowed`` permits, or None."""
         if allowed is None:

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ..formats.brat import is_brat
 from ..formats.span_files import FORMATS, annotated, iter_spans, records
-from ..formats.span_records import Reading
+from ..formats.span_records import TextsAlone
 from ..formats.span_writing import write_spans
 from ..inspection import render
 from .common import CommandError, output
@@ -89,7 +89,8 @@ def tag(model, arguments):
     wanted = arguments.write or "jsonl"
     for name in _NOT_FOR_TEXTS:
         if getattr(arguments, name) not in (None, False, []):
-            arguments.usage_error(f"--{name} is not for models that mark spans of texts")
+            instead = "; in Python predict_kbest gives them" if name in ("kbest", "scores") else ""
+            arguments.usage_error(f"--{name} is not for models that mark spans of texts{instead}")
     if arguments.proba and wanted not in _WITH_PROBA:
         arguments.usage_error(f"--proba: only {', '.join(_WITH_PROBA)} have a place for probabilities")
     if arguments.proba and not hasattr(model, "predict_segment_proba"):
@@ -97,7 +98,7 @@ def tag(model, arguments):
     if wanted == "brat" and arguments.output in (None, "-"):
         arguments.usage_error("--write brat needs --output, a folder")
     with Source(arguments.file, arguments.encoding) as source:
-        found = _labelled(model, _texts(source, arguments), arguments)
+        found = _labelled(model, read_texts(source, arguments), arguments)
         if wanted not in _STREAMED:
             found = [[sum(parts, []) for parts in zip(*found)]] if (found := list(found)) else [[[]] * 4]
         if wanted == "brat":
@@ -111,7 +112,7 @@ def tag(model, arguments):
     return 0
 
 
-def _texts(source, arguments):
+def read_texts(source, arguments):
     """Yield (place, text, metadata)."""
     name = Path(source.name).stem
     if arguments.lines:
@@ -120,7 +121,7 @@ def _texts(source, arguments):
             source.take()
     elif arguments.format == "spans" or (arguments.format is None and are_annotated(source)):
         reading = reading_of(arguments)
-        options = Reading(reading.get("text", "text"), label_names={})
+        options = TextsAlone(reading.get("text", "text"))
         for record in records(_given(source), reading.get("format", "auto"), arguments.encoding, options):
             yield record.place, record.text, record.metadata
     else:

@@ -208,12 +208,16 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         return L1CRF(**{**shared, **parameters})
 
     def _settled(self, X, y, sample_weight):
-        """See ``SequenceTagger._settled``: the search is made once."""
+        """See ``SavableLearner._settled``: the search is made once."""
         self._validate_params()
         X, y, _ = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
         found = self._chosen(self._candidates(), X, y, weight, self._folds(len(X), None), None)
         return self._tagger(**found["best_params_"])
+
+    def _prepare(self, X, y, sample_weight, given=None):
+        """The run of the model with the penalties chosen."""
+        return self._settled(X, y, sample_weight)._prepare(X, y, sample_weight, given)
 
     # -- the search --------------------------------------------------------------------------------
     def _candidates(self):

@@ -147,6 +147,17 @@ def colour(label):
     return _HUES[digest % len(_HUES)], _LINES[digest // len(_HUES) % len(_LINES)]
 
 
+def label_style(label):
+    """The style of an element that stands for a label."""
+    hue, line = colour(label)
+    return f"background:hsla({hue},75%,50%,.25);border-bottom:3px {line} hsl({hue},60%,50%)"
+
+
+def label_html(label):
+    """A label in its colour."""
+    return f'<span class="mark" style="{label_style(label)}">{escaped(label)}</span>'
+
+
 def shade(value, largest):
     """A background as strong as a number is large: green above zero, red below."""
     if not np.isfinite(value):

@@ -25,6 +25,7 @@ from skstruct import (
     StructuredPerceptron,
     inspection,
 )
+from skstruct.cli.scores import span_scores
 from skstruct.data.text import TextToken
 from skstruct.metrics import span_f1_score
 
@@ -249,6 +250,13 @@ def test_files(tmp_path):
     with pytest.raises(TypeError, match="parameter 'tokenizer' of SpanTagger: a value of type method"):
         model.save(tmp_path / "model")
     assert pickle.loads(pickle.dumps(model)).predict(X) == model.predict(X)
+
+
+def test_white_space_at_the_ends_of_spans_does_not_count():
+    texts, spans = ["\ufeffAnn met Bob.", "Ann "], [[(1, 4, "PER"), (8, 12, "PER")], [(0, 4, "PER")]]
+    model = SpanTagger(perceptron(), tokenizer=r"[^\s.]+|\.").fit(texts, spans)  # takes U+FEFF for a letter
+    assert model.predict(texts)[0][0] == (0, 4, "PER") and model.score(texts, spans) == 1.0
+    assert span_scores(texts, model.predict(texts), spans)["segments"]["micro avg"]["f1"] == 1.0
 
 
 def test_searches_and_pipelines():

@@ -135,6 +135,10 @@ def test_records_come_back_with_spans(folder, capsys):
     (folder / "new.jsonl").write_text('{"body": "Maria is in Berlin."}\n')  # nobody has annotated it
     code, out, _ = run(capsys, "tag", "new.jsonl", "-m", "ner", "--read", "text=body")
     assert read_spans(io.StringIO(out)) == (["Maria is in Berlin."], spans_of("Maria is in Berlin."))
+    row = '{"text": "Maria", "labels": [{"start_offset": 0, "end_offset": 5, "label": %d, "user": %d}]}\n'
+    (folder / "new.jsonl").write_text(row % (2, 1) + row % (5, 3))  # labels without names, of two people
+    code, out, _ = run(capsys, "tag", "new.jsonl", "-m", "ner")
+    assert code == 0 and [json.loads(line)["text"] for line in out.splitlines()] == ["Maria"] * 2
 
 
 @pytest.mark.parametrize("format", ["doccano", "prodigy", "label-studio", "spacy", "brat"])
@@ -180,7 +184,7 @@ def test_probabilities(capsys):
 
 def test_what_tag_refuses(folder, capsys):
     for arguments, message in (
-        (["--kbest", 2], "--kbest is not for models that mark spans of texts"),
+        (["--kbest", 2], "--kbest is not for models that mark spans of texts; in Python predict_kbest gives"),
         (["--separator", ","], "--separator is not for models"),
         (["--proba"], "--proba: the model knows no probabilities"),
         (["--proba", "--write", "html"], "only xml, jsonl, label-studio have a place for probabilities"),

@@ -91,13 +91,11 @@ def test_a_test_part_teaches_nothing(corpus, fitted):
     np.testing.assert_allclose(splits(moved, "objective")[0], splits(fitted, "objective")[0], rtol=1e-9)
 
 
-@pytest.mark.parametrize("features", [{}, {"min_count": 2}, {"features": ["%x[0,0]", "%av2[0,0]"]}])
+@pytest.mark.parametrize("features", [{}, {"min_count": 2}, {"features": ["U0:%x[0,0]", "U1:%av2[0,0]", "B"]}])
 def test_folds_are_those_of_separate_fits(corpus, features):
     """Encoded once, or for each fold where features depend on it."""
     X, y = load_chunking()
     X, y = [[word for word, _ in x] for x in X[:60]], y[:60]
-    if "features" in features:
-        features = {"features": ["c[0]", "c[-1]c[0]", "av1[0]"]}
     exact = {"all_pairs": False, "random_state": 0, **features}
     search = L1CRFCV(candidates=[(0.2, 0.1)], cv=2, selection_tol=1e-10, refit=False, **exact).fit(X, y)
     for k, (train, test) in enumerate(KFold(2).split(X)):
