@@ -34,9 +34,7 @@ from .features import (
     list_runs,
     mask_tokens,
     new_runs,
-    sum_bag,
     sum_features,
-    sum_grid,
     sum_rows,
 )
 from .viterbi import viterbi
@@ -198,7 +196,7 @@ def _label_transitions(chain, rule, noise, step, scale, work, transition):
 def stride_of(task, L, noise):
     """How far apart the transitions of a token and the next one are: 0 if all tokens share one matrix."""
     if len(noise) == 0:
-        return 0
+        return np.int64(0)  # a literal would have decoders compiled for it alone
     return L * L if task.edges.row.shape[0] > 0 else 0
 
 
@@ -211,7 +209,7 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
     are small ones, and ``work.transition`` is filled already (see :func:`.small_kernels.for_prediction`).
     """
     if len(noise) == 0:
-        small_kernels.score_tokens(task, i, chain, work)
+        small_kernels.score_tokens(task, i, chain, work.emission)
         return -1, 0
     L = chain.nodes.columns
     step, scale = chain.clock.step[0], chain.clock.scale[0]
@@ -223,13 +221,17 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
         mask_tokens(T, step, noise, work.masked)
 
     # emission[t, y] = Σ_f x_f w[f, y]
-    for k in range(T * L):
-        emission[k] = 0.0
     n_nodes = -1
     if plain:
-        sum_grid(task.nodes, task.left, anchor, n_anchors, T, chain.nodes.value, L, emission)
-        if task.bag.start.shape[0] > 1:
-            sum_bag(task.bag, token, T, chain.nodes.value, L, emission)
+        nodes, bag = task.nodes, task.bag
+        sum_features(
+            nodes.row, nodes.lo, nodes.width, task.left, anchor, n_anchors, bag.start, bag.row, bag.value,
+            token, T, chain.nodes.value, L, emission,
+        )  # fmt: skip
+    else:
+        for k in range(T * L):
+            emission[k] = 0.0
+    if plain:
         sum_dense(task.dense, chain.nodes, token, T, work.dense, emission)
     elif len(task.dense) > 0 and is_quiet(rule, noise):
         if task.nodes.row.shape[0] > 0 or task.bag.start.shape[0] > 1:

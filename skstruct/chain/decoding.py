@@ -8,34 +8,31 @@ from . import viterbi, viterbi_second
 
 
 @inline
-def decode(work, stride, trigrams, start, end, forced, path, T, L):
+def decode(emission, transition, stride, trigrams, start, end, forced, score, path, T, L):
     """Write the best labelling to ``path``; returns its score. See :func:`.viterbi.viterbi`."""
     if len(trigrams) > 0:
         return viterbi_second.viterbi(
-            work.emission, work.transition, stride, trigrams, start, end, forced, work.score[0], path, T, L
+            emission, transition, stride, trigrams, start, end, forced, score, path, T, L
         )
-    return viterbi.viterbi(
-        work.emission, work.transition, stride, start, end, forced, work.score[0], path, T, L
-    )
+    return viterbi.viterbi(emission, transition, stride, start, end, forced, score, path, T, L)
 
 
 @inline
-def decode_wrong(work, stride, trigrams, start, end, gold, T, L):
-    """Write the best wrong labelling to ``work.labels[1]``; returns its score."""
-    agree, deviated, path = work.score[0], work.score[1], work.labels[1]
+def decode_wrong(emission, transition, stride, trigrams, start, end, gold, score, path, T, L):
+    """Write the best wrong labelling to ``path``; returns its score. ``score``: (2, T * C)."""
     if len(trigrams) > 0:
         return viterbi_second.viterbi_wrong(
-            work.emission, work.transition, stride, trigrams, start, end, gold, agree, deviated, path, T, L
+            emission, transition, stride, trigrams, start, end, gold, score[0], score[1], path, T, L
         )
     return viterbi.viterbi_wrong(
-        work.emission, work.transition, stride, start, end, gold, agree, deviated, path, T, L
+        emission, transition, stride, start, end, gold, score[0], score[1], path, T, L
     )
 
 
 @inline
-def score_path(work, stride, trigrams, start, end, path, T, L):
+def score_path(emission, transition, stride, trigrams, start, end, path, T, L):
     """The score of a given labelling."""
-    score = viterbi.path_score(work.emission, work.transition, stride, start, end, path, T, L)
+    score = viterbi.path_score(emission, transition, stride, start, end, path, T, L)
     if len(trigrams) > 0:
         score += viterbi_second.trigram_score(trigrams, path, T, L)
     return score

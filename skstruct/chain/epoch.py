@@ -10,15 +10,16 @@ Letters: as in :mod:`.bigram`.
 
 import numpy as np
 
-from ..core.codes import DONE, PERCEPTRON, POOL_FULL, RESCALE
+from ..core.codes import DONE, NO_NOISE, PERCEPTRON, POOL_FULL, RESCALE
 from ..core.compile import inline, kernel
+from ..core.penalties import keeps_untouched_weights
 from ..core.rules import begin_step, clear, end_step, room_for
 from ..core.store import READ_ONLY, SMALLEST_SCALE
 from . import small_kernels
 from .bigram import forbid, is_plain, new_work, score_sequence, stride_of
 from .decoding import decode, decode_wrong, score_path
 from .dense import apply_dense, clear_dense, dense_norm
-from .trigram import emit_trigrams, needs_refresh, read_trigrams, refresh
+from .trigram import emit_trigrams, read_trigrams, refresh
 from .visit import add_costs, count_mistakes, emit_features, note_update, set_target
 
 STORES = ("nodes", "edges", "trigrams")
@@ -72,43 +73,53 @@ def _epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
     Returns (code, k): DONE and ``end``, or why it stopped before example ``order[k]`` was learned:
     POOL_FULL (grow a sparse store and call again from k) or RESCALE (rebase the stores).
     """
-    L = chain.start.shape[0]
-    stride = stride_of(task, L, noise)
-    plain, steady = is_plain(chain, rule, noise), not needs_refresh(rule, noise)
-    n_nodes, n_edges = np.int64(-1), np.int64(0)
+    token, labels, start, stop, clock = task.token, work.labels, chain.start, chain.end, chain.clock
+    emission, transition, score, L = work.emission, work.transition, work.score, start.shape[0]
+    stride, plain, n_nodes, n_edges = np.int64(0), True, np.int64(-1), np.int64(0)
+    steady = keeps_untouched_weights(rule)
+    if len(noise) > 0:
+        stride, plain = stride_of(task, L, noise), is_plain(chain, rule, noise)
+        steady = steady and noise.edge == NO_NOISE
     for k in range(begin, end):
-        if chain.clock.scale[0] < SMALLEST_SCALE:
+        if clock.scale[0] < SMALLEST_SCALE:
             return RESCALE, k
         i = order[k]
-        gold = task.gold[task.token[i] : task.token[i + 1]]
+        gold = task.gold[token[i] : token[i + 1]]
         T = gold.shape[0]
         if len(trigrams) > 0:
             if k == begin or not steady:
                 refresh(chain, rule, noise, np.int64(0), L * (L + 1), trigrams, work)
         if len(noise) == 0:
-            small_kernels.score_tokens(task, i, chain, work)
-            small_kernels.score_transitions(chain, work.transition)
+            small_kernels.score_tokens(task, i, chain, emission)
+            small_kernels.score_transitions(chain, transition)
         else:
             n_nodes, n_edges = score_sequence(task, i, chain, rule, noise, plain, work)
         loss, right = 1.0, 0.0
-        for last in range(np.int64(set_target(gold, work.labels[0])), 2):
+        for last in range(np.int64(set_target(gold, labels[0])), 2):
             # If labels are missing, their best completion first.
             wrong = False
             if len(margin) > 0:
                 wrong = last == 1 and rule.update != PERCEPTRON
                 if wrong:
-                    right = score_path(work, stride, trigrams, chain.start, chain.end, work.labels[0], T, L)
+                    right = score_path(emission, transition, stride, trigrams, start, stop, labels[0], T, L)
             if last:
-                add_costs(gold, chain.cost, L, work.emission)
+                add_costs(gold, chain.cost, L, emission)
             if len(margin) > 0:
                 if wrong:
-                    loss = decode_wrong(work, stride, trigrams, chain.start, chain.end, gold, T, L) - right
-                    loss += 0.0 if rule.hamming else 1.0
+                    loss = 0.0 if rule.hamming else 1.0
+                    loss += (
+                        decode_wrong(
+                            emission, transition, stride, trigrams, start, stop, gold, score, labels[1], T, L
+                        )
+                        - right
+                    )
             if not wrong:
-                forced = gold[: T * (1 - last)]
-                decode(work, stride, trigrams, chain.start, chain.end, forced, work.labels[last], T, L)
+                decode(
+                    emission, transition, stride, trigrams, start, stop, gold[: T * (1 - last)], score[0],
+                    labels[last], T, L,
+                )  # fmt: skip
         if len(noise) == 0:
-            small_kernels.learn(task, i, T, loss, chain, rule, trigrams, work)
+            small_kernels.learn(task, i, gold, loss, chain, rule, trigrams, margin, work)
         else:
             if not _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, steady, work):
                 return POOL_FULL, k
@@ -132,8 +143,9 @@ def _predict(task, chain, rule, noise, trigrams, work, out, score):
             score_sequence(task, i, chain, rule, noise, plain, work)
             forbid(task.option, first, T, L, work.emission)
             score[i] = decode(
-                work, stride, trigrams, chain.start, chain.end, task.gold[:0], out[first:stop], T, L
-            )
+                work.emission, work.transition, stride, trigrams, chain.start, chain.end, task.gold[:0],
+                work.score[0], out[first:stop], T, L,
+            )  # fmt: skip
 
 
 def epoch(task, order, begin, end, chain, rule, noise, work):

@@ -234,7 +234,10 @@ def predict_kbest(task, chain, rule, noise, trigrams, work, k, lists, out, score
             continue
         score_sequence(task, i, chain, rule, noise, plain, work)
         forbid(task.option, first, T, L, work.emission)
-        decode(work, stride, trigrams, chain.start, chain.end, task.gold[:0], lists.path, T, L)
+        decode(
+            work.emission, work.transition, stride, trigrams, chain.start, chain.end, task.gold[:0],
+            work.score[0], lists.path, T, L,
+        )  # fmt: skip
         second, C, arc = False, L, work.transition
         if len(trigrams) > 0:
             second, C, arc = True, L * L, trigrams.score

@@ -186,9 +186,7 @@ def segment_probabilities(task, chain, rule, noise, trigrams, work, sums, segmen
                     segments, k, first, T, work, stride, trigrams, chain.end, sums.beta, scratch, L
                 )
             else:
-                z = _log_sum_of_segment(
-                    segments, k, first, T, work, stride, chain.end, sums.beta, scratch, L
-                )
+                z = _log_sum_of_segment(segments, k, first, T, work, stride, chain.end, sums.beta, scratch, L)
             out[k] = min(np.exp(z - log_z[i]), 1.0)
 
 

@@ -16,7 +16,6 @@ from ..core.averaging import entries
 from ..core.codes import NO_NOISE
 from ..core.compile import inline
 from ..core.noise import EDGE_STREAM, factor
-from ..core.penalties import keeps_untouched_weights
 from ..core.rules import emit
 from . import small_kernels
 from .features import sum_rows
@@ -38,7 +37,8 @@ def read_trigrams(store, scale, trigrams):
 def refresh(chain, rule, noise, first, n, table, work):
     """Read the scores of the ``n`` rows from ``first`` on out of the weights in training into ``table``."""
     if len(noise) == 0:
-        small_kernels.refresh_trigrams(chain, first, n, table)
+        scale, L = chain.clock.scale[0], chain.start.shape[0]
+        small_kernels.refresh_trigrams(chain.trigrams, scale, first, n, L, table)
         return
     L, step, scale = chain.nodes.columns, chain.clock.step[0], chain.clock.scale[0]
     for k in range(first * L, (first + n) * L):
@@ -62,14 +62,6 @@ def refresh(chain, rule, noise, first, n, table, work):
 def _item(k, L):
     """What noise knows the trigram at place k by; label bigrams have -1 to -L²."""
     return -1 - L * L - k
-
-
-@inline
-def needs_refresh(rule, noise):
-    """Whether each step changes the scores of all trigrams, not only of those whose weights it changes."""
-    if len(noise) == 0:
-        return not keeps_untouched_weights(rule)
-    return not keeps_untouched_weights(rule) or noise.edge != NO_NOISE
 
 
 @inline

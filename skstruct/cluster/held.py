@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from joblib import effective_n_jobs
 
+from .pieces import n_bytes
 from .tasks import Missing, Tasks
 from .tree import in_tree
-from .weights import n_bytes
 
 
 class LocalShards:

@@ -19,8 +19,9 @@ from ..training.checkpoint import arrays_of
 from ..training.epochs import run_epoch, stores_of, with_store
 from ..training.fingerprints import fingerprint
 from .changes import Changes, Kind, moved
+from .pieces import scaled
 from .steps import Steps, mixed_steps, set_clock, steps_of
-from .weights import Weights, differences, scaled, take_over
+from .weights import Weights, differences, take_over
 
 
 class Met(NamedTuple):

@@ -13,8 +13,8 @@ import uuid
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 
 from ..data.inputs import describe
+from .pieces import n_bytes
 from .tree import FAN, joined
-from .weights import n_bytes
 
 MOST_LOSSES = 5
 """Workers that may be lost with one shard before it is given up."""

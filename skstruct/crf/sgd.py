@@ -389,4 +389,3 @@ def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
         progress.offer({"n_done": k + 1}, arrays_of(state, "sgd"))
     apply_penalties(state)
     return np.append(state.clock[2] * state.weight, nothing)
-

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..chain.merging import vocabulary_of
 from ..cluster.loading import load_shard, naming
-from ..cluster.weights import Piece, key_type
+from ..cluster.pieces import Piece, key_type
 from ..training.checkpoint import arrays_of
 from ..training.fingerprints import fingerprint
 from .choose_pairs import (

@@ -21,8 +21,8 @@ from ..chain.merging import merged
 from ..chain.model import make_task
 from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads
+from ..cluster.pieces import Piece, add_pieces
 from ..cluster.tree import add_arrays
-from ..cluster.weights import Piece, add_pieces
 from .choose_pairs import screened
 from .choose_transitions import allowed_conditioned, allowed_label_pairs, label_pairs
 from .quasi_newton import dot
