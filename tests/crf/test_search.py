@@ -91,7 +91,10 @@ def test_a_test_part_teaches_nothing(corpus, fitted):
     np.testing.assert_allclose(splits(moved, "objective")[0], splits(fitted, "objective")[0], rtol=1e-9)
 
 
-@pytest.mark.parametrize("features", [{}, {"min_count": 2}, {"features": ["U0:%x[0,0]", "U1:%av2[0,0]", "B"]}])
+AV = {"features": ["U0:%x[0,0]", "U1:%av2[0,0]", "B"]}
+
+
+@pytest.mark.parametrize("features", [{}, {"min_count": 2}, AV])
 def test_folds_are_those_of_separate_fits(corpus, features):
     """Encoded once, or for each fold where features depend on it."""
     X, y = load_chunking()
