@@ -126,7 +126,8 @@ LACKS = {
         f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker spans-reranker {OF_WORDS}": NOT_A_CHAIN,
         "*-frames": (TypeError, "coefficients needs a tagger trained on rows of numbers"),
         f"{SEGMENTERS} mixer-segmenter {SPAN_TAGGERS} mixer-spans perceptron perceptron-order2"
-        " passive-aggressive l1crf l1crf-search averager averager-l1crf mixer perceptron-pairs *-patterns *-dicts"
+        " passive-aggressive l1crf l1crf-search averager averager-l1crf mixer perceptron-pairs *-patterns"
+        " *-dicts"
         " perceptron-bags averager-passive-aggressive mixer-passive-aggressive calibrated calibrated-order2"
         " calibrated-averager calibrated-l1crf calibrated-passive-aggressive calibrated-mixer":
             (TypeError, "coefficients needs a tagger trained on rows of numbers"),
