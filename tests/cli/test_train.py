@@ -81,7 +81,7 @@ def test_a_search_says_what_it_chose(folder, capsys, tmp_path):
     options = "-a", "l1crf", "--search", "-p", "c1s=(0.1, 3.0)", "-p", "c2s=[0.1]", "-p", "cv=2"
     code, _, err = run(capsys, "train", folder / "labels.txt", "-m", tmp_path / "m", *options)
     model = skstruct.load(tmp_path / "m")
-    assert code == 0 and f"chosen: c1={model.c1_:g}, c2=0.1: mean score " in err, err
+    assert code == 0 and f"chosen: c1={model.c1_:g}, c2=0.1; mean score " in err, err
     assert model.best_params_["c1"] in (0.1, 3.0) and model.n_splits_ == 2
     assert run(capsys, "tag", folder / "labels.txt", "-m", tmp_path / "m")[0] == 0
 
