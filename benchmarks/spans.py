@@ -189,13 +189,9 @@ def pieces(train, test, seeds):
 def calibration(train, test):
     """Mean probability of the predicted spans, minus the share that is right."""
     model = SpanTagger(CalibratedTagger(perceptron(0), random_state=0)).fit(*train)
-    found = [pair for each in model.predict_segment_proba(test[0]) for pair in each]
-    right = [
-        span in set(spans)
-        for spans, each in zip(test[1], model.predict_segment_proba(test[0]))
-        for span, _ in each
-    ]
-    yield "mean probability", f"{statistics.fmean(p for _, p in found):.4f}"
+    found = model.predict_segment_proba(test[0])
+    right = [span in set(spans) for spans, each in zip(test[1], found) for span, _ in each]
+    yield "mean probability", f"{statistics.fmean(p for each in found for _, p in each):.4f}"
     yield "share right", f"{statistics.fmean(right):.4f}"
 
 

@@ -14,7 +14,7 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest.register_assert_rewrite("verbs", "inside", "model_cases")
+pytest.register_assert_rewrite("verbs", "inside", "model_cases", "one_file_cases")
 
 collect_ignore = ["fuzz", "verbs"]  # they are imported by tests, and have none of their own
 

@@ -25,7 +25,8 @@ FLOORS = (
     ("chain", "words", "parser"),
     ("crf", "reranker"),
     ("mixing",),
-    ("calibration", "inspection", "interchange"),
+    ("calibration", "interchange"),
+    ("inspection",),
     ("datasets", "_warming"),
     ("cli",),
 )

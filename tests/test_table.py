@@ -92,7 +92,7 @@ PLUMBING = r"(get|set)_params|get_metadata_routing|set_\w+_request|set_callbacks
 ELSEWHERE = {"save": "save_and_load"}
 """Methods that verbs of another name try."""
 
-COMMANDS_WITHOUT_MODELS = {"demo", "train", "compare", "compile"}
+COMMANDS_WITHOUT_MODELS = {"demo", "train", "check", "compare", "compile"}
 
 METAS = {
     "segment": Segmenter,

@@ -7,6 +7,13 @@ from ..data.scheme_guess import rewriting
 from ..data.scheme_rules import allowed_transitions, check_scheme
 
 
+def scheme_of(estimator):
+    """The label scheme that an estimator's constraints name, or those of one inside of it, or None."""
+    given = estimator.get_params()
+    named = (given[name] for name in sorted(given) if name.split("__")[-1] == "constraints")
+    return next((value for value in named if isinstance(value, str)), None)
+
+
 def constraint_arrays(constraints, labels):
     """``start`` (L,), ``allowed`` (L, L) and ``end`` (L,): 0 where allowed, -inf where not.
 

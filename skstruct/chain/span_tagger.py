@@ -22,7 +22,7 @@ from ..data.alignment_report import AlignmentReport
 from ..data.inputs import SPANS, Inputs, Sequences, flatten, lengths_of, offsets_of, renumbered
 from ..data.pieces import cut_texts
 from ..data.scheme_rules import LabelTable, read_spans
-from ..data.spans import Span, as_spans, trimmed_spans
+from ..data.spans import Span, trimmed_spans
 from ..data.text import as_texts, by_text, tokenized
 from ..data.types import Corpus, Texts
 from ..metrics.checks import f1
@@ -315,9 +315,8 @@ class SpanTagger(
         """
         check_is_fitted(self, "tagger_")
         texts = as_texts(X)
-        true = trimmed_spans(texts, as_spans(y, texts))
+        true = trimmed_spans(texts, y)
         weight = sample_weights(sample_weight, texts)
-        counts = count_spans(
-            true, self.predict(texts), [1] * len(texts) if weight is None else weight.tolist()
-        )
+        weight = [1] * len(texts) if weight is None else weight.tolist()
+        counts = count_spans(true, trimmed_spans(texts, self.predict(texts)), weight)
         return f1(*(sum(counter.values()) for counter in counts))

@@ -16,10 +16,10 @@ import warnings
 
 from .._version import __version__
 from ..core.compile import before_compiling
-from . import compare, compile, convert, demo, evaluate, show, tag, train
+from . import check, compare, compile, convert, demo, evaluate, report, select, serve, show, tag, train
 from .common import CommandError, tell, tell_of_compiling, warn
 
-COMMANDS = (demo, train, tag, evaluate, show, convert, compare, compile)
+COMMANDS = (demo, train, tag, evaluate, report, show, check, select, serve, convert, compare, compile)
 
 DATA_ERROR = 1
 """Exit code for input that cannot be used."""

@@ -4,12 +4,18 @@ What is read is told by its content, what is written by its name, or an option.
 """
 
 import os
+from argparse import ArgumentTypeError, Namespace
 
-from ..interchange import save_crfpp, save_crfsuite, save_wapiti
+from ..interchange import export, save_crfpp, save_crfsuite, save_wapiti
 from ..interchange.kinds import kind_of
 from .common import CommandError, check_target, load_model, tell
+from .corpus import inputs_of, layout_of, read_all
+from .lines import Source
 
 _WRITERS = {
+    "python": export,
+    "javascript": export,
+    "page": export,
     "skstruct": lambda model, path: model.save(path),
     "crfsuite": save_crfsuite,
     "crf++": save_crfpp,
@@ -19,7 +25,8 @@ _WRITERS = {
 
 _ENDINGS = {
     ".skstruct": "skstruct", ".sks": "skstruct", ".crfsuite": "crfsuite", ".crfpp": "crf++",
-    ".txt": "crf++-text", ".wapiti": "wapiti",
+    ".txt": "crf++-text", ".wapiti": "wapiti", ".py": "python", ".js": "javascript", ".cjs": "javascript",
+    ".mjs": "javascript", ".html": "page",
 }  # fmt: skip
 
 
@@ -27,9 +34,10 @@ def add_parser(commands):
     """Add the command to the command line."""
     parser = commands.add_parser(
         "convert",
-        help="read and write models of CRFsuite, CRF++ and Wapiti",
+        help="read and write models of CRFsuite, CRF++ and Wapiti; write a model as one file of code",
         description="Read the model IN, of skstruct, CRFsuite (also a pickle of sklearn-crfsuite), CRF++ or "
-        "Wapiti, and write it to OUT for one of these. What a format cannot express is refused by name.",
+        "Wapiti, and write it to OUT for one of these, or as one file of Python or JavaScript, or a page, "
+        "that runs by itself. What a format cannot express is refused by name.",
     )
     parser.add_argument("source", metavar="IN", help="a model file; its content says of which tool")
     parser.add_argument("target", metavar="OUT", help="file to write the model to")
@@ -37,7 +45,29 @@ def add_parser(commands):
         "--to", choices=list(_WRITERS),
         help="what to write (default: by the name of OUT: " + ", ".join(_ENDINGS) + ")",
     )  # fmt: skip
+    group = parser.add_argument_group("one file of code")
+    group.add_argument(
+        "--weights", choices=("exact", "int16", "int8"),
+        help="how weights are written (default: exact); rounded ones take less room",
+    )  # fmt: skip
+    group.add_argument(
+        "--keep", type=_share, metavar="SHARE", help="share of the weights that stay, the largest first"
+    )
+    group.add_argument(
+        "--check", metavar="FILE", help="a labelled corpus, to compare the file's labels with the model's"
+    )
+    group.add_argument("--title", help="of a page")
     parser.set_defaults(run=run, usage_error=parser.error)
+
+
+def _share(text):
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value <= 1.0:
+        raise ArgumentTypeError(f"must be a number above 0 and at most 1, got {text!r}")
+    return value
 
 
 def run(arguments):
@@ -52,11 +82,39 @@ def run(arguments):
     to = arguments.to or _ENDINGS.get(ending)
     if to is None:
         arguments.usage_error(f"--to is needed: the name {arguments.target} does not tell what to write")
+    options = {name: getattr(arguments, name) for name in _OF_ONE_FILE}
+    given = [name for name, value in options.items() if value is not None]
+    if given and _WRITERS[to] is not export:
+        arguments.usage_error(f"--{given[0]} is for one file of code")
     check_target(arguments.target)
     model = load_model(arguments.source)
     try:
+        if _WRITERS[to] is export:
+            return _export(model, arguments)
         _WRITERS[to](model, arguments.target)
     except (TypeError, ValueError) as error:
         raise CommandError(f"{arguments.source}: {error}") from error
     tell(f"read {kind_of(arguments.source)}, wrote {to}: {arguments.target}")
+    return 0
+
+
+_OF_ONE_FILE = "weights", "keep", "check", "title"
+
+_READ_AS_IS = Namespace(
+    format=None, tokens=None, label=None, separator=None, comment=None, read=[], encoding="utf-8"
+)
+
+
+def _export(model, arguments):
+    """Write one file of code and tell of it; returns the exit code."""
+    options = {"title": arguments.title}
+    if arguments.keep is not None:
+        model = model.compress(dtype="float64", keep=arguments.keep)
+    if arguments.check is not None:
+        inputs = inputs_of(model)
+        with Source(arguments.check) as source:
+            options["check"] = read_all(source, layout_of(_READ_AS_IS, source, inputs), inputs)[0]
+    report = export(model, arguments.target, weights=arguments.weights or "exact", **options)
+    for line in str(report).splitlines():
+        tell(line)
     return 0

@@ -7,12 +7,12 @@ last two are the true and the predicted label, as conlleval reads it and `tag` w
 import json
 
 from .._sklearn import layers
+from ..chain.constraints import scheme_of
 from ..data.inputs import SPANS, TREES, WORDS
 from ..data.scheme_rules import SCHEMES
 from ..formats.readers import read_segmented
 from .common import CommandError, load_model, n_jobs, warn
 from .corpus import Layout, inputs_of, layout_of, located, read_all
-from .learners import scheme_of
 from .lines import Source
 from .options import add_options
 from .scores import as_text, span_scores, tagging_scores, tree_scores, warn_of_unknown, word_scores

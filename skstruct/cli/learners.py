@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 from .._sklearn import InvalidParameterError
 from ..calibration.tagger import CalibratedTagger
+from ..chain.constraints import scheme_of
 from ..chain.passive_aggressive import PassiveAggressiveTagger
 from ..chain.perceptron import StructuredPerceptron
 from ..chain.segmenter import Segmenter
@@ -61,13 +62,6 @@ def named_algorithm(text):
 def task_of(arguments):
     """What the learner predicts: see `skstruct.data.inputs`."""
     return _TASKS.get(ALGORITHMS[arguments.algorithm], LABELS)
-
-
-def scheme_of(model):
-    """The label scheme that an estimator's constraints name, or None."""
-    given = model.get_params()
-    named = (given[name] for name in sorted(given) if name.split("__")[-1] == "constraints")
-    return next((value for value in named if isinstance(value, str)), None)
 
 
 def new_model(arguments, features, format):

@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 
 from ..data.scheme_rules import are_chunks
-from ..data.spans import as_spans, trimmed_spans
+from ..data.spans import trimmed_spans
 from ..metrics import (
     attachment_scores,
     segment_report,
@@ -89,8 +89,8 @@ def span_scores(texts, y, predicted):
     dict
         ``texts``, ``spans``, and ``segments`` as of `tagging_scores`, by label.
     """
-    true = trimmed_spans(texts, as_spans(y, texts))
-    rows = report_of(count_spans(true, predicted, [1] * len(texts)))
+    both = trimmed_spans(texts, y), trimmed_spans(texts, predicted)
+    rows = report_of(count_spans(*both, [1] * len(texts)))
     return {"texts": len(texts), "spans": rows["micro avg"]["support"], "segments": rows}
 
 

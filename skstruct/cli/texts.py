@@ -11,9 +11,10 @@ from itertools import chain, islice
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
+from ..data.text import is_white_space
 from ..formats.brat import is_brat
 from ..formats.span_files import FORMATS, annotated, iter_spans, records
-from ..formats.span_records import Reading
+from ..formats.span_records import TextsAlone
 from ..formats.span_writing import write_spans
 from ..inspection import render
 from .common import CommandError, output
@@ -56,8 +57,13 @@ def _given(source):
 
 
 def batches(source, reading, size):
-    """Yield annotated texts as (X, y, places), ``size`` at a time, or for None all; places are for errors."""
+    """Yield annotated texts as (X, y, places), ``size`` at a time, or for None all; places are for errors.
+
+    With a size texts that are white space are left out: a model that learns from each batch needs a token.
+    """
     found = annotated(_given(source), **reading)
+    if size is not None:
+        found = (pair for pair in found if not is_white_space(pair[0].text))
     first = next(found, None)
     if first is None:
         raise CommandError(f"{source.name}: there is no annotated text in it")
@@ -89,7 +95,8 @@ def tag(model, arguments):
     wanted = arguments.write or "jsonl"
     for name in _NOT_FOR_TEXTS:
         if getattr(arguments, name) not in (None, False, []):
-            arguments.usage_error(f"--{name} is not for models that mark spans of texts")
+            instead = "; in Python predict_kbest gives them" if name in ("kbest", "scores") else ""
+            arguments.usage_error(f"--{name} is not for models that mark spans of texts{instead}")
     if arguments.proba and wanted not in _WITH_PROBA:
         arguments.usage_error(f"--proba: only {', '.join(_WITH_PROBA)} have a place for probabilities")
     if arguments.proba and not hasattr(model, "predict_segment_proba"):
@@ -97,7 +104,7 @@ def tag(model, arguments):
     if wanted == "brat" and arguments.output in (None, "-"):
         arguments.usage_error("--write brat needs --output, a folder")
     with Source(arguments.file, arguments.encoding) as source:
-        found = _labelled(model, _texts(source, arguments), arguments)
+        found = _labelled(model, read_texts(source, arguments), arguments)
         if wanted not in _STREAMED:
             found = [[sum(parts, []) for parts in zip(*found)]] if (found := list(found)) else [[[]] * 4]
         if wanted == "brat":
@@ -111,7 +118,7 @@ def tag(model, arguments):
     return 0
 
 
-def _texts(source, arguments):
+def read_texts(source, arguments):
     """Yield (place, text, metadata)."""
     name = Path(source.name).stem
     if arguments.lines:
@@ -120,7 +127,7 @@ def _texts(source, arguments):
             source.take()
     elif arguments.format == "spans" or (arguments.format is None and are_annotated(source)):
         reading = reading_of(arguments)
-        options = Reading(reading.get("text", "text"), label_names={})
+        options = TextsAlone(reading.get("text", "text"))
         for record in records(_given(source), reading.get("format", "auto"), arguments.encoding, options):
             yield record.place, record.text, record.metadata
     else:

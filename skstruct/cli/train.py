@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import layers
-from ..chain.constraints import BrokenConstraint
+from ..chain.constraints import BrokenConstraint, scheme_of
 from ..chain.segmenter import Segmenter
 from ..chain.span_tagger import SpanTagger
 from ..cluster.loading import dealt
@@ -30,7 +30,6 @@ from .learners import (
     named_algorithm,
     new_model,
     on_shards,
-    scheme_of,
     sums_over_shards,
     task_of,
 )

@@ -42,10 +42,6 @@ class Span(NamedTuple):
     end: int
     label: str | None
 
-    def overlaps(self, other: Span) -> bool:
-        """Whether the two share a character."""
-        return self.start < other.end and other.start < self.end
-
 
 class Given(NamedTuple):
     """The spans of n texts, checked."""
@@ -198,8 +194,9 @@ def trimmed(text, start, end):
     return np.where(some, solid[first], start), np.where(some, solid[last] + 1, start)
 
 
-def trimmed_spans(texts, given):
-    """For each text the list of its spans, without white space at their ends."""
+def trimmed_spans(texts, y):
+    """For each text the list of its spans, checked, without white space at their ends."""
+    given = as_spans(y, texts)
     text, offset = joined(texts)
     shift = np.repeat(offset[:-1], np.diff(given.first))
     start, end = (np.fromiter((s[k] for s in given.spans), np.int64, len(shift)) + shift for k in (0, 1))

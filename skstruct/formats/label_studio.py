@@ -26,12 +26,15 @@ def from_task(record, place, reading):
     check(record, Mapping, place, "an object")
     if "id" in record:
         place = f"{place} (task {record['id']})"
-    reading.n_annotated += 1
     if "data" not in record:
         return _from_minimal(record, place, reading)
     text = reading.text_of(record["data"], place)
     metadata = without({**without(record, *set(record) - {"id"}), **record["data"]}, reading.text)
     results = _results(record, place, reading)
+    # Of a task for other things than spans, all results are of other types.
+    reading.n_annotated += not results or any(
+        isinstance(each, Mapping) and each.get("type") == "labels" for each in results
+    )
     spans = None
     if results is not None:
         found = (_region(result, f"{place}, result {k}", reading) for k, result in enumerate(results))
@@ -115,6 +118,7 @@ def _is_region(value):
 def _from_minimal(record, place, reading):
     text = reading.text_of(record, place)
     controls = _controls(record)
+    reading.n_annotated += 1
     spans = None
     if reading.is_chosen(place, record.get("id", text), record.get("annotator")):
         values = (value for key in controls for value in record[key])

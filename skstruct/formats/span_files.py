@@ -173,8 +173,8 @@ def _annotated(source, format, offsets, discontinuous, encoding, reading):
         raise ValueError(f"{name}: there is no annotator {reading.annotator!r}; found {known}")
     if reading.keys and not reading.n_annotated:
         warnings.warn(
-            f"{name}: no record has spans, a list under one of the keys {', '.join(SPAN_KEYS)}; the first "
-            f"has the keys {', '.join(reading.keys)}"
+            f"{name}: no record has spans, a list under one of the keys {', '.join(SPAN_KEYS)}, or results "
+            f"of the type labels (Label Studio); the first has the keys {', '.join(reading.keys)}"
         )
 
 
@@ -234,5 +234,7 @@ def _as_names(names):
     """Names by number."""
     if names is None:
         return None
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ValueError(f"label_names must be a list or a dict of names, got {describe(names)}")
     items = names.items() if isinstance(names, Mapping) else enumerate(names)
     return {int(number): name for number, name in items}

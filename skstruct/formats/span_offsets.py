@@ -1,8 +1,8 @@
 """What the offsets of a file count: characters, or units of UTF-16 as tools in JavaScript do.
 
 The two differ behind a character beyond U+FFFF, such as an emoji. If a file says what its spans cover, that
-decides. If not, the unit is taken in which more spans begin and end where words do. It is decided for a file
-as a whole.
+decides. If not, those of Prodigy and spaCy are characters; of other tools the unit is taken in which more
+spans begin and end where words do. It is decided for a file as a whole.
 """
 
 import warnings
@@ -55,7 +55,7 @@ def _unit_of(records, name):
                 read[candidate] = _parts_of(record, candidate)
         if len(read) < len(UNITS):  # if neither fits, the error is that of the usual unit
             return next(iter(read), unit)
-        if read["characters"] != read["utf-16"]:
+        if not record.sure and read["characters"] != read["utf-16"]:
             ambiguous.append((record.text, read))
     met = _edges_met(ambiguous)
     best = max(UNITS, key=lambda each: (met[each], each == unit))
@@ -118,7 +118,8 @@ def _check_text(record, annotation, parts, unit, k):
 
 
 def _solid(text):
-    return "".join(text.split())
+    """The text without white space; Label Studio writes a backslash and an n for a line break."""
+    return "".join(text.replace("\\n", " ").split())
 
 
 def _spans_of(record, unit, discontinuous):

@@ -21,6 +21,9 @@ SPAN_KEYS = ("spans", "entities", "label", "labels", "annotations")
 _OPEN = ("reject", "ignore")
 """Answers of Prodigy that leave open what is right."""
 
+_OF_SPANS = (None, "ner", "ner_manual", "spans", "spans_manual", "blocks")
+"""Prodigy's interfaces in which spans are annotated; old records name none."""
+
 
 class Annotation(NamedTuple):
     """A span as a file has it."""
@@ -39,6 +42,7 @@ class Record(NamedTuple):
     spans: list | None  # of Annotation; None if nobody has annotated the text
     metadata: dict
     unit: str = "characters"  # what offsets count if nothing tells
+    sure: bool = False  # whether they count it wherever they can, as those of tools in Python do
     partial: bool = False  # whether there may be spans that are not listed
 
 
@@ -94,6 +98,17 @@ class Reading:
         return self.label_names[label]
 
 
+class TextsAlone(Reading):
+    """The same where annotations do not matter: labels may be numbers, and several people's."""
+
+    def choose(self, place, names):
+        """Nobody."""
+
+    def label(self, label, place):
+        """Any label as it is."""
+        return label
+
+
 def check(value, kind, place, expected):
     """The value, if it is of a kind."""
     if not isinstance(value, kind):
@@ -126,6 +141,9 @@ def json_values(path_or_file, encoding):
         if first is None:
             return
         number, line = first
+        if line.lstrip()[0] not in '[{"':
+            expected = "JSON, or files NAME.txt and NAME.ann of brat"
+            raise ValueError(f"{name}, line {number}: expected {expected}, got {line!r:.60}")
         try:
             value = _parsed(line, name, number)
         except ValueError:  # a list or an object on many lines; if not, the error is found again
@@ -167,57 +185,67 @@ def _refuse_more(lines, name):
 def from_object(record, place, reading):
     """A `Record` of a line of doccano, of a row of Hugging Face, or of one like these."""
     text = reading.text_of(record, place)
-    key = next((k for k in SPAN_KEYS if k != reading.text and _rows(record.get(k)) is not None), None)
-    rows = _rows(record[key]) if key else []
+    key = next((k for k in SPAN_KEYS if k != reading.text and _are_rows(record.get(k))), None)
+    rows = _rows(record[key], place) if key else []
     reading.n_annotated += key is not None
     users = [row["user"] for row in rows if isinstance(row, Mapping) and "user" in row]
     chosen = reading.choose(place, users) if users else None
     spans = None
     if chosen is not None or not users:
         spans = [
-            _annotation(row, f"{place}, span {k}", reading)
+            _annotation(row, k, place, reading)
             for k, row in enumerate(rows)
             if chosen is None or (isinstance(row, Mapping) and str(row.get("user")) == chosen)
         ]
     return Record(place, text, spans, without(record, reading.text, key))
 
 
-def _rows(value):
-    """A list of annotations; a dict of lists is one, too. None if it is something else."""
-    if isinstance(value, Mapping) and value and all(isinstance(column, list) for column in value.values()):
-        return [dict(zip(value, row)) for row in zip(*value.values())]
-    return value if isinstance(value, (list, tuple)) else None
+def _are_rows(value):
+    """Whether a value is a list of annotations, or a dict of lists, its columns."""
+    columns = value.values() if isinstance(value, Mapping) else ()
+    return isinstance(value, list | tuple) or (columns and all(isinstance(each, list) for each in columns))
 
 
-def _annotation(row, place, reading):
-    expected = "[start, end, label] or an object with the keys start (or start_offset), end and label"
+def _rows(value, place):
+    """A list of annotations."""
+    if not isinstance(value, Mapping):
+        return value
+    lengths = {name: len(column) for name, column in value.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"{place}: expected columns of the same length, got {describe(lengths)}")
+    return [dict(zip(value, row)) for row in zip(*value.values())]
+
+
+def _annotation(row, k, place, reading):
+    """The annotation number k of a record."""
     text = None
-    if isinstance(row, list | tuple) and len(row) == 3:
-        start, end, label = row
-    elif isinstance(row, Mapping):
-        names = ("start", "end") if "start" in row else ("start_offset", "end_offset")
-        missing = [name for name in (*names, "label") if name not in row]
-        if missing:
-            raise ValueError(f"{place}: expected {expected}, found keys {_listed(row)}")
-        start, end, label, text = *(row[name] for name in names), row["label"], row.get("text")
-        if row.get("answer") in _OPEN:
-            label = None
-    else:
-        raise ValueError(f"{place}: expected {expected}, got {describe(row)}")
-    text = text if isinstance(text, str) else None
-    return Annotation(((start, end),), reading.label(label, place), text)
+    try:
+        if isinstance(row, Mapping):
+            first, last = ("start", "end") if "start" in row else ("start_offset", "end_offset")
+            start, end, label, text = row[first], row[last], row["label"], row.get("text")
+            if row.get("answer") in _OPEN:
+                label = None
+        else:
+            start, end, label = check(row, (list, tuple), "", "")
+    except (KeyError, ValueError):
+        expected = "[start, end, label] or an object with the keys start (or start_offset), end and label"
+        found = f"found keys {_listed(row)}" if isinstance(row, Mapping) else f"got {describe(row)}"
+        raise ValueError(f"{place}, span {k}: expected {expected}, {found}") from None
+    if not isinstance(label, str):
+        label = reading.label(label, f"{place}, span {k}")
+    return Annotation(((start, end),), label, text if isinstance(text, str) else None)
 
 
 def from_prodigy(record, place, reading):
     """A `Record` of a line of Prodigy's ``db-out``."""
     found = from_object(record, place, reading)
-    reading.n_annotated += 1
+    reading.n_annotated += record.get("_view_id") in _OF_SPANS  # a text without spans has no list of them
     who = record.get("_annotator_id", record.get("_session_id"))
     if record.get("answer") in _OPEN:
         return found._replace(spans=None)
     if not reading.is_chosen(place, record.get("_input_hash", found.text), who):
         return found._replace(spans=None)
-    return found._replace(partial=record.get("_view_id") == "ner")
+    return found._replace(sure=True, partial=record.get("_view_id") == "ner")
 
 
 def from_pair(pair, place, reading):
@@ -226,4 +254,4 @@ def from_pair(pair, place, reading):
     check(pair, (list, tuple), place, expected)
     if len(pair) != 2 or not isinstance(pair[0], str) or not isinstance(pair[1], Mapping):
         raise ValueError(f"{place}: expected {expected}, got {describe(pair)}")
-    return from_object({**pair[1], reading.text: pair[0]}, place, reading)
+    return from_object({**pair[1], reading.text: pair[0]}, place, reading)._replace(sure=True)

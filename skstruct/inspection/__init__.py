@@ -16,10 +16,14 @@ from .explanations import ArcExplanation, Counterfactual, Explanation, TokenExpl
 from .feature_lists import Coefficients, coefficients, feature_weights, features_of, transition_weights
 from .history_display import HistoryDisplay
 from .html import Html
+from .issues import LabelIssue, LabelIssues, label_issues
 from .label_displays import LabelConfusionDisplay, TransitionDisplay
+from .out_of_fold import out_of_fold_marginals
 from .path_display import RegularizationPathDisplay
 from .pictures import render
 from .reliability import ReliabilityDisplay
+from .report_page import Report, report
+from .selection import select
 from .sizes import SizeCurve, size_curve
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 from .weights_display import FeatureWeightsDisplay
@@ -38,8 +42,11 @@ __all__ = [
     "HistoryDisplay",
     "Html",
     "LabelConfusionDisplay",
+    "LabelIssue",
+    "LabelIssues",
     "RegularizationPathDisplay",
     "ReliabilityDisplay",
+    "Report",
     "SizeCurve",
     "TokenExplanation",
     "TransitionDisplay",
@@ -50,7 +57,11 @@ __all__ = [
     "explain",
     "feature_weights",
     "features_of",
+    "label_issues",
+    "out_of_fold_marginals",
     "render",
+    "report",
+    "select",
     "size_curve",
     "transition_weights",
 ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
 from ..data.inputs import SPANS, TREES, WORDS
-from ..data.scheme_rules import are_chunks
 from ..data.segmented import as_pieces, as_words
 from .html import readable
 from .of_spans import as_characters, words_of
-from .pictures import checked, kind_of, segments_of, tree_of
+from .pictures import checked, kind_of, segment_reader, tree_of
 
 NONE = "(none)"
 """Stands for no segment."""
@@ -44,7 +44,7 @@ class Difference(NamedTuple):
         return ("… " if first else "") + text + (" …" if last < len(self.tokens) else "")
 
 
-def differences(task, X, y, y_pred, known):
+def differences(task, X, y, y_pred, known, scheme=None):
     """What differs.
 
     Parameters
@@ -53,6 +53,8 @@ def differences(task, X, y, y_pred, known):
         What the model predicts; None if it does not say so.
     X, y, y_pred
     known : set of str, or None
+    scheme : str, optional
+        Of labels.
 
     Returns
     -------
@@ -65,13 +67,15 @@ def differences(task, X, y, y_pred, known):
     if task == WORDS:
         return _words(X, y, y_pred, known)
     if task == SPANS:
-        _, *found = _segments(*as_characters(X, y, y_pred), known, words_of)
-        return SPANS, *found
+        return SPANS, *_segments(*as_characters(X, y, y_pred), known, segment_reader((), "BIO"), words_of)
     X, y, y_pred = checked(X, y, y_pred)
     if task == TREES:
         return _trees(X, y, y_pred, known)
-    labels = {label for both in (y, y_pred) for labels in both for label in labels}
-    return (_segments if are_chunks(labels) else _labels)(X, y, y_pred, known)
+    labels = dict.fromkeys(label for both in (y, y_pred) for labels in both for label in labels)
+    segments_of = segment_reader(labels, scheme)
+    if segments_of is None:
+        return "labels", *_labels(X, y, y_pred, known)
+    return "segments", *_segments(X, y, y_pred, known, segments_of)
 
 
 def _unseen(tokens, known):
@@ -93,26 +97,33 @@ def _labels(X, y, y_pred, known):
             n_items, n_unseen = n_items + 1, n_unseen + unseen
             if a != b:
                 found.append(Difference(str(a), str(b), unseen, i, t, t + 1, tokens))
-    return "labels", n_items, None if known is None else n_unseen, found
+    return n_items, None if known is None else n_unseen, found
 
 
-def _segments(X, y, y_pred, known, words_of=list):
+def _segments(X, y, y_pred, known, segments_of, words_of=list):
     found, n_items, n_unseen = [], 0, 0
     for i, (tokens, labels, predicted) in enumerate(zip(X, y, y_pred)):
         gold, predicted = segments_of(labels), segments_of(predicted)
+        met_by, met_in = _between(predicted), _between(gold)
         for a, b, kind in gold:
             if not _is_known(labels, a, b):
                 continue
             unseen = _unseen(words_of(tokens[a:b]), known)
             n_items, n_unseen = n_items + 1, n_unseen + unseen
-            met = [span for span in predicted if span[0] < b and span[1] > a]
+            met = met_by(a, b)
             if (a, b, kind) not in met:
                 other = met[0][2] if len(met) == 1 and met[0][:2] == (a, b) else _elsewhere(met)
                 found.append(Difference(kind, other, unseen, i, a, b, tokens))
         for a, b, kind in predicted:
-            if _is_known(labels, a, b) and not any(span[0] < b and span[1] > a for span in gold):
+            if _is_known(labels, a, b) and not met_in(a, b):
                 found.append(Difference(NONE, kind, _unseen(words_of(tokens[a:b]), known), i, a, b, tokens))
-    return "segments", n_items, None if known is None else n_unseen, found
+    return n_items, None if known is None else n_unseen, found
+
+
+def _between(spans):
+    """A function of a and b: those of the spans, which are in order, that share a token with a ... b - 1."""
+    starts, stops, _ = zip(*spans) if spans else ((), (), ())
+    return lambda a, b: spans[bisect_right(stops, a) : bisect_left(starts, b)]
 
 
 def _is_known(labels, a, b):

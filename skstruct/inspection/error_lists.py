@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from .._sklearn import innermost
-from ..data.inputs import SPANS, WORDS
+from ..chain.constraints import scheme_of
+from ..data.inputs import LABELS, SPANS, WORDS
 from ..data.types import Corpus
 from .differences import Difference, differences
 from .html import Shown, bar, box, cell, escaped, note, readable, table
@@ -152,7 +153,9 @@ def _html(confusions):
     return table(rows, head, "long") + (note(f"{rest:,} more confusions") if rest > 0 else "")
 
 
-def errors(model: Any, X: Any, y: Corpus, *, vocabulary: Iterable[str] | None = None) -> Errors:
+def errors(
+    model: Any, X: Any, y: Corpus, *, vocabulary: Iterable[str] | None = None, scheme: str | None = None
+) -> Errors:
     """What a fitted model gets wrong on a corpus.
 
     Parameters
@@ -161,11 +164,14 @@ def errors(model: Any, X: Any, y: Corpus, *, vocabulary: Iterable[str] | None = 
         Of any kind; its ``predict`` is called.
     X, y
         As of its ``score``. Of a pipeline over raw texts, examples show the tokens that reach the model.
-        Labels of a scheme such as BIO are compared as segments. Tokens whose label is
+        Labels that look like those of a scheme such as BIO are compared as segments. Tokens whose label is
         None do not count, nor do segments that hold or touch one.
     vocabulary : iterable of str, optional
         The words that are known, as a rule those of the training corpus; what holds another word is counted
         apart. By default what the model remembers of the words of its training; models of templates do.
+    scheme : str, optional
+        Of labels, which are then compared as segments: "IO", whose labels are types without a prefix. By
+        default also where the model's ``constraints`` are "IO".
 
     Returns
     -------
@@ -178,7 +184,8 @@ def errors(model: Any, X: Any, y: Corpus, *, vocabulary: Iterable[str] | None = 
     Raises
     ------
     ValueError
-        If the lengths of ``X`` and ``y`` differ; the message names the sequence.
+        If the lengths of ``X`` and ``y`` differ (the message names the sequence), or a label is not of the
+        scheme.
 
     Examples
     --------
@@ -190,6 +197,11 @@ def errors(model: Any, X: Any, y: Corpus, *, vocabulary: Iterable[str] | None = 
     1 errors in 5 tokens; with unseen words 0 errors, 0 tokens
          1  N -> V   the [barks] sleeps
     """
+    return errors_of(model, X, y, model.predict(X), vocabulary=vocabulary, scheme=scheme)
+
+
+def errors_of(model, X, y, predicted, *, vocabulary=None, scheme=None):
+    """The :class:`Errors` of predictions that were made before; see :func:`errors`."""
     inner, _ = innermost(model)
     task = inner.inputs.task if hasattr(inner, "inputs") else None
     known = _checked(vocabulary)
@@ -197,10 +209,11 @@ def errors(model: Any, X: Any, y: Corpus, *, vocabulary: Iterable[str] | None = 
         inner, _ = innermost(inner.tagger_)
     if vocabulary is None and hasattr(inner, "_model"):
         known = inner._model.words_of_training()
-    predicted = model.predict(X)
     if task is not None and (task == WORDS or any(isinstance(each, str) for each in X)):
         _, X = innermost(model, X)  # what becomes of texts in a pipeline
-    return Errors(*differences(task, X, y, predicted, known))
+    if scheme is None and task == LABELS and scheme_of(inner) == "IO":  # others can be seen
+        scheme = "IO"
+    return Errors(*differences(task, X, y, predicted, known, scheme))
 
 
 def _checked(vocabulary):

@@ -147,6 +147,17 @@ def colour(label):
     return _HUES[digest % len(_HUES)], _LINES[digest // len(_HUES) % len(_LINES)]
 
 
+def label_style(label):
+    """The style of an element of the class ``mark`` that stands for a label."""
+    hue, line = colour(label)
+    return f"--hue:{hue}" + (f";--line:{line}" if line != _LINES[0] else "")
+
+
+def label_html(label):
+    """A label in its colour."""
+    return f'<span class="mark" style="{label_style(label)}">{escaped(label)}</span>'
+
+
 def shade(value, largest):
     """A background as strong as a number is large: green above zero, red below."""
     if not np.isfinite(value):

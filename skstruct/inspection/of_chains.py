@@ -7,11 +7,11 @@ from math import fsum, inf
 
 import numpy as np
 
+from ..chain.constraints import scheme_of
 from ..data.inputs import as_sequences, as_tokens, check_same_lengths, describe, lengths_of
-from ..data.scheme_rules import are_chunks
 from .explanations import Counterfactual, Explanation, TokenExplanation
 from .feature_lists import active_features, chain_of, tokens_of, weight_rows
-from .pictures import segments_of
+from .pictures import segment_reader
 
 CLEAR = 1e-9
 """By how much, relative to the scores, another label has to be better: more than is lost in rounding."""
@@ -22,9 +22,9 @@ def explain_chain(tagger, X, labels=None, allowed=None):
     model = chain_of(tagger)
     given = as_tokens(X)
     path, labels = _path(tagger, given, labels, allowed)
-    spans = segments_of if are_chunks(model.labels.values) else None
+    segments_of = segment_reader(model.labels.values, scheme_of(tagger))
     if not path:
-        return Explanation([], 0.0, [], None if spans is None else [])
+        return Explanation([], 0.0, [], None if segments_of is None else [])
     active, sequence = active_features(model, given), tokens_of(given)
     emission, transition = _scores(model, active)
     if allowed is not None:
@@ -56,7 +56,7 @@ def explain_chain(tagger, X, labels=None, allowed=None):
         replace(token, runner_up=None if other < 0 else model.labels.values[other], margin=margin)
         for token, (other, margin) in zip(tokens, rivals)
     ]
-    return Explanation(labels, score, tokens, None if spans is None else spans(labels))
+    return Explanation(labels, score, tokens, None if segments_of is None else segments_of(labels))
 
 
 def _options(labels, allowed):

@@ -6,16 +6,16 @@ from math import fsum, inf
 
 import numpy as np
 
+from ..chain.constraints import scheme_of
 from ..core.store import READ_ONLY
 from ..data.inputs import describe
-from ..data.scheme_rules import are_chunks
 from ..reranker.epoch import ABSENT, new_work
 from ..reranker.lattice import lattices_of, make_task, view_of
 from ..reranker.model import choose
 from ..reranker.parts import feature_names, parts_of
 from .explanations import Explanation, TokenExplanation
 from .feature_lists import tokens_of, weight_rows
-from .pictures import segments_of
+from .pictures import segment_reader
 
 
 def explain_reranker(reranker, X, labels=None):
@@ -98,4 +98,5 @@ def _shown(word, tag):
 def _segments(view, base, tokens, labels):
     if view.finds_words:
         return [(t, t + 1, token.label or "") for t, token in enumerate(tokens)]
-    return segments_of(labels) if are_chunks(np.asarray(base.classes_).tolist()) else None
+    segments_of = segment_reader(np.asarray(base.classes_).tolist(), scheme_of(base))
+    return None if segments_of is None else segments_of(labels)

@@ -8,16 +8,16 @@ import numpy as np
 
 from ..data.inputs import LABELS, SPANS, TREES, WORDS, as_sequences, as_tokens, check_same_lengths, lengths_of
 from ..data.matrix import SequenceMatrix
-from ..data.scheme_rules import LabelTable, are_chunks, read_spans
+from ..data.scheme_rules import LabelTable, are_chunks, check_scheme, read_spans
 from ..data.segmented import as_pieces, as_words
 from ..data.types import Corpus
 from ..metrics.trees import split_heads
 from .arcs import arcs
-from .html import SHORT, Html, attribute, box, colour, escaped, note
+from .html import SHORT, Html, attribute, box, escaped, label_style, note
 from .of_spans import as_characters
 
 
-def render(X: Any, y: Corpus, y_pred: Corpus | None = None) -> Html:
+def render(X: Any, y: Corpus, y_pred: Corpus | None = None, *, scheme: str | None = None) -> Html:
     """Draw sequences: segments as coloured spans, words with their tags, trees as arcs.
 
     Parameters
@@ -30,6 +30,8 @@ def render(X: Any, y: Corpus, y_pred: Corpus | None = None) -> Html:
     y_pred : list of lists, optional
         Predictions to be compared with ``y``. Where both agree, one line is drawn; else both, and what is
         not on the other line is outlined and marked ✗.
+    scheme : str, optional
+        Of the labels; "IO" draws segments whose labels are types without a prefix.
 
     Returns
     -------
@@ -40,7 +42,7 @@ def render(X: Any, y: Corpus, y_pred: Corpus | None = None) -> Html:
     Raises
     ------
     ValueError
-        If the lengths differ; the message names the sequence.
+        If the lengths differ (the message names the sequence), or a label is not of the scheme.
 
     Examples
     --------
@@ -50,25 +52,26 @@ def render(X: Any, y: Corpus, y_pred: Corpus | None = None) -> Html:
     (2, 2)
     """
     kind = kind_of(X, y)
-    if kind == WORDS:
-        parts = _texts(X, y, y_pred)
-    elif kind == SPANS:
-        parts = _sequences(*as_characters(X, y, y_pred))
-    elif kind == TREES:
+    if kind == TREES:
         parts = _trees(X, y, y_pred)
     else:
-        parts = _sequences(X, y, y_pred)
+        parts = (lines(*each) for each in marked(kind, X, y, y_pred, scheme))
     return Html(box("".join(f'<div class="part">{part}</div>' for part in parts)))
 
 
-def _sequences(X, y, y_pred):
+def marked(kind, X, y, y_pred=None, scheme=None):
+    """For each sequence tokens, marks of gold, and of predictions or None; ``kind`` is not that of trees."""
+    if kind == WORDS:
+        return _texts(X, y, y_pred)
+    return _sequences(*(as_characters(X, y, y_pred) if kind == SPANS else (X, y, y_pred, scheme)))
+
+
+def _sequences(X, y, y_pred, scheme=None):
     X, y, y_pred = checked(X, y, y_pred)
-    given = [label for labels in (*y, *(y_pred or ())) for label in labels]
-    chunks = are_chunks(given)
-    for i, (tokens, labels) in enumerate(zip(X, y)):
-        gold = marks_of(labels, chunks)
-        found = None if y_pred is None else marks_of(y_pred[i], chunks)
-        yield _both(tokens, gold, found)
+    segments_of = segment_reader((label for labels in (*y, *(y_pred or ())) for label in labels), scheme)
+    gold = [marks_of(labels, segments_of) for labels in y]
+    found = [None] * len(y) if y_pred is None else [marks_of(labels, segments_of) for labels in y_pred]
+    return zip(X, gold, found)
 
 
 def checked(X, y, y_pred):
@@ -81,7 +84,7 @@ def checked(X, y, y_pred):
     return X, y, y_pred
 
 
-def _both(tokens, gold, found):
+def lines(tokens, gold, found):
     """Gold alone, or with predictions that differ below it."""
     if found is None or found == gold:
         return line(tokens, gold)
@@ -96,7 +99,7 @@ def _texts(X, y, y_pred):
     gold = [_word_marks(*both) for both in zip(*_words(pieces, y))]
     found = None if y_pred is None else [_word_marks(*both) for both in zip(*_words(pieces, y_pred))]
     for i, parts in enumerate(pieces):
-        yield _both(list("".join(parts)), gold[i], found and found[i])
+        yield list("".join(parts)), gold[i], found and found[i]
 
 
 def _words(pieces, y):
@@ -186,14 +189,37 @@ class Mark(NamedTuple):
     wrong: bool = False
 
 
-def segments_of(labels):
-    """The segments (start, stop, type) of a sequence of chunk labels; None counts as O."""
-    return read_spans(["O" if label is None else label for label in labels], LabelTable())
+def segment_reader(labels, scheme=None):
+    """The function that reads a sequence of labels as segments (start, stop, type); None counts as O.
+
+    Parameters
+    ----------
+    labels : iterable
+        All that there are.
+    scheme : str, optional
+        Theirs.
+
+    Returns
+    -------
+    function, or None if no scheme is given and they do not look like those of one
+
+    Raises
+    ------
+    ValueError
+        If one does not belong to the scheme.
+    """
+    if scheme is None and not are_chunks(labels):
+        return None
+    table = LabelTable(None if scheme is None else check_scheme(scheme), strict=False)
+    for label in labels if scheme is not None else ():
+        if label is not None:
+            table[label]  # parses it
+    return lambda labels: read_spans(["O" if label is None else label for label in labels], table)
 
 
-def marks_of(labels, chunks):
+def marks_of(labels, segments_of):
     """A mark for each segment, or for each label."""
-    if chunks:
+    if segments_of is not None:
         return [Mark(*span) for span in segments_of(labels)]
     return [Mark(t, t + 1, str(label)) for t, label in enumerate(labels) if label is not None]
 
@@ -237,6 +263,5 @@ def _marked(content, mark):
         below = f"{below} ✗" if below else "✗"
     if below:
         below = f'<span class="below">{below}</span>'
-    hue, kind = colour(mark.text)
-    style = f"background:hsla({hue},75%,50%,.25);border-bottom:3px {kind} hsl({hue},60%,50%)"
+    style = label_style(mark.text)
     return f'<span class="mark{" wrong" * mark.wrong}" style="{style}">{content}{below}</span>'

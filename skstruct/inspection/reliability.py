@@ -11,7 +11,7 @@ from sklearn.calibration import CalibrationDisplay
 from .._sklearn import final_step
 from ..data.inputs import SPANS, PlaceError, check_same_lengths
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
-from ..data.spans import as_spans, trimmed_spans
+from ..data.spans import trimmed_spans
 from ..data.text import as_texts
 from ..data.types import Corpus
 from ..metrics.confidence import Strategy, reliability
@@ -194,8 +194,10 @@ def _segments(model, X, y, scheme):
 def _of_texts(model, texts, y):
     """The same of spans of texts; what touches a part that is not annotated does not count."""
     right, p = [], []
-    for gold, found in zip(trimmed_spans(texts, as_spans(y, texts)), model.predict_segment_proba(texts)):
-        proba = dict(found)
+    found = model.predict_segment_proba(texts)
+    spans = trimmed_spans(texts, [[span for span, _ in each] for each in found])
+    for gold, predicted, each in zip(trimmed_spans(texts, y), spans, found):
+        proba = dict(zip(predicted, (p for _, p in each)))
         gold, counted = judged(gold, proba)
         right += [span in gold for span in counted]
         p += [proba[span] for span in counted]

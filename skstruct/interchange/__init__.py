@@ -1,4 +1,4 @@
-"""Models of other tools, in and out: CRFsuite, CRF++ and Wapiti.
+"""Models of other tools, in and out: CRFsuite, CRF++ and Wapiti; and models as one file that runs by itself.
 
 ``load_*`` give fitted :class:`skstruct.L1CRF` estimators, ``save_*`` write any chain tagger that the format
 has a place for. Files come from outside: whatever is wrong with one is a ``ModelFileError`` that names the
@@ -9,7 +9,16 @@ from .crfpp import load_crfpp
 from .crfpp_writing import save_crfpp
 from .crfsuite import load_crfsuite
 from .crfsuite_writing import save_crfsuite
+from .one_file.writing import export
 from .wapiti import load_wapiti
 from .wapiti_writing import save_wapiti
 
-__all__ = ["load_crfpp", "load_crfsuite", "load_wapiti", "save_crfpp", "save_crfsuite", "save_wapiti"]
+__all__ = [
+    "export",
+    "load_crfpp",
+    "load_crfsuite",
+    "load_wapiti",
+    "save_crfpp",
+    "save_crfsuite",
+    "save_wapiti",
+]

@@ -98,20 +98,33 @@ def paired_bootstrap(
         raise ValueError("y_true is empty: at least one sequence is needed")
     observed = _quotients(counts.sum(axis=0)[None, :])[0]
     difference = observed[1] - observed[0]
-    random = check_random_state(random_state)
-    found = np.empty(n_resamples)
-    step = max(1, _AT_ONCE // n)
-    for begin in range(0, n_resamples, step):
-        end = min(begin + step, n_resamples)
-        drawn = random.multinomial(n, np.full(n, 1.0 / n), size=end - begin)
-        scores = _quotients(drawn @ counts)
-        found[begin:end] = scores[:, 1] - scores[:, 0]
+    parts = map(_quotients, resampled(counts, n_resamples, random_state))
+    found = np.concatenate([scores[:, 1] - scores[:, 0] for scores in parts])
     low, high = np.percentile(found, [2.5, 97.5])
     beyond = np.count_nonzero(found - difference >= abs(difference)) if difference else n_resamples
     if difference < 0:
         beyond = np.count_nonzero(found - difference <= difference)
     p_value = min(1.0, 2.0 * (beyond + 1) / (n_resamples + 1))
     return PairedBootstrap(*map(float, (*observed, difference, low, high, p_value)))
+
+
+def resampled(counts, n_resamples, random_state):
+    """Yield sums of counts over as many sequences, drawn with replacement, a part of the resamples at a time.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n, C)
+        Of each sequence; n at least 1.
+
+    Yields
+    ------
+    ndarray of shape (R, C)
+    """
+    random, n = check_random_state(random_state), counts.shape[0]
+    step = max(1, _AT_ONCE // n)
+    for begin in range(0, n_resamples, step):
+        size = min(step, n_resamples - begin)
+        yield random.multinomial(n, np.full(n, 1.0 / n), size=size) @ counts
 
 
 def _quotients(sums):

@@ -6,7 +6,9 @@ neither as right nor as wrong.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
+from itertools import accumulate
 from typing import overload
 
 from numpy.typing import ArrayLike
@@ -123,6 +125,13 @@ def count_spans(y_true, y_pred, weight):
 
 def judged(true, found):
     """The spans of a text that count: a set of the true ones, and a list of those that were found."""
-    blank = [span for span in true if span.label is None]
+    blank = sorted(span for span in true if span.label is None)
     right = {span for span in true if span.label is not None}
-    return right, [span for span in found if span in right or not any(map(span.overlaps, blank))]
+    starts, furthest = [span.start for span in blank], list(accumulate([span.end for span in blank], max))
+
+    def is_blank(span):
+        """Whether the span shares a character with one of those that begin before its end."""
+        k = bisect_left(starts, span.end)
+        return k > 0 and furthest[k - 1] > span.start
+
+    return right, [span for span in found if span in right or not is_blank(span)]

@@ -139,7 +139,10 @@ class Run:
     # -- what a structure says whose runs may be those of shards ------------------------------------
     def vocabulary(self, min_count):
         """What the run's examples hold, a ``cluster.vocabulary.Vocabulary``; counts if ``min_count`` > 1."""
-        raise ValueError(f"{type(self.estimator).__name__} cannot learn from shards that are loaded apart")
+        raise ValueError(
+            f"{type(self.estimator).__name__} cannot learn from shards that are loaded apart; "
+            f"ParameterMixer.fit(X, y), without client, deals one corpus to shards"
+        )
 
     @classmethod
     def merged(cls, vocabularies, learner, key):

@@ -64,6 +64,16 @@ def test_ways_of_training(capsys):
     assert run(capsys, "show", "found")[1].count("align='expand'") == 1
 
 
+def test_a_stream_of_texts_of_which_some_are_white_space(folder, capsys):
+    rows = ['{"text": " \\ufeff", "spans": []}\n', '{"text": "Ann", "spans": [[0, 3, "A"]]}\n']
+    (folder / "some.jsonl").write_text("".join(rows * 2))
+    code, _, err = run(capsys, "train", "some.jsonl", "-m", "found", "--stream", 1)
+    assert code == 0, err
+    (folder / "some.jsonl").write_text(rows[0])
+    code, _, err = run(capsys, "train", "some.jsonl", "-m", "found", "--stream", 1)
+    assert code == 1 and "some.jsonl: there is no annotated text in it" in err
+
+
 def test_what_train_refuses(folder, capsys):
     for more, code, message in (
         (["-a", "parser"], 1, "the model is a parser and reads columns or CoNLL-U, not annotated texts"),
@@ -135,6 +145,10 @@ def test_records_come_back_with_spans(folder, capsys):
     (folder / "new.jsonl").write_text('{"body": "Maria is in Berlin."}\n')  # nobody has annotated it
     code, out, _ = run(capsys, "tag", "new.jsonl", "-m", "ner", "--read", "text=body")
     assert read_spans(io.StringIO(out)) == (["Maria is in Berlin."], spans_of("Maria is in Berlin."))
+    row = '{"text": "Maria", "labels": [{"start_offset": 0, "end_offset": 5, "label": %d, "user": %d}]}\n'
+    (folder / "new.jsonl").write_text(row % (2, 1) + row % (5, 3))  # labels without names, of two people
+    code, out, _ = run(capsys, "tag", "new.jsonl", "-m", "ner")
+    assert code == 0 and [json.loads(line)["text"] for line in out.splitlines()] == ["Maria"] * 2
 
 
 @pytest.mark.parametrize("format", ["doccano", "prodigy", "label-studio", "spacy", "brat"])
@@ -180,7 +194,7 @@ def test_probabilities(capsys):
 
 def test_what_tag_refuses(folder, capsys):
     for arguments, message in (
-        (["--kbest", 2], "--kbest is not for models that mark spans of texts"),
+        (["--kbest", 2], "--kbest is not for models that mark spans of texts; in Python predict_kbest gives"),
         (["--separator", ","], "--separator is not for models"),
         (["--proba"], "--proba: the model knows no probabilities"),
         (["--proba", "--write", "html"], "only xml, jsonl, label-studio have a place for probabilities"),

@@ -25,7 +25,7 @@ TOOLS = {
     ),
     "doccano-old.jsonl": (NAMED, [[("Ann Lee", "PER"), ("Bo", "PER")], [("Rome", "LOC")], []]),
     "prodigy.jsonl": (
-        {"offsets": "characters"},
+        {},
         [
             [("Ann", "PER"), ("Bern", "LOC")],
             [("Eva", "PER"), ("Is Eva in Oslo?", None)],
@@ -35,7 +35,7 @@ TOOLS = {
     ),
     "label-studio.json": ({}, [[("Ann Lee", "PER"), ("Bo", "PER"), ("Rome", "LOC")], [("Oslo", "LOC")]]),
     "label-studio-min.json": ({}, [[("Ann", "PER"), ("Bo", "PER")], []]),
-    "spacy.json": ({"offsets": "characters"}, [[("Ann Lee", "PER"), ("Bern", "LOC"), ("Bo", "PER")], []]),
+    "spacy.json": ({}, [[("Ann Lee", "PER"), ("Bern", "LOC"), ("Bo", "PER")], []]),
     "brat": (
         {"discontinuous": "skip"},
         [
@@ -123,6 +123,15 @@ def test_the_text_of_a_span_decides():
         assert found == (["🚒 in Rome"], [[(5, 9, "LOC")]])
 
 
+@pytest.mark.filterwarnings("error")
+def test_white_space_in_the_text_of_a_span_does_not_count():
+    text = "New\r\nYork  City \\n"  # Label Studio writes a line break as a backslash and an n
+    record = task(
+        [region(0, 15, "LOC", text="New\\n\\nYork City"), region(16, 18, "X", text="\\n")], text=text
+    )
+    assert covered(*read_spans([record])) == [[("New\r\nYork  City", "LOC"), ("\\n", "X")]]
+
+
 def test_words_decide_where_no_text_does():
     texts = ["no fire", "🚒 Ann in Rome today", "Oslo 🚒 calls Bo, twice"]
     units = [[], [[3, 6, "PER"], [10, 14, "LOC"]], [[0, 4, "LOC"], [14, 16, "PER"]]]
@@ -144,6 +153,16 @@ def test_an_offset_beyond_the_characters_decides():
     assert covered(*read_spans([{"text": "a 🚒🚒 b", "label": [[7, 8, "X"]]}])) == [[("b", "X")]]
     # and nothing has to be decided where both say the same
     assert covered(*read_spans([{"text": "ab 🚒", "label": [[0, 1, "X"]]}])) == [[("a", "X")]]
+
+
+@pytest.mark.filterwarnings("error")
+def test_prodigy_and_spacy_count_characters():
+    # where both units are possible, also if the ends of words speak for the other
+    rows = [("🚒 in Rome!", {"entities": [(6, 10, "LOC")]})]
+    assert covered(*read_spans(rows)) == [[("ome!", "LOC")]]
+    rows = [{"text": "🚒 in Rome!", "answer": "accept", "spans": [{"start": 6, "end": 10, "label": "LOC"}]}]
+    assert covered(*read_spans(rows)) == [[("ome!", "LOC")]]
+    assert covered(*read_spans(rows, offsets="utf-16")) == [[("Rome", "LOC")]]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -233,6 +252,7 @@ REFUSED = [
         "the label must be a str that is not empty, or None, got list",
     ),
     ({"text": "Ann", "spans": [[0, 3, 4]]}, "line 2, span 0: the label is the number 4; label_names= says"),
+    ({"text": "Ann", "spans": {"start": [0, 1], "end": [1]}}, "line 2: expected columns of the same length"),
     (
         {"text": "Ann", "spans": [{"start": 0, "end": 3, "label": "A", "text": "Bo"}]},
         r"\(0, 3, 'A'\) is 'Ann', and the file says 'Bo'",
@@ -272,7 +292,10 @@ def test_refused(record, message, tmp_path):
     ("content", "message"),
     [
         ('{"text": "a"}\n{"text": ', r"line 2: not valid JSON: Expecting value \(column 10\)"),
-        ("\n\nAnn met Bo.\n", "line 3: not valid JSON"),
+        (
+            "\n\nAnn met Bo.\n",
+            "line 3: expected JSON, or files NAME.txt and NAME.ann of brat, got 'Ann met Bo.'",
+        ),
         ('[\n{"text": "a",\n "spans": ]}', r"line 3: not valid JSON: Expecting value \(column 11\)"),
         ("[" * 100_000, "line 1: the JSON is nested too deeply"),
         ('{"text": "a", "spans": [[0, ' + "9" * 5000 + ', "A"]]}', "line 1: not valid JSON: .*4300 digits"),
@@ -308,8 +331,23 @@ def test_options():
         read_spans([], "xml")
     with pytest.raises(ValueError, match="offsets must be 'auto', 'characters', 'utf-16', got 'bytes'"):
         read_spans([], offsets="bytes")
-    with pytest.warns(UserWarning, match="no record has spans, .*; the first has the keys text, ner"):
-        read_spans([{"text": "Ann", "ner": [[0, 3, "PER"]]}])
+    with pytest.raises(ValueError, match="label_names must be a list or a dict of names, got str 'PER'"):
+        read_spans([], label_names="PER")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"text": "Ann", "ner": [[0, 3, "PER"]]},
+        {"text": "Ann", "label": "good", "answer": "accept", "_view_id": "classification"},
+        task([{"type": "choices", "value": {"choices": ["good"]}}], text="Ann"),
+    ],
+)
+def test_files_without_spans_are_warned_of(record):
+    with pytest.warns(
+        UserWarning, match=f"no record has spans, .*; the first has the keys {', '.join(record)}"
+    ):
+        read_spans([record])
 
 
 @pytest.mark.parametrize("escaped", [True, False])

@@ -17,6 +17,7 @@ def scenario(function):
 
 
 SMALL = {
+    "chain.span_tagger": {"AT_ONCE": 30},
     "core.averaging": {"PIECE_ROWS": 3},
     "core.feature_table": {"FIRST_CAPACITY": 16},
     "core.store": {"DENSE_WEIGHTS": 10, "FEW_LABELS": 1},
@@ -28,6 +29,7 @@ SMALL = {
     "crf.sgd": {"PIECE": 5},
     "crf.working_set": {"SMALLEST": 2},
     "features.rows": {"SOME_ROWS": 7},
+    "formats.span_offsets": {"_GROUP": 2},
     "parser.epoch": {"FEW_LABELS": 1},
     "parser.model": {"FEW_LABELS": 1},
     "parser.search": {"REMEMBERED": 4},

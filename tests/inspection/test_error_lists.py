@@ -9,7 +9,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skstruct import Segmenter, ShiftReduceParser, StructuredPerceptron
 from skstruct.cli.scores import tagging_scores
-from skstruct.inspection import errors
+from skstruct.inspection import errors, explain, render
 from skstruct.metrics import attachment_scores, segment_f1_score, token_accuracy_score, word_f1_score
 
 
@@ -52,6 +52,23 @@ def test_segments():
         ("PER", "PER (other boundaries)"): 1, ("LOC", "ORG"): 1, ("LOC", "(none)"): 1, ("(none)", "DATE"): 1,
     }  # fmt: skip
     assert segment_f1_score(y, said, scheme="BIO") == 0.0
+
+
+def test_segments_of_the_scheme_io():
+    X, y = [["Ada", "Lovelace", "saw", "New", "York"]], [["PER", "PER", "O", "LOC", "LOC"]]
+    said = [["PER", "PER", "O", "O", "LOC"]]
+    assert errors(Says(said), X, y).kind == "labels"
+    found = errors(Says(said), X, y, scheme="IO")
+    assert found.kind == "segments" and found.n_items == 2
+    assert pairs(found) == {("LOC", "LOC (other boundaries)"): 1}
+    assert render(X, y, said, scheme="IO").count("✗") == 2
+    tagger = StructuredPerceptron(constraints="IO", random_state=0).fit(X, y)
+    assert errors(tagger, X, [["O", "O", "O", "LOC", "LOC"]]).kind == "segments"
+    assert explain(tagger, X[0]).segments == [(0, 2, "PER"), (3, 5, "LOC")]
+    with pytest.raises(ValueError, match="label 'PER' does not belong to any known scheme"):
+        errors(Says(said), X, y, scheme="BIO")
+    with pytest.raises(ValueError, match="scheme must be one of"):
+        render(X, y, scheme="io")
 
 
 def test_segments_beside_tokens_without_label_do_not_count():

@@ -23,6 +23,8 @@ from model_cases import (
     words,
 )
 
+from skstruct.datasets import write_spans
+
 VERBS = {}
 """Name -> function of a `Cell`."""
 
@@ -121,6 +123,9 @@ class Cell:
             lines = ["".join(" ".join([*t, g]) + "\n" for t, g in zip(x, y)) for x, y in zip(cells, self.y)]
         elif self.kind == "words":
             return self.write("".join(" ".join(plain(text)) + "\n" for text in self.y))
+        elif self.kind == "spans":
+            write_spans(self.folder / "corpus", self.X, self.y)
+            return self.folder / "corpus"
         else:
             lines = []
             for x, y in zip(self.X, self.y):

@@ -1,5 +1,6 @@
 """Verbs of the command line."""
 
+import io
 import json
 
 import numpy as np
@@ -7,7 +8,9 @@ import pytest
 from model_cases import bags, dicts
 
 import skstruct
-from skstruct import inspection
+from skstruct import Span, inspection
+from skstruct.cli.serve import BadRequest, predicted
+from skstruct.datasets import read_spans
 from skstruct.interchange import load_crfsuite
 
 from .cell import verb
@@ -19,6 +22,10 @@ def tag(cell):
         out = cell.command("tag", "-", stdin="".join(text + "\n" for text in cell.X))
         expected = [[w if isinstance(w, str) else "/".join(w) for w in t] for t in cell.model.predict(cell.X)]
         assert out == "".join(" ".join(words) + "\n" for words in expected)
+        return
+    if cell.kind == "spans":
+        out = cell.command("tag", cell.corpus())
+        assert read_spans(io.StringIO(out)) == (cell.X, cell.model.predict(cell.X))
         return
     out = cell.command("tag", cell.corpus(), *cell.reading()).strip("\n").split("\n\n")
     rows = [[line.split() for line in part.split("\n")] for part in out]
@@ -36,6 +43,12 @@ def tag_proba(cell):
         expected = [[f"{x[a:b]}/{tag}/{p:.6f}" for (a, b, tag), p in s] for x, s in zip(cell.X, found)]
         assert [line.split() for line in out.splitlines()] == expected
         return
+    if cell.kind == "spans":
+        records = map(json.loads, cell.command("tag", cell.corpus(), "--proba").splitlines())
+        written = [[(Span(**{k: span[k] for k in Span._fields}), span["probability"]) for span in r["spans"]]
+                   for r in records]  # fmt: skip
+        assert written == cell.model.predict_segment_proba(cell.X)
+        return
     out = cell.command("tag", cell.corpus(), "--proba").strip("\n").split("\n\n")
     written = [[float(line.split()[-1]) for line in part.split("\n")] for part in out]
     columns = [[cell.model.classes_.tolist().index(label) for label in y] for y in cell.model.predict(cell.X)]
@@ -47,8 +60,10 @@ def tag_proba(cell):
 @verb
 def evaluate(cell):
     scores = json.loads(cell.command("evaluate", cell.corpus(), *cell.reading(), "--json"))
-    assert scores["sequences"] == len(cell.X)
-    name = {"labels": "token_accuracy", "words": "f1", "trees": "uas"}[cell.kind]
+    assert scores["texts" if cell.kind == "spans" else "sequences"] == len(cell.X)
+    if cell.kind == "spans":
+        scores["f1"] = scores["segments"]["micro avg"]["f1"]
+    name = {"labels": "token_accuracy", "words": "f1", "spans": "f1", "trees": "uas"}[cell.kind]
     assert scores[name] == pytest.approx(cell.model.score(cell.X, cell.y))
 
 
@@ -70,3 +85,38 @@ def convert(cell):
         return
     cell.command("convert", to=cell.folder / "again.skstruct", model=tool)
     assert skstruct.load(cell.folder / "again.skstruct").predict(cell.X) == cell.model.predict(cell.X)
+
+
+@verb
+def report_page(cell):
+    target = cell.folder / "page.html"
+    out = cell.command("report", cell.corpus(), *cell.reading(), "-o", target)
+    assert out == f"{inspection.report(cell.model, cell.X, cell.y)}\n"
+    assert "Largest weights" in target.read_text(encoding="utf-8")
+
+
+@verb
+def select_lines(cell):
+    """Whole sentences of the file, the longest first."""
+    options = "--strategy", "longest", "-k", "2", "--diversity", "0"
+    out = cell.command("select", cell.corpus(), *cell.reading(), *options)
+    chosen = inspection.select(cell.model, cell.X, 2, strategy="longest", diversity=0.0)
+    if cell.kind == "spans":
+        assert [json.loads(line)["text"] for line in out.splitlines()] == [cell.X[i] for i in chosen]
+    elif cell.kind == "words":
+        assert ["".join(line.split()) for line in out.splitlines()] == [cell.X[i] for i in chosen]
+    else:
+        sizes = [len(part.splitlines()) for part in out.rstrip("\n").split("\n\n")]
+        assert sizes == [len(cell.X[i]) for i in chosen]
+
+
+@verb
+def serve(cell):
+    """What comes in and goes out as JSON; tests/cli/test_serve.py asks over HTTP."""
+    X = [x.toarray() if hasattr(x, "toarray") else x for x in cell.X]
+    body = json.dumps([x.tolist() if isinstance(x, np.ndarray) else x for x in X], default=str).encode()
+    answer = predicted(cell.model, body, "application/json", {})
+    assert json.dumps(answer) == json.dumps(cell.model.predict(cell.X))
+    with pytest.raises(BadRequest) as refused:
+        predicted(cell.model, json.dumps([cell.bad()], default=str).encode(), "application/json", {})
+    assert refused.value.args[0] == 400 and refused.value.args[1]["sequence"] == 0

@@ -4,6 +4,8 @@ from fnmatch import fnmatch
 
 from model_cases import ALL_CASES
 
+from skstruct.cli.serve import BadRequest
+
 from .cell import Refused
 
 ABSENT = AttributeError, "has no attribute"
@@ -12,8 +14,6 @@ COLUMNS_ONLY = Refused, "trained on dicts or lists of features; the command line
 NO_NUMBERS = Refused, "trained on rows of numbers; the command line reads tokens only"
 NOT_A_TAGGER = TypeError, "needs a tagger whose scores are sums over a chain"
 NOT_A_CHAIN = TypeError, "a chain tagger.* is needed, got a"
-UNCLEAR = Exception, ""
-"""Refused, but not by name: a better message would be welcome."""
 NOT_ONE_MODEL = ValueError, "cannot be used by|cannot be mixed"
 
 SEGMENTERS = "segmenter segmenter-*"
@@ -42,6 +42,18 @@ WITHOUT_PROBABILITIES = (
     " spans spans-mixer spans-passive-aggressive spans-reranker spans-averager spans-text"
 )
 NO_PROBABILITIES = Refused, "knows no probabilities"
+NOT_FOR_TOKENS = {
+    f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter reranker-word-segmenter":
+        (ValueError, "takes text, not a list"),
+    f"{SPAN_TAGGERS} mixer-spans": (ValueError, r"expected a text \(str\), got list"),
+    PARSERS: (ValueError, r"expected a pair \(form, tag\)"),
+    "perceptron-pairs perceptron-frames l1crf-patterns":
+        (ValueError, "the templates read column 1, but the tokens are plain strings"),
+}  # fmt: skip
+"""What does not learn labels of tokens that are str."""
+
+UNLABELLED = f"{PARSERS} {RERANKERS} {OF_WORDS} {MIXED} segmenter-reranker spans-reranker"
+"""What labels no tokens by itself."""
 
 LACKS = {
     "tokens": {OTHERS: ABSENT},
@@ -52,7 +64,7 @@ LACKS = {
     "fit_shards": {
         f"{ONLINE_TAGGERS} {CALIBRATED} {SEGMENTERS} {SPAN_TAGGERS} {MEMBERS} {RERANKERS} {ONE_PARSER}"
         " word-segmenter": ABSENT,
-        "mixer-reranker": UNCLEAR,
+        "mixer-reranker": (ValueError, r"KBestReranker cannot learn from shards .*fit\(X, y\)"),
     },
     "adapt": {
         f"{PARSERS} {RERANKERS} {OF_WORDS} mixer-reranker segmenter-reranker": ABSENT,
@@ -68,30 +80,15 @@ LACKS = {
         f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker {SPAN_TAGGERS} mixer-spans":
             (ValueError, "base must be .* with predict_kbest|has no predict_kbest"),
     },
-    "segment": {
-        f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter reranker-word-segmenter":
-            (ValueError, "takes text, not a list"),
-        f"{SPAN_TAGGERS} mixer-spans": (ValueError, r"expected a text \(str\), got list"),
-        PARSERS: (ValueError, r"expected a pair \(form, tag\)"),
-        "perceptron-pairs perceptron-frames l1crf-patterns":
-            (ValueError, "the templates read column 1, but the tokens are plain strings"),
-    },
-    "spans": {
-        f"{SEGMENTERS} {OF_WORDS} mixer-segmenter reranker-segmenter reranker-word-segmenter":
-            (ValueError, "takes text, not a list"),
-        f"{SPAN_TAGGERS} mixer-spans": (ValueError, r"expected a text \(str\), got list"),
-        PARSERS: (ValueError, r"expected a pair \(form, tag\)"),
-        "perceptron-pairs perceptron-frames l1crf-patterns":
-            (ValueError, "the templates read column 1, but the tokens are plain strings"),
-    },
+    "segment": NOT_FOR_TOKENS,
+    "spans": NOT_FOR_TOKENS,
     "constraints": {f"{PARSERS} {OF_WORDS} reranker-word-segmenter": ABSENT},
     "predict_kbest": {f"{RERANKERS} segmenter-reranker spans-reranker mixer-reranker": ABSENT},
     "predict_marginals": {WITHOUT_MARGINALS: ABSENT},
     "predict_posterior": {WITHOUT_MARGINALS: ABSENT},
     "sequence_log_proba": {WITHOUT_MARGINALS: ABSENT},
     "predict_segment_proba": {WITHOUT_PROBABILITIES: ABSENT},
-    "tag_proba": {f"{SPAN_TAGGERS} mixer-spans": UNCLEAR,
-                  "*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS,
+    "tag_proba": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS,
                   WITHOUT_PROBABILITIES: NO_PROBABILITIES},
     "calibrate": {f"{SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {OF_WORDS} {RERANKERS} {CALIBRATED} {MIXED}":
                   NOT_A_TAGGER},
@@ -101,10 +98,8 @@ LACKS = {
     "allowed": {f"{SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS} {OF_WORDS} {MIXED}": NO_ARGUMENT},
     "dictionary": {f"{TAGGERS} {SPAN_TAGGERS} mixer-spans mixer-reranker {PARSERS} {RERANKERS}": NO_ARGUMENT},
     "boundaries": {f"{TAGGERS} {MIXED} {SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS}": NO_ARGUMENT},
-    "tag": {f"{SPAN_TAGGERS} mixer-spans": UNCLEAR,
-            "*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
-    "evaluate": {f"{SPAN_TAGGERS} mixer-spans": UNCLEAR,
-                 "*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
+    "tag": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
+    "evaluate": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
     "convert": {
         "perceptron-order2 perceptron-order2-rows calibrated-order2": (Refused, "no place for .*order=2"),
         "*-rows *-frames": (Refused, "no place for (features of tokens of type ndarray|.*order=2)"),
@@ -112,6 +107,18 @@ LACKS = {
         f"{SEGMENTERS} {SPAN_TAGGERS} {PARSERS} {RERANKERS} {MIXED} {OF_WORDS}":
             (Refused, "a chain tagger is needed, got a"),
     },
+    "out_of_fold_marginals": {UNLABELLED: NOT_A_TAGGER},
+    "label_issues": {UNLABELLED: NOT_A_TAGGER},
+    "select": {
+        f"{PARSERS} {RERANKERS} mixer-reranker {OF_WORDS}":
+            (TypeError, "a tagger, a Segmenter or a SpanTagger is needed"),
+        f"{WITHOUT_PROBABILITIES} mixer-segmenter mixer-spans":
+            (TypeError, "a model that knows probabilities"),
+    },
+    "select_by_margin": {f"{RERANKERS} segmenter-reranker spans-reranker mixer-reranker": ABSENT},
+    "report_page": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
+    "select_lines": {"*-dicts perceptron-bags": COLUMNS_ONLY, "*-rows *-frames": NO_NUMBERS},
+    "serve": {"*-frames": (BadRequest, "sequence")},
     "transition_weights":
         {f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker spans-reranker {OF_WORDS}": NOT_A_CHAIN},
     "coefficients": {

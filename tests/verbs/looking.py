@@ -8,7 +8,7 @@ from model_cases import dicts, frames, rows, sparse_rows
 
 from skstruct import inspection
 
-from .cell import length, verb
+from .cell import costly, length, verb
 
 
 @verb
@@ -134,3 +134,82 @@ def n_features(cell):
     n = cell.model.n_features()
     assert n > 0 or (n == 0 and "reranker" in cell.name)  # whose base makes no mistake
     assert cell.model.info()["features"] == n
+
+
+@costly
+def out_of_fold_marginals(cell):
+    """A row for each token, and the columns of a model that has seen everything."""
+    X, y = repeated(cell)
+    marginals, classes = inspection.out_of_fold_marginals(cell.make(), X, y, cv=2)
+    assert len(marginals) == len(X) and set(classes) <= {*given_labels(cell, X, y)}
+    for p, x in zip(marginals, X):
+        n = {"words": lambda x: len("".join(x.split())), "spans": lambda x: len(x.split())}.get(
+            cell.kind, length
+        )
+        assert p.shape == (n(x), len(classes))
+        np.testing.assert_allclose(p.sum(axis=1), 1.0)
+
+
+def repeated(cell):
+    """The corpus eight times over: every fold has all of it."""
+    return [x for _ in range(8) for x in cell.X], [y for _ in range(8) for y in cell.y]
+
+
+def given_labels(cell, X, y):
+    if cell.kind == "labels":
+        return [label for labels in y for label in labels]
+    kinds = [kind for items in y for *_, kind in items]
+    return ["O", *(f"{prefix}-{kind}" for prefix in "BI" for kind in kinds)]
+
+
+@costly
+def label_issues(cell):
+    """One label is wrong; it is found, and the text or sequence is left as it was."""
+    X, y = repeated(cell)
+    if cell.kind == "labels":
+        wrong = [list(y[0]), *y[1:]]
+        wrong[0][1] = next(label for label in y[0] + y[1] if label != y[0][1])
+        place = 1
+    elif cell.kind == "spans":
+        (start, stop, _), *others = y[0]
+        wrong, place = [others, *y[1:]], start
+    else:
+        (first, tag), *others = y[0]
+        other = next(t for _, t in y[0] if t != tag)
+        wrong, place = [[(first, other), *others], *y[1:]], 0
+    issues = inspection.label_issues(cell.make(), X, wrong, cv=2)
+    assert (0, place) in {issue[:2] for issue in issues[:4]}
+    assert all(0.0 < issue.score <= issue.probability for issue in issues)
+    shows(issues)
+
+
+@verb
+def select(cell):
+    """The least confident of each kind of model that knows probabilities."""
+    chosen = inspection.select(cell.model, cell.X, 2)
+    assert len(set(chosen)) == 2
+    assert inspection.select(cell.model, cell.X, 2, diversity=0.0)[0] == chosen[0]
+    if hasattr(cell.model, "sequence_log_proba"):
+        log_proba = cell.model.sequence_log_proba(cell.X, cell.model.predict(cell.X))
+        assert chosen[0] == np.argmin(log_proba / [length(x) for x in cell.X])
+
+
+@verb
+def select_by_margin(cell):
+    ranked = cell.model.predict_kbest(cell.X, 2)
+    gaps = [(a[1] - b[1]) * (len(x.split()) if cell.kind == "spans" else length(x))
+            for x, (a, b) in zip(cell.X, ranked)]  # fmt: skip
+    assert inspection.select(cell.model, cell.X, 1, strategy="margin") == [np.argmin(gaps)]
+
+
+@verb
+def report(cell):
+    """Of the model's own predictions nothing is wrong; of the corpus what ``score`` says."""
+    predicted = cell.model.predict(cell.X)
+    assert inspection.report(cell.model, cell.X, predicted).wrong == []
+    page = inspection.report(cell.model, cell.X, cell.y)
+    assert len(page.wrong) == sum(a != b for a, b in zip(predicted, cell.y))
+    name = {"labels": "accuracy of tokens", "trees": "UAS"}.get(cell.kind, "F1")
+    assert page.scores[name].value == pytest.approx(cell.model.score(cell.X, cell.y))
+    html = page.to_html()
+    assert "<script" not in html and html.count("Why ") >= len(page.wrong)

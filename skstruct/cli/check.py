@@ -1,0 +1,91 @@
+"""``skstruct check``: which labels of a corpus file are probably wrong."""
+
+import json
+
+from ..inspection import label_issues
+from ..inspection.html import readable
+from .common import CommandError, counted, n_jobs, output, positive, tell
+from .corpus import layout_of, located, read_all
+from .learners import ALGORITHMS, named_algorithm, new_model, task_of
+from .lines import Source
+from .options import add_options, setting
+from .train import add_features, features_of
+
+
+def add_parser(commands):
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "check",
+        help="find labels of a corpus that are probably wrong",
+        description="Train a tagger on parts of the corpus, and compare the labels of the other parts with "
+        "the probabilities that it gives. Print the labels where another one is more probable, most "
+        "suspicious first: score, place, given label, suggested label, and the token in [ ] among others.",
+    )
+    parser.add_argument("file", metavar="DATA", help="the corpus; - is standard input")
+    parser.add_argument(
+        "--top", type=positive, default=50, metavar="N", help="how many to print (default: 50)"
+    )
+    parser.add_argument("--json", action="store_true", help="print a JSON object a line, for all of them")
+    parser.add_argument("--output", "-o", metavar="OUT", help="write a page of HTML")
+    parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
+    add_options(parser)
+    group = parser.add_argument_group("learning")
+    group.add_argument("--cv", type=positive, default=5, metavar="N", help="parts (default: 5)")
+    add_features(group)
+    group.add_argument(
+        "--algorithm", "-a", type=named_algorithm, default="l1crf", metavar="NAME",
+        help=f"the learner: {', '.join(ALGORITHMS)} (default: l1crf)",
+    )  # fmt: skip
+    group.add_argument("--epochs", type=positive, metavar="N", help="passes over the corpus")
+    group.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
+    group.add_argument(
+        "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=setting,
+        help="any parameter of the learner; may be repeated",
+    )  # fmt: skip
+    alone = {"members": 1, "shards": 1, "cluster": None, "stream": None, "calibrate": False, "dev": None}
+    parser.set_defaults(run=run, usage_error=parser.error, verbose=False, **alone)
+
+
+def run(arguments):
+    """Run the command.
+
+    Returns
+    -------
+    int
+        The exit code, 0.
+    """
+    with Source(arguments.file, arguments.encoding) as source:
+        layout = layout_of(arguments, source, task=task_of(arguments))
+        model = new_model(arguments, features_of(arguments), layout.format)
+        X, y, numbers = read_all(source, layout)
+    try:
+        issues = label_issues(model, X, y, cv=arguments.cv, n_jobs=arguments.n_jobs)
+    except ValueError as error:
+        raise located(error, source.name, numbers) from error
+    except TypeError as error:  # it labels no tokens
+        raise CommandError(f"--algorithm {arguments.algorithm}: {error}") from None
+    tell(f"{source.name}: {counted(len(issues), 'label')} of {counted(len(X), 'sequence')} may be wrong")
+    if arguments.output is not None:
+        with output(arguments.output) as file:
+            file.write(issues.to_html())
+    for issue in issues if arguments.json else issues[: arguments.top]:
+        place = _place(issue, numbers, layout)
+        if arguments.json:
+            print(json.dumps({**issue._asdict(), **place}, ensure_ascii=False, default=str))
+        else:
+            where = (
+                f"{source.name}, line {place['line']}"
+                if "line" in place
+                else f"{place['record']}, {issue.position}"
+            )
+            labels = f"{readable(issue.given)}\t{readable(issue.suggested)}"
+            print(f"{issue.score:.3f}\t{where}\t{labels}\t{issues.context(issue)}")
+    return 0
+
+
+def _place(issue, numbers, layout):
+    """Where an issue stands in the file."""
+    lines = numbers[issue.sequence]
+    if isinstance(lines, str):
+        return {"record": lines}
+    return {"line": lines[0] if layout.format == "segmented" else lines[issue.position]}

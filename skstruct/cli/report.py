@@ -1,0 +1,46 @@
+"""``skstruct report``: a page about what a model does on a corpus file."""
+
+from ..inspection import report
+from .common import check_target, load_model, n_jobs, tell
+from .corpus import inputs_of, layout_of, located, read_all
+from .lines import Source
+from .options import add_options
+
+
+def add_parser(commands):
+    """Add the command to the command line."""
+    parser = commands.add_parser(
+        "report",
+        help="write a page about what a model gets right and wrong",
+        description="Write a page of HTML: scores with confidence intervals, confusions, wrong sentences "
+        "with what speaks for their labels and against the right ones, probabilities, weights.",
+    )
+    parser.add_argument("file", metavar="DATA", nargs="?", help="the corpus (default: standard input)")
+    parser.add_argument("--model", "-m", required=True, metavar="MODEL", help="a model file")
+    parser.add_argument("--output", "-o", required=True, metavar="OUT", help="the page, as report.html")
+    parser.add_argument("--n-jobs", type=n_jobs, metavar="N", help="threads (default: 1; -1: all cores)")
+    add_options(parser)
+    parser.set_defaults(run=run, usage_error=parser.error)
+
+
+def run(arguments):
+    """Run the command.
+
+    Returns
+    -------
+    int
+        The exit code, 0.
+    """
+    check_target(arguments.output)
+    model = load_model(arguments.model, arguments.n_jobs)
+    inputs = inputs_of(model, arguments.format)
+    with Source(arguments.file, arguments.encoding) as source:
+        X, y, numbers = read_all(source, layout_of(arguments, source, inputs), inputs)
+    try:
+        page = report(model, X, y)
+    except ValueError as error:
+        raise located(error, source.name, numbers) from error
+    page.save(arguments.output)
+    print(page)
+    tell(f"wrote {arguments.output}")
+    return 0

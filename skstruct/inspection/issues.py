@@ -1,0 +1,157 @@
+"""Which labels of a corpus are probably wrong: by models that did not see the sequence."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import Any, NamedTuple
+
+from ..data.types import Corpus
+from .differences import Difference
+from .html import Shown, box, cell, escaped, label_html, note, readable, table
+from .out_of_fold import predicted_out_of_fold
+from .weight_tables import new_frame
+
+SHOWN = 100
+"""Issues that a picture shows; ``print`` shows a fifth of them."""
+
+
+class LabelIssue(NamedTuple):
+    """A label that is probably wrong.
+
+    Attributes
+    ----------
+    sequence : int
+    position : int
+        Of the token in its sequence; in a text its first character.
+    given, suggested : object
+        The label of the corpus, and the most probable one. Of texts labels of tokens, such as ``"B-PER"``.
+    probability : float
+        Of the suggested label.
+    score : float
+        How suspicious the label is: the probability of the suggested label minus that of the given one.
+    """
+
+    sequence: int
+    position: int
+    given: Any
+    suggested: Any
+    probability: float
+    score: float
+
+
+class LabelIssues(list, Shown):
+    """A list of `LabelIssue`, most suspicious first; notebooks show the labels with the tokens around."""
+
+    def __init__(self, items: Any = (), tokens: Any = None) -> None:
+        super().__init__(items)
+        self._tokens = tokens or {}  # sequence -> (its tokens, their positions)
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        return LabelIssues(found, self._tokens) if isinstance(index, slice) else found
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """``{"sequence": [...], "position": [...], ...}``: a list for each attribute of `LabelIssue`."""
+        return {name: [getattr(issue, name) for issue in self] for name in LabelIssue._fields}
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a column for each attribute of `LabelIssue`.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        return new_frame(self.to_dict(), "LabelIssues")
+
+    def context(self, issue: LabelIssue) -> str:
+        """The token of an issue in [ ], and a few tokens around it; "" if they are not known."""
+        if issue.sequence not in self._tokens:
+            return ""
+        tokens, positions = self._tokens[issue.sequence]
+        t = bisect_left(positions, issue.position)
+        return Difference("", "", False, issue.sequence, t, t + 1, tokens).text()
+
+    def __str__(self) -> str:
+        lines = [
+            f"{issue.score:.3f}  sequence {issue.sequence}, position {issue.position}: "
+            f"{readable(issue.given)} -> {readable(issue.suggested)}   {self.context(issue)}"
+            for issue in self[: SHOWN // 5]
+        ]
+        if len(self) > len(lines):
+            lines.append(f"{len(self) - len(lines):,} more")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head = "score", "sequence", "position", "given", "suggested", "probability", "where"
+        rows = [
+            [
+                cell(f"{issue.score:.3f}", "number"),
+                cell(f"{issue.sequence:,}", "number"),
+                cell(f"{issue.position:,}", "number"),
+                cell(label_html(issue.given)),
+                cell(label_html(issue.suggested)),
+                cell(f"{issue.probability:.3f}", "number"),
+                cell(escaped(self.context(issue), 200)),
+            ]
+            for issue in self[:SHOWN]
+        ]
+        rest = note(f"{len(self) - SHOWN:,} more") if len(self) > SHOWN else ""
+        return box(table(rows, head, "long") + rest)
+
+
+def label_issues(
+    estimator: Any, X: Any, y: Corpus, *, cv: Any = 5, groups: Any = None, n_jobs: int | None = None
+) -> LabelIssues:
+    """Labels of a corpus that are probably wrong.
+
+    Every label is compared with the probabilities that a model gives which was not trained on its sequence
+    [1]_. Where another label is more probable, the label is an issue.
+
+    Parameters
+    ----------
+    estimator : estimator
+        As of :func:`out_of_fold_marginals`.
+    X, y
+        As of its ``fit``. Tokens whose label is None are no issues.
+    cv, groups, n_jobs
+        As of :func:`out_of_fold_marginals`.
+
+    Returns
+    -------
+    LabelIssues
+        Most suspicious first: by `LabelIssue.score`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`out_of_fold_marginals`.
+
+    References
+    ----------
+    .. [1] C. Northcutt, L. Jiang, I. Chuang (2021). Confident learning: estimating uncertainty in dataset
+       labels. Journal of Artificial Intelligence Research 70.
+
+    Examples
+    --------
+    >>> from skstruct import L1CRF
+    >>> from skstruct.inspection import label_issues
+    >>> X, y = [["the", "dog"], ["a", "cat"], ["the", "cat"]] * 10, [["D", "N"] for _ in range(30)]
+    >>> y[4][1] = "D"
+    >>> issues = label_issues(L1CRF(c1=0.1), X, y)
+    >>> issues[0][:4]
+    (4, 1, 'D', 'N')
+    """
+    found = predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs)
+    values = found.classes.tolist()
+    column = {label: k for k, label in enumerate(values)}
+    issues, tokens = [], {}
+    for i, (rows, labels, shown, positions) in enumerate(zip(*found[:4])):
+        best = rows.argmax(axis=1).tolist() if len(rows) else []
+        for t, (given, k) in enumerate(zip(labels, best)):
+            if given is None or given == values[k]:
+                continue
+            p = float(rows[t, k])
+            issues.append(LabelIssue(i, positions[t], given, values[k], p, p - float(rows[t, column[given]])))
+            tokens[i] = shown, positions
+    return LabelIssues(sorted(issues, key=lambda issue: -issue.score), tokens)

@@ -1,0 +1,87 @@
+"""What the chain tagger inside of a model sees: through pipelines, and of texts their pieces."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._sklearn import final_step, innermost
+from ..data.inputs import as_sequences, flatten, lengths_of, offsets_of
+from ..data.text import by_text
+
+
+class Seen(NamedTuple):
+    """Sequences of a chain tagger, made of n sequences or texts of a model."""
+
+    tagger: Any
+    X: Any
+    y: list | None  # labels of the sequences, if what the model learns was given
+    of: np.ndarray  # (P,) int64: which sequence or text of the model each is made of
+    n: int
+
+    @property
+    def classes(self):
+        """The labels in the columns of marginals."""
+        return np.asarray(innermost(self.tagger)[0].classes_)
+
+    def grouped(self, items):
+        """What there is for each token of each sequence of the tagger, joined by sequences of the model.
+
+        Parameters
+        ----------
+        items : list of lists, or of ndarrays of shape (n_tokens, n_labels)
+
+        Returns
+        -------
+        list of n lists, or arrays
+        """
+        tokens = np.bincount(self.of, lengths_of(items), self.n).astype(np.int64)
+        if items and isinstance(items[0], np.ndarray):
+            return np.split(np.concatenate(items), np.cumsum(tokens)[:-1])
+        return by_text(flatten(items), offsets_of(tokens))
+
+
+def seen_by_tagger(model, X, y=None):
+    """The `Seen` of a fitted model: the tagger that labels tokens, and its sequences.
+
+    Parameters
+    ----------
+    model : estimator
+        A chain tagger, a ``Segmenter`` or ``SpanTagger``, or a pipeline or search that ends in one.
+    X : list of sequences, or of texts
+    y : list of lists, optional
+        What the model learns: labels, words or spans.
+
+    Raises
+    ------
+    TypeError
+        If no tagger is inside.
+    """
+    model, X = final_step(model, X)
+    inner, _ = innermost(model)  # averages and mixtures do not change their input
+    kind, n = getattr(inner, "explained_as", None), len(X)
+    if kind == "chain":
+        return Seen(model, X, None if y is None else as_sequences(y, "y", "label"), np.arange(n), n)
+    if kind == "spans":
+        pieces, labels = inner._pieces_of(X, y)
+        tagger, X = final_step(inner.tagger_, pieces.sequences(inner.layout))
+        return Seen(tagger, X, labels, pieces.text, n)
+    if kind == "segmenter":
+        X, y = (inner._sequences(X), None) if y is None else inner._held_out_data(X, y)
+        tagger, X = final_step(inner.tagger_, X)
+        return Seen(tagger, X, y, np.arange(n), n)
+    raise TypeError(f"a tagger, a Segmenter or a SpanTagger is needed, got a {type(inner).__name__}")
+
+
+def positions_of(model, X):
+    """For each sequence the position of each token, or None where positions are those of a list.
+
+    In a text it is the token's first character.
+    """
+    model, X = innermost(model, X)
+    if model.explained_as == "spans":
+        return [[start for start, _ in pairs] for pairs in model.tokens(X)]
+    if model.explained_as == "segmenter":
+        return [[t for t, character in enumerate(text) if not character.isspace()] for text in X]
+    return None

@@ -1,0 +1,199 @@
+"""Which sequences to label next: those that a model is least sure of, and that differ from each other."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._sklearn import final_step, innermost, safe_indexing
+from ..data.inputs import SPANS, WORDS, as_tokens, flatten, lengths_of
+from ..data.matrix import SequenceMatrix
+from ..data.text import by_text, tokenized
+from ..metrics.checks import check_choice
+from .of_taggers import seen_by_tagger
+
+STRATEGIES = "least_confident", "margin", "entropy", "longest", "random"
+
+AT_ONCE = 2_000
+"""Sequences that are scored at once."""
+
+
+def select(
+    model: Any,
+    X: Any,
+    k: int,
+    *,
+    strategy: Literal["least_confident", "margin", "entropy", "longest", "random"] = "least_confident",
+    diversity: float = 0.5,
+    random_state: int | np.random.RandomState | None = None,
+) -> list[int]:
+    """Which sequences to label next: active learning.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A tagger, a ``Segmenter`` or ``SpanTagger``, or a pipeline or search that ends in one; for
+        ``"margin"`` any model with ``predict_kbest``.
+    X : list of sequences, or of texts
+        As of its ``predict``; not labelled.
+    k : int
+        How many.
+    strategy : {"least_confident", "margin", "entropy", "longest", "random"}, default="least_confident"
+        What comes first. ``"least_confident"``: sequences whose best labelling has the smallest probability,
+        as a geometric mean over tokens [1]_. ``"margin"``: those whose second best labelling has nearly the
+        score of the best; the difference is multiplied by the number of tokens, since it falls with it.
+        ``"entropy"``: the largest entropy of a token's label, as a mean. ``"longest"``: the most tokens.
+        Long sequences are not preferred otherwise.
+    diversity : float, default=0.5
+        From 0 to 1: how much less a sequence counts that resembles one chosen before. 0 switches it off.
+        Resemblance is the cosine of tf-idf vectors of tokens; of rows of numbers that of their means.
+    random_state : int, RandomState instance or None, default=None
+        Of ``"random"``.
+
+    Returns
+    -------
+    list of int
+        Positions in ``X``, best first: k, or all if there are fewer. Empty sequences come last.
+
+    Raises
+    ------
+    ValueError
+        If a parameter has another value, or a sequence is not what the model takes.
+    TypeError
+        If the strategy needs probabilities and the model has none, or ``"margin"`` and it has no
+        ``predict_kbest``.
+
+    References
+    ----------
+    .. [1] B. Settles and M. Craven (2008). An analysis of active learning strategies for sequence labeling
+       tasks. EMNLP.
+
+    Examples
+    --------
+    >>> from skstruct import StructuredPerceptron
+    >>> from skstruct.inspection import select
+    >>> tagger = StructuredPerceptron(random_state=0).fit([["the", "dog"], ["a", "cat"]], [["D", "N"]] * 2)
+    >>> select(tagger, [["the", "cat"], ["it", "barks", "so"], ["the", "dog"]], 1, strategy="longest")
+    [1]
+    """
+    check_choice("strategy", strategy, STRATEGIES)
+    if not 0.0 <= diversity <= 1.0:
+        raise ValueError(f"diversity must be a number from 0 to 1, got {diversity!r}")
+    if isinstance(k, bool) or index(k) < 1:
+        raise ValueError(f"k must be an int of at least 1, got {k!r}")
+    n = len(X)
+    tokens = _tokens(model, X)
+    length = lengths_of(tokens)
+    if strategy == "random":
+        value = check_random_state(random_state).permutation(n).astype(float)
+    elif strategy == "longest":
+        value = length.astype(float)
+    else:
+        value = uncertainty(model, X, strategy)
+    value = np.where(length > 0, value, -np.inf)
+    order = np.argsort(-value, kind="stable")
+    if diversity == 0.0 or not length.any():
+        return order[:k].tolist()
+    rank = np.empty(n)
+    rank[order] = np.arange(n, 0, -1) / n
+    return _diverse(np.where(length > 0, rank, 0.0), _vectors(tokens), min(k, n), diversity)
+
+
+def _diverse(rank, vectors, k, diversity):
+    """Greedily the best k, each worth less the more it resembles one before."""
+    closest, left, chosen = np.zeros(len(rank)), np.ones(len(rank), np.bool_), []
+    for _ in range(k):
+        j = int(np.argmax(np.where(left, rank * (1.0 - diversity * closest), -1.0)))
+        left[j] = False
+        chosen.append(j)
+        found = vectors @ vectors[[j]].T
+        closest = np.maximum(closest, (found if isinstance(found, np.ndarray) else found.toarray()).ravel())
+    return chosen
+
+
+# --------------------------------------------------------------------------------------------------
+# How unsure a model is of each sequence
+# --------------------------------------------------------------------------------------------------
+def uncertainty(model, X, strategy):
+    """(n,) larger the less sure a model is of a sequence; for strategy and errors see :func:`select`."""
+    parts = [np.arange(a, min(a + AT_ONCE, len(X))) for a in range(0, len(X), AT_ONCE)]
+    found = [_VALUES[strategy](model, safe_indexing(X, part), strategy) for part in parts]
+    return np.concatenate([np.zeros(0), *found])
+
+
+def _of_kbest(model, X, strategy):
+    model, X = final_step(model, X)
+    if not hasattr(model, "predict_kbest"):
+        raise TypeError(f"strategy={strategy!r} needs a model with predict_kbest, got a {_name(model)}")
+    gap = [ranked[0][1] - ranked[1][1] if len(ranked) > 1 else np.inf for ranked in model.predict_kbest(X, 2)]
+    length = lengths_of(_tokens(model, X))
+    return -np.array(gap) * np.maximum(length, 1)
+
+
+def _of_tagger(model, X, strategy):
+    """Means over tokens: of the best labelling's negative log-probability, or of entropies."""
+    seen = seen_by_tagger(model, X)
+    if not hasattr(seen.tagger, "predict_marginals"):
+        raise TypeError(
+            f"strategy={strategy!r} needs a model that knows probabilities, got a {_name(model)}: L1CRF "
+            f"knows them, CalibratedTagger adds them; 'margin' needs none"
+        )
+    length = np.bincount(seen.of, lengths_of(seen.X), seen.n)
+    if not length.any():
+        return length
+    if strategy == "entropy":
+        each = [-np.where(p > 0.0, p * np.log(np.maximum(p, 1e-300)), 0.0).sum() for p in
+                seen.tagger.predict_marginals(seen.X)]  # fmt: skip
+    else:
+        each = -seen.tagger.sequence_log_proba(seen.X, seen.tagger.predict(seen.X))
+    return np.bincount(seen.of, each, seen.n) / np.maximum(length, 1)
+
+
+def _name(model):
+    return type(final_step(model)[0]).__name__
+
+
+_VALUES = {"least_confident": _of_tagger, "entropy": _of_tagger, "margin": _of_kbest}
+
+
+# --------------------------------------------------------------------------------------------------
+# What sequences consist of
+# --------------------------------------------------------------------------------------------------
+def _tokens(model, X):
+    """The tokens of each sequence: str of texts, else as they reach the model."""
+    model, X = innermost(model, X)
+    if model.inputs.task == SPANS:
+        tokens = tokenized(list(X), model.tokenizer)
+        return by_text(tokens.words(layout=False), tokens.first)
+    if model.inputs.task == WORDS and all(isinstance(text, str) for text in X):
+        return [list("".join(text.split())) for text in X]
+    return as_tokens(X)
+
+
+def _vectors(tokens):
+    """A row of length 1 for each sequence, (n, d); 0 for empty ones."""
+    from sklearn.feature_extraction.text import TfidfVectorizer  # slow to import
+    from sklearn.preprocessing import normalize
+
+    if isinstance(tokens, SequenceMatrix):
+        means = [np.asarray(rows.mean(axis=0) if len(rows) else 0.0).ravel() for rows in tokens]
+        return normalize(np.stack([np.broadcast_to(m, max(map(len, means))) for m in means]))
+    words = [[_word(token) for token in _rows(sequence)] for sequence in tokens]
+    return TfidfVectorizer(analyzer=list, sublinear_tf=True).fit_transform(words)
+
+
+def _rows(sequence):
+    """The tokens of a sequence, which may be a data frame."""
+    return (
+        flatten([sequence.itertuples(index=False, name=None)])
+        if hasattr(sequence, "itertuples")
+        else sequence
+    )
+
+
+def _word(token):
+    """What of a token is compared: its first column, or all of its features."""
+    return token if isinstance(token, str) else token[0] if isinstance(token, tuple) else repr(token)

@@ -1,0 +1,3 @@
+if (typeof module === "object" && module.exports) {
+  exports.predictUtf16 = tagger.predictUtf16;
+}

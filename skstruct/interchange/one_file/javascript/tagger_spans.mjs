@@ -1,0 +1,1 @@
+export const { predictUtf16 } = tagger;

@@ -1,0 +1,138 @@
+"""Templates of a model as a file holds them: values, combinations, and where their weights are.
+
+Only what has weights is kept, with what longer combinations begin with. Values are sorted; combinations are
+sorted by the combination that they extend and then by their last value, so that a number is a place.
+"""
+
+import numpy as np
+
+from ...core.interning import pairs_by_compound
+from ...features.contexts import is_context
+from ...features.encoder import NO_PAIRS
+from .context_keys import contexts_header
+from .sections import combination_table
+from .unicode_tables import FUNCTIONS, tables_for
+
+
+class TemplateKeys:
+    """The keys of a ``TemplateEncoder`` whose rows of state and transition features have weights.
+
+    Parameters
+    ----------
+    encoder : TemplateEncoder
+    used : pair of ndarray of bool
+        By row, whether it has weights: of ``encoder.nodes`` and of ``encoder.edges``.
+    """
+
+    def __init__(self, encoder, used):
+        self.encoder, plan = encoder, encoder.plan
+        pairs = pairs_by_compound(encoder.table)
+        self.sides = [(encoder.nodes, used[0]), (encoder.edges, used[1])]
+        self.pairs = [
+            [pairs.get(side.offset + c, NO_PAIRS) for c in range(len(side.compounds))]
+            for side, _ in self.sides
+        ]
+        self.kept = [_kept(side, rows, own) for (side, rows), own in zip(self.sides, self.pairs)]
+        outside = plan.left + plan.right
+        self.numbers, self.values = [], []  # by channel: new number by id; strings
+        for k, channel in enumerate(plan.channels):
+            met = self._met(k)
+            if channel[0] == "const":
+                self.numbers.append(np.ones(1, np.int64))
+                self.values.append([])
+                continue
+            strings = encoder.strings_of(channel)
+            ids = [v for v in np.flatnonzero(met).tolist() if v >= outside]
+            ids.sort(key=lambda v: strings[v - outside])
+            number = np.zeros(outside + len(strings), np.int64)
+            number[:outside] = np.arange(1, outside + 1)
+            number[ids] = 1 + outside + np.arange(len(ids))
+            self.numbers.append(number)
+            self.values.append([strings[v - outside] for v in ids])
+
+    def _met(self, k):
+        """By id of a value of channel k whether something that is kept has it."""
+        met = np.zeros(1, np.bool_)
+        for (side, _), pairs, kept in zip(self.sides, self.pairs, self.kept):
+            for c, compound in enumerate(side.compounds):
+                if compound.channel == k:
+                    ids = np.flatnonzero(kept[c]) if compound.prefix < 0 else pairs[c][kept[c], 1]
+                    longer = np.zeros(max(met.shape[0], int(ids.max(initial=-1)) + 1), np.bool_)
+                    longer[: met.shape[0]] = met
+                    longer[ids] = True
+                    met = longer
+        return met
+
+    @property
+    def parts(self):
+        """The parts of a program that read templates."""
+        names = [name for name, _ in self.encoder.plan.channels]
+        more = [("characters", FUNCTIONS.__contains__), ("contexts", is_context)]
+        return ["templates", *(part for part, reads in more if any(map(reads, names)))]
+
+    def header(self, sections):
+        """What the header of a file says of templates."""
+        plan = self.encoder.plan
+        functions = [name for name, _ in plan.channels]
+        out = {"features": "templates", "unicode": tables_for(functions)}
+        if self.encoder.contexts.in_use:
+            out.update(contexts_header(self.encoder, sections))
+        out |= {"left": plan.left, "right": plan.right, "channels": plan.channels, "values": self.values}
+        for name, (side, _) in zip(("nodes", "edges"), self.sides):
+            compounds = [[c.prefix, c.channel, c.distance, c.slots, c.forms] for c in side.compounds]
+            groups = [[g.compound, g.slot, g.lo, g.width] for g in side.groups]
+            out[name] = {"compounds": compounds, "groups": groups}
+        return out
+
+    def write(self, sections):
+        """Add the combinations; returns for each side (new row by row, -1 without; how many)."""
+        maps = []
+        for name, side, pairs, kept in zip(
+            ("nodes", "edges"), (each for each, _ in self.sides), self.pairs, self.kept
+        ):
+            row_of = np.full(side.n_rows, -1, np.int64)
+            row_of[: side.first_row] = np.arange(side.first_row)
+            n_rows, number_of = side.first_row, []
+            for c, compound in enumerate(side.compounds):
+                number = np.zeros(kept[c].shape[0], np.int64)
+                values = self.numbers[compound.channel]
+                if compound.prefix < 0:
+                    n = int(values.max(initial=0))  # all values, those outside of a sequence too
+                    number = values[: number.shape[0]]
+                else:
+                    before = number_of[compound.prefix][pairs[c][kept[c], 0]]
+                    last = values[pairs[c][kept[c], 1]]
+                    order = np.lexsort((last, before))
+                    n = order.shape[0]
+                    number[np.flatnonzero(kept[c])[order]] = np.arange(1, n + 1)
+                    n_before = self._n_combinations(side, compound.prefix, kept)
+                    combination_table(sections, f"{name}.{c}", before[order], last[order], n_before)
+                number_of.append(number)
+                slots = len(compound.slots)
+                first = side.row_of[c][:-1].astype(np.int64)
+                mine = np.flatnonzero((first >= 0) & kept[c])
+                for slot in range(slots):
+                    row_of[first[mine] + slot] = n_rows + (number[mine] - 1) * slots + slot
+                n_rows += n * slots
+            maps.append((row_of, n_rows))
+        return maps
+
+    def _n_combinations(self, side, c, kept):
+        compound = side.compounds[c]
+        if compound.prefix < 0:
+            return int(self.numbers[compound.channel].max(initial=0))
+        return int(np.count_nonzero(kept[c]))
+
+
+def _kept(side, used, pairs):
+    """By compound which of its nodes have weights, or a longer one that is kept begins with them."""
+    kept = []
+    for row_of, compound in zip(side.row_of, side.compounds):
+        has = row_of[:-1] >= 0
+        has[has] = used[row_of[:-1][has, None] + np.arange(len(compound.slots))].any(axis=1)
+        kept.append(has)
+    for c in reversed(range(len(kept))):
+        prefix = side.compounds[c].prefix
+        if prefix >= 0:
+            kept[prefix][pairs[c][kept[c], 0]] = True
+    return kept

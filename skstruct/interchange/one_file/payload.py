@@ -1,0 +1,193 @@
+"""A fitted model as the block of a file: what is written, and why some models cannot be."""
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..._version import __version__
+from ...crf.run import nonzero_entries
+from ...features.bags import BagEncoder
+from ...features.encoder import TemplateEncoder
+from ...features.pattern_encoder import PatternEncoder
+from .keys import TemplateKeys
+from .named import NameKeys, PatternKeys
+from .quantities import as_numbers
+from .refusals import refuse
+from .sections import FORMAT, Sections, weight_table
+from .tasks import segments_of, task_of
+
+_KEYS = {TemplateEncoder: TemplateKeys, BagEncoder: NameKeys, PatternEncoder: PatternKeys}
+
+
+class Payload(NamedTuple):
+    """What a file holds."""
+
+    header: dict
+    sections: Sections
+    parts: list  # of a program, in an order in which none needs a later one at once
+
+    @property
+    def n_weights(self):
+        """Weights that are not zero."""
+        return sum(n for name, _, n in self.sections.entries if name.endswith(".weight"))
+
+    def page(self):
+        """This payload for a page."""
+        header = self.header
+        if header["features"] == "names":
+            raise ValueError(
+                "a page cannot make the features of dicts and lists, which your own code makes: "
+                "write .js and call predict from your page"
+            )
+        chunks = header.get("spans") or segments_of(header["labels"])
+        if chunks and header["task"] != "words":
+            chunks = {name: chunks[name] for name in ("opens", "closes", "types")}
+        words = [
+            s
+            for (name, _), strings in zip(header.get("channels", ()), header.get("values", ()))
+            for s in strings
+            if name == "x"
+        ]
+        characters = header["token"] == "str" and 2 * sum(len(s) == 1 for s in words) > len(words)
+        parts = [part for part in self.parts if part not in ("words", "spans")]
+        parts += ["words", "spans"] if "spans" in self.parts else ["words"]
+        return self._replace(header={**header, "chunks": chunks, "characters": characters}, parts=parts)
+
+    def block(self, **about):
+        """The constant; ``about`` is what is said of the model besides."""
+        about = {**self.header["about"], **about}
+        return self.sections.block({**self.header, "parts": self.parts, "about": about})
+
+
+def payload_of(model, weights="exact"):
+    """The :class:`Payload` of a fitted estimator.
+
+    Raises
+    ------
+    TypeError
+        If it is no tagger, or segmenter, that a file can hold.
+    ValueError
+        If a part of it cannot be written; the message says which.
+    """
+    estimator, sections = predictor_of(model), Sections()
+    task, tagger, more = task_of(estimator)
+    tagger = predictor_of(tagger)
+    inner = chain_model(tagger, estimator)
+    keys = keys_of(inner)
+    header = {
+        "format": FORMAT,
+        "task": task,
+        "labels": labels_of(inner),
+        **more(inner.labels.values),
+        "token": inner.encoder.token_type.__name__,
+        "columns": inner.encoder.n_columns,
+        "chain": "chain" if inner.order == 1 else "pairs",
+        "probabilities": probability_scale(tagger) if inner.order == 1 else None,
+        **keys.header(sections),
+        **add_weights(inner, keys, sections, weights),
+        "about": {"model": type(estimator).__name__, "skstruct": __version__, "weights": weights},
+    }
+    parts = ["reading", *keys.parts, "chain"]
+    if inner.order == 2:
+        parts.append("pairs")
+    if header["probabilities"] is not None:
+        parts.append("sums")
+    parts += {"labels": ["calls"], "words": ["calls", "words"], "spans": ["calls", "words", "spans"]}[task]
+    return Payload(header, sections, parts)
+
+
+# --------------------------------------------------------------------------------------------------
+# What a model is made of
+# --------------------------------------------------------------------------------------------------
+def predictor_of(model):
+    """The tagger or segmenter that a search, a pipeline, or an average of segmenters is around."""
+    while True:
+        if hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif hasattr(model, "steps"):
+            for _, step in model.steps[:-1]:
+                if step is not None and not isinstance(step, str):
+                    refuse(f"the step {type(step).__name__}(...) before the tagger")
+            model = model.steps[-1][1]
+        elif hasattr(getattr(model, "estimator_", None), "tagger_"):
+            model = model.estimator_
+        else:
+            return model
+
+
+def chain_model(tagger, estimator):
+    """The ChainModel of a fitted tagger, the one inside of an estimator."""
+    if hasattr(estimator, "fit"):
+        check_is_fitted(estimator)
+    model = getattr(tagger, "_model", None)
+    if not hasattr(model, "chain"):
+        kind = type(estimator).__name__
+        raise TypeError(f"one file holds a chain tagger, a Segmenter or a SpanTagger over one, got a {kind}")
+    return model
+
+
+def probability_scale(tagger):
+    """What scores are multiplied by to be log-probabilities, up to a constant; None if it knows none."""
+    while not hasattr(tagger, "_distribution"):
+        tagger = getattr(tagger, "estimator_", None)
+        if tagger is None:
+            return None
+    return float(getattr(tagger, "_distribution").scale)  # noqa: B009
+
+
+def labels_of(model):
+    """The labels, which JSON can hold."""
+    for label in model.labels.values:
+        if not isinstance(label, (str, int)):
+            refuse(f"labels of type {type(label).__name__}")
+    return model.labels.values
+
+
+def keys_of(model):
+    """The keys of the features that have weights."""
+    encoder, L = model.encoder, len(model.labels)
+    if type(encoder) not in _KEYS:
+        refuse("tokens are rows of numbers; skstruct.inspection.coefficients gives the weights")
+    for pattern in encoder.templates.patterns if type(encoder) is PatternEncoder else ():
+        if any(macro.expression is not None for macro in pattern.macros):
+            refuse(f"the pattern {pattern.text!r} has a regular expression")
+    sizes = (model.nodes, L, encoder.n_node_rows), (model.edges, L * L, encoder.n_edge_rows)
+    used = []
+    for store, columns, n_rows in sizes:
+        used.append(np.zeros(n_rows, np.bool_))
+        used[-1][entries(store)[0] // columns] = True
+    return _KEYS[type(encoder)](encoder, used)
+
+
+# --------------------------------------------------------------------------------------------------
+# Weights
+# --------------------------------------------------------------------------------------------------
+def add_weights(model, keys, sections, weights):
+    """Add weights and constraints; returns what the header says of them."""
+    L, tables = len(model.labels), {}
+    stores = {"nodes": (model.nodes, L), "edges": (model.edges, L * L)}
+    for (name, (store, columns)), (row_of, n_rows) in zip(stores.items(), keys.write(sections)):
+        old, values = entries(store)
+        if name == "edges" and not model.encoder.has_bigram:
+            old, values = old[old >= columns], values[old >= columns]
+        new = row_of[old // columns] * columns + old % columns
+        order = np.argsort(new)
+        tables[name] = new[order], values[order], n_rows, columns
+    if model.order == 2:
+        tables["trigrams"] = *entries(model.trigrams), L * (L + 1), L
+    numbers, divisor, step = as_numbers([values for _, values, _, _ in tables.values()], weights)
+    for (name, (place, _, n_rows, columns)), values in zip(tables.items(), numbers):
+        written = np.flatnonzero(values)  # rounding makes some weights 0
+        weight_table(sections, name, n_rows, place[written], values[written], columns)
+    start, allowed, end = (part == 0.0 for part in model.constraints)
+    sections.unsigned("allowed", np.concatenate([start, end, allowed.ravel()]))
+    return {"divisor": divisor, "step": step}
+
+
+def entries(store):
+    """(keys, weights) of a store, none of them 0, sorted; key = row * columns + column."""
+    keys, values = nonzero_entries(store)
+    kept = np.flatnonzero(values)
+    kept = kept[np.argsort(keys[kept], kind="stable")]
+    return keys[kept], values[kept]

@@ -1,0 +1,141 @@
+"""What users call: functions of a tagger."""
+
+from .reading import PARTS, read_block, refuse
+
+
+class Tagger:
+    """Labels sequences of tokens.
+
+    ``labels`` are all labels; ``about`` says where the model is from.
+    """
+
+    def __init__(self, header, arrays):
+        self.header, self.labels, self.about = header, header["labels"], header["about"]
+        self.features = PARTS[header["features"]](header, arrays)
+        self.chain = PARTS[header["chain"]](header, arrays)
+
+    def predict(self, X, allowed=None):
+        """The best labels of each sequence.
+
+        ``allowed``: for each token of each sequence None (any label), a label, or several labels.
+        """
+        if isinstance(X, (str, dict)):
+            raise ValueError(f"X must be a list of sequences, got {X!r}")
+        paths = []
+        for i, x in enumerate(X):
+            ((tokens, _),) = self.parts(x, i)
+            paths.append(self.best_of(tokens, i, allowed and self.options(tokens, i, allowed))[0])
+        return [[self.labels[y] for y in path] for path in paths]
+
+    def decision_function(self, X):
+        """The score of the best labelling of each sequence."""
+        return [self.best_of_all(x, i)[1] for i, x in enumerate(X)]
+
+    def predict_marginals(self, X):
+        """For each token of each sequence the probabilities of all labels."""
+        scale = self.header["probabilities"]
+        if scale is None:
+            text = "calibrate it, or train an L1CRF" if self.header["chain"] == "chain" else "its order is 2"
+            raise ValueError("the model has no probabilities: " + text)
+        scale *= self.header["step"]
+        return [
+            [
+                row
+                for tokens, _ in self.parts(x, i)
+                for row in PARTS["sums"](self.chain, scale, *self.features.rows(tokens, i))
+            ]
+            for i, x in enumerate(X)
+        ]
+
+    def explain(self, sequence):
+        """Why each token has its label.
+
+        A dict for each token: ``label``; ``runner_up``, its label in the best labelling that gives it another
+        one; ``margin``, how far that is behind; ``features``, as (name, weight for the label, weight for the
+        runner-up); and ``neighbours``, what the labels around add to the margin.
+        """
+        return [reasons for part in self.parts(sequence, 0) for reasons in self.explained(*part)]
+
+    # -- inside ---------------------------------------------------------------------------------------
+    def parts(self, sequence, i):
+        """What is labelled as one: (tokens, for each the numbers of the labels it may get, or None)."""
+        if isinstance(sequence, (str, dict)) or not hasattr(sequence, "__len__"):
+            refuse(i, None, f"expected a list of tokens, got {sequence!r}")
+        return [(sequence, None)]
+
+    def best_of_all(self, x, i):
+        """(numbers of labels, score) of all parts."""
+        path, score = [], 0.0
+        for tokens, options in self.parts(x, i):
+            found, reached = self.best_of(tokens, i, options)
+            path += found
+            score += reached
+        return path, score
+
+    def best_of(self, sequence, i, options=None):
+        """(numbers of labels, score) of one sequence."""
+        path, score = self.chain.best(*self.features.rows(sequence, i), options)
+        if score == float("-inf"):
+            refuse(i, None, "the constraints and the labels allowed leave no labelling")
+        return path, score
+
+    def options(self, sequence, i, allowed):
+        """For each token the numbers of the labels that it may get."""
+        choices, out = allowed[i], []
+        if len(choices) != len(sequence):
+            refuse(i, None, f"expected {len(sequence)} entries in allowed, got {len(choices)}")
+        for t, choice in enumerate(choices):
+            some = list(choice) if isinstance(choice, (list, tuple, set, frozenset)) else [choice]
+            unknown = [label for label in some if label not in self.labels and choice is not None]
+            if unknown:
+                refuse(i, t, f"{unknown[0]!r} is not a label of the model")
+            out.append(None if choice is None else {self.labels.index(label) for label in some})
+        return out
+
+    def explained(self, sequence, options=None):
+        """See `explain`; ``options`` as of `best_of`."""
+        rows, values, edges = self.features.rows(sequence, 0)
+        if not rows:
+            return []
+        path, _ = self.best_of(sequence, 0, options)
+        emission = self.chain.emissions(rows, values)
+        for score, some in zip(emission, options or ()):
+            score[:] = [s if some is None or y in some else float("-inf") for y, s in enumerate(score)]
+        transitions = self.chain.transitions(edges, self.chain.plain, len(rows))
+        best, names = self.chain.best_with_each_label(emission, transitions), self.features.names(sequence)[0]
+        return [
+            self.reasons(sequence[t], path[t], best[t], emission[t], names[t], rows[t], values and values[t])
+            for t in range(len(rows))
+        ]
+
+    def reasons(self, token, y, best, emission, names, rows, values):
+        """The explanation of one token."""
+        step, never = self.header["step"], float("-inf")
+        others = [s if k != y else never for k, s in enumerate(best)]
+        other = max(range(len(best)), key=others.__getitem__)
+        found = others[other] > never
+        features = []
+        for k, (name, row) in enumerate(zip(names, rows)):
+            weights = dict(self.chain.states[row])
+            x = step * (values[k] if values else 1.0)
+            mine, its = x * weights.get(y, 0.0), x * weights.get(other, 0.0)
+            if mine or found and its:
+                features.append((name, mine, its if found else None))
+        around = (best[y] - emission[y]) - (best[other] - emission[other]) if found else None
+        return {
+            "token": token,
+            "label": self.labels[y],
+            "runner_up": self.labels[other] if found else None,
+            "margin": (best[y] - best[other]) * step if found else None,
+            "features": features,
+            "neighbours": around * step if found else None,
+        }
+
+
+PARTS["labels"] = Tagger
+
+
+def open_model(data):
+    """The tagger whose data is a constant."""
+    header, arrays = read_block(data)
+    return PARTS[header["task"]](header, arrays)

@@ -1,0 +1,130 @@
+"""The first-order chain: scores of labels and of transitions, and the best labelling (Viterbi).
+
+A labelling scores start[y0] + sum of emission[t][y] + sum of transition[t][p][y] + end[y]. Sums run in the
+order of the package that wrote this file, so that scores are the same to the last bit.
+"""
+
+from .reading import PARTS, Weights
+
+NEVER = float("-inf")
+
+
+class Chain:
+    """Weights, constraints and decoding of order 1."""
+
+    def __init__(self, header, arrays):
+        L = self.L = len(header["labels"])
+        self.states, self.edges = Weights(header, arrays, "nodes"), Weights(header, arrays, "edges")
+        allowed = [0.0 if ok else NEVER for ok in arrays["allowed"]]
+        self.start, self.end, self.allowed = allowed[:L], allowed[L : 2 * L], allowed[2 * L :]
+        self.step = header["step"]
+        self.plain = self.transitions_into(1.0)
+
+    def transitions_into(self, scale):
+        """For each label y the scores of the steps from each p, and the largest of them."""
+        L, matrix = self.L, list(self.allowed)
+        for k, w in self.edges[0]:
+            matrix[k] = scale * w + self.allowed[k]
+        into = [matrix[y::L] for y in range(L)]
+        return into, [max(scores) for scores in into]
+
+    def emissions(self, rows, values, scale=1.0):
+        """For each token the scores of all labels, by the rows of weights of its features."""
+        weights, out = self.states, []
+        for t, mine in enumerate(rows):
+            score = [0.0] * self.L
+            if values is None:
+                for row in mine:
+                    for y, w in weights[row]:
+                        score[y] += w
+            else:
+                for row, x in zip(mine, values[t]):
+                    for y, w in weights[row]:
+                        score[y] += x * w
+            out.append(score if scale == 1.0 else [scale * s for s in score])
+        return out
+
+    def transitions(self, rows, plain, T, scale=1.0):
+        """For each token the transitions into it: ``plain``, and what its own features add."""
+        if rows is None:
+            return [plain] * T
+        out = []
+        for mine in rows:
+            into, highest = plain
+            changed = set()
+            for row in mine:
+                for k, w in self.edges[row]:
+                    p, y = divmod(k, self.L)
+                    if not changed:
+                        into, highest = list(into), list(highest)
+                    if y not in changed:
+                        changed.add(y)
+                        into[y] = list(into[y])
+                    into[y][p] += scale * w
+            for y in changed:
+                highest[y] = max(into[y])
+            out.append((into, highest))
+        return out
+
+    def best(self, rows, values, edges, options):
+        """(labels, score) of the best labelling; ``options`` has for each token labels, or None for all."""
+        T = len(rows)
+        if not T:
+            return [], 0.0
+        emission = self.emissions(rows, values)
+        for score, some in zip(emission, options or ()):
+            if some is not None:
+                score[:] = [s if y in some else NEVER for y, s in enumerate(score)]
+        path, score = self.decode(emission, self.transitions(edges, self.plain, T))
+        return path, score * self.step
+
+    def decode(self, emission, transitions):
+        """(labels, score): of equal scores the smaller label, from the last token backwards."""
+        labels, T = range(self.L), len(emission)
+        scores = [[a + b for a, b in zip(self.start, emission[0])]]
+        for t in range(1, T):
+            scores.append(advance(scores[-1], emission[t], *transitions[t]))
+        ends = [a + b for a, b in zip(scores[-1], self.end)]
+        path = [max(labels, key=ends.__getitem__)]
+        for t in range(T - 1, 0, -1):
+            reached = [a + b for a, b in zip(scores[t - 1], transitions[t][0][path[-1]])]
+            path.append(max(labels, key=reached.__getitem__))
+        return path[::-1], max(ends)
+
+    def best_with_each_label(self, emission, transitions):
+        """For each token and label the best score of labellings that give the label to the token."""
+        T = len(emission)
+        scores = [[a + b for a, b in zip(self.start, emission[0])]]
+        for t in range(1, T):
+            scores.append(advance(scores[-1], emission[t], *transitions[t]))
+        behind, out = self.end, []
+        for t in range(T - 1, -1, -1):
+            out.append([a + b for a, b in zip(scores[t], behind)])
+            if t:
+                rest = [a + b for a, b in zip(emission[t], behind)]
+                into = transitions[t][0]
+                behind = [max(into[y][p] + rest[y] for y in range(self.L)) for p in range(self.L)]
+        return out[::-1]
+
+
+def advance(before, emission, into, highest):
+    """The best scores of prefixes that end in each label, one token on.
+
+    Predecessors are tried from the best one on, until none that is left can win.
+    """
+    order = sorted(range(len(before)), key=before.__getitem__, reverse=True)
+    out = []
+    for scores, most, added in zip(into, highest, emission):
+        best = NEVER
+        for p in order:
+            reached = before[p]
+            if reached + most <= best:
+                break
+            reached += scores[p]
+            if reached > best:
+                best = reached
+        out.append(best + added)
+    return out
+
+
+PARTS["chain"] = Chain

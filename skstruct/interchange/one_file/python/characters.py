@@ -1,0 +1,90 @@
+"""Functions of characters by tables that the model carries: what Unicode says differs between versions.
+
+A table of code points is a list of places at which being in it begins, ends, begins ...: the first, and then
+how far it is to the next.
+"""
+
+from bisect import bisect_right
+from itertools import accumulate
+
+from .reading import PARTS
+
+NUMERALS = "〇零一二三四五六七八九十百千万亿兆两壹贰叁肆伍陆柒捌玖拾佰仟"
+SIGMA, SMALL_SIGMA, FINAL_SIGMA = "\u03a3", "\u03c3", "\u03c2"
+
+
+def member_of(table):
+    """A function that says whether a character is in a table; answers are remembered."""
+    bounds, known = list(accumulate(table)), {}
+
+    def test(c):
+        if c not in known:
+            known[c] = bisect_right(bounds, ord(c)) % 2 == 1
+        return known[c]
+
+    return test
+
+
+def character_function(name, tables):
+    """The function of a string that a template calls by this name."""
+    test = {key: member_of(table) for key, table in tables.items() if key != "mapping"}
+    if name == "lower":
+        return lower_case(test["cased"], test["ignorable"], tables["mapping"])
+    if name == "shape":
+        return lambda s: shape(s, test)
+    if name == "type":
+        return lambda s: character_type(s, test)
+    inside = (lambda c: c == "-") if name == "hyphen" else test[name]
+    return lambda s: "yes" if any(map(inside, s)) else "no"
+
+
+PARTS["characters"] = character_function
+
+
+def shape(token, test):
+    """Upper case to X, lower case to x, digits to 9; runs longer than two cut to two."""
+    upper, lower, digit, out = test["upper"], test["lower"], test["digit"], []
+    for c in token:
+        c = "X" if upper(c) else "x" if lower(c) else "9" if digit(c) else c
+        if len(out) < 2 or out[-1] != c or out[-2] != c:
+            out.append(c)
+    return "".join(out)
+
+
+def character_type(token, test):
+    """The type of the first character: digit, numeral, letter, punctuation or other."""
+    if not token:
+        return "other"
+    c = token[0]
+    if "\uff01" <= c <= "\uff5e":  # full width
+        c = chr(ord(c) - 0xFEE0)
+    if test["digit"](c):
+        return "digit"
+    if c in NUMERALS:
+        return "numeral"
+    if "a" <= c <= "z" or "A" <= c <= "Z":
+        return "letter"
+    return "punctuation" if test["punctuation"](c) else "other"
+
+
+def lower_case(cased, ignorable, mapping):
+    """``str.lower``; ``mapping`` has (first, last, step, difference) of code points."""
+    to = dict(mapping["long"])
+    for first, last, step, difference in mapping["runs"]:
+        to.update((chr(code), chr(code + difference)) for code in range(first, last + 1, step))
+
+    def lower(s):
+        return "".join(
+            [
+                (FINAL_SIGMA if is_final(s, k) else SMALL_SIGMA) if c == SIGMA else to.get(c, c)
+                for k, c in enumerate(s)
+            ]
+        )
+
+    def is_final(s, k):
+        """Whether a sigma ends a word: a letter is before it and none behind, marks aside."""
+        before = next((c for c in reversed(s[:k]) if not ignorable(c)), "")
+        behind = next((c for c in s[k + 1 :] if not ignorable(c)), "")
+        return bool(before) and cased(before) and not (behind and cased(behind))
+
+    return lower

@@ -1,0 +1,71 @@
+"""Ready-made features: tokens that are dicts, or lists of names."""
+
+from math import isfinite
+
+from .reading import PARTS, refuse
+
+
+class Names:
+    """The features of tokens that bring their own: a row of weights for each name."""
+
+    def __init__(self, header, arrays):
+        self.row = {name: k for k, name in enumerate(header["names"])}
+
+    def features(self, token):
+        """(name, value) of each feature of a token, in its order."""
+        if isinstance(token, dict):
+            return list(of_dict("", token))
+        if not isinstance(token, (list, tuple)):
+            raise ValueError(f"expected a dict or a list of features, got {token!r}")
+        for name in token:
+            if not isinstance(name, str):
+                raise ValueError(f"a feature must be a str, got {name!r}")
+        return [(name, 1.0) for name in token]
+
+    def rows(self, sequence, i):
+        """By token the rows of its features, their values, and no rows of transitions; i is for errors."""
+        rows, values = [], []
+        for t, token in enumerate(sequence):
+            try:
+                found = [f for f in self.features(token) if f[0] in self.row]
+            except ValueError as error:
+                refuse(i, t, error)
+            rows.append([self.row[name] for name, _ in found])
+            values.append([value for _, value in found])
+        return rows, values, None
+
+    def names(self, sequence):
+        """The names of the features of each token, and those of transitions: none."""
+        found = [[name for name, _ in self.features(token) if name in self.row] for token in sequence]
+        return found, None
+
+
+PARTS["names"] = Names
+
+
+def of_dict(before, token):
+    """(name, value) of what a dict holds: str, bool, numbers, and collections of these."""
+    for key, value in token.items():
+        if not isinstance(key, str):
+            raise ValueError(f"a feature name must be a str, got {key!r}")
+        name = before + key
+        if isinstance(value, str):
+            yield name + ":" + value, 1.0
+        elif isinstance(value, bool):
+            if value:
+                yield name, 1.0
+        elif isinstance(value, (int, float)):
+            if not isfinite(value):
+                raise ValueError(f"feature {name!r} must be finite, got {value!r}")
+            if value:
+                yield name, float(value)
+        elif isinstance(value, dict):
+            yield from of_dict(name + ":", value)
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            for inner in sorted(value) if isinstance(value, (set, frozenset)) else value:
+                if not isinstance(inner, str):
+                    raise ValueError(f"feature {name!r}: a list must hold str, got {inner!r}")
+                yield name + ":" + inner, 1.0
+        else:
+            expected = "a str, a bool, a number, or a list or dict of these"
+            raise ValueError(f"feature {name!r} must be {expected}, got {value!r}")

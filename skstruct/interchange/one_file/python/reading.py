@@ -1,0 +1,71 @@
+"""The data of a model: a header, arrays, and tables of weights.
+
+The constant is base64 of a raw-deflated block: the length of the header (4 bytes, lowest first), the header
+(JSON in UTF-8), and the arrays, one behind the other. Of an array the bytes of equal rank stand together,
+lowest first.
+"""
+
+import json
+import sys
+import zlib
+from array import array
+from base64 import b64decode
+from itertools import accumulate
+
+PARTS = {}
+"""What the header of a model names, by that name; each part of this program enters itself."""
+
+REMEMBERED = 100_000
+"""Entries of a memory at most."""
+
+
+def read_block(data):
+    """(header, arrays by name) of the constant."""
+    block = zlib.decompress(b64decode(data), -15)
+    at = 4 + int.from_bytes(block[:4], "little")
+    header, arrays = json.loads(block[4:at].decode("utf-8")), {}
+    for name, kind, n in header["sections"]:
+        size = n * int(kind[1])
+        arrays[name] = read_array(block[at : at + size], kind, n)
+        at += size
+    return header, arrays
+
+
+def read_array(data, kind, n):
+    """The n numbers of a section, whose kind is u, z or f and the bytes of a number."""
+    size = int(kind[1])
+    code = {1: "B", 2: "H", 3: "I", 4: "I"}[size] if kind[0] in "uz" else {4: "f", 8: "d"}[size]
+    values = array(code)
+    width = values.itemsize
+    mixed = bytearray(n * width)
+    for k in range(size):
+        mixed[k::width] = data[k * n : (k + 1) * n]
+    values.frombytes(bytes(mixed))
+    if sys.byteorder == "big":
+        values.byteswap()
+    return values
+
+
+class Weights(dict):
+    """Row -> its weights that are not zero, as pairs (column, weight); made when they are first needed."""
+
+    def __init__(self, header, arrays, name):
+        self.start = array("I", accumulate(arrays[name + ".count"], initial=0))
+        self.column, self.weight = arrays[name + ".column"], arrays[name + ".weight"]
+        self.divisor = header["divisor"] if self.weight.typecode in "BHI" else None
+
+    def __missing__(self, row):
+        part = slice(self.start[row], self.start[row + 1])
+        weights = self.weight[part]
+        if self.divisor is not None:  # 0, -1, 1, -2 ... are written as 0, 1, 2, 3 ...
+            weights = [((w >> 1) ^ -(w & 1)) / self.divisor for w in weights]
+        found = tuple(zip(self.column[part], weights))
+        if len(self) < REMEMBERED:
+            self[row] = found
+        return found
+
+
+def refuse(i, t, text):
+    """Raise the error about a token, or with t None about a sequence."""
+    place = "" if t is None else f", position {t}"
+    raise ValueError(f"X: sequence {i}{place}: {text}")

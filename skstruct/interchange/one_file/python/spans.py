@@ -1,0 +1,166 @@
+"""Labelled spans of texts: texts in, (start, end, label) out.
+
+Texts become tokens by the class of each code point, by a table that the model carries. Tokens make pieces,
+each a sequence of its own. Offsets count code points.
+"""
+
+import json
+from bisect import bisect_right
+from itertools import accumulate
+from unicodedata import normalize
+
+from .calls import Tagger
+from .reading import PARTS, refuse
+from .words import texts_of
+
+SPACE, BREAK, LETTER, DIGIT, SINGLE, SYMBOL, OTHER, ALONE, REGIONAL, MARK, JOINER = range(1, 12)
+LINE, PARAGRAPH = 2, 3
+SENTENCE_ENDS = ".!?\u2026\u3002\uff01\uff1f\uff61\u061f\u06d4\u0964\u0965"
+ZERO_WIDTH_JOINER = "\u200d"
+
+
+class SpanTagger(Tagger):
+    """Marks spans of texts."""
+
+    def __init__(self, header, arrays):
+        super().__init__(header, arrays)
+        self.spans = header["spans"]
+        self.bounds, self.known = list(accumulate(self.spans["bounds"])), {}
+
+    def predict(self, X):
+        """The spans (start, end, label) of each text, in order."""
+        found = []
+        for i, text in enumerate(texts_of(X)):
+            spans = []
+            for piece in self.pieces(text, i):
+                path, _ = self.best_of([token for _, _, token in piece], i)
+                spans += [(piece[a][0], piece[b - 1][1], label) for a, b, label in self.chunks(path)]
+            found.append(spans)
+        return found
+
+    def parts(self, text, i):
+        """The tokens of each piece of a text."""
+        return [([token for _, _, token in piece], None) for piece in self.pieces(text, i)]
+
+    def chunks(self, path):
+        """(first token, token behind, label) of the segments that labels spell."""
+        opens, closes, types = self.spans["opens"], self.spans["closes"], self.spans["types"]
+        found, start = [], None  # the label None is that of a token in no span
+        for t, y in enumerate(path):
+            before = path[t - 1] if t else y
+            if start is not None and (opens[y] or closes[before] or types[y] != types[before]):
+                found.append((start, t, types[before]))
+                start = None
+            if start is None and types[y] is not None:
+                start = t
+        if start is not None:
+            found.append((start, len(path), types[path[-1]]))
+        return found
+
+    # -- tokens and pieces ----------------------------------------------------------------------------
+    def pieces(self, text, i):
+        """The pieces of a text, lists of (start, end, token) with all tokens that the model labels."""
+        if not isinstance(text, str):
+            refuse(i, None, f"expected a text (str), got {text!r}")
+        kinds = [self.known[c] if c in self.known else self.class_of(c) for c in text]
+        if self.spans["tokenizer"] == "words":
+            tokens = words_in(text, kinds)
+        else:
+            tokens = [(k, k + 1) for k, kind in enumerate(kinds) if kind > BREAK]
+        before = layout_before(text, kinds, tokens)
+        least = {"lines": LINE, "paragraphs": PARAGRAPH}.get(self.spans["pieces"], PARAGRAPH + 1)
+        begins = [k for k in range(len(tokens)) if not k or before[k] >= least]
+        if self.spans["max_length"] is not None:
+            gaps = gaps_before(text, tokens, before)
+            begins = [
+                cut
+                for a, b in zip(begins, [*begins[1:], len(tokens)])
+                for cut in cuts_between(gaps, a, b, self.spans["max_length"])
+            ]
+        out = []
+        for a, b in zip(begins, [*begins[1:], len(tokens)]):
+            words = [normalize("NFC", text[start:end]) for start, end in tokens[a:b]]
+            if self.spans["layout"]:
+                words = [(word, str(n)) for word, n in zip(words, before[a:b])]
+            out.append([(start, end, word) for (start, end), word in zip(tokens[a:b], words)])
+        return out
+
+    def class_of(self, c):
+        """The class of a character, remembered."""
+        found = self.known[c] = self.spans["classes"][bisect_right(self.bounds, ord(c)) - 1]
+        return found
+
+
+PARTS["spans"] = SpanTagger
+
+
+def words_in(text, kinds):
+    """Where words begin and end.
+
+    Runs of letters, runs of digits, and other characters one by one, equal ones together. Marks belong to
+    what they follow, joiners join symbols, and regional indicators go in pairs.
+    """
+    starts, previous, paired = [], None, False
+    for k, kind in enumerate(kinds):
+        if kind >= MARK and k and kinds[k - 1] > BREAK:
+            continue
+        inside = False
+        if previous is not None and kinds[previous] == kind:
+            if kind in (LETTER, DIGIT):
+                inside = True
+            elif kind in (SYMBOL, OTHER):
+                inside = text[k] == text[previous] or kind == SYMBOL and text[k - 1] == ZERO_WIDTH_JOINER
+            elif kind == REGIONAL:
+                inside = not paired
+        paired = inside
+        previous = k
+        if not inside:
+            starts.append(k)
+    ends = [*starts[1:], len(text)]
+    return [(start, end) for start, end in zip(starts, ends) if kinds[start] > BREAK]
+
+
+def layout_before(text, kinds, tokens):
+    """What is before each token: 0 nothing, 1 a space, 2 a line break, 3 a blank line, or the text starts."""
+    out, behind = [], None
+    for start, end in tokens:
+        if behind is None:
+            out.append(PARAGRAPH)
+        else:
+            breaks = [k for k in range(behind, start) if kinds[k] == BREAK]
+            n = sum(1 for k in breaks if text[k] != "\n" or not k or text[k - 1] != "\r")
+            spaces = any(kind <= BREAK for kind in kinds[behind:start])
+            out.append(min(n + 1, PARAGRAPH) if n else int(spaces))
+        behind = end
+    return out
+
+
+def gaps_before(text, tokens, before):
+    """How well a text can be cut before each token."""
+    gaps = [2 * n for n in before]
+    for k in range(1, len(tokens)):
+        last = text[tokens[k - 1][1] - 1]
+        if last in SENTENCE_ENDS and (gaps[k] or ord(last) > 127):  # "U.S." goes on
+            gaps[k] = max(gaps[k], 3)  # better than a space, worse than a line break
+    return gaps
+
+
+def cuts_between(gaps, a, b, most):
+    """Where the pieces of the tokens a ... b - 1 begin: each ends at the largest gap of its second half."""
+    out = [a]
+    while b - a > most:
+        window = range(a + most, a + max(1, most // 2) - 1, -1)
+        a = max(window, key=gaps.__getitem__)
+        out.append(a)
+    return out
+
+
+def write_spans(tagger, file, text):
+    """Yield records of JSON: the file is a text, or with ``text`` each of its lines."""
+    for one in file if text else [file.read()]:
+        one = one.rstrip("\r\n") if text else one
+        spans = [{"start": a, "end": b, "label": label} for a, b, label in tagger.predict([one])[0]]
+        yield json.dumps({"text": one, "spans": spans}, ensure_ascii=False) + "\n"
+
+
+PARTS["write_spans"] = write_spans

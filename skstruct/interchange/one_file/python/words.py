@@ -1,0 +1,66 @@
+"""Word segmentation: texts in, words out. Characters are labelled; white space always ends a word."""
+
+from .calls import Tagger
+from .reading import PARTS, refuse
+
+
+class WordTagger(Tagger):
+    """Cuts texts into words, or into words with tags."""
+
+    def __init__(self, header, arrays):
+        super().__init__(header, arrays)
+        self.words = header["words"]
+        first, last = ({y for y, yes in enumerate(self.words[name]) if yes} for name in ("opens", "ends"))
+        # By whether a character is the first of a piece, and the last: the labels that it may have
+        self.choices = {(True, False): first, (False, True): last, (True, True): first & last}
+
+    def predict(self, X):
+        """The words of each text, or (word, tag) if the model has tags."""
+        return [self.cut(text, self.best_of_all(text, i)[0]) for i, text in enumerate(texts_of(X))]
+
+    def parts(self, text, i):
+        """The characters of a text without its white space, and what that leaves of the labels."""
+        if not isinstance(text, str):
+            refuse(i, None, f"expected a text (str), got {text!r}")
+        pieces = text.split()
+        options = None
+        if len(pieces) > 1 and self.choices[True, True]:
+            options = [
+                self.choices.get((k == 0, k == len(piece) - 1)) for piece in pieces for k in range(len(piece))
+            ]
+        return [(list("".join(pieces)), options)]
+
+    def cut(self, text, path):
+        """The words of a text, by the labels of its characters."""
+        out, t = [], 0
+        for piece in text.split():
+            begins = [
+                k
+                for k in range(len(piece))
+                if not k or self.words["opens"][path[t + k]] or self.words["closes"][path[t + k - 1]]
+            ]
+            for k, stop in zip(begins, [*begins[1:], len(piece)]):
+                word, tags = piece[k:stop], self.words["tags"]
+                out.append(word if tags is None else (word, tags[path[t + k]]))
+            t += len(piece)
+        return out
+
+
+PARTS["words"] = WordTagger
+
+
+def texts_of(X):
+    """The texts as a list."""
+    if isinstance(X, str):
+        raise ValueError(f"X must be a list of texts, got {X!r}; use [text] for one text")
+    return list(X)
+
+
+def write_words(tagger, file, text):
+    """Yield the words of each line, with spaces between them."""
+    for line in file:
+        (words,) = tagger.predict([line.rstrip("\r\n")])
+        yield " ".join([word if isinstance(word, str) else "/".join(word) for word in words]) + "\n"
+
+
+PARTS["write_words"] = write_words

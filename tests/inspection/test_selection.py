@@ -1,0 +1,74 @@
+"""What to label next: the order of each strategy, and no near duplicates."""
+
+import numpy as np
+import pytest
+
+from skstruct import L1CRF, SpanTagger, StructuredPerceptron
+from skstruct.datasets import load_chunking
+from skstruct.inspection import select
+
+
+@pytest.fixture(scope="module")
+def known():
+    X, y = load_chunking()
+    return L1CRF(c1=0.3, random_state=0).fit(X[:40], y[:40]), X[40:]
+
+
+def test_least_confident_is_per_token(known):
+    tagger, X = known
+    p = tagger.sequence_log_proba(X, tagger.predict(X)) / [len(x) for x in X]
+    assert select(tagger, X, 10, diversity=0.0) == np.argsort(p, kind="stable")[:10].tolist()
+
+
+def test_entropy(known):
+    tagger, X = known
+    mean = [-(p * np.log(np.maximum(p, 1e-300))).sum() / len(p) for p in tagger.predict_marginals(X)]
+    found = select(tagger, X, 5, strategy="entropy", diversity=0.0)
+    assert found == np.argsort(-np.array(mean), kind="stable")[:5].tolist()
+
+
+def test_longest_and_random(known):
+    tagger, X = known
+    found = select(tagger, X, 5, strategy="longest", diversity=0.0)
+    assert [len(X[i]) for i in found] == sorted(map(len, X), reverse=True)[:5]
+    draw = [select(tagger, X, 5, strategy="random", random_state=seed) for seed in (0, 0, 1)]
+    assert draw[0] == draw[1] != draw[2]
+
+
+def test_duplicates_wait(known):
+    """The best sentence stands in the pool four times: once is enough."""
+    tagger, X = known
+    (best,) = select(tagger, X, 1)
+    pool = [*X, X[best], X[best], X[best]]
+    copies = {best, len(X), len(X) + 1, len(X) + 2}
+    assert len(copies & set(select(tagger, pool, 4, diversity=0.0))) == 4
+    assert len(copies & set(select(tagger, pool, 20))) == 1
+
+
+def test_fewer_than_asked_for_and_empty_ones_last(known):
+    tagger, X = known
+    pool = [[], *X[:3], []]
+    for diversity in (0.0, 0.5):
+        assert select(tagger, pool, 99, diversity=diversity)[-2:] == [0, 4]
+    assert select(tagger, [], 3) == [] and sorted(select(tagger, [[], []], 3)) == [0, 1]
+
+
+def test_texts_are_one_whatever_their_pieces():
+    texts = ["Ann left.\nBob came.", "Ann left.", "The train from Ulm was late."]
+    spans = [[(0, 3, "PER"), (10, 13, "PER")], [(0, 3, "PER")], []]
+    model = SpanTagger(L1CRF(c1=0.1), pieces="lines").fit(texts, spans)
+    found = select(model, texts, 3)
+    assert sorted(found) == [0, 1, 2] and select(model, texts[::-1], 3) == [2 - i for i in found]
+
+
+def test_what_is_refused(known):
+    tagger, X = known
+    plain = StructuredPerceptron(random_state=0).fit([["a", "b"]], [["x", "y"]])
+    with pytest.raises(
+        TypeError, match="knows probabilities, got a StructuredPerceptron.*'margin' needs none"
+    ):
+        select(plain, [["a"]], 1)
+    assert len(select(plain, [["a", "b"], ["c", "d"]], 1, strategy="margin")) == 1
+    for wrong in ({"k": 0}, {"k": True}, {"diversity": 1.5}, {"strategy": "best"}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            select(tagger, X, **{"k": 1, **wrong})

@@ -1,0 +1,104 @@
+"""A fitted model as one file: the written file is the model."""
+
+import subprocess
+import sys
+
+import pytest
+from cli_cases import run
+from one_file_cases import check_source, loaded, written
+
+from skstruct import StructuredPerceptron, load
+from skstruct.datasets import load_chunking
+from skstruct.interchange import export
+
+
+@pytest.fixture(scope="module")
+def chunker():
+    X, y = load_chunking()
+    return StructuredPerceptron("chunk", constraints="BIO", random_state=0).fit(X[:100], y[:100]), X
+
+
+def test_a_written_tagger_is_the_model(chunker, tmp_path):
+    model, X = chunker
+    path = written(model, tmp_path)
+    check_source(path)
+    file = loaded(path)
+    assert file.predict(X) == model.predict(X)
+    assert file.decision_function(X) == model.decision_function(X).tolist()
+    assert file.labels == model.classes_.tolist()
+
+
+def test_from_the_command_line(chunker, tmp_path):
+    """The bytes of ``skstruct tag``, in an interpreter without any package."""
+    model, X = chunker
+    path, corpus = written(model, tmp_path), tmp_path / "corpus.txt"
+    lines = ["\n".join(" ".join(token) for token in sentence) + "\n\n" for sentence in X[100:110]]
+    corpus.write_text("".join(lines), encoding="utf-8")
+    model.save(tmp_path / "model.skstruct")
+    own = subprocess.run([sys.executable, "-I", "-S", path, corpus], capture_output=True, check=True)
+    command = [sys.executable, "-m", "skstruct", "tag", corpus, "--model", tmp_path / "model.skstruct"]
+    assert own.stdout == subprocess.run(command, capture_output=True, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    "arguments, text",
+    [
+        ({"path": "tagger.exe"}, "path must end in .py, .js, .cjs, .mjs or .html, got 'tagger.exe'"),
+        ({"path": "tagger.py", "weights": "int4"}, "weights must be 'exact', 'int16' or 'int8', got 'int4'"),
+    ],
+)
+def test_refused_parameters(arguments, text, chunker):
+    with pytest.raises(ValueError) as error:
+        export(chunker[0], **arguments)
+    assert str(error.value) == text
+
+
+def test_the_report(chunker, tmp_path):
+    model, X = chunker
+    report = export(model, tmp_path / "exact.py", check=X)
+    assert report.n_bytes == (tmp_path / "exact.py").stat().st_size
+    assert report[4:] == (len(X), 0, 0, 0.0, [])
+    rounded = export(model, tmp_path / "rounded.py", weights="int8", check=X)
+    labels = loaded(tmp_path / "rounded.py").predict(X)
+    places = [
+        (i, t)
+        for i, (mine, other) in enumerate(zip(model.predict(X), labels))
+        for t, (one, two) in enumerate(zip(mine, other))
+        if one != two
+    ]
+    assert rounded.n_sequences_differ == len({i for i, _ in places})
+    assert 0.0 < rounded.largest_difference < 5.0
+    assert (rounded.n_tokens_differ, rounded.places) == (len(places), places[:10])
+    assert rounded.n_bytes < report.n_bytes
+    assert str(rounded).splitlines()[1].startswith(f"{rounded.n_sequences_differ} of {len(X)} sequences")
+    about = loaded(tmp_path / "rounded.py").about
+    assert about["check"]["n_tokens_differ"] == len(places)
+    assert "not compared" in str(export(model, tmp_path / "exact.py"))
+
+
+def test_the_same_model_gives_the_same_bytes(chunker, tmp_path):
+    model, _ = chunker
+    for name in ("tagger.py", "tagger.js", "tagger.mjs"):
+        first = written(model, tmp_path, name).read_bytes()
+        model.save(tmp_path / "model.skstruct")
+        assert written(load(tmp_path / "model.skstruct"), tmp_path, name).read_bytes() == first
+
+
+def test_convert(chunker, tmp_path, capsys):
+    """The command writes what `export` writes, of a smaller model too."""
+    model, X = chunker
+    model.save(tmp_path / "model.skstruct")
+    rows = zip(X[100:110], model.predict(X[100:110]))
+    text = "\n".join("".join(f"{w} {p} {y}\n" for (w, p), y in zip(*row)) for row in rows)
+    (tmp_path / "dev.txt").write_text(text, encoding="utf-8")
+    command = ["convert", str(tmp_path / "model.skstruct"), str(tmp_path / "tagger.py")]
+    options = ["--weights", "int16", "--keep", "0.5", "--check", str(tmp_path / "dev.txt")]
+    (tmp_path / "own").mkdir()
+    code, _, said = run(capsys, *command, *options)
+    assert code == 0 and "of 10 sequences labelled otherwise" in said
+    smaller = model.compress(dtype="float64", keep=0.5)
+    export(smaller, tmp_path / "own" / "tagger.py", weights="int16", check=X[100:110])
+    assert (tmp_path / "tagger.py").read_bytes() == (tmp_path / "own" / "tagger.py").read_bytes()
+    command[2] = str(tmp_path / "model.crfsuite")
+    code, _, said = run(capsys, *command, "--keep", "0.5")
+    assert code == 2 and "--keep is for one file of code" in said
