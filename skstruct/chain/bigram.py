@@ -205,9 +205,8 @@ def score_sequence(task, i, chain, rule, noise, whole_rows, work):
     """Fill ``work.emission`` and ``work.transition``; returns the numbers of node and edge runs.
 
     With ``whole_rows`` (see :func:`reads_whole_rows`) the node runs are not listed, and their number is -1;
-    those of dense rows of numbers are not under sparse weights either. With an empty ``noise`` rows are whole,
-    the arguments are small ones, and ``work.transition`` is filled already (see
-    :func:`.small_kernels.for_prediction`).
+    those of dense rows of numbers are not under sparse weights either. With an empty ``noise`` the arguments
+    are small ones, and ``work.transition`` is filled already (see :func:`.small_kernels.for_prediction`).
     """
     if len(noise) == 0:
         small_kernels.score_tokens(task, i, chain, work.emission)

@@ -34,7 +34,7 @@ def read_trigrams(store, scale, trigrams):
 
 @inline
 def read_rows(weights, scale, first, n, L, trigrams):
-    """Read the scores of the ``n`` rows from ``first`` on; ``weights`` are full rows without a lazy penalty."""
+    """Read the scores of the ``n`` rows from ``first`` on; ``weights``: full rows, no lazy penalty."""
     for row in range(first, first + n):
         high, low = -np.inf, np.inf
         for k in range(row * L, (row + 1) * L):
@@ -77,7 +77,7 @@ def _item(k, L):
 
 @inline
 def emit_trigrams(labels, T, L, first, step, noise, difference):
-    """Trigram part of ``Δφ``, as rows from ``first`` on; ``labels`` (2, T): the right and the predicted ones."""
+    """Trigram part of ``Δφ``, as rows from ``first`` on; ``labels`` (2, T): right and predicted."""
     for t in range(1, T):
         differs = labels[0, t] != labels[1, t] or labels[0, t - 1] != labels[1, t - 1]
         if differs or (t > 1 and labels[0, t - 2] != labels[1, t - 2]):
