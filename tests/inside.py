@@ -8,7 +8,7 @@ import numpy as np
 
 import skstruct.crf.run as crf_run
 from skstruct.cli import compare
-from skstruct.cluster import held, workers
+from skstruct.cluster import held
 from skstruct.core import averaging
 from skstruct.data import trie
 from skstruct.datasets import corpora, samples
@@ -31,7 +31,7 @@ def model_of(estimator):
 def tables_of(tagger):
     """``{name: array of shape (rows, columns)}``: the final weights of a tagger of sequences."""
     found = {}
-    for name in tagger._model.structure.STORES:
+    for name in tagger._model.stores():
         store = getattr(tagger._model, name)
         if store.sparse:
             keys, values = averaging.entries(store)
@@ -141,25 +141,25 @@ def before_each_round(patch, act):
 
 def after_each_submission(patch, act):
     """Let ``act(cluster, shard, epoch)`` follow each order to train that is sent to a worker."""
-    submit = workers.Cluster._submit
+    submit = held.DaskShards._submit
 
     def submitting(cluster, shards, function, calls, *how):
         task = submit(cluster, shards, function, calls, *how)
-        if function is workers._train:
-            for shard, arguments in zip(shards, calls):
-                act(cluster, shard, arguments[2])
+        for shard, (_, _, _, name, _, shared, _) in zip(shards, calls):
+            if function is held._step and name == "train":
+                act(cluster, shard, shared[0])
         return task
 
-    patch.setattr(workers.Cluster, "_submit", submitting)
+    patch.setattr(held.DaskShards, "_submit", submitting)
 
 
 def before_each_sum(patch, act):
     """Let ``act(cluster, name)`` precede each sum over shards that are held by workers."""
     total = held.DaskShards.total
 
-    def acting(cluster, name, *arguments):
+    def acting(cluster, name, *arguments, **named):
         act(cluster, name)
-        return total(cluster, name, *arguments)
+        return total(cluster, name, *arguments, **named)
 
     patch.setattr(held.DaskShards, "total", acting)
 
@@ -172,17 +172,13 @@ def before_each_line(patch, act):
 
 def before_each_pass(run, act):
     """Let ``act(record)`` precede what a run of L1CRF does after each pass."""
-    solve = run._solve
-
-    def solving(warm, on_pass, interrupt):
-        return solve(warm, lambda record, tables: act(record) or on_pass(record, tables), interrupt)
-
-    run._solve = solving
+    after = run.after_pass
+    run.after_pass = lambda record, matrices: act(record) or after(record, matrices)
 
 
 def kept_by_a_worker():
-    """How many runs and shards this process holds for others."""
-    return len(workers._RUNS), len(workers._SHARDS) + len(held._HELD)
+    """How many shards this process holds for others."""
+    return len(held._HELD)
 
 
 # -- files ---------------------------------------------------------------------------------------------

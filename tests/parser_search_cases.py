@@ -1,10 +1,12 @@
 """Random problems for the search of the parser."""
 
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import parse_oracle as oracle
 
+from skstruct.core.adjustment import Adjustment
 from skstruct.core.codes import (
     EARLY,
     NO_AVERAGE,
@@ -38,7 +40,7 @@ def decode(task, i, model, rule, noise, work, path):
     first, n = task.token[i], task.token[i + 1] - task.token[i]
     load(task.atoms, task.n_forms, first, n, np.int64(0), noise, work.value)
     forget(work)
-    m, best, _ = search(n, task.action[:0], np.int64(STANDARD), model, rule, noise, True, work)
+    m, best, _ = search(n, task.action[:0], np.int64(STANDARD), model, Adjustment(rule, noise), work)
     trace(work.states, best, m, work.stack, path, work.path_label)
     return work.states.score[best], work.begin[2 * n] - work.begin[2 * n - 1]
 
@@ -74,10 +76,12 @@ class Problem:
     def train(self, epochs=1, noise=QUIET, order=None):
         n = len(self.X)
         for _ in range(epochs):
-            self.model, self.stats = run_epoch(
-                parse, self.task, np.arange(n) if order is None else np.array(order),
-                np.diff(self.task.token), self.model, self.rule, noise, new_work(self.task, self.model),
+            held = SimpleNamespace(current=self.model)
+            self.stats, _ = run_epoch(
+                held, parse, self.task, np.arange(n) if order is None else np.array(order),
+                np.diff(self.task.token), self.rule, noise, new_work(self.task, self.model),
             )  # fmt: skip
+            self.model = held.current
         return self
 
     def with_beam(self, beam, merge):

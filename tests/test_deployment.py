@@ -1,37 +1,59 @@
 """Models at work: shared by threads, behind a web server, and never changed by being asked."""
 
-import http.server
-import importlib.util
+import json
 import pathlib
 import re
-import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from http.server import ThreadingHTTPServer
 
 import joblib
 import pytest
 from model_cases import ALL_CASES, fitted
 
 from skstruct import SpanTagger, StructuredPerceptron
+from skstruct.cli import main
+from skstruct.cli.serve import service
 from skstruct.datasets import load_chunking, load_tagging
 
-SERVE = pathlib.Path(__file__).resolve().parent.parent / "examples" / "serve.py"
+PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "deployment.md"
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
-def loaded_service():
-    """The module ``examples/serve.py``."""
-    if not SERVE.is_file():
-        pytest.skip("the examples are not installed")
-    spec = importlib.util.spec_from_file_location("serve", SERVE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@contextmanager
+def served(models, **options):
+    """The address of a service, while it runs."""
+    server = service(models, **options)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server.server_address
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
-@pytest.fixture(scope="module")
-def serve():
-    return loaded_service()
+def ask(address, requests, path="/predict", kind="application/json"):
+    """(status, answer) of each body, over one connection."""
+    connection, answers = HTTPConnection(*address), []
+    for body in requests:
+        body = body if isinstance(body, (bytes, str)) else json.dumps(body)
+        connection.request("POST", path, body, {"Content-Type": kind})
+        response = connection.getresponse()
+        answers.append((response.status, json.loads(response.read())))
+    connection.close()
+    return answers
+
+
+def get(address, path):
+    connection = HTTPConnection(*address)
+    connection.request("GET", path)
+    response = connection.getresponse()
+    status, text = response.status, response.read().decode()
+    connection.close()
+    return status, text
 
 
 @pytest.fixture(scope="module")
@@ -40,73 +62,131 @@ def tagger():
     return StructuredPerceptron("word", max_iter=3, random_state=0).fit(X, y), X
 
 
+MALFORMED = (
+    b"\xff", "", "[[", "null", "3", '"a"', '{"a": 1}', '[["a"], 3]', '[["a"], [3]]', "[[[]]]",
+    '[["a", null]]', "[" * 100_000, '[[{"a": {"b": []}}]]', "[[NaN]]", '["the dog"]',
+)  # fmt: skip
+
+
+def asked(model, X, n_requests, n_clients):
+    """Whether answers of so many requests, every tenth malformed, are those that the model gives alone."""
+    requests = [
+        MALFORMED[k // 10 % len(MALFORMED)] if k % 10 == 9 else [X[k % len(X)]] for k in range(n_requests)
+    ]
+    with served(model) as address, ThreadPoolExecutor(n_clients) as clients:
+        parts = [requests[k::n_clients] for k in range(n_clients)]
+        found = list(clients.map(lambda part: ask(address, part), parts))
+    for part, answers in zip(parts, found):
+        for body, (status, answer) in zip(part, answers, strict=True):
+            if isinstance(body, list):
+                assert (status, answer) == (200, model.predict(body))
+            else:
+                assert status == 400 and answer["error"], body
+
+
+def test_good_and_malformed_requests(tagger):
+    asked(*tagger, 10 * len(MALFORMED), 4)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("compressed", [False, True])
-@pytest.mark.parametrize("threads", [True, False])
-def test_a_web_service(threads, compressed, serve, tagger):
+def test_a_thousand_requests_of_eight_clients(compressed, tagger):
     model, X = tagger
-    model = model.compress() if compressed else model
-    assert serve.wrong_answers(model, X, 1000, 8, threads) == 0
+    asked(model.compress() if compressed else model, X, 1000, 8)
 
 
-def test_the_program_of_the_page_runs(serve, tmp_path, monkeypatch):
-    """Word for word but for the port; with a model whose tokens are tuples, which arrive as lists."""
-    page = SERVE.parent.parent / "docs" / "deployment.md"
-    (program,) = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
+def test_the_place_of_what_is_wrong(tagger):
+    with served(tagger[0]) as address:
+        ((status, answer),) = ask(address, [[["a"], ["a", 3]]])
+    assert status == 400 and (answer["sequence"], answer["position"]) == (1, 1)
+    assert "sequence 1, position 1" in answer["error"]
+
+
+def test_several_models_tuples_and_texts():
     X, y = load_chunking()
-    model = StructuredPerceptron("word-tag", max_iter=1).fit(X[:20], y[:20])
+    chunker = StructuredPerceptron("word-tag", max_iter=1).fit(X[:20], y[:20])
+    texts = ["🚒 Ann met Bob.", "Bob met Ann"]
+    spans = [[(2, 5, "PER"), (10, 13, "PER")], [(0, 3, "PER"), (8, 11, "PER")]]
+    ner = SpanTagger(StructuredPerceptron(random_state=0)).fit(texts, spans)
+    with served({"chunks": chunker, "names": ner}) as address:
+        assert (
+            ask(address, [X[:2]])
+            == ask(address, [X[:2]], "/chunks/predict")
+            == [(200, chunker.predict(X[:2]))]
+        )
+        assert ask(address, ["the/DT dog/NN"], "/chunks/predict", "text/plain") == [
+            (200, chunker.predict([[("the", "DT"), ("dog", "NN")]])[0])
+        ]
+        assert ask(address, ["the dog"], "/chunks/predict", "text/plain")[0][0] == 400
+        listed = [[list(span) for span in each] for each in spans]
+        assert ask(address, [texts], "/names/predict") == [(200, listed)]
+        assert ask(address, [texts[0].encode()], "/names/predict", "text/plain") == [(200, listed[0])]
+        assert ask(address, [texts], "/names/predict?offsets=utf-16")[0][1][0][0] == [3, 6, "PER"]
+        assert ask(address, [[3]], "/names/predict")[0][0] == 400
+        assert ask(address, [texts], "/other/predict")[0][0] == 404
+        status, health = get(address, "/health")
+        assert status == 200 and json.loads(health)["models"] == {
+            "chunks": "StructuredPerceptron",
+            "names": "SpanTagger",
+        }
+        assert get(address, "/other")[0] == 404
+        page = get(address, "/?model=names&text=%F0%9F%9A%92+Ann+met+Bob.")[1]
+        assert page.startswith("<!DOCTYPE html>") and page.count("PER") == 2 and "<script" not in page
+        assert "slashes" in get(address, "/?model=chunks&text=the+dog")[1]
+        assert "&lt;b>" in get(address, "/?model=names&text=%3Cb%3E")[1]
+
+
+def test_limits(tagger):
+    model, X = tagger
+    with served(model, max_bytes=50, timeout=0.3) as address:
+        assert ask(address, [[X[0] * 10]])[0][0] == 413
+        assert ask(address, [[["a"]]])[0][0] == 200
+        connection = HTTPConnection(*address)
+        connection.putrequest("POST", "/predict")
+        connection.putheader("Content-Length", "40")
+        connection.endheaders(b"[[")  # and no more
+        assert connection.sock.recv(100) == b""  # it hangs up
+        connection.close()
+        connection = HTTPConnection(*address)
+        connection.request("POST", "/predict", iter([b"[[]]"]), encode_chunked=True)
+        assert connection.getresponse().status == 411
+        connection.close()
+
+
+def test_usage(capsys, tmp_path, tagger):
+    tagger[0].save(tmp_path / "m")
+    for options in ["a=m", "a=m"], ["m", "--port", "x"], ["m", "--timeout", "0"], ["m", "--max-bytes", "0"]:
+        with pytest.raises(SystemExit):
+            main(["serve", *(option.replace("=m", f"={tmp_path}/m") for option in options)])
+    assert main(["serve", str(tmp_path / "none")]) == 1
+    with served(tagger[0]) as (host, port):
+        assert main(["serve", str(tmp_path / "m"), "--port", str(port)]) == 1
+    assert f"port {port}" in capsys.readouterr().err
+
+
+def test_the_program_of_the_page_runs(tmp_path, monkeypatch, tagger):
+    """Word for word but for the port."""
+    (program,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.S)
+    model, X = tagger
     model.save(tmp_path / "model.skstruct")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sys.modules, "serve", serve)
     started, servers = threading.Event(), []
 
-    class Server(http.server.ThreadingHTTPServer):
-        def serve_forever(self):
-            servers.append(self)
-            started.set()
-            super().serve_forever()
+    original = ThreadingHTTPServer.serve_forever
 
-    monkeypatch.setattr(serve, "ThreadingHTTPServer", Server)
-    program = program.replace("8000", "0").replace('["the", "dog"]', '[("the", "DT"), ("dog", "NN")]')
-    threading.Thread(target=exec, args=(program, {}), daemon=True).start()
+    def serve_forever(self):
+        servers.append(self)
+        started.set()
+        original(self)
+
+    monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", serve_forever)
+    threading.Thread(target=exec, args=(program.replace("8000", "0"), {}), daemon=True).start()
     assert started.wait(60)
     try:
-        (answer,) = serve.ask(("127.0.0.1", servers[0].server_port), [X[:2]])
+        assert ask(("127.0.0.1", servers[0].server_port), [X[:2]]) == [(200, model.predict(X[:2]))]
     finally:
         servers[0].shutdown()
         servers[0].server_close()
-    assert answer == model.predict(X[:2])
-
-
-def test_texts_are_served(serve):
-    X = ["🚒 Ann met Bob.", "Bob met Ann"]
-    y = [[(2, 5, "PER"), (10, 13, "PER")], [(0, 3, "PER"), (8, 11, "PER")]]
-    model = SpanTagger(StructuredPerceptron(random_state=0)).fit(X, y)
-    server = serve.service(model)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        found, error = serve.ask(server.server_address, [X, [3]])
-    finally:
-        server.shutdown()
-        server.server_close()
-    assert found == [[list(span) for span in spans] for spans in y]
-    assert error == {"error": "X: sequence 0: expected a text (str), got int 3"}
-
-
-def test_the_service_needs_no_matplotlib(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert loaded_service().service
-
-
-def test_a_request_that_is_wrong_is_answered(serve, tagger):
-    server = serve.service(tagger[0])
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        bad, good = serve.ask(server.server_address, [[["a"], [3]], [tagger[1][0]]])
-    finally:
-        server.shutdown()
-        server.server_close()
-    assert "sequence 1, position 0" in bad["error"]
-    assert good == tagger[0].predict(tagger[1][:1])
 
 
 @pytest.mark.parametrize("name", ALL_CASES)

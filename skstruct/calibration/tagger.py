@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
@@ -19,7 +17,6 @@ from .._sklearn import (
     CallbackSupportMixin,
     HasMethods,
     Integral,
-    StrOptions,
     epoch_context,
     member_context,
     sample_weights,
@@ -32,9 +29,10 @@ from ..data.inputs import Sequences, as_tokens, check_X_y, lengths_of, renumbere
 from ..data.types import Corpus, History
 from ..mixing.meta import MetaLearner
 from ..saving.registry import savable
+from ..training.chunks import threads
 from ..training.held_out import NAMES, both_or_neither
 from ..training.parameters import RunParameters, documented, parameter
-from .temperature import fit_temperature, held_out, in_units_of
+from .temperature import encoded_fold, fit_temperature, in_units_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -97,32 +95,23 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
     (['D', 'N', 'V'], True)
     """
 
-    estimator: Any = field(
-        default=None,
-        metadata=parameter(
-            "estimator or None",
-            [HasMethods(["fit", "predict"]), None],
-            """The tagger, which may be an average or a mixture; None means ``StructuredPerceptron()``. A
-            ``sklearn.frozen.FrozenEstimator`` around a fitted one is not trained again: all sequences given
-            to ``fit`` are then for the temperature, and should be others than it was trained on.""",
-        ),
+    estimator: Any = parameter(
+        None,
+        """The tagger, which may be an average or a mixture; None means ``StructuredPerceptron()``. A
+        ``sklearn.frozen.FrozenEstimator`` around a fitted one is not trained again: all sequences given
+        to ``fit`` are then for the temperature, and should be others than it was trained on.""",
+        "estimator or None",
+        [HasMethods(["fit", "predict"]), None],
     )
     _: KW_ONLY
-    method: Literal["temperature"] = field(
-        default="temperature",
-        metadata=parameter(
-            '{"temperature"}', [StrOptions({"temperature"})], "One temperature for all scores."
-        ),
-    )
-    cv: Any = field(
-        default=5,
-        metadata=parameter(
-            "int, splitter, iterable of (train, test) or None",
-            ["cv_object"],
-            """Parts of the corpus. A number makes parts of consecutive sequences, None five of them: the ones
-            beside a sequence are often of the same document, and text to be tagged is of others. A frozen
-            estimator needs none.""",
-        ),
+    method: Literal["temperature"] = parameter("temperature", "One temperature for all scores.")
+    cv: Any = parameter(
+        5,
+        """Parts of the corpus. A number makes parts of consecutive sequences, None five of them: the ones
+        beside a sequence are often of the same document, and text to be tagged is of others. A frozen
+        estimator needs none.""",
+        "int, splitter, iterable of (train, test) or None",
+        ["cv_object"],
     )
 
     estimator_: Any = field(init=False)
@@ -246,14 +235,10 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
                 member = self._trained(_silent(clone(template)), learned_from, context)._model
                 model = in_units_of(model, member, take(X, seen), take(y, seen))
             with renumbered(test):
-                return held_out(model, take(X, test), take(y, test), each[test], test)
+                return encoded_fold(model, take(X, test), take(y, test), each[test], test)
 
-        threads = min(effective_n_jobs(self.n_jobs), len(folds))
-        if threads == 1:
-            parts = list(map(part, range(len(folds))))
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                parts = list(pool.map(part, range(len(folds))))
+        with threads(self.n_jobs, len(folds)) as map_all:
+            parts = list(map_all(part, range(len(folds))))
         temperature = fit_temperature(parts, self.n_jobs)
         found = {"estimator_": fitted, "temperature_": temperature, "classes_": fitted.classes_}
         events.end_fit(found)

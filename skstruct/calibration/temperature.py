@@ -12,17 +12,16 @@ methods".
 """
 
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.optimize import brentq
 
 from ..chain.model import ChainModel
 from ..data.inputs import PlaceError, lengths_of, offsets_of
 from ..data.labels import UNLABELLED, encode_known
+from ..training.chunks import threads
 
 STEP = 1e-4
 """Relative step of a difference: its error is the step squared."""
@@ -34,7 +33,7 @@ PRECISION = 1e-3
 """Relative, of the temperature."""
 
 
-class HeldOut(NamedTuple):
+class EncodedFold(NamedTuple):
     """Sequences that a model has not seen, n of them, with their labels."""
 
     model: ChainModel
@@ -43,12 +42,12 @@ class HeldOut(NamedTuple):
     place: np.ndarray  # (n,) int64: where the sequences are in the corpus, for errors
 
 
-def held_out(model, X, y, weight, place):
+def encoded_fold(model, X, y, weight, place):
     """Encode sequences and their labels for a model that was trained on others."""
     token = offsets_of(lengths_of(X))
     gold, _, _ = encode_known(y, token, model.labels)
     task, _ = model.encode(X)
-    return HeldOut(model, task._replace(gold=gold), weight, place)
+    return EncodedFold(model, task._replace(gold=gold), weight, place)
 
 
 def in_units_of(other, model, X, y):
@@ -66,7 +65,7 @@ def in_units_of(other, model, X, y):
 
 def _gain(model, X, y):
     """(n,) by how much the labels given score higher than labels drawn at random; NaN if that is unknown."""
-    part = held_out(model, X, y, None, None)
+    part = encoded_fold(model, X, y, None, None)
     return _mean_score(part, True) - _mean_score(part, False)
 
 
@@ -130,7 +129,7 @@ def fit_temperature(parts, n_jobs=None):
 
     Parameters
     ----------
-    parts : list of HeldOut
+    parts : list of EncodedFold
     n_jobs : int, optional
         Threads, over parts.
 
@@ -139,11 +138,8 @@ def fit_temperature(parts, n_jobs=None):
     float
         1 if no temperature makes a difference; inf if the scores speak against the labels.
     """
-    threads = min(effective_n_jobs(n_jobs), len(parts))
-    if threads == 1:
-        return _solve(_Likelihood(parts, lambda *given: list(map(*given))))
-    with ThreadPoolExecutor(threads) as pool:
-        return _solve(_Likelihood(parts, lambda *given: list(pool.map(*given))))
+    with threads(n_jobs, len(parts)) as map_all:
+        return _solve(_Likelihood(parts, lambda *given: list(map_all(*given))))
 
 
 def _solve(likelihood):

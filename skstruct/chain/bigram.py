@@ -1,11 +1,12 @@
-"""The first-order chain: scores, Viterbi, and the difference that an example teaches.
+"""What a chain is made of, and its scores.
 
-A labelling y of a sequence scores
+A labelling y of a sequence scores, in the first order,
 
     score(y) = start[y_0] + Σ_t emission[t, y_t] + Σ_{t>0} transition[t, y_{t-1}, y_t] + end[y_{T-1}]
 
 Emissions come from node features, transitions from the label bigram and from observation-conditioned
-transition features. Constraints are 0 or -inf in start, end and transitions, and never learned.
+transition features. Constraints are 0 or -inf in start, end and transitions, and never learned. A chain of
+the second order has scores of label trigrams besides: see :mod:`.trigram`.
 
 Letters: T tokens, L labels, t token, y label, p previous label, K runs of features.
 """
@@ -33,14 +34,11 @@ from .features import (
     list_runs,
     mask_tokens,
     new_runs,
-    sum_bag,
     sum_features,
-    sum_grid,
     sum_rows,
 )
 from .viterbi import viterbi
-
-STORES = ("nodes", "edges")
+from .viterbi_second import Trigrams
 
 
 class ChainTask(NamedTuple):
@@ -72,17 +70,21 @@ class Chain(NamedTuple):
     allowed: np.ndarray  # (L, L) float64 [previous, next]: 0 or -inf
     end: np.ndarray  # (L,) float64: 0 or -inf
     cost: np.ndarray  # (L,) float64: cost of missing a token of each label, in training only
+    trigrams: Store | tuple[()] = ()  # row p * (L + 1) + a + 1, column y: the labels a, p, y in this order
 
 
 class ChainWork(NamedTuple):
-    """Scratch for sequences of up to T tokens; belongs to one thread."""
+    """Scratch for sequences of up to T tokens; belongs to one thread.
+
+    C cells tell prefixes apart: by their last label, or in the second order by their last two.
+    """
 
     node_runs: Runs
     edge_runs: Runs
     masked: np.ndarray  # (T, n_columns) bool: tokens hidden by input dropout
     emission: np.ndarray  # (T * L,) float64
     transition: np.ndarray  # (L * L,) or (T * L * L,) float64 [t, previous, next]
-    score: np.ndarray  # (2, T * L) float64: best scores of prefixes by their last label
+    score: np.ndarray  # (2, T * C) float64: of prefixes [t, last] or [t, previous, last]; for t = 0 [last]
     path: np.ndarray  # (T,) int32: the predicted labels
     target: np.ndarray  # (T,) int32: the gold labels, completed where there are none
     labels: np.ndarray  # (2, T) int32: both, the target first
@@ -90,10 +92,17 @@ class ChainWork(NamedTuple):
     edge_difference: Difference
     dense: DenseWork | tuple[()]
     stats: np.ndarray  # (3,) float64: updates, wrong tokens, loss since it was last cleared
+    trigrams: Trigrams | tuple[()] = ()
+    trigram_difference: Difference | tuple[()] = ()
 
 
-def new_work(task, n_labels, training=True, listed=True):
-    """Scratch that fits every sequence of ``task``.
+def n_trigram_rows(L):
+    """Rows of the store of trigrams."""
+    return L * (L + 1)
+
+
+def new_work(task, n_labels, order=1, training=True, listed=True):
+    """Scratch that fits every sequence of ``task``, for a chain of an order.
 
     ``listed``: whether training lists dense rows of numbers feature by feature (see :func:`lists_rows`).
     """
@@ -108,14 +117,20 @@ def new_work(task, n_labels, training=True, listed=True):
         node_features += T * task.dense.n_rows
     edge_features = n_anchors * int(task.edges.width.sum())
     steps = T if edge_features else 1
-    labels = np.empty((2, T), np.int32)
+    labels, second = np.empty((2, T), np.int32), {}
+    if order == 2:
+        rows = n_trigram_rows(n_labels)
+        second = {
+            "trigrams": Trigrams(np.empty(rows * n_labels), np.empty(rows), np.empty(rows)),
+            "trigram_difference": new_difference(2 * T if training else 0),
+        }
     return ChainWork(
         node_runs=new_runs(node_features),
         edge_runs=new_runs(max(edge_features, 1)),
         masked=np.zeros((T, max(task.n_columns, 1)), np.bool_),
         emission=np.empty(T * n_labels),
         transition=np.empty(steps * n_labels * n_labels),
-        score=np.empty((2 if training else 1, T * n_labels)),
+        score=np.empty((2 if training else 1, T * n_labels**order)),
         path=labels[1],
         target=labels[0],
         labels=labels,
@@ -123,6 +138,7 @@ def new_work(task, n_labels, training=True, listed=True):
         edge_difference=new_difference(2 * (edge_features + T) if training else 0),
         dense=new_dense_work(task.dense, n_labels, training and not listed),
         stats=np.zeros(3),
+        **second,
     )
 
 
@@ -130,17 +146,17 @@ def new_work(task, n_labels, training=True, listed=True):
 # Scores
 # --------------------------------------------------------------------------------------------------
 @spliced
-def is_quiet(rule, noise):
+def reads_stored_weights(rule, noise):
     """Whether scores are those of the stored weights: no lazy penalty, no noise."""
     return not is_lazy(rule) and noise.feature == NO_NOISE and noise.token_below == np.uint64(0)
 
 
 @inline
-def is_plain(chain, rule, noise):
-    """Whether emissions are nothing but sums of rows: dense weights, no lazy penalty, no noise."""
+def reads_whole_rows(chain, rule, noise):
+    """Whether emissions are sums of whole rows of weights: full rows, no lazy penalty, no noise."""
     if len(noise) == 0:
         return True
-    return not chain.nodes.sparse and is_quiet(rule, noise)
+    return not chain.nodes.sparse and reads_stored_weights(rule, noise)
 
 
 def lists_rows(chain, rule, noise):
@@ -180,20 +196,20 @@ def _label_transitions(chain, rule, noise, step, scale, work, transition):
 def stride_of(task, L, noise):
     """How far apart the transitions of a token and the next one are: 0 if all tokens share one matrix."""
     if len(noise) == 0:
-        return 0
+        return np.int64(0)  # a literal would have decoders compiled for it alone
     return L * L if task.edges.row.shape[0] > 0 else 0
 
 
 @inline
-def score_sequence(task, i, chain, rule, noise, plain, work):
+def score_sequence(task, i, chain, rule, noise, whole_rows, work):
     """Fill ``work.emission`` and ``work.transition``; returns the numbers of node and edge runs.
 
-    With ``plain`` (see :func:`is_plain`) the node runs are not listed, and their number is -1; those of dense
-    rows of numbers are not under sparse weights either. With an empty ``noise`` all is plain, and the
-    arguments are those of :func:`.small_kernels.small_arguments`.
+    With ``whole_rows`` (see :func:`reads_whole_rows`) the node runs are not listed, and their number is -1;
+    those of dense rows of numbers are not under sparse weights either. With an empty ``noise`` the arguments
+    are small ones, and ``work.transition`` is filled already (see :func:`.small_kernels.for_prediction`).
     """
     if len(noise) == 0:
-        small_kernels.score_plain_task(task, i, chain, work)
+        small_kernels.score_tokens(task, i, chain, work.emission)
         return -1, 0
     L = chain.nodes.columns
     step, scale = chain.clock.step[0], chain.clock.scale[0]
@@ -205,15 +221,19 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
         mask_tokens(T, step, noise, work.masked)
 
     # emission[t, y] = Σ_f x_f w[f, y]
-    for k in range(T * L):
-        emission[k] = 0.0
     n_nodes = -1
-    if plain:
-        sum_grid(task.nodes, task.left, anchor, n_anchors, T, chain.nodes.value, L, emission)
-        if task.bag.start.shape[0] > 1:
-            sum_bag(task.bag, token, T, chain.nodes.value, L, emission)
+    if whole_rows:
+        nodes, bag = task.nodes, task.bag
+        sum_features(
+            nodes.row, nodes.lo, nodes.width, task.left, anchor, n_anchors, bag.start, bag.row, bag.value,
+            token, T, chain.nodes.value, L, emission,
+        )  # fmt: skip
+    else:
+        for k in range(T * L):
+            emission[k] = 0.0
+    if whole_rows:
         sum_dense(task.dense, chain.nodes, token, T, work.dense, emission)
-    elif len(task.dense) > 0 and is_quiet(rule, noise):
+    elif len(task.dense) > 0 and reads_stored_weights(rule, noise):
         if task.nodes.row.shape[0] > 0 or task.bag.start.shape[0] > 1:
             n = list_runs(
                 task.nodes, task.bag, task.left, anchor, n_anchors, token, T,
@@ -252,8 +272,8 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
 
 @inline
 def forbid(option, first, T, L, emission):
-    """Labels that a token must not get score -inf."""
-    for t in range(T):
+    """Labels that a token must not get score -inf; an empty ``option`` forbids none."""
+    for t in range(T if option.shape[0] > 0 else 0):
         for y in range(L):
             if not option[first + t, y]:
                 emission[t * L + y] = -np.inf

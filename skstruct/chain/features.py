@@ -21,7 +21,6 @@ from ..core.compile import inline, spliced
 from ..core.noise import factor, token_masked
 from ..core.penalties import is_lazy, read_weight
 from ..core.rules import emit
-from ..features.encoded import Bag, Grid
 
 
 class Runs(NamedTuple):
@@ -117,21 +116,18 @@ def list_runs(
 
 
 @spliced
-def sum_grid(grid, left, first_anchor, n_anchors, T, weight, L, out):
+def sum_grid(grid_row, grid_lo, grid_width, left, first_anchor, n_anchors, T, weight, L, out):
     """``out[t, y] += w[f, y]`` over the features of one sequence: no noise, dense plain weights.
 
     The same as :func:`list_runs` and :func:`sum_rows`, without the list: this is the inner loop of
     training and prediction. Groups outside, anchors inside, so that the processor runs ahead of the
     scattered reads (measured on 854k characters: 50 ns each instead of 90).
     """
-    for g in range(grid.row.shape[0]):
-        rows = grid.row[g, first_anchor : first_anchor + n_anchors]
-        width = np.int64(grid.width[g])
+    for g in range(grid_row.shape[0]):
+        width, lo = np.int64(grid_width[g]), np.int64(grid_lo[g]) - left
         size = np.uint64(width * L)
-        t = np.int64(grid.lo[g]) - left - 1
         for a in range(n_anchors):
-            t += 1
-            row = np.int64(rows[a])
+            row, t = np.int64(grid_row[g, first_anchor + a]), lo + a
             if row < 0:
                 continue
             # Unsigned: numba then omits the check for negative indices, and the loops vectorise.
@@ -140,27 +136,23 @@ def sum_grid(grid, left, first_anchor, n_anchors, T, weight, L, out):
                 for j in range(size):
                     out[start + j] += weight[place + j]
             else:
-                skip, stop = max(0, -t), min(width, T - t)
-                for k in range(skip * L, stop * L):
-                    out[t * L + k] += weight[row * L + k]
+                for j in range(L * width):
+                    if 0 <= t * L + j < T * L:
+                        out[t * L + j] += weight[row * L + j]
 
 
 @spliced
-def sum_bag(bag, first_token, T, weight, L, out):
+def sum_bag(bag_start, bag_row, bag_value, first_token, T, weight, L, out):
     """The same for ready-made features."""
+    valued = bag_value.shape[0] > 0
     for t in range(T):
         start = np.uint64(t * L)
-        for k in range(bag.start[first_token + t], bag.start[first_token + t + 1]):
-            if bag.row[k] < 0:
-                continue
-            place = np.uint64(np.int64(bag.row[k]) * L)
-            if bag.value.shape[0] > 0:
-                x = bag.value[k]
+        for k in range(bag_start[first_token + t], bag_start[first_token + t + 1]):
+            row = np.int64(bag_row[k])
+            if row >= 0:
+                place, x = np.uint64(row * L), bag_value[k] if valued else 1.0
                 for y in range(np.uint64(L)):
                     out[start + y] += x * weight[place + y]
-            else:
-                for y in range(np.uint64(L)):
-                    out[start + y] += weight[place + y]
 
 
 @inline
@@ -173,10 +165,9 @@ def sum_features(
     """
     for k in range(T * L):
         out[k] = 0.0
-    grid = Grid(rows, lo, width, lo, lo, lo)  # what makes up a combination does not matter here
-    sum_grid(grid, left, anchor, n_anchors, T, weight, L, out)
+    sum_grid(rows, lo, width, left, anchor, n_anchors, T, weight, L, out)
     if bag_start.shape[0] > 1:
-        sum_bag(Bag(bag_start, bag_row, bag_value), token, T, weight, L, out)
+        sum_bag(bag_start, bag_row, bag_value, token, T, weight, L, out)
 
 
 @inline

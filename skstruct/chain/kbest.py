@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.compile import inline, kernel
-from .bigram import forbid, is_plain, score_sequence, stride_of
-from .trigram import decode, read_trigrams
-from .viterbi import viterbi
+from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
+from .decoding import decode
 
 
 class Lists(NamedTuple):
@@ -49,8 +48,9 @@ class Trellis(NamedTuple):
     end: np.ndarray
 
 
-def new_lists(T, L, C, k):
-    """Scratch for sequences of up to T tokens: a labelling needs at most one new list a token."""
+def new_lists(token, L, order, k):
+    """Scratch for sequences that start at ``token``: a labelling needs at most one new list a token."""
+    T, C = int(np.diff(token).max(initial=1)), L**order
     S = T * min(k, C)
     return Lists(
         slot=np.empty(T * C, np.int32),
@@ -212,8 +212,8 @@ def _enumerate(trellis, lists, T, L, C, k, out, score):
 
 
 @kernel
-def predict_kbest(task, begin, end, k, chain, rule, noise, work, lists, out, score, found):
-    """The k best labellings of the sequences ``begin <= i < end`` of a first-order chain.
+def predict_kbest(task, chain, rule, noise, trigrams, work, k, lists, out, score, found):
+    """The k best labellings of each sequence.
 
     Parameters
     ----------
@@ -226,43 +226,22 @@ def predict_kbest(task, begin, end, k, chain, rule, noise, work, lists, out, sco
     """
     L = chain.start.shape[0]
     stride = stride_of(task, L, noise)
-    plain = is_plain(chain, rule, noise)
-    for i in range(begin, end):
+    whole_rows = reads_whole_rows(chain, rule, noise)
+    for i in range(found.shape[0]):
         first, T = task.token[i], task.token[i + 1] - task.token[i]
         found[i] = 0
         if T == 0:
             continue
-        score_sequence(task, i, chain, rule, noise, plain, work)
-        if task.option.shape[0] > 0:
-            forbid(task.option, first, T, L, work.emission)
-        viterbi(
-            work.emission, work.transition, stride, chain.start, chain.end,
-            task.gold[:0], work.score[0], lists.path, T, L,
+        score_sequence(task, i, chain, rule, noise, whole_rows, work)
+        forbid(task.option, first, T, L, work.emission)
+        decode(
+            work.emission, work.transition, stride, trigrams, chain.start, chain.end, task.gold[:0],
+            work.score[0], lists.path, T, L,
         )  # fmt: skip
-        trellis = Trellis(
-            False, work.score[0], work.transition, work.emission, work.transition, stride, chain.end
-        )
+        second, C, arc = False, L, work.transition
+        if len(trigrams) > 0:
+            second, C, arc = True, L * L, trigrams.score
+        trellis = Trellis(second, work.score[0], arc, work.emission, work.transition, stride, chain.end)
         found[i] = _enumerate(
-            trellis, lists, T, L, L, k, out[k * first : k * (first + T)], score[k * i : k * (i + 1)]
-        )
-
-
-@kernel
-def predict_kbest_trigram(task, begin, end, k, chain, rule, noise, work, lists, out, score, found):
-    """The same for the second-order chain."""
-    L = chain.nodes.columns
-    stride = L * L if task.edges.row.shape[0] > 0 else 0
-    plain = is_plain(chain, rule, noise)
-    read_trigrams(chain, rule, noise, work)
-    for i in range(begin, end):
-        first, T = task.token[i], task.token[i + 1] - task.token[i]
-        found[i] = 0
-        if T == 0:
-            continue
-        decode(task, i, chain, rule, noise, plain, work, lists.path)
-        trellis = Trellis(
-            True, work.score[0], work.trigrams.score, work.emission, work.transition, stride, chain.end
-        )
-        found[i] = _enumerate(
-            trellis, lists, T, L, L * L, k, out[k * first : k * (first + T)], score[k * i : k * (i + 1)]
+            trellis, lists, T, L, C, k, out[k * first : k * (first + T)], score[k * i : k * (i + 1)]
         )

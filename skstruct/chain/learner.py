@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._sklearn import with_callbacks
-from ..cluster.vocabulary import Vocabulary, merged_labels
 from ..core.noise import MOST_COLUMNS
 from ..data.inputs import (
     as_tokens,
@@ -24,20 +23,19 @@ from ..data.inputs import (
     renumbered,
     take,
 )
-from ..data.labels import Labels, encode_known, encode_labels, some_of
+from ..data.labels import Labels, encode_known, some_of
 from ..data.types import Corpus
-from ..features.base import merge_encoders
-from ..features.choose import check_same_features, new_encoder
-from ..features.encoded import count_rows
 from ..training.held_out import NAMES, HeldOut
 from ..training.learner import OnlineLearner
 from ..training.parameters import OrderParameters, TaggerParameters
 from ..training.run import Run, new_key
-from .bigram import lists_rows
-from .constraints import check_known, constraint_arrays, constraints_of
-from .costs import balanced_costs, class_costs
+from . import epoch as structure
+from .bigram import lists_rows, new_work
+from .constraints import check_known
+from .corpus import encoder_for, read_corpus
 from .held_out import EncodedPart
-from .model import STRUCTURES, ChainModel, make_task
+from .merging import merged, vocabulary_of
+from .model import ChainModel, make_task
 from .state import continued_state, final_model, fresh_state, order_of
 from .tagger import SequenceTagger
 
@@ -138,58 +136,42 @@ class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTag
     def _prepare(self, X, y, sample_weight, given=None, continued=False, stream=False, classes=None):
         """Check and encode everything; what is left to do is to train."""
         rule = self._rule()
-        sequences, targets, weight = self._check_training_data(X, y, sample_weight)
-        before = self._training if continued else None
-        labels = self._model.labels if continued else Labels()
-        closed = before is not None and before.closed
+        model, before = (self._model, self._training) if continued else (None, None)
+        labels, closed = Labels() if model is None else model.labels, continued and before.closed
         if classes is not None:
-            closed, labels = True, _closed_labels(classes, before, labels)
-        token = offsets_of(lengths_of(sequences))
-        gold, labels = encode_labels(targets, token, labels, grow=not closed)
-        if len(labels) == 0:
-            raise ValueError("y holds no label: all tokens are None")
-        constraints = constraints_of(self.constraints, labels, gold, token)
-        cost = class_costs(self.class_weight, gold, labels, 1.0 if rule.hamming else 0.0, not stream)
-
-        held_out = None
+            labels, closed = _closed_labels(classes, before, labels), True
+        otherwise = 1.0 if rule.hamming else 0.0
+        corpus = read_corpus(self, X, y, sample_weight, labels, not closed, otherwise, not stream)
+        sequences, token, gold, labels = corpus.X, corpus.token, corpus.gold, corpus.labels
+        test = []
         if self.early_stopping and not stream and given is None:
             test = self._held_out(np.flatnonzero(np.diff(token) > 0))
-            held_out = HeldOut(take(sequences, test), take(targets, test))
+            gold = gold[~np.repeat(np.isin(np.arange(len(sequences)), test), np.diff(token))]
             sequences = blanked(sequences, test)
-            of_test = np.repeat(np.isin(np.arange(len(sequences)), test), np.diff(token))
-            gold, held_out_gold = gold[~of_test], gold[of_test]
             token = offsets_of(lengths_of(sequences))
-
         flat = flatten(sequences)
-        if continued:
-            encoder = self._model.encoder.copy()  # grows; the model in use must not
-            check_same_features(encoder, self.features, self.min_count)
-            if self.order != self._model.order:
-                raise ValueError(
-                    f"order={self.order} differs from that of the training so far, {self._model.order}; a "
-                    f"fit that continues cannot change it"
-                )
-        else:
-            encoder = new_encoder(self.features, self.min_count, flat, scaled=self._scaled)
-        task = make_task(encoder, flat, token, gold, weight, grow=True)
-        if held_out is not None:  # what is wrong there should not come up after the first epoch
-            with renumbered(test):
-                part = make_task(encoder, flatten(held_out.X), offsets_of(lengths_of(held_out.X)))
-            held_out.encoded = EncodedPart(part, held_out_gold)
+        encoder = encoder_for(self, flat, model, self._scaled)
+        if continued and self.order != model.order:
+            raise ValueError(
+                f"order={self.order} differs from that of the training so far, {model.order}; a fit that "
+                f"continues cannot change it"
+            )
+        task = make_task(encoder, flat, token, gold, corpus.weight, grow=True)
         if self.dropout > 0 and task.n_columns > MOST_COLUMNS:
             raise ValueError(
                 f"dropout={self.dropout} masks at most {MOST_COLUMNS} columns of a token, but the templates "
                 f"read column {task.n_columns - 1}, which makes {task.n_columns} columns; use dropout=0"
             )
+        about = encoder, labels, rule, corpus.constraints, corpus.cost
         if continued:
-            state = continued_state(
-                before, self._model.labels, encoder, labels, rule, constraints, cost, stream
-            )
+            state = continued_state(before, model.labels, *about, stream)
         else:
-            key = new_key(self.random_state)
-            state = fresh_state(encoder, labels, rule, constraints, cost, key, self.order)
+            state = fresh_state(*about, new_key(self.random_state), self.order)
         state.closed, state.stream = closed, stream
-        run = ChainRun(self, state, task, encoder, labels, constraints, held_out)
+        run = ChainRun(self, state, task, encoder, labels, corpus.constraints)
+        if test:
+            with renumbered(test):
+                run.held_out, _ = run.held_out_part(take(corpus.X, test), take(corpus.y, test))
         run.hold_out(given)
         return run
 
@@ -221,11 +203,10 @@ class WeightRows(NamedTuple):
 class ChainRun(Run):
     """A training run of a chain tagger."""
 
-    model_class = ChainModel
+    structure, model_class = structure, ChainModel
 
-    def __init__(self, estimator, state, task, encoder, labels, constraints, held_out):
-        super().__init__(estimator, state, task, held_out)
-        self.structure = STRUCTURES[order_of(state.model)]
+    def __init__(self, estimator, state, task, encoder, labels, constraints):
+        super().__init__(estimator, state, task)
         self.encoder = encoder
         self.labels = labels
         self.constraints = constraints
@@ -240,8 +221,9 @@ class ChainRun(Run):
 
     def scratch(self):
         """See ``training.run.Run``."""
-        listed = lists_rows(self.state.model, self.state.rule, self.estimator._noise(self.state.key))
-        return self.structure.new_work(self.task, len(self.labels), listed=listed)
+        model = self.state.model
+        listed = lists_rows(model, self.state.rule, self.estimator._noise(self.state.key))
+        return new_work(self.task, len(self.labels), order_of(model), listed=listed)
 
     def held_out_part(self, X, y):
         """See ``training.run.Run``."""
@@ -267,30 +249,18 @@ class ChainRun(Run):
 
     def vocabulary(self, min_count):
         """See ``training.run.Run``."""
-        gold = self.task.gold
-        counts = count_rows(self.encoder, self.task) if min_count > 1 else None
-        label_counts = np.bincount(gold[gold >= 0], minlength=len(self.labels))
-        return Vocabulary(self.encoder, self.labels, counts, label_counts)
+        return vocabulary_of(self, min_count)
 
     @classmethod
     def merged(cls, vocabularies, learner, key):
         """See ``training.run.Run``."""
         rule = learner._rule()
-        labels, label_maps = merged_labels(vocabularies)
-        counts = [vocabulary.counts for vocabulary in vocabularies]
-        encoder, row_maps = merge_encoders([v.encoder for v in vocabularies], counts, learner.min_count)
-        constraints = constraint_arrays(learner.constraints, labels)
-        otherwise = 1.0 if rule.hamming else 0.0
-        if learner.class_weight == "balanced":
-            total = np.zeros(len(labels), np.int64)
-            for vocabulary, ids in zip(vocabularies, label_maps):
-                total[ids[:-1]] += vocabulary.label_counts
-            cost = balanced_costs(total, otherwise)
-        else:
-            cost = class_costs(learner.class_weight, np.zeros(0, np.int32), labels, otherwise)
+        encoder, labels, constraints, cost, ids, rows = merged(
+            vocabularies, learner, 1.0 if rule.hamming else 0.0
+        )
         task = make_task(encoder, [], np.zeros(1, np.int64))
         state = fresh_state(encoder, labels, rule, constraints, cost, key, learner.order)
-        run = cls(learner, state, task, encoder, labels, constraints, None)
+        run = cls(learner, state, task, encoder, labels, constraints)
         shared = {
             "labels": labels,
             "constraints": constraints,
@@ -299,7 +269,7 @@ class ChainRun(Run):
             "alive": (task.node_alive, task.edge_alive),
             "scale": getattr(encoder, "scale", None),  # of rows of numbers
         }
-        return run, [{**shared, "ids": ids, "map": rows} for ids, rows in zip(label_maps, row_maps)]
+        return run, [{**shared, "ids": new, "map": of} for new, of in zip(ids, rows)]
 
     def adopt(self, plan):
         """See ``training.run.Run``."""

@@ -18,8 +18,7 @@ Letters: T tokens, L labels, t token, y label, p previous label.
 
 import numpy as np
 
-from ..core.compile import inline, kernel
-from .bigram import is_plain, score_sequence, stride_of
+from ..core.compile import inline
 
 
 @inline
@@ -79,59 +78,3 @@ def clamp(gold, L, emission):
             for y in range(L):
                 if y != gold[t]:
                     emission[t * L + y] = -np.inf
-
-
-def new_sums(T, L):
-    """Scratch for :func:`marginals`: its arguments between ``work`` and ``out``."""
-    return np.empty(T * L), np.empty(L)
-
-
-@kernel
-def log_partitions(task, begin, end, chain, rule, noise, work, beta, row, log_z):
-    """Write log Z of the sequences ``begin <= i < end``; arguments as of :func:`marginals`."""
-    L = chain.start.shape[0]
-    stride = stride_of(task, L, noise)
-    plain = is_plain(chain, rule, noise)
-    for i in range(begin, end):
-        first, stop = task.token[i], task.token[i + 1]
-        log_z[i] = 0.0
-        if stop > first:
-            score_sequence(task, i, chain, rule, noise, plain, work)
-            clamp(task.gold[first:stop], L, work.emission)
-            log_z[i] = forward(
-                work.emission, work.transition, stride, chain.start, chain.end, work.score[0], row,
-                stop - first, L,
-            )  # fmt: skip
-
-
-@kernel
-def marginals(task, begin, end, chain, rule, noise, work, beta, row, out, log_z):
-    """Marginals and log Z of the sequences ``begin <= i < end`` under a chain's weights.
-
-    Writes ``out`` (N * L,) and ``log_z`` (n,), float64. Labels set in ``task.gold`` are kept: log Z
-    then sums over their completions, and is -inf if constraints leave none. Empty sequences have
-    log Z = 0. Scratch: ``work`` (see ``bigram.new_work``), ``beta`` (T * L,), ``row`` (L,).
-    """
-    L = chain.start.shape[0]
-    stride = stride_of(task, L, noise)
-    plain = is_plain(chain, rule, noise)
-    for i in range(begin, end):
-        first, stop = task.token[i], task.token[i + 1]
-        T = stop - first
-        log_z[i] = 0.0
-        if T == 0:
-            continue
-        score_sequence(task, i, chain, rule, noise, plain, work)
-        clamp(task.gold[first:stop], L, work.emission)
-        alpha = work.score[0]
-        z = sum_labellings(
-            work.emission, work.transition, stride, chain.start, chain.end, alpha, beta, row, T, L
-        )
-        log_z[i] = z
-        for t in range(T):
-            for y in range(L):
-                row[y] = alpha[t * L + y] + beta[t * L + y]
-            # log Z in theory; at scores of any size the marginals then sum to 1.
-            at_t = log_sum(row, L)
-            for y in range(L):
-                out[(first + t) * L + y] = 0.0 if z == -np.inf else np.exp(row[y] - at_t)

@@ -8,36 +8,18 @@ The recursions of :mod:`.marginals` over pairs of labels, with the scores of :mo
 At t = 0 there is no p, and α and β have L cells; the a of t = 1 is the boundary. A sum over a and one over
 z for each pair makes O(T L^3), but hardly any term matters: those below ``e^-45`` of the largest are left
 out, which changes nothing that a double can show, and most are seen to be so small before they are looked
-at (:func:`advance`).
+at (:func:`_advance`).
 
 Letters: as in :mod:`.viterbi_second`, and z for the label after y.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from ..core.compile import inline, kernel
-from .bigram import is_plain, score_sequence
-from .marginals import clamp, log_sum
-from .trigram import read_trigrams
+from ..core.compile import inline
+from .marginals import log_sum
 
 NEGLIGIBLE = 45.0
 """Terms of a sum whose logarithm is by more than this below the largest are left out: e^-45 is 3e-20."""
-
-
-class PairSums(NamedTuple):
-    """Scratch for sequences of up to T tokens."""
-
-    beta: np.ndarray  # (T * L * L,) float64: log-sums over suffixes
-    row: np.ndarray  # (L,) float64
-    add: np.ndarray  # (L,) float64
-    keep: np.ndarray  # (L,) int64
-
-
-def new_sums(T, L):
-    """Scratch for :func:`marginals`: its arguments between ``work`` and ``out``."""
-    return (PairSums(np.empty(T * L * L), np.empty(L), np.empty(L), np.empty(L, np.int64)),)
 
 
 @inline
@@ -79,7 +61,7 @@ def list_large(before, trigrams, p, L, keep):
 
 
 @inline
-def advance(before, t, trigrams, transition, at, emission, now, row, keep, L):
+def _advance(before, t, trigrams, transition, at, emission, now, row, keep, L):
     """Log-sums ``now`` (L * L,) over the prefixes that end at t from those at t - 1; see the module."""
     for p in range(L):
         first = p * (L + 1)
@@ -122,7 +104,7 @@ def forward(emission, transition, stride, trigrams, start, end, alpha, sums, T, 
     for y in range(L):
         alpha[y] = start[y] + emission[y]
     for t in range(1, T):
-        advance(
+        _advance(
             alpha[(t - 1) * C : t * C], t, trigrams, transition, t * stride,
             emission[t * L : (t + 1) * L], alpha[t * C : (t + 1) * C], row, sums.keep, L,
         )  # fmt: skip
@@ -146,54 +128,3 @@ def sum_labellings(emission, transition, stride, trigrams, start, end, alpha, su
             emission[t * L : (t + 1) * L], t, beta[(t - 1) * C : t * C], row, add, L,
         )  # fmt: skip
     return forward(emission, transition, stride, trigrams, start, end, alpha, sums, T, L)
-
-
-@kernel
-def log_partitions(task, begin, end, chain, rule, noise, work, sums, log_z):
-    """Write log Z of the sequences ``begin <= i < end``; see :func:`.marginals.log_partitions`."""
-    L = chain.nodes.columns
-    stride = L * L if task.edges.row.shape[0] > 0 else 0
-    plain = is_plain(chain, rule, noise)
-    read_trigrams(chain, rule, noise, work)
-    for i in range(begin, end):
-        first, stop = task.token[i], task.token[i + 1]
-        log_z[i] = 0.0
-        if stop > first:
-            score_sequence(task, i, chain, rule, noise, plain, work)
-            clamp(task.gold[first:stop], L, work.emission)
-            log_z[i] = forward(
-                work.emission, work.transition, stride, work.trigrams, chain.start, chain.end,
-                work.score[0], sums, stop - first, L,
-            )  # fmt: skip
-
-
-@kernel
-def marginals(task, begin, end, chain, rule, noise, work, sums, out, log_z):
-    """Marginals and log Z of the sequences ``begin <= i < end``; see :func:`.marginals.marginals`."""
-    L = chain.nodes.columns
-    C, row, add = L * L, sums.row, sums.add
-    stride = L * L if task.edges.row.shape[0] > 0 else 0
-    plain = is_plain(chain, rule, noise)
-    read_trigrams(chain, rule, noise, work)
-    for i in range(begin, end):
-        first, stop = task.token[i], task.token[i + 1]
-        T = stop - first
-        log_z[i] = 0.0
-        if T == 0:
-            continue
-        score_sequence(task, i, chain, rule, noise, plain, work)
-        clamp(task.gold[first:stop], L, work.emission)
-        alpha, beta = work.score[0], sums.beta
-        z = sum_labellings(
-            work.emission, work.transition, stride, work.trigrams, chain.start, chain.end, alpha, sums, T, L
-        )
-        log_z[i] = z
-        for t in range(T):
-            pairs = L if t > 0 else 1
-            for y in range(L):
-                for p in range(pairs):
-                    row[p] = alpha[t * C + p * L + y] + beta[t * C + p * L + y]
-                add[y] = log_sum(row, pairs)
-            at_t = log_sum(add, L)  # log Z in theory; at scores of any size the marginals then sum to 1
-            for y in range(L):
-                out[(first + t) * L + y] = 0.0 if z == -np.inf else np.exp(add[y] - at_t)

@@ -1,13 +1,14 @@
 """A chain model without scikit-learn around it: encoder, labels, constraints, weights, prediction."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from ..core.averaging import Average
 from ..core.pruning import count_weights
-from ..core.store import READ_ONLY, Store, new_clock
+from ..core.store import Store, new_clock
 from ..data.inputs import LABELS, Inputs, PlaceError, flatten, lengths_of, offsets_of
 from ..data.labels import UNLABELLED, Labels
 from ..data.sequences import TokenTable
@@ -16,12 +17,11 @@ from ..features.encoded import bag_of
 from ..features.names import NamedWeights
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
 from ..training.saved import SavableModel
-from . import bigram as chain
-from . import kbest as chain_kbest
-from . import marginals, marginals_second, trigram
-from .bigram import Chain, ChainTask
-from .epoch import STRUCTURES
-from .small_kernels import small_arguments
+from . import epoch as structure
+from .bigram import Chain, ChainTask, predict_plain
+from .epoch import prediction_arguments
+from .kbest import new_lists, predict_kbest
+from .sums import log_partitions, marginals, new_sums
 
 FEW_TOKENS = 1000
 """Tokens below which Python's collector is no burden."""
@@ -91,7 +91,7 @@ class ChainModel(SavableModel):
         first = None
         for model in models:
             if first is None:
-                sums = {name: Average(nonzero) for name in model.structure.STORES}
+                sums = {name: Average(nonzero) for name in model.stores()}
                 first = replace(model, **dict.fromkeys(sums))
             for name, total in sums.items():
                 total.add(getattr(model, name))
@@ -114,33 +114,24 @@ class ChainModel(SavableModel):
         alphabets = getattr(self.encoder, "alphabets", None)
         return frozenset(alphabets[0].strings()) or None if alphabets else None
 
-    @property
-    def structure(self):
-        """The structure module that decodes it."""
-        return STRUCTURES[self.order]
+    def stores(self):
+        """Its stores by name; ``trigrams`` only in the second order."""
+        stores = {name: getattr(self, name) for name in structure.STORES}
+        return {name: store for name, store in stores.items() if store is not None}
 
     def __getstate__(self):
-        return {name: value for name, value in vars(self).items() if name != "_ready"}
+        return {name: value for name, value in vars(self).items() if name != "ready"}
 
-    @property
+    @cached_property
     def ready(self):
         """What prediction needs and does not change from call to call; made once, and part of no copy."""
-        ready = vars(self).get("_ready")
-        if ready is None:
-            ready = vars(self)["_ready"] = _prepared(self)
-        return ready
-
-    def chain(self):
-        """The arrays that kernels decode under."""
-        return self.ready.chain
+        return _prepared(self)
 
     def new_chain(self):
-        """The same, made anew."""
-        stores = {name: getattr(self, name) for name in self.structure.STORES}
-        cost = np.zeros(len(self.labels))
-        clock = new_clock()
+        """The arrays that kernels decode under."""
+        clock, cost = new_clock(), np.zeros(len(self.labels))
         clock.scale[0] = self.scale
-        return as_writeable_view(new_chain(self.encoder, stores, clock, self.constraints, cost))
+        return as_writeable_view(new_chain(self.encoder, self.stores(), clock, self.constraints, cost))
 
     @property
     def n_features(self):
@@ -200,7 +191,7 @@ class ChainModel(SavableModel):
         labellings : list of lists of labels
         scores : ndarray of shape (n,)
         """
-        ready, structure, reference_token = self.ready, self.structure, first_token(sequences)
+        ready, reference_token = self.ready, first_token(sequences)
 
         def work(bounds):
             first, last, begin, end = bounds
@@ -210,9 +201,7 @@ class ChainModel(SavableModel):
             else:
                 option = None if options is None else options[begin:end]
                 task, token = self.encode(sequences[first:last], option, reference_token)
-                scratch = structure.new_work(task, len(self.labels), training=False)
-                task, chain, noise, scratch = small_arguments(task, ready.chain, scratch)
-                structure.predict(task, 0, last - first, chain, READ_ONLY, noise, scratch, out, scores)
+                structure.predict(task, ready.chain, out, scores)
             return _decoded(ready.labels, out, token), scores
 
         parts = list(map_chunks(work, sequences, n_jobs))
@@ -238,7 +227,7 @@ class ChainModel(SavableModel):
     def _label_plain(self, x, token, longest, out, scores):
         """The same for an encoded corpus, whose longest sequence has that many tokens."""
         ready, scratch = self.ready, np.empty((2, longest * len(self.labels)))
-        chain.predict_plain(
+        predict_plain(
             token, x.anchor, x.left, x.nodes.row, x.nodes.lo, x.nodes.width, *x.bag,
             ready.chain.nodes.value, ready.transition, ready.chain.start, ready.chain.end,
             scratch[0], scratch[1], out, scores,
@@ -251,29 +240,21 @@ class ChainModel(SavableModel):
         if ready.transition is not None:
             self._label_plain(task, token, int(np.diff(token).max(initial=1)), out, scores)
         else:
-            work = self.structure.new_work(task, len(self.labels), training=False)
-            task, chain, noise, work = small_arguments(task, ready.chain, work)
-            self.structure.predict(task, 0, n, chain, READ_ONLY, noise, work, out, scores)
+            structure.predict(task, ready.chain, out, scores)
         return out
 
     def predict_kbest(self, sequences, k, options=None, n_jobs=None):
         """The k best labellings of each sequence, as lists of (labels, score), best first."""
-        ready, structure, L = self.ready, self.structure, len(self.labels)
-        second = self.order == 2
-        kernel = chain_kbest.predict_kbest_trigram if second else chain_kbest.predict_kbest
-        values, reference_token = ready.labels, first_token(sequences)
+        ready, reference_token = self.ready, first_token(sequences)
 
         def work(bounds):
             first, last, begin, end = bounds
             option = None if options is None else options[begin:end]
             task, token = self.encode(sequences[first:last], option, reference_token)
-            n, longest = last - first, int(np.diff(token).max(initial=1))
-            out, score = np.empty(k * int(token[-1]), np.int32), np.empty(k * n)
-            found = np.empty(n, np.int64)
-            scratch = structure.new_work(task, L, training=False)
-            lists = chain_kbest.new_lists(longest, L, L * L if second else L, k)
-            task, chain, noise, scratch = small_arguments(task, ready.chain, scratch)
-            kernel(task, 0, n, k, chain, READ_ONLY, noise, scratch, lists, out, score, found)
+            n = last - first
+            out, score, found = np.empty(k * (end - begin), np.int32), np.empty(k * n), np.empty(n, np.int64)
+            lists = new_lists(token, len(self.labels), self.order, k)
+            predict_kbest(*prediction_arguments(task, ready.chain), k, lists, out, score, found)
             stuck = np.flatnonzero((found == 0) & (np.diff(token) > 0))
             if stuck.size:
                 raise PlaceError(stuck[0], None, "the constraints and the labels allowed leave no labelling")
@@ -284,7 +265,7 @@ class ChainModel(SavableModel):
                 if not T:
                     result.append([([], 0.0)])
                     continue
-                labellings = values[out[at : at + found[i] * T].reshape(found[i], T)].tolist()
+                labellings = ready.labels[out[at : at + found[i] * T].reshape(found[i], T)].tolist()
                 result.append(list(zip(labellings, score[k * i : k * i + found[i]])))
             return result
 
@@ -297,9 +278,7 @@ class ChainModel(SavableModel):
 
         ``gold`` (N,) holds labels that are kept, or UNLABELLED; log Z is -inf where none is left.
         """
-        chain, structure, L = self.chain(), self.structure, len(self.labels)
-        module = marginals_second if self.order == 2 else marginals
-        reference_token = first_token(sequences)
+        chain, L, reference_token = self.ready.chain, len(self.labels), first_token(sequences)
 
         def work(bounds):
             first, last, begin, end = bounds
@@ -307,10 +286,7 @@ class ChainModel(SavableModel):
             if gold is not None:
                 task = task._replace(gold=gold[begin:end])
             out, log_z = np.empty((end - begin) * L), np.empty(last - first)
-            scratch = structure.new_work(task, L, training=False)
-            sums = module.new_sums(int(np.diff(token).max(initial=1)), L)
-            task, arrays, noise, scratch = small_arguments(task, chain, scratch)
-            module.marginals(task, 0, last - first, arrays, READ_ONLY, noise, scratch, *sums, out, log_z)
+            marginals(*prediction_arguments(task, chain), new_sums(token, L, self.order), out, log_z)
             return out, log_z
 
         parts = list(map_chunks(work, sequences, n_jobs))
@@ -318,11 +294,8 @@ class ChainModel(SavableModel):
 
     def log_z(self, task):
         """(n,) log Z of an encoded corpus, whose gold labels are kept."""
-        module, L = marginals_second if self.order == 2 else marginals, len(self.labels)
-        n, work = task.token.shape[0] - 1, self.structure.new_work(task, L, training=False)
-        sums, log_z = module.new_sums(int(np.diff(task.token).max(initial=1)), L), np.empty(n)
-        task, chain, noise, work = small_arguments(task, self.chain(), work)
-        module.log_partitions(task, 0, n, chain, READ_ONLY, noise, work, *sums, log_z)
+        log_z, sums = np.empty(task.token.shape[0] - 1), new_sums(task.token, len(self.labels), self.order)
+        log_partitions(*prediction_arguments(task, self.ready.chain), sums, log_z)
         return log_z
 
 
@@ -371,7 +344,6 @@ def first_token(sequences):
 def new_chain(encoder, stores, clock, constraints, cost):
     """The arrays that kernels decode under; ``stores`` by name, with trigrams or without."""
     start, allowed, end = constraints
-    kind = trigram.TrigramChain if "trigrams" in stores else Chain
-    return kind(
+    return Chain(
         **stores, clock=clock, bigram=encoder.has_bigram, start=start, allowed=allowed, end=end, cost=cost
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-from .._sklearn import Interval, Real, StrOptions
+from .._sklearn import Interval, Real
 from ..core.codes import AVERAGES, VARIANTS
 from ..core.store import Rule
 from ..saving.registry import savable
@@ -59,39 +59,24 @@ class PassiveAggressiveTagger(OnlineTagger):
     [['D', 'N', 'V']]
     """
 
-    C: float = field(
-        default=1.0,
-        metadata=parameter(
-            "float > 0",
-            [Interval(Real, 0, None, closed="neither")],
-            "Aggressiveness: largest step (PA-I), or inverse softness (PA-II).",
-        ),
+    C: float = parameter(
+        1.0,
+        "Aggressiveness: largest step (PA-I), or inverse softness (PA-II).",
+        "float > 0",
+        [Interval(Real, 0, None, closed="neither")],
     )
-    variant: Literal["PA-I", "PA", "PA-II"] = field(
-        default="PA-I",
-        metadata=parameter(
-            '{"PA-I", "PA", "PA-II"}',
-            [StrOptions(set(VARIANTS))],
-            "Step ``min(C, loss / ‖Δφ‖²)``, ``loss / ‖Δφ‖²`` or ``loss / (‖Δφ‖² + 1/2C)``.",
-        ),
+    variant: Literal["PA-I", "PA", "PA-II"] = parameter(
+        "PA-I", "Step ``min(C, loss / ‖Δφ‖²)``, ``loss / ‖Δφ‖²`` or ``loss / (‖Δφ‖² + 1/2C)``."
     )
-    cost: Literal["one", "hamming"] = field(
-        default="one",
-        metadata=parameter(
-            '{"one", "hamming"}',
-            [StrOptions({"one", "hamming"})],
-            """The margin asked for: 1, or the number of wrong tokens (then also added in decoding, so that
-            the labelling found is the worst offender).""",
-        ),
+    cost: Literal["one", "hamming"] = parameter(
+        "one",
+        """The margin asked for: 1, or the number of wrong tokens (then also added in decoding, so that
+        the labelling found is the worst offender).""",
     )
-    average: Literal["step", "epoch"] | None = field(
-        default="step",
-        metadata=parameter(
-            '{"step", "epoch"} or None',
-            [StrOptions({"step", "epoch"}), None],
-            """Average the weights after every example, or after every epoch ([1]_, algorithm 1), or use the
-            last ones.""",
-        ),
+    average: Literal["step", "epoch"] | None = parameter(
+        "step",
+        """Average the weights after every example, or after every epoch ([1]_, algorithm 1), or use the
+        last ones.""",
     )
 
     def _rule(self):

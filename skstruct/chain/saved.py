@@ -13,6 +13,7 @@ from ..core.store import READ_ONLY
 from ..features.saved import encoder_from_state, encoder_state
 from ..saving.labels import labels_from_state, labels_state
 from ..saving.stores import full, store_from_state, store_state
+from . import epoch as structure
 from .model import ChainModel, new_chain
 from .state import store_rows
 
@@ -21,12 +22,8 @@ FACTS = ("closed", "stream")
 
 def trained_state(chain, writer, name):
     """The JSON of the stores of a chain, trained or in training; only one of order 2 has trigrams."""
-    stores = {part: getattr(chain, part, None) for part in ("nodes", "edges", "trigrams")}
-    return {
-        part: store_state(store, writer, f"{name}.{part}")
-        for part, store in stores.items()
-        if store is not None
-    }
+    stores = {part: getattr(chain, part) for part in structure.STORES}
+    return {part: store_state(store, writer, f"{name}.{part}") for part, store in stores.items() if store}
 
 
 def _stores_from_state(node, reader, where, encoder, labels, order, *bookkeeping):
@@ -74,8 +71,8 @@ def model_from_state(node, fitted, reader, where):
 
 def compressed(model, dtype, keep):
     """The :class:`ChainModel` without the features that have no weight."""
-    names, L = model.structure.STORES, len(model.labels)
-    stores = dict(zip(names, pruned([getattr(model, name) for name in names], dtype, keep)))
+    names, stores = zip(*model.stores().items())
+    L, stores = len(model.labels), dict(zip(names, pruned(list(stores), dtype, keep)))
     used = rows_in_use(stores["nodes"]), rows_in_use(stores["edges"]).reshape(-1, L).any(axis=1)
     encoder, nodes, edges = model.encoder.keep_rows(*used)
     stores["nodes"] = with_rows(stores["nodes"], nodes)
@@ -86,7 +83,7 @@ def compressed(model, dtype, keep):
 def trained_from_state(node, model, min_count, rule, clock, reader, where):
     """The chain in training of a file."""
     if node is None:
-        stores = {part: full(getattr(model, part)) for part in model.structure.STORES}
+        stores = {part: full(store) for part, store in model.stores().items()}
     else:
         encoder, labels, step = model.encoder, model.labels, int(clock.step[0])
         stores = _stores_from_state(node, reader, where, encoder, labels, model.order, rule, step)

@@ -19,7 +19,6 @@ from .._sklearn import (
     BaseEstimator,
     CallbackSupportMixin,
     HasMethods,
-    StrOptions,
     available_if,
     sample_weights,
     with_callbacks,
@@ -27,7 +26,6 @@ from .._sklearn import (
 from ..data.inputs import WORDS, Inputs, Sequences, renumbered, take
 from ..data.schemes import words_to_labels
 from ..data.segmented import (
-    WORD_SCHEMES,
     as_dictionary,
     as_pieces,
     as_words,
@@ -42,8 +40,8 @@ from ..metrics.words import word_spans
 from ..saving.registry import Savable, savable
 from ..training.parameters import Parameters, documented, parameter
 from .perceptron import StructuredPerceptron
-from .tagger_training import TaggerTraining
-from .word_probabilities import RankedWords, WordProbabilities, tagger_has
+from .tagger_training import TaggerTraining, tagger_has
+from .word_probabilities import RankedWords, WordProbabilities
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -82,7 +80,7 @@ class Segmenter(
     `skstruct.data.schemes.labels_to_words`.
 
     Every ``fit`` begins with a clone of ``tagger``, so that its ``warm_start`` has no effect;
-    ``partial_fit`` continues.
+    ``partial_fit`` continues: all words with tags or all without, over all calls.
 
     References
     ----------
@@ -106,22 +104,15 @@ class Segmenter(
     accepts_dictionary = True
     """``predict`` takes ``dictionary``."""
 
-    tagger: Any = field(
-        default=None,
-        metadata=parameter(
-            "estimator or None",
-            [HasMethods(["fit", "predict"]), None],
-            """Learns and predicts labels of characters; None means ``StructuredPerceptron(features="char",
-            constraints=None)``.""",
-        ),
+    tagger: Any = parameter(
+        None,
+        """Learns and predicts labels of characters; None means ``StructuredPerceptron(features="char",
+        constraints=None)``.""",
+        "estimator or None",
+        [HasMethods(["fit", "predict"]), None],
     )
-    scheme: Literal["BMES", "BI", "B2B3MES"] = field(
-        default="BMES",
-        metadata=parameter(
-            '{"BMES", "BI", "B2B3MES"}',
-            [StrOptions(set(WORD_SCHEMES))],
-            "How words are written as labels; see `skstruct.data.schemes`.",
-        ),
+    scheme: Literal["BMES", "BI", "B2B3MES"] = parameter(
+        "BMES", "How words are written as labels; see `skstruct.data.schemes`."
     )
 
     tagger_: Any = field(init=False)
@@ -173,30 +164,6 @@ class Segmenter(
         """
         return self._fit_tagger(X, y, sample_weight, X_val, y_val)
 
-    @available_if(tagger_has("partial_fit"))
-    def partial_fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
-        """Go on learning from more texts, with the tagger's ``partial_fit``.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in :meth:`fit`; all with tags or all without, over all calls.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        tagger = self.tagger_ if hasattr(self, "tagger_") else self._new_tagger()
-        data, fitted = self._training_data("partial_fit", X, y, sample_weight)
-        if fitted["tagged_"] != getattr(self, "tagged_", fitted["tagged_"]):
-            raise ValueError(
-                "y: expected words as in earlier calls, got (word, tag) pairs"
-                if fitted["tagged_"]
-                else "y: expected (word, tag) pairs as in earlier calls, got words"
-            )
-        return self._train(tagger, tagger.partial_fit, data, fitted)
-
     def _new_tagger(self):
         if self.tagger is None:
             return StructuredPerceptron(features="char", constraints=None)
@@ -216,7 +183,14 @@ class Segmenter(
             "positions": keep,
             **self._routed(method, None if weight is None else weight[keep]),
         }
-        return data, {"tagged_": tags is not None}
+        tagged = tags is not None
+        if method == "partial_fit" and tagged != getattr(self, "tagged_", tagged):
+            raise ValueError(
+                "y: expected words as in earlier calls, got (word, tag) pairs"
+                if tagged
+                else "y: expected (word, tag) pairs as in earlier calls, got words"
+            )
+        return data, {"tagged_": tagged}
 
     def _labelled(self, pieces, words, tags, keep):
         """Characters and their labels of some of the texts, as a tagger learns them."""
@@ -326,12 +300,6 @@ class Segmenter(
             return {}
         allowed = label_options(pieces, np.asarray(self.tagger_.classes_).tolist(), self.scheme, marks)
         return {} if allowed is None else {"allowed": allowed}
-
-    @available_if(tagger_has("n_features"))
-    def n_features(self) -> int:
-        """Number of features of the fitted tagger inside."""
-        check_is_fitted(self, "tagger_")
-        return self.tagger_.n_features()
 
     def score(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """F1 of the words; of words with their tags if both the model and ``y`` have tags.

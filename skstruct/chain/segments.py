@@ -16,16 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.compile import inline, kernel
-from ..core.store import READ_ONLY
 from ..data.inputs import flatten, lengths_of, offsets_of
 from ..training.chunks import map_chunks
-from . import marginals, marginals_second
-from .bigram import forbid, is_plain, score_sequence, stride_of
-from .marginals import log_sum, sum_labellings
-from .marginals_second import sum_labellings as sum_labellings_of_pairs
+from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
+from .epoch import prediction_arguments
+from .marginals import log_sum
 from .model import first_token
-from .small_kernels import small_arguments
-from .trigram import read_trigrams
+from .sums import new_sums, sum_labellings
 
 
 class Segments(NamedTuple):
@@ -94,34 +91,6 @@ def _log_sum_of_segment(segments, k, first, T, work, stride, end, beta, scratch,
     return log_sum(last, L)
 
 
-@kernel
-def segment_probabilities(
-    task, begin, end, chain, rule, noise, work, beta, row, segments, scratch, out, log_z
-):  # fmt: skip
-    """Probabilities of the segments of the sequences ``begin <= i < end``.
-
-    Writes ``out`` (S,) and ``log_z`` (n,), float64. ``beta`` and ``row``: see ``marginals.new_sums``.
-    """
-    L = chain.start.shape[0]
-    stride = stride_of(task, L, noise)
-    plain = is_plain(chain, rule, noise)
-    for i in range(begin, end):
-        first, stop = task.token[i], task.token[i + 1]
-        T = stop - first
-        log_z[i] = 0.0
-        if T == 0:
-            continue
-        score_sequence(task, i, chain, rule, noise, plain, work)
-        if task.option.shape[0] > 0:
-            forbid(task.option, first, T, L, work.emission)
-        log_z[i] = sum_labellings(
-            work.emission, work.transition, stride, chain.start, chain.end, work.score[0], beta, row, T, L
-        )
-        for k in range(segments.first[i], segments.first[i + 1]):
-            z = _log_sum_of_segment(segments, k, first, T, work, stride, chain.end, beta, scratch, L)
-            out[k] = min(np.exp(z - log_z[i]), 1.0)
-
-
 # --------------------------------------------------------------------------------------------------
 # Second order: the cell of the labels p, y is p * L + y, that of a first token y
 # --------------------------------------------------------------------------------------------------
@@ -137,7 +106,7 @@ def _enter_pairs(segments, k, first, alpha, cell, L):
 
 
 @inline
-def _stay_pairs(segments, t, first, work, stride, before, now, row, L):
+def _stay_pairs(segments, t, first, work, stride, trigrams, before, now, row, L):
     """Write v_t to ``now``: the prefixes whose last label continues the segment."""
     for p in range(L):
         r = p * (L + 1)
@@ -146,16 +115,16 @@ def _stay_pairs(segments, t, first, work, stride, before, now, row, L):
                 now[p * L + y] = -np.inf
                 continue
             if t == 1:
-                z = before[p] + work.trigrams.score[r * L + y]
+                z = before[p] + trigrams.score[r * L + y]
             else:
                 for a in range(L):
-                    row[a] = before[a * L + p] + work.trigrams.score[(r + a + 1) * L + y]
+                    row[a] = before[a * L + p] + trigrams.score[(r + a + 1) * L + y]
                 z = log_sum(row, L)
             now[p * L + y] = z + work.emission[t * L + y] + work.transition[t * stride + p * L + y]
 
 
 @inline
-def _leave_pairs(segments, e, first, T, work, stride, end, beta, cell, scratch, L):
+def _leave_pairs(segments, e, first, T, work, stride, trigrams, end, beta, cell, scratch, L):
     """The log-sum over what begins with the prefixes ``cell`` and leaves the segment at e."""
     row, last = scratch.row, scratch.exit
     pairs = L if e > 1 else 1
@@ -168,55 +137,59 @@ def _leave_pairs(segments, e, first, T, work, stride, end, beta, cell, scratch, 
             r = y * (L + 1) + (p + 1 if e > 1 else 0)
             for z in range(L):
                 apart = segments.fixed[first + e] or not segments.joins[y, z]
-                step = work.trigrams.score[r * L + z] + work.transition[e * stride + y * L + z]
+                step = trigrams.score[r * L + z] + work.transition[e * stride + y * L + z]
                 behind = step + work.emission[e * L + z] + beta[(e * L + y) * L + z]
                 row[z] = behind if apart else -np.inf
             last[p * L + y] = x + log_sum(row, L)
     return log_sum(last, pairs * L)
 
 
-@kernel
-def segment_probabilities_of_pairs(
-    task, begin, end, chain, rule, noise, work, sums, segments, scratch, out, log_z
-):  # fmt: skip
-    """The same for the second-order chain; ``sums``: see ``marginals_second.new_sums``."""
-    L = chain.nodes.columns
-    C = L * L
-    stride = L * L if task.edges.row.shape[0] > 0 else 0
-    plain = is_plain(chain, rule, noise)
-    alpha, cell = work.score[0], scratch.cell
-    read_trigrams(chain, rule, noise, work)
-    for i in range(begin, end):
-        first, stop = task.token[i], task.token[i + 1]
-        T = stop - first
-        log_z[i] = 0.0
-        if T == 0:
-            continue
-        score_sequence(task, i, chain, rule, noise, plain, work)
-        if task.option.shape[0] > 0:
-            forbid(task.option, first, T, L, work.emission)
-        log_z[i] = sum_labellings_of_pairs(
-            work.emission, work.transition, stride, work.trigrams, chain.start, chain.end, alpha, sums, T, L
-        )
-        for k in range(segments.first[i], segments.first[i + 1]):
-            _enter_pairs(segments, k, first, alpha, cell[:C], L)
-            before, now = C, 0
-            for t in range(segments.start[k] + 1, segments.stop[k]):
-                before, now = now, before
-                _stay_pairs(
-                    segments, t, first, work, stride,
-                    cell[before : before + C], cell[now : now + C], scratch.row, L,
-                )  # fmt: skip
-            z = _leave_pairs(
-                segments, segments.stop[k], first, T, work, stride, chain.end, sums.beta,
-                cell[now : now + C], scratch, L,
-            )  # fmt: skip
-            out[k] = min(np.exp(z - log_z[i]), 1.0)
+@inline
+def _log_sum_of_segment_of_pairs(segments, k, first, T, work, stride, trigrams, end, beta, scratch, L):
+    """The same as :func:`_log_sum_of_segment`."""
+    C, cell = L * L, scratch.cell
+    _enter_pairs(segments, k, first, work.score[0], cell[:C], L)
+    before, now = C, 0
+    for t in range(segments.start[k] + 1, segments.stop[k]):
+        before, now = now, before
+        _stay_pairs(
+            segments, t, first, work, stride, trigrams,
+            cell[before : before + C], cell[now : now + C], scratch.row, L,
+        )  # fmt: skip
+    return _leave_pairs(
+        segments, segments.stop[k], first, T, work, stride, trigrams, end, beta,
+        cell[now : now + C], scratch, L,
+    )  # fmt: skip
 
 
 # --------------------------------------------------------------------------------------------------
 # Corpora
 # --------------------------------------------------------------------------------------------------
+@kernel
+def segment_probabilities(task, chain, rule, noise, trigrams, work, sums, segments, scratch, out, log_z):
+    """Probabilities of the segments of all sequences: writes ``out`` (S,) and ``log_z`` (n,), float64."""
+    L = chain.start.shape[0]
+    stride = stride_of(task, L, noise)
+    whole_rows = reads_whole_rows(chain, rule, noise)
+    for i in range(log_z.shape[0]):
+        first, stop = task.token[i], task.token[i + 1]
+        T = stop - first
+        log_z[i] = 0.0
+        if T == 0:
+            continue
+        score_sequence(task, i, chain, rule, noise, whole_rows, work)
+        forbid(task.option, first, T, L, work.emission)
+        log_z[i] = sum_labellings(work, stride, trigrams, chain.start, chain.end, sums, T, L)
+        for k in range(segments.first[i], segments.first[i + 1]):
+            if len(trigrams) > 0:
+                z = _log_sum_of_segment_of_pairs(
+                    segments, k, first, T, work, stride, trigrams, chain.end, sums.beta, scratch, L
+                )
+            else:
+                z = _log_sum_of_segment(segments, k, first, T, work, stride, chain.end, sums.beta, scratch, L)
+            out[k] = min(np.exp(z - log_z[i]), 1.0)
+
+
 def probabilities(model, sequences, spans, of_label, joins, fixed=None, options=None, n_jobs=None):
     """Probabilities of segments of raw sequences.
 
@@ -241,10 +214,7 @@ def probabilities(model, sequences, spans, of_label, joins, fixed=None, options=
     log_z : ndarray of shape (n,)
         -inf where no labelling is left.
     """
-    chain, structure, L = model.chain(), model.structure, len(model.labels)
-    second, like = model.order == 2, first_token(sequences)
-    kernel = segment_probabilities_of_pairs if second else segment_probabilities
-    new_sums = marginals_second.new_sums if second else marginals.new_sums
+    L, like = len(model.labels), first_token(sequences)
     where = offsets_of(lengths_of(spans))
     flat = np.array(flatten(spans), np.int64).reshape(-1, 3)
 
@@ -257,11 +227,8 @@ def probabilities(model, sequences, spans, of_label, joins, fixed=None, options=
         columns = (np.ascontiguousarray(column) for column in mine.T)
         segments = Segments(where[first : last + 1] - where[first], *columns, of_label, joins, known)
         out, log_z = np.empty(mine.shape[0]), np.empty(last - first)
-        sums = new_sums(int(np.diff(token).max(initial=1)), L)
-        scratch = structure.new_work(task, L, training=False)
-        task, arrays, noise, scratch = small_arguments(task, chain, scratch)
-        kernel(
-            task, 0, last - first, arrays, READ_ONLY, noise, scratch, *sums, segments,
+        segment_probabilities(
+            *prediction_arguments(task, model.ready.chain), new_sums(token, L, model.order), segments,
             new_segment_work(L, model.order), out, log_z,
         )  # fmt: skip
         return out, log_z

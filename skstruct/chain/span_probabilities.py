@@ -17,7 +17,7 @@ from ..data.scheme_rules import LabelTable
 from ..data.spans import Span, as_spans
 from ..data.text import as_texts
 from ..data.types import Corpus, Texts
-from .word_probabilities import knows_probabilities, tagger_has
+from .tagger_training import knows_probabilities, tagger_has
 
 
 class RankedSpans:

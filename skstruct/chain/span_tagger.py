@@ -11,18 +11,16 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import (
-    POSITIVE,
     BaseEstimator,
     CallbackSupportMixin,
     HasMethods,
     StrOptions,
-    available_if,
     sample_weights,
     with_callbacks,
 )
 from ..data.alignment_report import AlignmentReport
 from ..data.inputs import SPANS, Inputs, Sequences, flatten, lengths_of, offsets_of, renumbered
-from ..data.pieces import PIECES, cut_texts
+from ..data.pieces import cut_texts
 from ..data.places import by_sequence
 from ..data.scheme_rules import LabelTable, read_spans
 from ..data.spans import Span, trimmed_spans
@@ -34,7 +32,6 @@ from ..saving.registry import Savable, savable
 from ..training.parameters import Parameters, documented, parameter
 from .span_probabilities import RankedSpans, SpanProbabilities
 from .span_training import SpanTraining
-from .word_probabilities import tagger_has
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -85,7 +82,8 @@ class SpanTagger(
     those of tools that count UTF-16 units are converted by ``skstruct.datasets.from_utf16``.
 
     Every ``fit`` begins with a clone of ``tagger``, so that its ``warm_start`` has no effect;
-    ``partial_fit`` continues. Held-out texts are cut into pieces as training texts are, by their own spans.
+    ``partial_fit`` continues; its first call decides ``pieces_``. Held-out texts are cut into pieces as
+    training texts are, by their own spans.
 
     References
     ----------
@@ -103,78 +101,54 @@ class SpanTagger(
     [[Span(start=0, end=7, label='PER'), Span(start=17, end=22, label='LOC')]]
     """
 
-    tagger: Any = field(
-        default=None,
-        metadata=parameter(
-            "estimator or None",
-            [HasMethods(["fit", "predict"]), None],
-            """Learns and predicts labels of tokens; None means ``StructuredPerceptron()``. Wherever its
-            ``constraints``, or those of an estimator inside of it, are None, they are those of ``scheme``.
-            ``features="auto"`` means the preset ``"text"`` here, which also reads the white space between
-            tokens.""",
-        ),
+    tagger: Any = parameter(
+        None,
+        """Learns and predicts labels of tokens; None means ``StructuredPerceptron()``. Wherever its
+        ``constraints``, or those of an estimator inside of it, are None, they are those of ``scheme``.
+        ``features="auto"`` means the preset ``"text"`` here, which also reads the white space between
+        tokens.""",
+        "estimator or None",
+        [HasMethods(["fit", "predict"]), None],
     )
     _: KW_ONLY
-    tokenizer: Any = field(
-        default="words",
-        metadata=parameter(
-            "str or callable",
-            "no_validation",
-            """``"words"``: runs of letters, runs of digits, and other characters one by one, as are letters
-            of scripts without spaces and Hangul; ``"characters"``: all that are not white space; a regular
-            expression, whose matches are tokens; or a function of a text that returns (start, end) pairs, or
-            strings that spell it. With a function a model can be pickled, not saved.""",
-        ),
+    tokenizer: Any = parameter(
+        "words",
+        """``"words"``: runs of letters, runs of digits, and other characters one by one, as are letters
+        of scripts without spaces and Hangul; ``"characters"``: all that are not white space; a regular
+        expression, whose matches are tokens; or a function of a text that returns (start, end) pairs, or
+        strings that spell it. With a function a model can be pickled, not saved.""",
+        "str or callable",
+        "no_validation",
     )
-    scheme: Literal["BIOES", "BILOU", "BIO", "IOB1", "BMES"] = field(
-        default="BIOES",
-        metadata=parameter(
-            *_one_of(*SCHEMES), "How spans are written as labels; see `skstruct.data.schemes`."
-        ),
+    scheme: Literal["BIOES", "BILOU", "BIO", "IOB1", "BMES"] = parameter(
+        "BIOES", "How spans are written as labels; see `skstruct.data.schemes`."
     )
-    align: Literal["nearest", "expand", "contract", "unknown", "error"] = field(
-        default="nearest",
-        metadata=parameter(
-            *_one_of("nearest", "expand", "contract", "unknown", "error"),
-            """Which tokens a span takes that begins or ends inside of one: those of which at least half is in
-            it (where that leaves none, the tokens it touches are not known), all that it touches, or whole
-            tokens only. ``"unknown"`` makes all that it touches unknown, ``"error"`` refuses it.""",
-        ),
+    align: Literal["nearest", "expand", "contract", "unknown", "error"] = parameter(
+        "nearest",
+        """Which tokens a span takes that begins or ends inside of one: those of which at least half is in
+        it (where that leaves none, the tokens it touches are not known), all that it touches, or whole
+        tokens only. ``"unknown"`` makes all that it touches unknown, ``"error"`` refuses it.""",
     )
-    overlap: Literal["error", "longest"] = field(
-        default="error",
-        metadata=parameter(
-            *_one_of("error", "longest"),
-            """What to do with spans that overlap: refuse them, or keep the longest first, of equally long
-            ones the first in the text.""",
-        ),
+    overlap: Literal["error", "longest"] = parameter(
+        "error",
+        """What to do with spans that overlap: refuse them, or keep the longest first, of equally long
+        ones the first in the text.""",
     )
-    pieces: Literal["auto", "lines", "paragraphs", "texts"] = field(
-        default="auto",
-        metadata=parameter(
-            *_one_of("auto", *PIECES),
-            """What the tagger sees as one sequence. ``"auto"``: lines, paragraphs (between blank lines) or
-            texts, the first that would cut at most one in a hundred training spans. In training no span is
-            cut.""",
-        ),
+    pieces: Literal["auto", "lines", "paragraphs", "texts"] = parameter(
+        "auto",
+        """What the tagger sees as one sequence. ``"auto"``: lines, paragraphs (between blank lines) or
+        texts, the first that would cut at most one in a hundred training spans. In training no span is
+        cut.""",
     )
-    max_length: int | None = field(
-        default=200,
-        metadata=parameter(
-            "int or None",
-            [POSITIVE, None],
-            """Tokens of a piece; longer ones are cut in their second half where the text has the largest
-            gap.""",
-        ),
+    max_length: int | None = parameter(
+        200,
+        """Tokens of a piece; longer ones are cut in their second half where the text has the largest
+        gap.""",
     )
-    layout: bool = field(
-        default=True,
-        metadata=parameter(
-            "bool",
-            ["boolean"],
-            """Tokens are `skstruct.data.text.TextToken`, which know the white space before them; else they
-            are str.""",
-        ),
+    layout: bool = parameter(
+        True,
+        """Tokens are `skstruct.data.text.TextToken`, which know the white space before them; else they
+        are str.""",
     )
 
     tagger_: Any = field(init=False)
@@ -232,24 +206,6 @@ class SpanTagger(
             If spans do not end where tokens do.
         """
         return self._fit_tagger(X, y, sample_weight, X_val, y_val)
-
-    @available_if(tagger_has("partial_fit"))
-    def partial_fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
-        """Go on learning from more texts, with the tagger's ``partial_fit``.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in :meth:`fit`. The first call decides ``pieces_``.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        tagger = self.tagger_ if hasattr(self, "tagger_") else self._new_tagger()
-        data, fitted = self._training_data("partial_fit", X, y, sample_weight)
-        return self._train(tagger, tagger.partial_fit, data, fitted)
 
     # -- before fitting ----------------------------------------------------------------------------
     def tokens(self, X: Texts) -> list[list[tuple[int, int]]]:
@@ -343,12 +299,6 @@ class SpanTagger(
         return by_sequence(
             list(map(Span._make, zip(start.tolist(), end.tolist(), kinds))), offsets_of(counts)
         )
-
-    @available_if(tagger_has("n_features"))
-    def n_features(self) -> int:
-        """Number of features of the fitted tagger inside."""
-        check_is_fitted(self, "tagger_")
-        return self.tagger_.n_features()
 
     def score(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """F1 of the spans, which are right if start, end and label are.

@@ -12,7 +12,7 @@ from ..data.alignment_report import counts_of
 from ..data.pieces import Pieces, chosen, cut_texts
 from ..data.scheme_rules import check_scheme
 from ..data.spans import Aligned, Given, align_spans, as_spans, labels_of
-from ..data.text import Tokens, as_texts, check_tokenizer, tokenized
+from ..data.text import Tokens, as_texts, check_tokenizer, is_white_space, tokenized
 from .perceptron import StructuredPerceptron
 from .tagger_training import TaggerTraining
 
@@ -53,7 +53,7 @@ class SpanTraining(TaggerTraining):
 
     def _training_data(self, method, X, y, sample_weight):
         texts, tokens, given, aligned = corpus = self._aligned(X, y)
-        _check_tokens(corpus)
+        _check_tokens(corpus, self.tokenizer)
         weight = sample_weights(sample_weight, texts)
         kind = getattr(self, "pieces_", None) if method == "partial_fit" else None
         kind = kind or chosen(tokens, aligned, self.pieces)
@@ -78,7 +78,7 @@ class SpanTraining(TaggerTraining):
 
     def _held_out_data(self, X, y):
         corpus = self._aligned(X, y)
-        _check_tokens(corpus)
+        _check_tokens(corpus, self.tokenizer)
         kind = chosen(corpus.tokens, corpus.aligned, self.pieces)
         pieces = cut_texts(corpus.tokens, kind, self.max_length, corpus.aligned)
         return tuple(self._labelled(pieces, corpus).values())
@@ -124,13 +124,14 @@ class SpanTraining(TaggerTraining):
             )
 
 
-def _check_tokens(corpus):
-    if not corpus.tokens.start.size:
-        raise ValueError(
-            "X holds no token: at least one text that is not white space is needed"
-            if corpus.texts
-            else "X is empty: at least one text is needed"
-        )
+def _check_tokens(corpus, tokenizer):
+    if corpus.tokens.start.size:
+        return
+    if not corpus.texts:
+        raise ValueError("X is empty: at least one text is needed")
+    if not all(map(is_white_space, corpus.texts)):
+        raise ValueError(f"X holds no token: tokenizer={tokenizer!r} finds none")
+    raise ValueError("X holds no token: at least one text that is not white space is needed")
 
 
 def _sum(counts):

@@ -20,21 +20,23 @@ from ..core.store import (
     restart_average,
     weights,
 )
+from ..training.epochs import stores_of
 from ..training.run import TrainingState
-from . import trigram
-from .model import STRUCTURES, ChainModel, new_chain
+from . import epoch as structure
+from .bigram import n_trigram_rows
+from .model import ChainModel, new_chain
 
 
 def order_of(chain):
     """Labels of history that a model in training looks at: 1 or 2."""
-    return 2 if "trigrams" in chain._fields else 1
+    return 2 if chain.trigrams else 1
 
 
 def store_rows(encoder, n_labels, order):
     """Rows of each store, by name; all have a column for every label."""
     rows = {"nodes": encoder.n_node_rows, "edges": encoder.n_edge_rows * n_labels}
     if order == 2:
-        rows["trigrams"] = trigram.n_rows(n_labels)
+        rows["trigrams"] = n_trigram_rows(n_labels)
     return rows
 
 
@@ -62,7 +64,7 @@ def continued_state(before, old_labels, encoder, labels, rule, constraints, cost
     chain = chain._replace(**sparse)
     if before.rule != rule or (stream and not before.stream):
         chain = _start_average_anew(chain, before.rule, rule)
-    stores = {name: getattr(chain, name) for name in STRUCTURES[order].STORES}
+    stores = stores_of(structure, chain)
     if labels.values != old_labels.values:
         new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
         stores = {name: remap_columns(store, new_of_old, L) for name, store in stores.items()}
@@ -71,7 +73,7 @@ def continued_state(before, old_labels, encoder, labels, rule, constraints, cost
             old_L, with_boundary = len(old_labels), np.append(0, new_of_old + 1)
             moved = _spread_rows(stores["trigrams"], old_L + 1, with_boundary, L + 1)
             rows = new_of_old[:, None] * (L + 1) + np.arange(L + 1)
-            stores["trigrams"] = _move_rows(moved, rows.ravel(), trigram.n_rows(L))
+            stores["trigrams"] = _move_rows(moved, rows.ravel(), n_trigram_rows(L))
     start, allowed, end = constraints
     for name, rows in rows_of.items():
         # What had to grow is new already: the rest is copied only now.
@@ -108,7 +110,7 @@ def final_model(chain, rule, encoder, labels, constraints, reuse=False):
             column=store.column.copy(),
         )
 
-    stores = {name: final(getattr(chain, name)) for name in STRUCTURES[order_of(chain)].STORES}
+    stores = {name: final(store) for name, store in stores_of(structure, chain).items()}
     return ChainModel(encoder=encoder, labels=labels, constraints=constraints, **stores)
 
 
@@ -139,7 +141,7 @@ def _move_rows(store, rows, size):
 def _start_average_anew(chain, old, new):
     """Go on from the weights that ``old`` amounts to, under the bookkeeping of ``new``."""
     stores = {
-        name: restart_average(getattr(chain, name), chain.clock, old, new)
-        for name in STRUCTURES[order_of(chain)].STORES
+        name: restart_average(store, chain.clock, old, new)
+        for name, store in stores_of(structure, chain).items()
     }
     return chain._replace(**stores, clock=new_clock())

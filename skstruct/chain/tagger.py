@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, Integral, rows_tags, sample_weights, sequence_tags
+from .._sklearn import BaseEstimator, rows_tags, sample_weights, sequence_tags
 from ..data.inputs import (
     PlaceError,
     Sequences,
     as_sequences,
     as_tokens,
-    blanked,
+    check_positive,
     check_same_lengths,
     check_X_y,
     describe,
@@ -47,21 +47,6 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         return rows_tags(sequence_tags(super().__sklearn_tags__()))
 
     # -- input -------------------------------------------------------------------------------------
-    def _check_training_data(self, X, y, sample_weight):
-        """Checked sequences, labels and weights.
-
-        Sequences of weight 0 come back empty, so that nothing of them is learned and errors about
-        the others still name the right one.
-        """
-        X, y, token = check_X_y(X, y, read=as_tokens)
-        weight = sample_weights(sample_weight, X)
-        if weight is None:
-            return X, list(y), np.ones(len(X))
-        if not (weight * np.diff(token)).any():
-            raise ValueError("all sequences with a positive sample_weight are empty")
-        empty = np.flatnonzero(weight == 0.0)
-        return blanked(X, empty), blanked(y, empty), weight
-
     def _options(self, sequences, allowed):
         """(N, L) bool: what ``allowed`` permits, or None."""
         if allowed is None:
@@ -215,8 +200,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
             several labellings share the best score.
         """
         check_is_fitted(self)
-        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-            raise ValueError(f"k must be an int of at least 1, got {k!r}")
+        check_positive("k", k)
         sequences = as_tokens(X)
         options = self._options(sequences, allowed)
         return Sequences(self._model.predict_kbest(sequences, int(k), options, self.n_jobs))

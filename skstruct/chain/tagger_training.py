@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from .._sklearn import propagate_callbacks, text_tags
+from .._sklearn import available_if, propagate_callbacks, text_tags
 from ..data.inputs import renumbered
-from ..data.types import History
+from ..data.types import Corpus, History, Texts
 from ..training.held_out import NAMES, both_or_neither, of_held_out
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+def tagger_has(name: str) -> Callable[[Any], bool]:
+    """A check of an estimator over texts: does its tagger have this method?"""
+
+    def check(estimator: Any) -> bool:
+        tagger = getattr(estimator, "tagger_", estimator.tagger)
+        return tagger is None or hasattr(tagger, name)
+
+    return check
+
+
+def knows_probabilities(estimator: Any) -> bool:
+    """Whether the tagger inside of an estimator over texts knows probabilities."""
+    return hasattr(getattr(estimator, "tagger_", estimator.tagger), "predict_segment_proba")
 
 
 class TaggerTraining:
@@ -53,6 +73,30 @@ class TaggerTraining:
         """What the fitted tagger noted of its epochs."""
         check_is_fitted(self, "tagger_")
         return self.tagger_.history_
+
+    @available_if(tagger_has("n_features"))
+    def n_features(self) -> int:
+        """Number of features of the fitted tagger inside."""
+        check_is_fitted(self, "tagger_")
+        return self.tagger_.n_features()
+
+    @available_if(tagger_has("partial_fit"))
+    def partial_fit(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> Self:
+        """Go on learning from more texts, with the tagger's ``partial_fit``.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in :meth:`fit`. What the data of the first call decide besides the tagger's weights stays.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()  # type: ignore[attr-defined]
+        tagger = self.tagger_ if hasattr(self, "tagger_") else self._new_tagger()
+        data, fitted = self._training_data("partial_fit", X, y, sample_weight)
+        return self._train(tagger, tagger.partial_fit, data, fitted)
 
     def _routed(self, method, weight):
         """The metadata of the tagger's method, by name."""

@@ -1,4 +1,4 @@
-"""The second-order chain: label trigrams, decoded exactly (Collins 2002).
+"""What the second order adds to the scores and the gradient of a chain: label trigrams (Collins 2002).
 
 Extends the score of :mod:`.bigram`: a labelling y scores
 
@@ -10,85 +10,46 @@ with a boundary symbol for y_{-1}.
 Letters: as in :mod:`.bigram`, and a for the label before the previous one, -1 for the boundary.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
+from ..core.averaging import entries
 from ..core.codes import NO_NOISE
 from ..core.compile import inline
 from ..core.noise import EDGE_STREAM, factor
-from ..core.penalties import keeps_untouched_weights
-from ..core.rules import Difference, emit, new_difference
-from ..core.store import Clock, Store
-from . import small_kernels
-from .bigram import forbid, score_sequence
-from .bigram import new_work as new_chain_work
-from .dense import DenseWork
-from .features import Runs, sum_rows
-from .viterbi_second import Trigrams, viterbi
-
-STORES = ("nodes", "edges", "trigrams")
+from ..core.rules import emit
+from .features import sum_rows
 
 
-class TrigramChain(NamedTuple):
-    """A :class:`.bigram.Chain` with label trigrams."""
-
-    nodes: Store
-    edges: Store
-    trigrams: Store  # row p * (L + 1) + a + 1, column y: the labels a, p, y in this order
-    clock: Clock
-    bigram: bool
-    start: np.ndarray
-    allowed: np.ndarray
-    end: np.ndarray
-    cost: np.ndarray
+def read_trigrams(store, scale, trigrams):
+    """Fill the scores of trigrams from final weights."""
+    if not trigrams:
+        return
+    trigrams.score[:] = 0.0
+    places, values = entries(store) if store.sparse else (slice(None), store.value)
+    trigrams.score[places] += scale * values
+    by_row = trigrams.score.reshape(-1, store.columns)
+    by_row.max(axis=1, out=trigrams.high)
+    by_row.min(axis=1, out=trigrams.low)
 
 
-class TrigramWork(NamedTuple):
-    """A :class:`.bigram.ChainWork` whose prefixes are told apart by their last two labels."""
-
-    node_runs: Runs
-    edge_runs: Runs
-    masked: np.ndarray
-    emission: np.ndarray
-    transition: np.ndarray
-    score: np.ndarray  # (2, T * L * L) float64 [t, previous, last]; for t = 0 [last]
-    path: np.ndarray
-    target: np.ndarray
-    labels: np.ndarray
-    node_difference: Difference
-    edge_difference: Difference
-    dense: DenseWork | tuple[()]
-    trigrams: Trigrams
-    trigram_difference: Difference
-    stats: np.ndarray
+@inline
+def read_rows(weights, scale, first, n, L, trigrams):
+    """Read the scores of the ``n`` rows from ``first`` on; ``weights``: full rows, no lazy penalty."""
+    for row in range(first, first + n):
+        high, low = -np.inf, np.inf
+        for k in range(row * L, (row + 1) * L):
+            w = 0.0 + scale * weights[k]
+            trigrams.score[k] = w
+            high, low = max(high, w), min(low, w)
+        trigrams.high[row], trigrams.low[row] = high, low
 
 
-def n_rows(L):
-    """Rows of the store of trigrams."""
-    return L * (L + 1)
-
-
-def new_work(task, n_labels, training=True, listed=True):
-    """Scratch that fits every sequence of ``task``; see :func:`.bigram.new_work`."""
-    L, T = n_labels, int(np.diff(task.token).max(initial=1))
-    first_order = new_chain_work(task, L, training, listed)._asdict()
-    first_order["score"] = np.empty((2 if training else 1, T * L * L))
-    return TrigramWork(
-        **first_order,
-        trigrams=Trigrams(np.empty(n_rows(L) * L), np.empty(n_rows(L)), np.empty(n_rows(L))),
-        trigram_difference=new_difference(2 * T if training else 0),
-    )
-
-
-# --------------------------------------------------------------------------------------------------
-# Scores
-# --------------------------------------------------------------------------------------------------
 @inline
 def refresh(chain, rule, noise, first, n, table, work):
-    """Read the scores of the ``n`` rows from ``first`` on out of the store into ``table``."""
+    """Read the scores of the ``n`` rows from ``first`` on out of the weights in training into ``table``."""
     if len(noise) == 0:
-        small_kernels.refresh_trigrams(chain, first, n, table)
+        scale, L = chain.clock.scale[0], chain.start.shape[0]
+        read_rows(chain.trigrams, scale, first, n, L, table)
         return
     L, step, scale = chain.nodes.columns, chain.clock.step[0], chain.clock.scale[0]
     for k in range(first * L, (first + n) * L):
@@ -115,53 +76,21 @@ def _item(k, L):
 
 
 @inline
-def is_steady(rule, noise):
-    """Whether the scores of trigrams change with their weights only, not with every step."""
-    if len(noise) == 0:
-        return keeps_untouched_weights(rule)
-    return keeps_untouched_weights(rule) and noise.edge == NO_NOISE
-
-
-# --------------------------------------------------------------------------------------------------
-# Learning
-# --------------------------------------------------------------------------------------------------
-@inline
-def emit_trigrams(target, path, T, L, step, noise, difference):
-    """Trigram part of ``Δφ = φ(x, target) - φ(x, path)``."""
+def emit_trigrams(labels, T, L, first, step, noise, difference):
+    """Trigram part of ``Δφ``, as rows from ``first`` on; ``labels`` (2, T): right and predicted."""
     for t in range(1, T):
-        a, b = np.int64(-1), np.int64(-1)
-        if t > 1:
-            a, b = np.int64(target[t - 2]), np.int64(path[t - 2])
-        if target[t] != path[t] or target[t - 1] != path[t - 1] or a != b:
-            row = target[t - 1] * (L + 1) + a + 1
-            emit(
-                difference, row, target[t],
-                factor(noise, noise.edge, EDGE_STREAM, step, _item(row * L + target[t], L)),
-            )  # fmt: skip
-            row = path[t - 1] * (L + 1) + b + 1
-            emit(
-                difference, row, path[t],
-                -factor(noise, noise.edge, EDGE_STREAM, step, _item(row * L + path[t], L)),
-            )  # fmt: skip
-
-
-@inline
-def read_trigrams(chain, rule, noise, work):
-    """Fill ``work.trigrams`` with the scores of all rows."""
-    zero, R = np.int64(0), np.int64(chain.nodes.columns * (chain.nodes.columns + 1))
-    refresh(chain, rule, noise, zero, R, work.trigrams, work)
-
-
-@inline
-def decode(task, i, chain, rule, noise, plain, work, path):
-    """Score and label sequence i under ``work.trigrams``; returns the score. The sequence has tokens."""
-    L = chain.nodes.columns
-    stride = L * L if task.edges.row.shape[0] > 0 else 0
-    T = task.token[i + 1] - task.token[i]
-    score_sequence(task, i, chain, rule, noise, plain, work)
-    if task.option.shape[0] > 0:
-        forbid(task.option, task.token[i], T, L, work.emission)
-    return viterbi(
-        work.emission, work.transition, stride, work.trigrams, chain.start, chain.end,
-        task.gold[:0], work.score[0], path, T, L,
-    )  # fmt: skip
+        differs = labels[0, t] != labels[1, t] or labels[0, t - 1] != labels[1, t - 1]
+        if differs or (t > 1 and labels[0, t - 2] != labels[1, t - 2]):
+            x = 1.0
+            for k in range(2):
+                a = labels[k, t - 2] if t > 1 else np.int32(-1)
+                row = labels[k, t - 1] * (L + 1) + a + 1
+                if len(noise) > 0:
+                    item = _item(row * L + labels[k, t], L)
+                    emit(
+                        difference, first + row, labels[k, t],
+                        x * factor(noise, noise.edge, EDGE_STREAM, step, item),
+                    )  # fmt: skip
+                else:
+                    emit(difference, first + row, labels[k, t], x)
+                x = -x

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -16,16 +16,7 @@ from ..data.segmented import ENDING_WORD, STARTING_WORD, as_dictionary, as_piece
 from ..data.types import Corpus, Texts
 from .probabilities import ProbabilityTagger, Segment, as_segments, check_sums, ids_of, paired
 from .segments import probabilities
-
-
-def tagger_has(name: str) -> Callable[[Any], bool]:
-    """A check of a segmenter: does its tagger have this method?"""
-
-    def check(segmenter: Any) -> bool:
-        tagger = getattr(segmenter, "tagger_", segmenter.tagger)
-        return tagger is None or hasattr(tagger, name)
-
-    return check
+from .tagger_training import knows_probabilities, tagger_has
 
 
 class RankedWords:
@@ -82,11 +73,6 @@ class RankedWords:
                 found.setdefault(tuple(spelled := next(words)), (spelled, score))
             result[i] = list(found.values())
         return result
-
-
-def knows_probabilities(segmenter: Any) -> bool:
-    """Whether the tagger inside of an estimator over text knows probabilities."""
-    return hasattr(getattr(segmenter, "tagger_", segmenter.tagger), "predict_segment_proba")
 
 
 class WordProbabilities:

@@ -11,6 +11,7 @@ from itertools import chain, islice
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
+from ..data.text import is_white_space
 from ..formats.brat import is_brat
 from ..formats.span_files import FORMATS, annotated, iter_spans, records
 from ..formats.span_records import TextsAlone
@@ -56,8 +57,13 @@ def _given(source):
 
 
 def batches(source, reading, size):
-    """Yield annotated texts as (X, y, places), ``size`` at a time, or for None all; places are for errors."""
+    """Yield annotated texts as (X, y, places), ``size`` at a time, or for None all; places are for errors.
+
+    With a size texts that are white space are left out: a model that learns from each batch needs a token.
+    """
     found = annotated(_given(source), **reading)
+    if size is not None:
+        found = (pair for pair in found if not is_white_space(pair[0].text))
     first = next(found, None)
     if first is None:
         raise CommandError(f"{source.name}: there is no annotated text in it")

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.feature_table import extended
 from ..core.hashing import empty_table, keys_of
-from .weights import Piece, add_pieces
+from .pieces import Piece, add_pieces
 
 
 class Kind(NamedTuple):

@@ -1,18 +1,18 @@
 """Objects that hold a shard each, here or in the processes of a Dask cluster, and sums over them.
 
-Which object holds a shard, its maker says. It is prepared in *steps*, methods that change it; a *sum* adds
-up what a method returns for each shard, in a tree (:mod:`.tree`), and changes nothing that another sum would
-see. So the steps, of which only the last of a name counts, are what it takes to make the object anew in
-another process. Methods are called with two arguments: what is for this shard, and what is for all.
+Which object holds a shard, its maker says. It is prepared in *steps*, methods that change it; it is *asked*
+by methods that change nothing that another question would see, and a *sum* adds up the answers in a tree
+(:mod:`.tree`). So the steps, of which only the last of a name counts, are what it takes to make the object
+anew in another process. Methods are called with two arguments: what is for this shard, and what is for all.
 """
 
 from concurrent.futures import ThreadPoolExecutor
 
 from joblib import effective_n_jobs
 
+from .pieces import n_bytes
 from .tasks import Missing, Tasks
 from .tree import in_tree
-from .weights import n_bytes
 
 
 class LocalShards:
@@ -35,18 +35,37 @@ class LocalShards:
         """Make the object of each shard: ``maker(job)``."""
         self.objects = self._map(maker, jobs)
 
-    def step(self, name, each=None, shared=None):
-        """Call a method that changes the objects; a list of what it returns by shard."""
-        self.sent += n_bytes(each) + len(self.objects) * n_bytes(shared)
-        each = [None] * len(self.objects) if each is None else each
-        results = self._map(lambda held, mine: getattr(held, name)(mine, shared), self.objects, each)
+    @property
+    def n_shards(self):
+        """Shards there are."""
+        return len(self.objects)
+
+    def _call(self, name, each, shared):
+        self.sent += n_bytes(each) + self.n_shards * n_bytes(shared)
+        each = [None] * self.n_shards if each is None else each
+        return self._map(lambda held, mine: getattr(held, name)(mine, shared), self.objects, each)
+
+    def ask(self, name, each=None, shared=None):
+        """A list of what a method that changes nothing returns, by shard."""
+        results = self._call(name, each, shared)
         self.received += n_bytes(results)
         return results
 
-    def total(self, name, add, shared=None):
-        """The sum, by ``add`` (see :func:`.tree.in_tree`), of what a method returns."""
-        self.sent += len(self.objects) * n_bytes(shared)
-        total = in_tree(self._map(lambda held: getattr(held, name)(None, shared), self.objects), add)
+    def step(self, name, each=None, shared=None, anew=None, adds=False):
+        """The same of a method that changes the objects.
+
+        Parameters
+        ----------
+        anew : callable, optional
+            Returns what is for all in place of ``shared``, if an object has to be made anew.
+        adds : bool
+            Whether such an object needs the earlier steps of this name, too.
+        """
+        return self.ask(name, each, shared)
+
+    def total(self, name, add, each=None, shared=None):
+        """The sum, by ``add`` (see :func:`.tree.in_tree`), of what a method returns that changes nothing."""
+        total = in_tree(self._call(name, each, shared), add)
         self.received += n_bytes(total)
         return total
 
@@ -89,8 +108,8 @@ def _step(fit, number, n_steps, name, mine, shared, again):
     return result
 
 
-def _share(fit, number, n_steps, name, shared, again):
-    return getattr(_holder(fit, number, n_steps, again), name)(None, shared)
+def _ask(fit, number, n_steps, name, mine, shared, again):
+    return getattr(_holder(fit, number, n_steps, again), name)(mine, shared)
 
 
 def _forget(fit):
@@ -106,7 +125,7 @@ class DaskShards(Tasks):
 
     def __init__(self, client):
         super().__init__(client)
-        self.maker, self.steps, self.n_steps = None, {}, 0
+        self.maker, self.steps, self.n_steps = None, {}, 0  # steps: what each is, by key
 
     def make(self, maker, jobs):
         """See :class:`LocalShards`."""
@@ -114,36 +133,47 @@ class DaskShards(Tasks):
         self._settle(jobs)
         self._run(_make, lambda s, lost: [self.fit, s, maker, jobs[s]])
 
-    def _again(self, s):
-        steps = [(name, each and each[s], shared) for name, (each, shared) in self.steps.items()]
+    def _again(self, s, without):
+        """What it takes to make the object of a shard anew, but for one step."""
+        steps = [
+            (name, each and each[s], shared() if callable(shared) else shared)
+            for key, (name, each, shared) in self.steps.items()
+            if key != without
+        ]
         return self.jobs[s], self.maker, steps
 
-    def step(self, name, each=None, shared=None):
-        """See :class:`LocalShards`."""
+    def _arguments(self, name, each, shared, key=None, anew=None):
+        """The arguments of :func:`_step` and :func:`_ask`, as :class:`.tasks.Tasks` takes them."""
         message = self._shared(shared)
 
         def arguments(s, lost):
-            mine, again = each and each[s], self._again(s) if lost else None
+            mine, all_of, again = each and each[s], message, None
+            if lost:
+                all_of, again = shared if anew is None else anew(), self._again(s, key)
             self.sent += n_bytes((mine, shared))
-            return [self.fit, s, self.n_steps, name, mine, shared if lost else message, again]
+            return [self.fit, s, self.n_steps, name, mine, all_of, again]
 
-        results = self._run(_step, arguments)
-        self.steps.pop(name, None)
-        self.steps[name] = each, shared
+        return arguments
+
+    def ask(self, name, each=None, shared=None):
+        """See :class:`LocalShards`."""
+        results = self._run(_ask, self._arguments(name, each, shared))
+        self.received += n_bytes(results)
+        return results
+
+    def step(self, name, each=None, shared=None, anew=None, adds=False):
+        """See :class:`LocalShards`."""
+        key = (name, self.n_steps) if adds else name
+        results = self._run(_step, self._arguments(name, each, shared, key, anew))
+        self.steps.pop(key, None)
+        self.steps[key] = name, each, shared if anew is None else anew
         self.n_steps += 1
         self.received += n_bytes(results)
         return results
 
-    def total(self, name, add, shared=None):
+    def total(self, name, add, each=None, shared=None):
         """See :class:`LocalShards`."""
-        message = self._shared(shared)
-
-        def arguments(s, lost):
-            self.sent += n_bytes(shared)
-            again = self._again(s) if lost else None
-            return [self.fit, s, self.n_steps, name, shared if lost else message, again]
-
-        total = self._total(_share, arguments, add)
+        total = self._total(_ask, self._arguments(name, each, shared), add)
         self.received += n_bytes(total)
         return total
 

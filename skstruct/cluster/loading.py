@@ -41,16 +41,6 @@ class Job(NamedTuple):
     key: int  # of all shards
 
 
-class Opened(NamedTuple):
-    """A shard after loading."""
-
-    kind: type  # of its run
-    vocabulary: object
-    n_examples: int
-    n_tokens: int
-    fitted: dict  # of a segmenter
-
-
 def check_loads(shards):
     """The callables of shards, as a list; raises ValueError if they are none."""
     if not isinstance(shards, (list, tuple)) or not shards:
@@ -95,7 +85,7 @@ def naming(job):
 
 
 def open_shard(job):
-    """Load and encode a shard; (run, :class:`Opened`).
+    """Load and encode a shard; a :class:`.shards.Shard`.
 
     Raises
     ------
@@ -104,22 +94,13 @@ def open_shard(job):
     """
     X, y, sample_weight = load_shard(job)
     learner = job.estimator._learner()
-    min_count = learner.min_count
     learner.random_state = 0  # the key decides
     learner._leave_undecided()
     with naming(job):
         learner._validate_params()
         run, fitted = job.estimator._prepare_with(learner, X, y, sample_weight)
     run.state.key = shard_key(job.key, job.number)
-    n_examples = int(np.count_nonzero(np.diff(run.task.token)))
-    met = run.vocabulary(min_count)
-    return run, Opened(type(run), met, n_examples, int(run.task.token[-1]), fitted)
-
-
-def joined_shard(run, plan, alone):
-    """A :class:`Shard` over the vocabulary of all shards."""
-    run.adopt(plan)
-    return Shard(run, alone)
+    return Shard(run, fitted)
 
 
 def check_number(n_shards, n):

@@ -19,8 +19,19 @@ from ..training.checkpoint import arrays_of
 from ..training.epochs import run_epoch, stores_of, with_store
 from ..training.fingerprints import fingerprint
 from .changes import Changes, Kind, moved
+from .pieces import scaled
 from .steps import Steps, mixed_steps, set_clock, steps_of
-from .weights import Weights, differences, scaled, take_over
+from .weights import Weights, differences, take_over
+
+
+class Met(NamedTuple):
+    """What a shard met."""
+
+    kind: type  # of its run
+    vocabulary: object
+    n_examples: int
+    n_tokens: int
+    fitted: dict  # of an estimator around the learner
 
 
 class Start(NamedTuple):
@@ -50,67 +61,84 @@ def shard_key(key, number):
 
 
 class Shard:
-    """One shard.
+    """One shard; its methods take what is for it alone, and what is for all (see :mod:`.held`).
 
     Parameters
     ----------
     run : Run
         On the shard's examples, with zero weights; its state has the shard's key.
-    alone : bool
-        Whether there is no other: then nothing is exchanged, and the rounds are epochs.
+    fitted : dict
+        Of an estimator around the learner.
     """
 
-    def __init__(self, run, alone):
-        self.run, self.alone, self.model = run, alone, run.state.model
-        self.parts = list(stores_of(run.structure, self.model))
-        self.lengths = np.diff(run.task.token)
-        self.work = run.scratch()
-        self.noise = run.estimator._noise(run.state.key)
+    def __init__(self, run, fitted=None):
+        self.run, self.fitted = run, fitted
+
+    def met(self, _, min_count):
+        """What the shard met, a :class:`Met`; with counts of features if ``min_count`` > 1."""
+        run, token = self.run, self.run.task.token
+        n_examples = int(np.count_nonzero(np.diff(token)))
+        return Met(type(run), run.vocabulary(min_count), n_examples, int(token[-1]), self.fitted)
+
+    def join(self, plan, alone):
+        """Translate the run to what all shards met, by a plan, and get ready to train.
+
+        ``alone``: there is no other shard. Then nothing is exchanged, and the rounds are epochs.
+        """
+        run, self.alone = self.run, alone
+        if plan is not None:
+            run.adopt(plan)
+        self.current = run.state.model
+        self.parts = list(stores_of(run.structure, self.current))
+        self.lengths, self.work = np.diff(run.task.token), run.scratch()
         self._forget()
 
     def _forget(self):
         """Begin with nothing."""
         self.trained = False
-        stores = stores_of(self.run.structure, self.model).values()
+        stores = stores_of(self.run.structure, self.current).values()
         self.base = [Weights(store, moments=False) for store in stores]
         self.tables = [empty_table() for _ in self.parts]
         self.known = [0 for _ in self.parts]
 
-    def fingerprint(self):
+    def fingerprint(self, _, __):
         """A digest of the shard's examples, as the learner sees them."""
         return fingerprint({}, arrays_of((self.run.task, self.run.visited), "shard"))
 
-    def resume(self, key, model=None):
+    def resume(self, key, model):
         """Go on where another fit was: with its key for this shard, and its model if that is alone."""
         self.run.state.key = key
-        self.noise = self.run.estimator._noise(key)
         if model is not None:
-            self.model = model
+            self.current = model
 
-    def train(self, epoch, n_epochs, start=None):
-        """A round: ``n_epochs`` epochs from the weights of ``start`` on.
+    def train(self, _, shared):
+        """A round; ``shared``: (first epoch, epochs, :class:`Start`, or None where there was none).
 
         Returns
         -------
         Report
         """
-        began = time.perf_counter()
+        began, (epoch, n_epochs, start) = time.perf_counter(), shared
         run, rule = self.run, self.run.state.rule
         if start is not None:
             self._begin(start)
         self.trained = True
-        totals = np.zeros(3)
+        noise, totals = run.estimator._noise(run.state.key), np.zeros(3)
         for e in range(epoch, epoch + n_epochs):
-            self.model, stats = run_epoch(
-                run.structure, run.task, run.order(e), self.lengths, self.model, rule, self.noise, self.work
+            stats, _ = run_epoch(
+                self, run.structure, run.task, run.order(e), self.lengths, rule, noise, self.work
             )
             totals += stats[:3]
         if not self.alone:
-            for store in stores_of(run.structure, self.model).values():
-                settle(store, self.model.clock, rule)
+            for store in stores_of(run.structure, self.current).values():
+                settle(store, self.current.clock, rule)
         updates, wrong, loss = totals.tolist()
         seconds = time.perf_counter() - began
-        return Report(steps_of(self.model.clock), int(updates), int(wrong), loss, seconds)
+        return Report(steps_of(self.current.clock), int(updates), int(wrong), loss, seconds)
+
+    def model(self, _, __):
+        """The model in training."""
+        return self.current
 
     def changes(self, coefficients, counted):
         """What the round has changed, as it enters the mixture.
@@ -128,9 +156,9 @@ class Shard:
         """
         structure, kinds, keys, pieces, seen = self.run.structure, [], [], [], []
         halves = getattr(structure, "node_halves", None)
-        for k, (name, store) in enumerate(stores_of(structure, self.model).items()):
+        for k, (name, store) in enumerate(stores_of(structure, self.current).items()):
             rows, new, count = n_rows(store), np.zeros((0, 3), np.int64), np.zeros(0, np.int32)
-            features, width = getattr(self.model, name), 1
+            features, width = getattr(self.current, name), 1
             if isinstance(features, FeatureTable):
                 rows, count, width = int(features.entries[0]), features.seen, counters(features)
                 new = keys_of(features.table, rows)[self.known[k] :]
@@ -139,12 +167,12 @@ class Shard:
             pieces.append(scaled(differences(store, self.base[k], rows), coefficients, counted))
             at = np.flatnonzero(count)
             seen.append((at, count[at]))
-        return Changes(kinds, None if halves is None else halves(self.model), keys, pieces, seen)
+        return Changes(kinds, None if halves is None else halves(self.current), keys, pieces, seen)
 
     def _begin(self, start):
-        rule, model = self.run.state.rule, self.model
+        rule, model = self.run.state.rule, self.current
         if start.full and self.trained:
-            self.model = model = self.run.fresh(self.run.state.key).model
+            self.current = model = self.run.fresh(self.run.state.key).model
             self._forget()
         set_clock(model.clock, start.steps)
         for k, name in enumerate(self.parts):
@@ -158,7 +186,7 @@ class Shard:
             store = stores_of(self.run.structure, model)[name]
             store = take_over(store, self.base[k], start.pieces[k], rule, start.steps.visited)
             model = with_store(model, name, store)
-        self.model = model
+        self.current = model
 
 
 class Mixture:

@@ -5,17 +5,11 @@ of these in runs again, and so on: which are added to which depends on the numbe
 they are and whoever is first.
 """
 
-from typing import NamedTuple
-
-import numpy as np
-
-from .weights import united
-
 FAN = 4
 """Neighbours that are added up at once."""
 
 
-def joined(nodes, n, add):
+def add_neighbours(nodes, n, add):
     """Add up what is complete of a tree over n shards.
 
     Parameters
@@ -39,8 +33,8 @@ def joined(nodes, n, add):
 
 
 def in_tree(items, add):
-    """The sum over shards, whose summands are all here; see :func:`joined`."""
-    (total,) = joined({(0, s): item for s, item in enumerate(items)}, len(items), add).values()
+    """The sum over shards, whose summands are all here; see :func:`add_neighbours`."""
+    (total,) = add_neighbours({(0, s): item for s, item in enumerate(items)}, len(items), add).values()
     return total
 
 
@@ -50,40 +44,3 @@ def add_arrays(arrays):
     for array in arrays[1:]:
         total += array
     return total
-
-
-class Entries(NamedTuple):
-    """Some numbers of a long vector."""
-
-    size: int  # of the vector
-    keys: np.ndarray  # (n,) uint32 or int64, ascending: their places
-    values: np.ndarray  # (n,) float64
-
-    @classmethod
-    def of(cls, size, keys, values):
-        """Entries in any order of their places; those that are zero are left out."""
-        order = np.argsort(keys, kind="stable")
-        order = order[values[order] != 0.0]
-        return cls(size, keys[order].astype(np.uint32 if size < 2**32 else np.int64), values[order])
-
-    def dense(self):
-        """The whole vector."""
-        out = np.zeros(self.size)
-        out[self.keys] = self.values
-        return out
-
-
-def add_entries(parts):
-    """The sum of :class:`Entries` of vectors of one size, in their order."""
-    size, n = parts[0].size, sum(part.keys.shape[0] for part in parts)
-    if size <= 8 * n:
-        total = np.zeros(size)
-        for part in parts:
-            total[part.keys] += part.values
-        keys = np.flatnonzero(total)
-        return Entries(size, keys.astype(parts[0].keys.dtype), total[keys])
-    keys = united([part.keys for part in parts], size)
-    total = np.zeros(keys.shape[0])
-    for part in parts:
-        total[np.searchsorted(keys, part.keys)] += part.values
-    return Entries(size, keys, total)

@@ -24,99 +24,12 @@ A shard starts each round with moments of zero, so that ``m_i - m`` is what it h
 and S, go to it.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..core.averaging import sparse_store
 from ..core.compile import kernel
 from ..core.store import grow_pool, insert, place_of, places_needed, sizes
-
-_NONE = np.zeros(0, np.int32)
-
-
-class Piece(NamedTuple):
-    """Some weights of a store, or what became of them; key = row * columns + column."""
-
-    keys: np.ndarray | None  # (n,) uint32 or int64, ascending; None: 0 ... n - 1
-    value: np.ndarray  # (n,) float64
-    moment: np.ndarray  # (n,) float64, or (0,)
-    received: np.ndarray  # (n,) float64, or (0,)
-    count: np.ndarray = _NONE  # (n,) int32, or (0,): shards that changed them
-
-
-def n_bytes(message):
-    """Bytes of the arrays in nested tuples, lists and dicts."""
-    if isinstance(message, np.ndarray):
-        return message.nbytes
-    if isinstance(message, dict):
-        message = message.values()
-    elif not isinstance(message, (tuple, list)):
-        return 0
-    return sum(map(n_bytes, message))
-
-
-def _piece(keys, size, fields):
-    """The smaller of two: weights with their keys, or all of them; ``fields`` are full arrays."""
-    filled = sum(field.itemsize for field in fields if field.shape[0])
-    width = 4 if size < 2**32 else 8
-    if keys.shape[0] * (width + filled) >= size * filled:
-        return Piece(None, *(field.copy() for field in fields))
-    return Piece(
-        keys.astype(np.uint32 if width == 4 else np.int64), *(f[keys] if f.shape[0] else f for f in fields)
-    )
-
-
-def scaled(piece, coefficients, counted):
-    """What a shard has changed, as it is added to the mixture; ``counted``: with counts."""
-    c, moment, received, count = coefficients, piece.moment, piece.received, _NONE
-    if counted:
-        changed = piece.value != 0.0
-        for field in (moment, received):
-            if field.shape[0]:
-                changed |= field != 0.0
-        count = changed.astype(np.int32)
-    if moment.shape[0]:
-        moment = c.moment * moment + c.shift * piece.value
-    return Piece(piece.keys, c.value * piece.value, moment, c.share * received, count)
-
-
-def united(parts, size):
-    """All keys of some, below ``size``, ascending; to mark them is faster than to sort, but for a few."""
-    if size > 256 * sum(part.shape[0] for part in parts):
-        return np.unique(np.concatenate(parts))
-    present = np.zeros(size, np.bool_)
-    for part in parts:
-        present[part] = True
-    return np.flatnonzero(present).astype(parts[0].dtype)
-
-
-def add_pieces(pieces):
-    """The sum of pieces of one store, in their order."""
-    n = sum(piece.value.shape[0] for piece in pieces)
-    keyed = all(piece.keys is not None for piece in pieces)
-    ends = [
-        p.value.shape[0] if p.keys is None else int(p.keys[-1]) + 1 if p.keys.shape[0] else 0 for p in pieces
-    ]
-    size, keys, wide = max(ends), None, keyed and pieces[0].keys.dtype == np.int64
-    if keyed and (wide or size > 8 * n):
-        keys = united([piece.keys for piece in pieces], size)
-    n = size if keys is None else keys.shape[0]
-    total = [
-        np.zeros(n if any(field.shape[0] for field in fields) else 0, fields[0].dtype)
-        for fields in zip(*(piece[1:] for piece in pieces))
-    ]
-    present = np.zeros(size if keys is None else 0, np.bool_)
-    for piece in pieces:
-        at = slice(piece.value.shape[0]) if piece.keys is None else piece.keys
-        if keys is None:
-            present[at] = True
-        else:
-            at = np.searchsorted(keys, piece.keys)
-        for out, field in zip(total, piece[1:]):
-            if field.shape[0]:
-                out[at] += field
-    return _piece(np.flatnonzero(present), size, total) if keys is None else Piece(keys, *total)
+from .pieces import NOTHING, Piece, smaller_piece
 
 
 @kernel
@@ -242,11 +155,10 @@ class Weights:
             at = np.flatnonzero(alive)
         else:
             at = np.flatnonzero(self.changed)
-        nothing = np.zeros(0)
         if self.keys is None:
-            return _piece(at, self.value.shape[0], (self.value, nothing, self.received))
-        received = self.received[at] if self.has_received else nothing
-        return Piece(self.keys[at], self.value[at], nothing, received)
+            return smaller_piece(at, self.value.shape[0], (self.value, NOTHING, self.received))
+        received = self.received[at] if self.has_received else NOTHING
+        return Piece(self.keys[at], self.value[at], NOTHING, received)
 
     def arrays(self, name):
         """Everything there is to know between two rounds; {path: array}."""
@@ -359,25 +271,24 @@ def differences(store, base, rows):
     rows : int
         Rows in use.
     """
-    nothing = np.zeros(0)
     if not store.sparse:
         n = rows * store.columns
         base.places(None, n)
-        value, moment, received = store.value[:n] - base.value[:n], store.moment[:n], nothing
+        value, moment, received = store.value[:n] - base.value[:n], store.moment[:n], NOTHING
         if base.has_received:
             received = store.received[:n] - base.received[:n]
         touched = value != 0.0
         for field in (moment, received):
             if field.shape[0]:
                 touched |= field != 0.0
-        return _piece(np.flatnonzero(touched), n, (value, moment, received))
+        return smaller_piece(np.flatnonzero(touched), n, (value, moment, received))
     size = int(store.count[:rows].sum())
     keys, places = np.empty(size, np.int64), np.empty(size, np.int64)
     _by_key(store, rows, keys, places)
     at, new = np.empty(size, np.int64), np.empty(size, np.bool_)
     _locate(base.keys, keys, at, new)
     old = at[~new]
-    value, moment, received = store.value[places], nothing, nothing
+    value, moment, received = store.value[places], NOTHING, NOTHING
     value[~new] -= base.value[old]
     touched = value != 0.0
     if store.moment.shape[0]:

@@ -4,47 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._sklearn import (
-    POSITIVE,
     CallbackSupportMixin,
-    Interval,
-    Real,
-    StrOptions,
     with_callbacks,
 )
-from ..chain.constraints import constraints_of
-from ..chain.costs import class_costs
+from ..chain.corpus import encoder_for, read_corpus
 from ..chain.model import make_task
 from ..chain.probabilities import ProbabilityTagger
-from ..data.inputs import flatten, lengths_of, offsets_of, renumbered
-from ..data.labels import Labels, encode_labels
+from ..data.inputs import flatten, offsets_of, renumbered
 from ..data.types import Corpus, History
-from ..features.choose import check_same_features, new_encoder
 from ..saving.registry import savable
 from ..training.held_out import both_or_neither
 from ..training.parameters import (
     CheckpointParameters,
-    CountParameters,
-    RunParameters,
-    ScoringParameters,
-    TaggerParameters,
-    VerboseParameters,
     WarmStartParameters,
     documented,
     parameter,
 )
+from .parameters import NONNEGATIVE, CRFParameters
 from .run import CRFRun, check_values
 from .sharded import sharded_run
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-NONNEGATIVE = Interval(Real, 0, None, closed="left")
 
 
 @savable
@@ -65,13 +52,9 @@ NONNEGATIVE = Interval(Real, 0, None, closed="left")
 )
 @dataclass(kw_only=True, eq=False, repr=False)
 class L1CRF(
-    TaggerParameters,
-    CountParameters,
+    CRFParameters,
     WarmStartParameters,
     CheckpointParameters,
-    RunParameters,
-    ScoringParameters,
-    VerboseParameters,
     CallbackSupportMixin,
     ProbabilityTagger,
 ):
@@ -93,6 +76,9 @@ class L1CRF(
     max_violation_ : float
         Largest violation of the optimality conditions over all weights: by how much ``|gradient|`` exceeds
         ``c1`` where a weight is zero, and differs from it where it is not.
+    gap_ : float
+        How far ``objective_`` can be above the optimum, as a share of it: a bound that holds for certain. nan
+        where none is known: with ``c2 = 0``, or labels of None.
     n_active_features_ : int
         Weights that are not zero, of (feature, label) pairs and transitions.
     n_iter_ : int
@@ -126,78 +112,13 @@ class L1CRF(
     (2, 3)
     """
 
-    c1: float = field(
-        default=1.0,
-        metadata=parameter("float >= 0", [NONNEGATIVE], "Strength of the L1 penalty."),
-    )
-    c2: float = field(
-        default=0.0,
-        metadata=parameter("float >= 0", [NONNEGATIVE], "Strength of the squared L2 penalty."),
-    )
-    solver: Literal["two-stage", "owlqn", "sgd"] = field(
-        default="two-stage",
-        metadata=parameter(
-            '{"two-stage", "owlqn", "sgd"}',
-            [StrOptions({"two-stage", "owlqn", "sgd"})],
-            """Both stages, or the textbook method of each alone: OWL-QN from zero, or ``sgd_iter`` passes of
-            SGD.""",
-        ),
-    )
-    sgd_iter: int = field(default=2, metadata=parameter("int", [POSITIVE], "Passes of the first stage."))
-    eta0: float | Literal["auto"] = field(
-        default="auto",
-        metadata=parameter(
-            'float or "auto"',
-            [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-            """Learning rate of pass k is ``eta0 * decay ** k`` ([1]_, equation 12). ``"auto"``: 0.3, or less
-            where features repeat so often within a sequence that such steps would overshoot.""",
-        ),
-    )
-    decay: float = field(
-        default=0.5,
-        metadata=parameter(
-            "float",
-            [Interval(Real, 0, 1, closed="right")],
-            "Learning rate of pass k is ``eta0 * decay ** k`` ([1]_, equation 12).",
-        ),
-    )
-    line_search: bool = field(
-        default=False,
-        metadata=parameter(
-            "bool", ["boolean"], "Try several learning rates for each sequence ([1]_, algorithm 1)."
-        ),
-    )
-    max_trials: int = field(default=3, metadata=parameter("int", [POSITIVE], "Rates tried."))
-    memory: int = field(
-        default=80,
-        metadata=parameter("int", [POSITIVE], "Steps that quasi-Newton methods remember; often 10."),
-    )
-    max_iter: int = field(
-        default=1000,
-        metadata=parameter("int", [POSITIVE], "Maximum number of full passes after the first stage."),
-    )
-    tol: float = field(
-        default=2e-4,
-        metadata=parameter(
-            "float",
-            [NONNEGATIVE],
-            """Relative tolerance. Stop when the decrease still to be expected, extrapolated from the last
-            twenty passes as a geometric series, is below ``tol`` times the objective.""",
-        ),
-    )
-    all_pairs: bool | Literal["states", "transitions"] = field(
-        default=True,
-        metadata=parameter(
-            'bool, "states" or "transitions"',
-            ["boolean", StrOptions({"states", "transitions"})],
-            """Which pairs have a weight: all pairs of feature and label (states) and of labels (transitions);
-            with False only those seen in training; or all of one kind, and of the other those seen.""",
-        ),
-    )
+    c1: float = parameter(1.0, "Strength of the L1 penalty.", "float >= 0", [NONNEGATIVE])
+    c2: float = parameter(0.0, "Strength of the squared L2 penalty.", "float >= 0", [NONNEGATIVE])
 
     objective_: float = field(init=False)
     optimality_: float = field(init=False)
     max_violation_: float = field(init=False)
+    gap_: float = field(init=False)
     n_active_features_: int = field(init=False)
     n_iter_: int = field(init=False)
     history_: History = field(init=False)
@@ -311,26 +232,16 @@ class L1CRF(
 
     def _prepare(self, X, y, sample_weight, given=None):
         """Check and encode everything; what is left to do is to train."""
-        sequences, targets, weight = self._check_training_data(X, y, sample_weight)
-        token = offsets_of(lengths_of(sequences))
         before = self._model if self.warm_start and hasattr(self, "_model") else None
-        labels = Labels() if before is None else before.labels
-        gold, labels = encode_labels(targets, token, labels, grow=True)
-        if len(labels) == 0:
-            raise ValueError("y holds no label: all tokens are None")
-        constraints = constraints_of(self.constraints, labels, gold, token)
-        cost = class_costs(self.class_weight, gold, labels, 0.0)
+        corpus = read_corpus(self, X, y, sample_weight, before and before.labels)
         # What is empty, or left out by its weight, must not even take part in the shuffle.
-        filled = np.flatnonzero(np.diff(token) > 0)
-        flat, token, weight = flatten(sequences), offsets_of(np.diff(token)[filled]), weight[filled]
-        if before is None:
-            encoder = new_encoder(self.features, self.min_count, flat, scaled=False)
-        else:
-            encoder = before.encoder.copy()
-            check_same_features(encoder, self.features, self.min_count)
+        lengths = np.diff(corpus.token)
+        filled, flat = np.flatnonzero(lengths > 0), flatten(corpus.X)
+        token, weight = offsets_of(lengths[filled]), corpus.weight[filled]
+        encoder = encoder_for(self, flat, before, scaled=False)
         with renumbered(filled):
-            task = make_task(encoder, flat, token, gold, weight, grow=True, rows_as_features=True)
+            task = make_task(encoder, flat, token, corpus.gold, weight, grow=True, rows_as_features=True)
             check_values(task)
-        run = CRFRun(self, task, encoder, labels, constraints, cost, before)
+        run = CRFRun(self, task, encoder, corpus.labels, corpus.constraints, corpus.cost, before)
         run.hold_out(given)
         return run

@@ -71,7 +71,7 @@ class CRFObjective:
         self.potentials = options.potentials(n_labels)
         self.sequences = LabelledSequences.of(task)
         self.order, self.lengths, self.token, self.gold, self.sequence_weight, self.partial = self.sequences
-        self.n_tokens = int(self.token[-1])
+        self.n_tokens, self.all_labelled = int(self.token[-1]), not self.partial.size
         self.group = form_groups(self.lengths)
         self._choose_weights(task, options, like)
         self.n_passes = 0
@@ -312,9 +312,9 @@ class CRFObjective:
         nothing = self.view(np.zeros(0, np.int64))
         return self.evaluate(nothing, np.zeros(nothing.size))[0]
 
-    def stochastic_passes(self, options, **how):
+    def stochastic_passes(self, options, progress, **how):
         """Stage one; see :func:`.sgd.stochastic_passes`."""
-        return stochastic_passes(self, options, **how)
+        return stochastic_passes(self, options, progress, **how)
 
     def features_of_token(self):
         """How many features a token has, on average."""

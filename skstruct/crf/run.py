@@ -1,7 +1,7 @@
 """One training run of a CRF: the objective, the solver, and the fitted attributes at its end."""
 
 import warnings
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -18,12 +18,20 @@ from ..data.inputs import PlaceError, as_tokens, blanked, check_X_y, flatten, le
 from ..data.labels import encode_known
 from ..training.checkpoint import Checkpoint, arrays_of
 from ..training.fingerprints import fingerprint, simple_parameters
-from ..training.held_out import NAMES, HeldOut, held_out_facts, scored, scored_by_itself, warn_unseen
+from ..training.held_out import (
+    NAMES,
+    HeldOut,
+    held_out_facts,
+    of_held_out,
+    scored,
+    scored_by_itself,
+    warn_unseen,
+)
 from ..training.interrupt import DeferredInterrupt
 from .objective import CRFObjective
 from .options import ObjectiveOptions, SolverOptions
-from .result import SparseWeights
-from .solve import train_crf
+from .result import SparseWeights, pack
+from .solve import HeldOutLikelihood, Progress, solve
 
 LARGEST = 1e100
 """Values of features above this have squares that are no numbers."""
@@ -42,6 +50,8 @@ class CRFRun:
         self.constraints = constraints
         self.cost = cost
         self.before = before
+        self.facts = {}  # what tells its corpus from others, where the task does not
+        self.n_rows = encoder.n_node_rows, encoder.n_edge_rows  # of features, of transition features
 
     def member(self, estimator, seed, drawn):
         """A run of another estimator on a selection of the sequences, with repetitions."""
@@ -59,9 +69,8 @@ class CRFRun:
         """Encode the user's (X_val, y_val), which is None if there is no such part."""
         if given is None:
             return
-        names = {"X": "X_val", "y": "y_val", None: "X_val"}
-        X, y, token = check_X_y(*given, NAMES, as_tokens)
-        try:
+        with of_held_out():
+            X, y, token = check_X_y(*given, NAMES, as_tokens)
             gold, unseen, others = encode_known(y, token, self.labels)
             left_out = check_known(gold, unseen, token, self.labels, self.constraints)
             weight = np.ones(len(X))
@@ -72,9 +81,6 @@ class CRFRun:
             if len(flat):
                 self.validation = make_task(self.encoder, flat, token, gold, weight, rows_as_features=True)
                 check_values(self.validation)
-        except PlaceError as error:
-            error.move(error.sequence, names.get(error.name))
-            raise
         n, part = len(left_out), None
         if not (n or self.validation.dense):
             part = EncodedPart.of(self.validation, gold, unseen)
@@ -84,10 +90,6 @@ class CRFRun:
             " and as not given in log-probabilities"
             + (f", which leave out {n} sequences that constraints then leave no labelling" if n else ""),
         )
-
-    def rows(self):
-        """(weight rows of features, combinations of transition features)."""
-        return self.encoder.n_node_rows, self.encoder.n_edge_rows
 
     def seed(self):
         """Of the order of the sequences."""
@@ -100,50 +102,50 @@ class CRFRun:
     def train(self, X, y, context=None, keep_checkpoint=False, interrupt=None, for_good=False):
         """Minimise; returns the estimator, fitted. See ``training.run.Run.train``."""
         e = self.estimator
-        events = epoch_context(context, e, X, y)
+        self.events = epoch_context(context, e, X, y)
         warm = None if self.before is None else self._earlier_weights()
-        stops, passes = [False], []
         with DeferredInterrupt() if interrupt is None else nullcontext(interrupt) as interrupt:
-            events.begin_fit()
-            events.begin()
-
-            def on_pass(record, matrices):
-                passes.append(record)
-                if self.held_out is not None:
-                    record["validation_score"] = self.score_pass(matrices)
-                if e.verbose:
-                    print(self.title + _line(record), flush=True)
-                stop = False
-                if record["stage"] != "sgd" or e.solver == "sgd":
-                    stop = events.end(lambda: self.fitted_so_far(passes, *matrices()))
-                    if not stop:
-                        events.begin()
-                stops.append(stop or interrupt.count > 0)
-                return stops[-1]
-
-            resumed = 0
+            self.events.begin_fit()
+            self.events.begin()
             if e.checkpoint is not None:
                 self.checkpoint = self._open_checkpoint(warm)
-                found = self.checkpoint.load()
-                passes.extend([] if found is None else found[0]["history"])
-                resumed = len(passes)
-            result = self._solve(warm, on_pass, interrupt)
-            events.end_open()
+            with closing(self.objective(e.c1)) as objective:
+                held_out = None
+                if self.validation is not None:
+                    held_out = HeldOutLikelihood(objective, self.validation)
+                progress = Progress(objective, held_out, self.after_pass, self.checkpoint, interrupt)
+                self.history = progress.history
+                weights = None if warm is None else pack(objective, *warm)
+                result = solve(objective, self.options(), progress, weights=weights, seed=self.seed())
+            self.events.end_open()
             fitted = self.fitted(result)
-            events.end_fit(fitted)
+            self.events.end_fit(fitted)
             vars(e).update(fitted)
             if self.checkpoint is not None:
-                e.resumed_from_ = resumed
+                e.resumed_from_ = progress.n_resumed
                 if not (interrupt.count or keep_checkpoint):
                     self.checkpoint.remove()
             if interrupt.count:
                 raise KeyboardInterrupt
-        if not stops[-1]:
+        if not progress.stopped:
             warn_unless_converged(result, e)
         return e
 
-    def score_pass(self, matrices):
-        """The score on the user's held-out sequences, after a pass."""
+    def after_pass(self, record, matrices):
+        """Score and show what a pass has learned; returns whether a callback asks to stop."""
+        e, stop = self.estimator, False
+        if self.held_out is not None:
+            record["validation_score"] = self._score(matrices)
+        if e.verbose:
+            print(self.title + _line(record), flush=True)
+        if record["stage"] != "sgd" or e.solver == "sgd":
+            stop = self.events.end(lambda: self.fitted_so_far(*matrices()))
+            if not stop:
+                self.events.begin()
+        return stop
+
+    def _score(self, matrices):
+        """The score on the user's held-out sequences."""
         scoring, X, y = self.estimator.scoring, self.held_out.X, self.held_out.y
         fitted = self._model_of(*matrices())
         if scoring is None and self.held_out.encoded is not None:
@@ -161,17 +163,11 @@ class CRFRun:
     def objective(self, c1):
         """The objective; releases the encoded corpus, of which it has its own encoding."""
         objective = CRFObjective(
-            self.task, self.objective_options(c1), len(self.labels), *self.rows(),
+            self.task, self.objective_options(c1), len(self.labels), *self.n_rows,
             n_threads=effective_n_jobs(self.estimator.n_jobs), fields=self.encoder.template_of_row(self.task),
         )  # fmt: skip
         self.task = None
         return objective
-
-    def _solve(self, warm, on_pass, interrupt):
-        return train_crf(
-            self.objective(self.estimator.c1), self.options(), validation=self.validation, warm=warm,
-            seed=self.seed(), callback=on_pass, checkpoint=self.checkpoint, interrupt=interrupt,
-        )  # fmt: skip
 
     def _open_checkpoint(self, warm):
         e = self.estimator
@@ -179,6 +175,7 @@ class CRFRun:
             "class": type(e).__name__,
             "parameters": simple_parameters(e),
             "bigram": self.encoder.has_bigram,
+            **self.facts,
         }
         if self.held_out is not None:
             facts.update(held_out_facts(self.held_out, e.scoring))
@@ -207,13 +204,14 @@ class CRFRun:
             "objective_": float(result.objective),
             "optimality_": result.optimality,
             "max_violation_": result.max_violation,
+            "gap_": result.gap,
             "n_active_features_": result.n_active,
             "history_": result.history,
         }
 
-    def fitted_so_far(self, history, nodes, edges):
+    def fitted_so_far(self, nodes, edges):
         """The same after some passes."""
-        last = history[-1]
+        history, last = self.history, self.history[-1]
         return {
             **self._model_of(nodes, edges),
             "n_iter_": sum(record["stage"] == last["stage"] for record in history),

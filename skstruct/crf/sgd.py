@@ -340,25 +340,19 @@ def apply_penalties(s):
         weight[:] = after
 
 
-def stochastic_passes(
-    objective, options, *, seed=0, weights=None, callback=None, keeper=None, interrupt=None
-):
+def stochastic_passes(objective, options, progress, *, seed=0, weights=None):
     """Stage one.
 
     Parameters
     ----------
     objective : CRFObjective
     options : SolverOptions
+    progress : Progress
+        Hears of each pass; an interrupt ends a pass in the middle, which is then the last.
     seed : int
         Of the order of the sequences.
     weights : ndarray or None
         Where to start.
-    callback : callable or None
-        Called as ``callback(weights)`` after each pass; stops if it returns true.
-    keeper : object, optional
-        As of :func:`.working_set.active_orthant`; gets the state after each pass.
-    interrupt : DeferredInterrupt, optional
-        Ends a pass in the middle, which is then the last.
 
     Returns
     -------
@@ -376,24 +370,22 @@ def stochastic_passes(
     schedule = Schedule(eta0, float(options.decay), max(n, 1), o.c1, c2, shrink, max_trials)
     corpus = SgdCorpus(o.token, o.gold, o.sequence_weight, o.whole, o.pair, o.potentials)
     random = np.random.RandomState(seed)
-    n_done = 0
-    if keeper is not None and keeper.found is not None:
+    n_done, nothing = 0, np.zeros(o.size - state.weight.shape[0])
+    if progress.found is not None:
         for name, array in arrays_of(state, "sgd").items():  # in place: two of them share memory
-            array[:] = keeper.found[1][name]
-        n_done = keeper.found[0]["n_done"]
+            array[:] = progress.found[1][name]
+        n_done = progress.found[0]["n_done"]
     for k in range(options.sgd_iter):
         order = random.permutation(n)
         if k < n_done:
             continue
-        bounds, stopped = chunks(order, o.lengths), False
+        bounds = chunks(order, o.lengths)
         for begin, end in zip(bounds, bounds[1:]):
             descend(corpus, schedule, order, begin, end, state)
-            stopped = interrupt is not None and interrupt.count > 0
-            if stopped:
+            if progress.interrupted:
                 break
-        if (callback is not None and callback(state.clock[2] * state.weight)) or stopped:
+        if progress.add(np.append(state.clock[2] * state.weight, nothing)):
             break
-        if keeper is not None:
-            keeper.offer({"n_done": k + 1}, arrays_of(state, "sgd"))
+        progress.offer({"n_done": k + 1}, arrays_of(state, "sgd"))
     apply_penalties(state)
-    return np.append(state.clock[2] * state.weight, np.zeros(o.size - state.weight.shape[0]))
+    return np.append(state.clock[2] * state.weight, nothing)

@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..chain.merging import vocabulary_of
 from ..cluster.loading import load_shard, naming
-from ..cluster.tree import Entries
-from ..cluster.vocabulary import Vocabulary
-from ..features.encoded import count_rows as count_features
+from ..cluster.pieces import Piece, key_type
 from ..training.checkpoint import arrays_of
 from ..training.fingerprints import fingerprint
 from .choose_pairs import (
@@ -27,6 +26,7 @@ from .choose_transitions import shown_conditioned, shown_label_pairs
 from .learning_rate import choose_rate
 from .objective import CRFObjective
 from .options import ObjectiveOptions
+from .solve import Progress
 from .view import View
 
 
@@ -68,7 +68,7 @@ class Descent(NamedTuple):
     c1: float  # of the whole
     c2: float
     n_sequences: int  # of the whole
-    weights: Entries
+    weights: Piece
 
 
 class _Like(NamedTuple):
@@ -111,10 +111,7 @@ class CRFShard:
     # -- steps -------------------------------------------------------------------------------------
     def vocabulary(self, _, min_count):
         """What the shard holds: a Vocabulary."""
-        counts = count_features(self.encoder, self.task) if min_count > 1 else None
-        gold = self.task.gold
-        label_counts = np.bincount(gold[gold >= 0], minlength=len(self.labels))
-        return Vocabulary(self.encoder, self.labels, counts, label_counts)
+        return vocabulary_of(self, min_count)
 
     def renumber(self, plan, whole):
         """Learn what the labels and rows are in all shards; returns a digest of the examples."""
@@ -165,7 +162,7 @@ class CRFShard:
         if o.largest_values() is not None:
             values = np.zeros(self.n_features)
             values[mine] = o.largest_values()
-        return o.n_tokens, o.n_entries, np.count_nonzero(o.lengths), values
+        return o.n_tokens, o.n_entries, np.count_nonzero(o.lengths), o.all_labelled, values
 
     def set_working_set(self, _, pairs):
         """Work with these pairs from now on, and all transitions."""
@@ -188,7 +185,7 @@ class CRFShard:
         use = self.rows.nodes >= 0
         keys = np.append(0, self.rows.nodes[use].astype(np.int64) + 1)
         negative = float(self.listed.signed)
-        return Entries.of(whole.n_rows + 1, keys, np.append(negative, total[use]))
+        return Piece.of(keys, np.append(negative, total[use]), whole.n_rows + 1)
 
     def pair_counts(self, _, kept):
         """(F * (L + 1),): how often features of the rows ``kept`` (R,) occur unlabelled, and with labels."""
@@ -205,7 +202,7 @@ class CRFShard:
         self.listed = None
         counts = np.column_stack([unknown, seen.reshape(-1, L)])
         keys = number[rows[mine]][:, None] * (L + 1) + np.arange(L + 1)
-        return Entries.of(int(np.count_nonzero(kept)) * (L + 1), keys.ravel(), counts.ravel())
+        return Piece.of(keys.ravel(), counts.ravel(), int(np.count_nonzero(kept)) * (L + 1))
 
     def transitions(self, _, options):
         """What pairs of labels there are (L * L,) bool, and what combinations, as ``choose_pairs`` says."""
@@ -245,7 +242,7 @@ class CRFShard:
             self.evaluate(None, shared)
         n = self.objective.n_pairs
         gradient = self.objective.gradient_of_pairs(np.zeros(n))[self.by_place]
-        return Entries(self.n_pairs, _places(self.at[:n][self.by_place], self.n_pairs), gradient)
+        return Piece(self.at[:n][self.by_place].astype(key_type(self.n_pairs)), gradient)
 
     def value_at_zero(self, _, shared):
         """The negative log-likelihood if all weights are zero."""
@@ -254,7 +251,7 @@ class CRFShard:
     # -- summands: stage one -------------------------------------------------------------------------
     def occurrences(self, _, shared):
         """(F,): how often features occur."""
-        return Entries.of(self.n_features, self.feature, self.objective.occurrences.astype(float))
+        return Piece.of(self.feature, self.objective.occurrences.astype(float), self.n_features)
 
     def rate(self, _, shared):
         """The learning rate that ``"auto"`` stands for, times the sequences."""
@@ -267,12 +264,9 @@ class CRFShard:
         o.c1, o.c2 = d.c1 * share, d.c2 * share
         seed = np.random.SeedSequence([d.seed, self.number, d.number]).generate_state(1)[0]
         options = d.options._replace(sgd_iter=1, eta0=d.rate)
-        weights = o.stochastic_passes(options, seed=int(seed), weights=d.weights.dense()[self.at])
+        weights = d.weights.vector(self.size)[self.at]
+        weights = o.stochastic_passes(options, Progress(o), seed=int(seed), weights=weights)
         o.c1 = o.c2 = 0.0
         occurrences = np.full(o.size, float(o.n_tokens))
         occurrences[: o.n_pairs] = o.occurrences[o.pair_feature]
-        return Entries.of(self.size, self.at, weights * occurrences)
-
-
-def _places(keys, size):
-    return keys.astype(np.uint32 if size < 2**32 else np.int64)
+        return Piece.of(self.at, weights * occurrences, self.size)

@@ -17,21 +17,17 @@ from contextlib import contextmanager
 import numpy as np
 from sklearn.base import clone
 
-from ..chain.constraints import constraint_arrays
-from ..chain.costs import balanced_costs, class_costs
+from ..chain.merging import merged
 from ..chain.model import make_task
 from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads
-from ..cluster.tree import add_arrays, add_entries
-from ..cluster.vocabulary import merged_labels
-from ..features.base import merge_encoders
-from ..training.checkpoint import Checkpoint, arrays_of
-from ..training.fingerprints import fingerprint, simple_parameters
+from ..cluster.pieces import Piece, add_pieces
+from ..cluster.tree import add_arrays
 from .choose_pairs import screened
 from .choose_transitions import allowed_conditioned, allowed_label_pairs, label_pairs
 from .quasi_newton import dot
 from .run import CRFRun
-from .shard import CorpusFacts, CRFShard, Descent, Entries, Renumbering, WeightLayout
+from .shard import CorpusFacts, CRFShard, Descent, Renumbering, WeightLayout
 
 
 def _united(parts):
@@ -72,7 +68,8 @@ class ShardedObjective:
         self.n_passes, self.seen, self.kept = 0, None, None
         self._choose_weights(options)
         statistics = crew.step("choose", shared=self._choice())
-        n_tokens, n_entries, n_sequences, values = zip(*statistics)
+        n_tokens, n_entries, n_sequences, labelled, values = zip(*statistics)
+        self.all_labelled = all(labelled)
         self.n_tokens, self.n_entries, self.n_sequences = sum(n_tokens), sum(n_entries), sum(n_sequences)
         # The share of the sequences that the shard of a sequence lacks, on average.
         self.unseen = 1.0 - sum((n / max(self.n_sequences, 1)) ** 2 for n in n_sequences)
@@ -85,17 +82,18 @@ class ShardedObjective:
     def _choose_weights(self, options):
         """Lay out the vector of weights; see :mod:`.choose_pairs`."""
         L, crew = self.n_labels, self.crew
-        counts = crew.total("row_counts", add_entries).dense()
+        counts = crew.total("row_counts", add_pieces).vector(self.n_rows + 1)
         signed, total = counts[0] > 0.0, counts[1:]
         if self.alive[0].shape[0]:
             total[self.alive[0] == 0] = 0.0
         kept = total > options.c1
         rows = np.flatnonzero(kept)
-        counts = crew.total("pair_counts", add_entries, kept).dense().reshape(-1, L + 1)
+        counts = crew.total("pair_counts", add_pieces, shared=kept)
+        counts = counts.vector(rows.shape[0] * (L + 1)).reshape(-1, L + 1)
         pairs, _ = screened(rows, total[rows], counts[:, 0], counts[:, 1:].ravel(), signed, options)
         self.row, self.first, self.pair_feature, self.pair_label, self.pair_row = pairs
         self.n_features, self.n_pairs = self.row.shape[0], self.pair_row.shape[0]
-        shown, conditioned = crew.total("transitions", _united, options)
+        shown, conditioned = crew.total("transitions", _united, shared=options)
         transition = self.potentials.transition
         self.pair = label_pairs(allowed_label_pairs(shown, transition, options), L)
         if self.alive[1].shape[0]:
@@ -121,7 +119,7 @@ class ShardedObjective:
         """See :meth:`.CRFObjective.evaluate`; ``view`` is the newest one."""
         self.n_passes += 1
         shared = weights, self.n_passes if keep else None
-        total = self.crew.total("evaluate", add_arrays, shared)
+        total = self.crew.total("evaluate", add_arrays, shared=shared)
         if keep:
             self.kept = shared
         return float(total[0]) + self.c2 * dot(weights, weights), total[1:] + 2.0 * self.c2 * weights
@@ -129,11 +127,12 @@ class ShardedObjective:
     def curvature(self, view, weights):
         """See :meth:`.CRFObjective.curvature`."""
         self.n_passes += 1
-        return self.crew.total("curvature", add_arrays, weights)[1:] + 2.0 * self.c2
+        return self.crew.total("curvature", add_arrays, shared=weights)[1:] + 2.0 * self.c2
 
     def gradient_of_pairs(self, weights):
         """See :meth:`.CRFObjective.gradient_of_pairs`."""
-        return self.crew.total("pairs_gradient", add_entries, self.kept).dense() + 2.0 * self.c2 * weights
+        gradient = self.crew.total("pairs_gradient", add_pieces, shared=self.kept)
+        return gradient.vector(self.n_pairs) + 2.0 * self.c2 * weights
 
     def value_at_zero(self):
         """The objective if all weights are zero."""
@@ -152,30 +151,29 @@ class ShardedObjective:
         (sent, received), self.noted = self.noted, (self.crew.sent, self.crew.received)
         return {"bytes_sent": self.crew.sent - sent, "bytes_received": self.crew.received - received}
 
-    def stochastic_passes(self, options, *, seed=0, weights=None, callback=None, keeper=None, interrupt=None):
+    def stochastic_passes(self, options, progress, *, seed=0, weights=None):
         """Stage one over shards; the arguments are those of :func:`.sgd.stochastic_passes`."""
         weights, n_done = np.zeros(self.size) if weights is None else weights, 0
-        if keeper is not None and keeper.found is not None:
-            weights, n_done = keeper.found[1]["weights"], keeper.found[0]["n_done"]
+        if progress.found is not None:
+            weights, n_done = progress.found[1]["weights"], progress.found[0]["n_done"]
         occurrences = np.full(self.size, float(self.n_tokens))
-        of_features = self.crew.total("occurrences", add_entries).dense()
+        of_features = self.crew.total("occurrences", add_pieces).vector(self.n_features)
         occurrences[: self.n_pairs] = of_features[self.pair_feature]
         everywhere, eta0 = np.arange(self.size), options.eta0
         if eta0 == "auto":
             eta0 = self.crew.total("rate", add_arrays)[0] / max(self.n_sequences, 1)
         for k in range(n_done, options.sgd_iter):
-            mixed = Entries.of(self.size, everywhere, weights)
+            mixed = Piece.of(everywhere, weights, self.size)
             rate = eta0 * options.decay**k
             descent = Descent(options, k, rate, seed, self.c1, self.c2, self.n_sequences, mixed)
-            weights = self.crew.total("descend", add_entries, descent).dense() / np.maximum(occurrences, 1.0)
+            total = self.crew.total("descend", add_pieces, shared=descent)
+            weights = total.vector(self.size) / np.maximum(occurrences, 1.0)
             if k == options.sgd_iter - 1:
                 penalty = rate * self.c1 * self.unseen
                 weights = np.sign(weights) * np.maximum(np.abs(weights) - penalty, 0.0)
-            stopped = callback is not None and callback(weights)
-            if stopped or (interrupt is not None and interrupt.count > 0):
+            if progress.add(weights):
                 break
-            if keeper is not None:
-                keeper.offer({"n_done": k + 1}, {"weights": weights})
+            progress.offer({"n_done": k + 1}, {"weights": weights})
         return weights
 
     def close(self):
@@ -198,43 +196,20 @@ class ShardedRun(CRFRun):
             min_count=1, class_weight=None, warm_start=False, checkpoint=None
         )
         crew.make(CRFShard, [Job(s, load, undecided, 0) for s, load in enumerate(loads)])
-        met = crew.step("vocabulary", shared=estimator.min_count)
-        labels, ids = merged_labels(met)
-        encoder, rows = merge_encoders([v.encoder for v in met], [v.counts for v in met], estimator.min_count)
-        constraints = constraint_arrays(estimator.constraints, labels)
-        if estimator.class_weight == "balanced":
-            total = np.zeros(len(labels), np.int64)
-            for vocabulary, new in zip(met, ids):
-                total[new[:-1]] += vocabulary.label_counts
-            cost = balanced_costs(total, 0.0)
-        else:
-            cost = class_costs(estimator.class_weight, np.zeros(0, np.int32), labels, 0.0)
+        met = crew.ask("vocabulary", shared=estimator.min_count)
+        encoder, labels, constraints, cost, ids, rows = merged(met, estimator, 0.0)
         empty = make_task(encoder, [], np.zeros(1, np.int64))
         self.alive = empty.node_alive, empty.edge_alive
         super().__init__(estimator, None, encoder, labels, constraints, cost)
         scale = float(getattr(encoder, "scale", 1.0))
         facts = CorpusFacts(len(labels), encoder.n_node_rows, constraints, cost, encoder.has_bigram, scale)
         plans = [Renumbering(*told) for told in zip(ids, rows)]
-        self.digests = crew.step("renumber", plans, facts)
+        self.facts = {"shards": crew.step("renumber", plans, facts)}
 
     def objective(self, c1):
         """The objective."""
         options = self.objective_options(c1)
-        return ShardedObjective(self.crew, options, len(self.labels), *self.rows(), self.alive)
-
-    def _open_checkpoint(self, warm):
-        e = self.estimator
-        facts = {
-            "class": type(e).__name__,
-            "parameters": simple_parameters(e),
-            "bigram": self.encoder.has_bigram,
-            "shards": self.digests,
-        }
-        return Checkpoint(
-            e.checkpoint,
-            type(e).__name__,
-            fingerprint(facts, arrays_of((self.constraints, self.cost), "fit")),
-        )
+        return ShardedObjective(self.crew, options, len(self.labels), *self.n_rows, self.alive)
 
 
 @contextmanager

@@ -144,11 +144,16 @@ def classes_of(codes):
     return found
 
 
+def is_white_space(text):
+    """Whether a text holds no token."""
+    return all(char.isspace() or char in "\u200b\ufeff" for char in text)
+
+
 def _class(char):
     code, category = ord(char), unicodedata.category(char)
     if len(f"a{char}a".splitlines()) > 1:
         return BREAK
-    if char.isspace() or char in "\u200b\ufeff":
+    if is_white_space(char):
         return SPACE
     if code == _ZERO_WIDTH_JOINER:
         return JOINER

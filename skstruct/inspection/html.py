@@ -148,9 +148,9 @@ def colour(label):
 
 
 def label_style(label):
-    """The style of an element that stands for a label."""
+    """The style of an element of the class ``mark`` that stands for a label."""
     hue, line = colour(label)
-    return f"background:hsla({hue},75%,50%,.25);border-bottom:3px {line} hsl({hue},60%,50%)"
+    return f"--hue:{hue}" + (f";--line:{line}" if line != _LINES[0] else "")
 
 
 def label_html(label):

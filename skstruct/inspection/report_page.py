@@ -16,12 +16,13 @@ from ..saving.atomic import atomic_write
 from .arcs import arcs
 from .error_lists import errors_of
 from .explaining import explain
-from .feature_lists import feature_weights, transition_weights
+from .feature_lists import feature_weights, model_with, transition_weights
 from .html import LONG, Html, Shown, bar, box, cell, escaped, label_html, note, table
 from .of_taggers import seen_by_tagger
 from .pictures import kind_of, lines, marked, tokens_shown, tree_of
 from .report_scores import Scores, scored
 from .selection import uncertainty
+from .weight_tables import FeatureWeights
 
 IN_FULL = 200
 """Wrong sequences that are shown."""
@@ -29,14 +30,17 @@ IN_FULL = 200
 MOST = 2_400_000
 """Characters of a page from which on no more of them are shown."""
 
-AROUND, WIDE = 12, 70
+AROUND, WIDE = 12, 50
 """Tokens shown before the first difference, and in all; of characters three times as many."""
 
 PLACES, TOP = 4, 6
 """Tokens of a sequence that are explained, and contributions listed of each."""
 
-LABELS_WITH_TRANSITIONS = 50
-"""Labels up to which the matrix of transitions is drawn."""
+LABELS_WITH_WEIGHTS, LABELS_WITH_TRANSITIONS = 40, 50
+"""Labels whose weights are listed, and up to which the matrix of transitions is drawn."""
+
+ABOUT = "version", "labels", "features", "state_weights", "transition_weights", "sequences"
+"""What is said of a model."""
 
 
 class Report(Shown):
@@ -95,7 +99,7 @@ def report(model: Any, X: Any, y: Corpus) -> Report:
     Returns
     -------
     Report
-        At most 3 MB: the 200 wrong sequences of which the model was surest are shown.
+        At most 3 MB: the 200 wrong sequences of which the model was surest are shown, or as many as fit.
 
     Raises
     ------
@@ -140,7 +144,7 @@ def report(model: Any, X: Any, y: Corpus) -> Report:
 def _heading(model, inner):
     about = inner.info() if hasattr(inner, "info") else {}
     rows = [(cell(escaped(str(name).replace("_", " "))), cell(escaped(_number(value), LONG)))
-            for name, value in about.items() if value is not None]  # fmt: skip
+            for name, value in about.items() if value is not None and name in ABOUT]  # fmt: skip
     text = escaped(" ".join(repr(model).split()), 600)
     return f"<h1>{escaped(type(model).__name__)}</h1><p><code>{text}</code></p>{table(rows)}"
 
@@ -153,26 +157,29 @@ def _interval(score):
     return f"{score.value:.4f}  ({score.low:.4f} to {score.high:.4f})"
 
 
-def _figure(text):
-    return cell(text, "number")
+def _figure(value):
+    """A cell with a number, or an interval; "–" where there is none."""
+    numbers = value if isinstance(value, tuple) else (value,)
+    texts = ["–" if np.isnan(x) else f"{x:,}" if isinstance(x, int) else f"{x:.3f}" for x in numbers]
+    return cell("–".join(texts) if len(set(texts)) > 1 else texts[0], "number")
 
 
 def _scores(scores, n):
     head = "", "", "95 % interval"
-    rows = [
-        (cell(escaped(name)), _figure(f"<b>{s.value:.4f}</b>"), _figure(f"{s.low:.4f} to {s.high:.4f}"))
-        for name, s in scores.overall.items()
-    ]  # fmt: skip
+    rows = [(cell(escaped(name)), *_with_interval(score)) for name, score in scores.overall.items()]
     labels = [
         (
-            cell(label_html(label or "(no type)")), _figure(f"{row['precision']:.3f}"),
-            _figure(f"{row['recall']:.3f}"), _figure(f"<b>{row['f1'].value:.3f}</b>"),
-            _figure(f"{row['f1'].low:.3f} to {row['f1'].high:.3f}"), _figure(f"{row['support']:,}"),
+            cell(label_html(label or "(no type)")), _figure(row["precision"]), _figure(row["recall"]),
+            *_with_interval(row["f1"]), _figure(row["support"]),
         )
         for label, row in scores.by_label.items()
     ]  # fmt: skip
-    names = "label", "precision", "recall", "F1", "95 % interval", "how many"
+    names = "label", "precision", "recall", "F1", "95 % interval", "number"
     return table(rows, head) + note(f"of {n:,} sequences") + table(labels, names)
+
+
+def _with_interval(score):
+    return _figure(score.value), _figure((score.low, score.high))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -266,12 +273,13 @@ def _compared(mine, label, right):
     for name, value in right.largest if right is not None else ():
         values[name] = values.get(name, 0.0) - value
     parts = sorted(values.items(), key=lambda part: -abs(part[1]))
-    top = [part for part in parts[:TOP] if part[1] != 0.0]
-    largest = max((abs(value) for _, value in top if np.isfinite(value)), default=0.0)
-    rows = [
-        (cell(bar(value, largest)), cell(f"{value:+.3f}", "number"), cell(escaped(name, LONG)))
-        for name, value in top
-    ]
+    rest = sum(value for _, value in parts[TOP:])
+    shown = [(escaped(name, LONG), value) for name, value in parts[:TOP] if value != 0.0]
+    shown += [("<i>others</i>", rest)] * (rest != 0.0)
+    largest = max((abs(value) for _, value in shown if np.isfinite(value)), default=0.0)
+    rows = [(cell(bar(value, largest)), cell(f"{value:+.3f}", "number"), cell(name)) for name, value in shown]
+    total = sum(value for _, value in parts)
+    rows.append((cell(""), cell(f"<b>{total:+.3f}</b>", "number"), cell("all together")))
     word = escaped(mine.token if right is not None else mine.word)
     instead = "" if right is None else f", not {label_html(right.label)}"
     return f"<details><summary>Why {word} → {label_html(label)}{instead}?</summary>{table(rows)}</details>"
@@ -291,8 +299,8 @@ def _calibration(model, X, y):
     curve = reliability(seen.y, seen.tagger.predict_marginals(seen.X), labels=seen.classes)
     error = float(curve.count @ np.abs(curve.confidence - curve.accuracy) / curve.count.sum())
     rows = [
-        (_figure(f"{p:.3f}"), _figure(f"{a:.3f}"), _figure(f"{n:,.0f}"), cell(bar(a - p, 0.2)))
-        for p, a, n in zip(*curve)
+        (_figure(p), _figure(a), _figure(int(n)), cell(bar(a - p, 0.2)))
+        for p, a, n in zip(*(each.tolist() for each in curve))
     ]  # fmt: skip
     head = "mean probability", "share that is right", "tokens", "difference"
     text = note(
@@ -315,7 +323,13 @@ def _weights(model, inner):
     """The largest weights of each label, and the transitions."""
     parts = []
     try:
-        parts.append(f"<h2>Largest weights</h2>{feature_weights(model, 10)._repr_html_()}")
+        kinds = [
+            label for part in model_with(model, "named_weights", "").named_weights() for label in part.labels
+        ]
+        weights = [
+            item for label in kinds[:LABELS_WITH_WEIGHTS] for item in feature_weights(model, 20, label)
+        ]
+        parts.append(f"<h2>Largest weights</h2>{FeatureWeights(weights)._repr_html_()}")
         transitions = transition_weights(model)
         if len(transitions) <= LABELS_WITH_TRANSITIONS:
             parts.append(f"<h2>Transitions</h2>{transitions._repr_html_()}")

@@ -15,11 +15,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import (
-    POSITIVE,
     HasMethods,
     Interval,
     Real,
-    StrOptions,
     epoch_context,
     member_context,
     with_callbacks,
@@ -80,45 +78,29 @@ class BaggingShuffleAverager(MetaLearner):
     [['D', 'N', 'V']]
     """
 
-    estimator: Any = field(
-        default=None,
-        metadata=parameter(
-            "estimator or None",
-            [HasMethods(["fit", "predict"]), None],
-            "The tagger to train; None means ``StructuredPerceptron()``. Its ``random_state`` is overridden.",
-        ),
+    estimator: Any = parameter(
+        None,
+        "The tagger to train; None means ``StructuredPerceptron()``. Its ``random_state`` is overridden.",
+        "estimator or None",
+        [HasMethods(["fit", "predict"]), None],
     )
-    n_estimators: int = field(default=5, metadata=parameter("int", [POSITIVE], "Members."))
+    n_estimators: int = parameter(5, "Members.")
     _: KW_ONLY
-    average: Literal["nonzero", "all"] = field(
-        default="nonzero",
-        metadata=parameter(
-            '{"nonzero", "all"}',
-            [StrOptions({"nonzero", "all"})],
-            """Divide a weight by the number of members in which it is not zero ([1]_, equation 8), or by the
-            number of members (equation 7).""",
-        ),
+    average: Literal["nonzero", "all"] = parameter(
+        "nonzero",
+        """Divide a weight by the number of members in which it is not zero ([1]_, equation 8), or by the
+        number of members (equation 7).""",
     )
-    bootstrap: bool = field(
-        default=False,
-        metadata=parameter(
-            "bool",
-            ["boolean"],
-            "Draw each member's sequences with replacement; else each member sees a shuffled selection.",
-        ),
+    bootstrap: bool = parameter(
+        False, "Draw each member's sequences with replacement; else each member sees a shuffled selection."
     )
-    max_samples: float = field(
-        default=1.0,
-        metadata=parameter(
-            "float in (0, 1]",
-            [Interval(Real, 0, 1, closed="right")],
-            "Sequences drawn for each member, as a fraction.",
-        ),
+    max_samples: float = parameter(
+        1.0,
+        "Sequences drawn for each member, as a fraction.",
+        "float in (0, 1]",
+        [Interval(Real, 0, 1, closed="right")],
     )
-    keep_members: bool = field(
-        default=False,
-        metadata=parameter("bool", ["boolean"], "Keep the fitted members as ``estimators_``."),
-    )
+    keep_members: bool = parameter(False, "Keep the fitted members as ``estimators_``.")
 
     estimators_: list[Any] = field(init=False)
     history_: History = field(init=False)
@@ -187,14 +169,14 @@ class BaggingShuffleAverager(MetaLearner):
         common = {"n_iter_": max(member.n_iter_ for member in members)}
         if hasattr(members[0], "classes_"):
             common["classes_"] = members[0].classes_
-        estimator = clone(self._template())
+        estimator = clone(training.template)
         vars(estimator).update(common, _model=model)
         kept = {"estimators_": members} if self.keep_members else {}
         return {**common, **kept, "history_": history, "estimator_": estimator}
 
     def _members(self, X, y, sample_weight, given):
-        """What all members share (a ``Run``), and for each its estimator, seed and examples."""
-        template = self._trainable()
+        """The members' estimator, what they share (a ``Run``), and each one's clone, seed and examples."""
+        template = self._trainable()._settled(X, y, sample_weight)
         random = check_random_state(self.random_state)
         prepared = clone(template).set_params(random_state=int(random.randint(2**31 - 1)))
         prepared._validate_params()
@@ -213,7 +195,7 @@ class BaggingShuffleAverager(MetaLearner):
             if self.checkpoint is not None:
                 member.set_params(checkpoint=self.checkpoint)
             members.append((member, seed, drawn))
-        return shared, members
+        return template, shared, members
 
     def member_scores(
         self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None
@@ -266,7 +248,7 @@ class _Training:
 
     def __init__(self, averager, X, y, sample_weight, given, context):
         self.averager, self.X, self.y, self.context = averager, X, y, context
-        self.shared, self.members = averager._members(X, y, sample_weight, given)
+        self.template, self.shared, self.members = averager._members(X, y, sample_weight, given)
         self.interrupt, self.checkpoints, self.failures = None, [], []
 
     def models(self, threads):

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from .._sklearn import POSITIVE, HasMethods, StrOptions, epoch_context, with_callbacks
-from ..cluster.loading import Job, check_loads, check_number, dealt
+from .._sklearn import HasMethods, epoch_context, with_callbacks
+from ..cluster.held import DaskShards, LocalShards
+from ..cluster.loading import Job, check_loads, check_number, dealt, open_shard
 from ..cluster.shards import Mixture, Shard, shard_key
-from ..cluster.steps import ERRORS, NONZERO, UNIFORM
-from ..cluster.threads import Threads
-from ..cluster.workers import Cluster
+from ..cluster.steps import NONZERO
 from ..data.types import Corpus, History
 from ..saving.registry import savable
 from ..training.fingerprints import simple_parameters
@@ -100,54 +100,37 @@ class ParameterMixer(MetaLearner):
     [['D', 'N', 'V']]
     """
 
-    estimator: Any = field(
-        default=None,
-        metadata=parameter(
-            "estimator or None",
-            [HasMethods(["fit", "predict"]), None],
-            """The learner: any that learns example by example, or a ``Segmenter`` around one. None means
-            ``StructuredPerceptron()``. Its ``max_iter`` is the number of rounds, its ``random_state`` is
-            overridden.""",
-        ),
+    estimator: Any = parameter(
+        None,
+        """The learner: any that learns example by example, or a ``Segmenter`` around one. None means
+        ``StructuredPerceptron()``. Its ``max_iter`` is the number of rounds, its ``random_state`` is
+        overridden.""",
+        "estimator or None",
+        [HasMethods(["fit", "predict"]), None],
     )
-    n_shards: int = field(
-        default=2,
-        metadata=parameter(
-            "int",
-            [POSITIVE],
-            "Shards that ``fit`` deals the sequences to, in turn. ``fit_shards`` brings its own.",
-        ),
+    n_shards: int = parameter(
+        2, "Shards that ``fit`` deals the sequences to, in turn. ``fit_shards`` brings its own."
     )
     _: KW_ONLY
-    strategy: Literal["iterative", "once"] = field(
-        default="iterative",
-        metadata=parameter(
-            '{"iterative", "once"}',
-            [StrOptions({"iterative", "once"})],
-            """Mix after every epoch, which separates all data that can be separated ([1]_, theorem 3), or let
-            each shard train for ``max_iter`` epochs and mix once, which need not ([1]_, theorem 2).""",
-        ),
+    strategy: Literal["iterative", "once"] = parameter(
+        "iterative",
+        """Mix after every epoch, which separates all data that can be separated ([1]_, theorem 3), or let
+        each shard train for ``max_iter`` epochs and mix once, which need not ([1]_, theorem 2).""",
     )
-    mixing: Literal["uniform", "errors", "nonzero"] = field(
-        default="uniform",
-        metadata=parameter(
-            '{"uniform", "errors", "nonzero"}',
-            [StrOptions({UNIFORM, ERRORS, NONZERO})],
-            """Shards count the same, or in proportion to their updates in the round. Or each weight is the
-            mean over the shards that changed it in the round: not in [1]_ and without its guarantee, but with
-            many shards much better, because features that few shards have keep their weight
-            (`docs/scaling.md`).""",
-        ),
+    mixing: Literal["uniform", "errors", "nonzero"] = parameter(
+        "uniform",
+        """Shards count the same, or in proportion to their updates in the round. Or each weight is the
+        mean over the shards that changed it in the round: not in [1]_ and without its guarantee, but with
+        many shards much better, because features that few shards have keep their weight
+        (`docs/scaling.md`).""",
     )
-    client: str | None = field(
-        default=None,
-        metadata=parameter(
-            "str or None",
-            [str, None],
-            """Address of a Dask scheduler, or "auto" for the client that this process has; needs
-            ``skstruct[dask]``. Results do not depend on the workers, even if some of them
-            fail.""",
-        ),
+    client: str | None = parameter(
+        None,
+        """Address of a Dask scheduler, or "auto" for the client that this process has; needs
+        ``skstruct[dask]``. Results do not depend on the workers, even if some of them
+        fail.""",
+        "str or None",
+        [str, None],
     )
 
     history_: History = field(init=False)
@@ -197,16 +180,17 @@ class ParameterMixer(MetaLearner):
         run, fitted = estimator._prepare_with(learner, X, y, sample_weight)
         n = run.visited.shape[0]
         check_number(self.n_shards, n)
-        key = run.state.key
-        shards = []
-        for s in range(self.n_shards):
+
+        def member(s):
             shard = run.member(learner, 0, run.visited[s :: self.n_shards])
-            shard.state.key = shard_key(key, s)
-            shards.append(Shard(shard, self.n_shards == 1))
-        mixed = Mixture(run.structure, run.fresh(key).model, run.state.rule, self.mixing == NONZERO)
-        crew = Threads(self.n_jobs, shards)
+            shard.state.key = shard_key(run.state.key, s)
+            return Shard(shard)
+
         run.hold_out(estimator._given_to_learner(given))
-        return self._rounds(crew, mixed, run, fitted, n, int(run.task.token[-1]), X, y)
+        with closing(LocalShards(self.n_jobs)) as crew:
+            crew.make(member, range(self.n_shards))
+            crew.step("join", shared=self.n_shards == 1)
+            return self._rounds(crew, run, fitted, n, int(run.task.token[-1]), X, y)
 
     @with_callbacks
     def fit_shards(self, shards: Sequence[Callable[[], tuple[Any, ...]]]) -> Self:
@@ -286,27 +270,23 @@ class ParameterMixer(MetaLearner):
 
     def _fit_jobs(self, estimator, learner, loads, X=None, y=None, given=None):
         """Train shards that know how to load their data."""
-        key = new_key(self.random_state)
-        alone = len(loads) == 1
-        shipped = clone(estimator)
-        jobs = [Job(s, load, shipped, key) for s, load in enumerate(loads)]
-        crew = Threads(self.n_jobs) if self.client is None else Cluster(self.client)
-        try:
-            opened = crew.open(jobs)
-            fitted = estimator._agreed([shard.fitted for shard in opened])
-            run, plans = opened[0].kind.merged([shard.vocabulary for shard in opened], learner, key)
+        key, shipped = new_key(self.random_state), clone(estimator)
+        with closing(LocalShards(self.n_jobs) if self.client is None else DaskShards(self.client)) as crew:
+            crew.make(open_shard, [Job(s, load, shipped, key) for s, load in enumerate(loads)])
+            met = crew.ask("met", shared=learner.min_count)
+            fitted = estimator._agreed([shard.fitted for shard in met])
+            run, plans = met[0].kind.merged([shard.vocabulary for shard in met], learner, key)
             run.hold_out(estimator._given_to_learner(given))
-            crew.join(plans, alone)
-            mixed = Mixture(run.structure, run.fresh(key).model, run.state.rule, self.mixing == NONZERO)
-            n_examples = sum(shard.n_examples for shard in opened)
-            n_tokens = sum(shard.n_tokens for shard in opened)
-            return self._rounds(crew, mixed, run, fitted, n_examples, n_tokens, X, y)
-        finally:
-            crew.close()
+            crew.step("join", plans, shared=len(loads) == 1)
+            n_examples = sum(shard.n_examples for shard in met)
+            n_tokens = sum(shard.n_tokens for shard in met)
+            return self._rounds(crew, run, fitted, n_examples, n_tokens, X, y)
 
-    def _rounds(self, crew, mixed, run, fitted, n_examples, n_tokens, X, y):
+    def _rounds(self, crew, run, fitted, n_examples, n_tokens, X, y):
         """Train, mix, and become the result."""
         learner = run.estimator
+        zeros = run.fresh(run.state.key).model
+        mixed = Mixture(run.structure, zeros, run.state.rule, self.mixing == NONZERO)
         once = self.strategy == "once" and crew.n_shards > 1
         n_rounds, n_epochs = (1, learner.max_iter) if once else (learner.max_iter, 1)
         watch = None if run.held_out is None else Watch(run, self._stops())

@@ -6,6 +6,8 @@ One shard alone is not mixed: its own model takes their place.
 
 import time
 
+from ..cluster.changes import add_changes
+from ..cluster.shards import shard_key
 from ..cluster.steps import mixture
 from ..saving.container import ModelFileError
 from ..training.checkpoint import Checkpoint, arrays_of, with_arrays
@@ -18,7 +20,7 @@ class Rounds:
 
     Parameters
     ----------
-    crew : Threads or Cluster
+    crew : LocalShards or DaskShards
         With shards that are joined.
     mixed : Mixture
         Of zeros.
@@ -81,7 +83,7 @@ class Rounds:
 
     def model(self):
         """The structure's model after the rounds so far."""
-        return self.crew.model() if self.alone else self.mixed.result()
+        return self.crew.ask("model")[0] if self.alone else self.mixed.result()
 
     def best(self):
         """The same of the best round, if there is early stopping."""
@@ -92,14 +94,18 @@ class Rounds:
         """Train and mix once; returns whether to stop early."""
         crew, done = self.crew, len(self.history)
         began, sent, received = time.perf_counter(), crew.sent, crew.received
+
+        def shared(full=True):
+            return done, self.n_epochs, None if self.alone else self.mixed.start(full)
+
         # After a resumption the shards know nothing of the rounds before.
-        full = done == self.resumed_from
-        reports = crew.train(done, self.n_epochs, None if self.alone else self.mixed.start, full)
+        now = shared(full=done == self.resumed_from)
+        reports = crew.step("train", shared=now, anew=shared, adds=self.alone)
         updates = [report.updates for report in reports]
         share = mixture(self.mixing, updates)
         if not self.alone:
             coefficients = self.mixed.coefficients(reports, share)
-            self.mixed.mix(crew.changes(coefficients, self.mixed.nonzero), len(reports))
+            self.mixed.mix(crew.total("changes", add_changes, coefficients, self.mixed.nonzero), len(reports))
         self.history.append(
             {
                 "round": done + 1,
@@ -141,7 +147,7 @@ class Rounds:
         ModelFileError
             If the file of this fit is damaged.
         """
-        facts = {**facts, "rule": list(self.run.state.rule), "shards": self.crew.fingerprints()}
+        facts = {**facts, "rule": list(self.run.state.rule), "shards": self.crew.ask("fingerprint")}
         arrays = arrays_of(self.run.prior(), "fit")
         self.checkpoint = Checkpoint(folder, "ParameterMixer", fingerprint(facts, arrays))
         found = self.checkpoint.load()
@@ -156,7 +162,7 @@ class Rounds:
                 self.mixed.restore(header["steps"], arrays)
             if self.watch is not None:
                 self.watch.restore(header, arrays, self.run.fresh(key).model)
-            self.crew.resume(key, model, len(history) * self.n_epochs)
+            self.crew.step("resume", [shard_key(key, s) for s in range(self.crew.n_shards)], model)
         except (KeyError, TypeError, ModelFileError) as error:
             raise self.checkpoint.refusal(error) from None
         self.run.state.key = key
@@ -166,7 +172,7 @@ class Rounds:
         """Write the state."""
         header = {"key": self.run.state.key, "history": list(self.history)}
         if self.alone:
-            arrays = arrays_of(self.crew.model(), "model")
+            arrays = arrays_of(self.model(), "model")
         else:
             header["steps"], arrays = self.mixed.state()
         if self.watch is not None:

@@ -6,16 +6,15 @@ What is searched and learned is in :mod:`.epoch` and :mod:`.search`.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, sequence_tags, with_callbacks
+from .._sklearn import BaseEstimator, StrOptions, sample_weights, sequence_tags, with_callbacks
 from ..core.codes import UPDATES
-from ..data.inputs import Sequences, as_sequences, check_X_y, take
+from ..data.inputs import Sequences, as_sequences, check_positive, check_X_y, take
 from ..data.labels import Labels
 from ..data.types import Corpus
 from ..saving.registry import savable
@@ -23,6 +22,7 @@ from ..training.held_out import HeldOut
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import new_key
+from ..training.tables import check_unchanged
 from . import saved
 from .atoms import AtomEncoder, check_words, count_parts
 from .lines import attributes_read, check_columns, lines_of, without_labels
@@ -101,53 +101,34 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     [[(2, 'det'), (3, 'nsubj'), (0, 'root'), (3, 'obj')]]
     """
 
-    templates: str | list[str] | tuple[str, ...] = field(
-        default="auto",
-        metadata=parameter(
-            "str or list of str",
-            [StrOptions({"auto", *TEMPLATE_SETS}), list, tuple],
-            """Features of states: ``"hs28"`` (the 28 of [1]_), ``"hs29"`` (one more, as that parser was
-            released), ``"zsz28"`` (those of [2]_), ``"rich"`` (ours: distances, numbers of children, affixes,
-            the word after the next), ``"auto"`` (``"rich"``, and more for each column behind the tag), or
-            lines such as ``"s0.w s1.t"``; ``skstruct.parser.templates`` names the atoms.""",
-        ),
+    templates: str | list[str] | tuple[str, ...] = parameter(
+        "auto",
+        """Features of states: ``"hs28"`` (the 28 of [1]_), ``"hs29"`` (one more, as that parser was
+        released), ``"zsz28"`` (those of [2]_), ``"rich"`` (ours: distances, numbers of children, affixes,
+        the word after the next), ``"auto"`` (``"rich"``, and more for each column behind the tag), or
+        lines such as ``"s0.w s1.t"``; ``skstruct.parser.templates`` names the atoms.""",
+        "str or list of str",
+        [StrOptions({"auto", *TEMPLATE_SETS}), list, tuple],
     )
     _: KW_ONLY
-    beam_size: int = field(
-        default=8,
-        metadata=parameter("int", [POSITIVE], "States kept at each step; may be set anew for prediction."),
+    beam_size: int = parameter(8, "States kept at each step; may be set anew for prediction.")
+    merge_states: bool = parameter(True, "Merge states that no feature can tell apart.")
+    update: Literal["max-violation", "early", "standard"] = parameter(
+        "max-violation",
+        """What is learned from: the actions up to where the right ones fall back most [4]_, up to where
+        they left the beam [3]_, or all (which does harm unless the beam is wide). With
+        ``"max-violation"`` sentences are learned from whenever some prefix of the right actions was not
+        the best of the beam, even if the tree found in the end is right (:class:`WordSegmenter`
+        differs).""",
     )
-    merge_states: bool = field(
-        default=True,
-        metadata=parameter("bool", ["boolean"], "Merge states that no feature can tell apart."),
+    labeled: bool = parameter(
+        True, "Whether trees have labels; without, heads alone are learned and predicted."
     )
-    update: Literal["max-violation", "early", "standard"] = field(
-        default="max-violation",
-        metadata=parameter(
-            '{"max-violation", "early", "standard"}',
-            [StrOptions(set(UPDATES))],
-            """What is learned from: the actions up to where the right ones fall back most [4]_, up to where
-            they left the beam [3]_, or all (which does harm unless the beam is wide). With
-            ``"max-violation"`` sentences are learned from whenever some prefix of the right actions was not
-            the best of the beam, even if the tree found in the end is right (:class:`WordSegmenter`
-            differs).""",
-        ),
-    )
-    labeled: bool = field(
-        default=True,
-        metadata=parameter(
-            "bool", ["boolean"], "Whether trees have labels; without, heads alone are learned and predicted."
-        ),
-    )
-    projectivize: Literal["lift", "pseudo", "skip"] = field(
-        default="lift",
-        metadata=parameter(
-            '{"lift", "pseudo", "skip"}',
-            [StrOptions({"lift", "pseudo", "skip"})],
-            """Training trees that are not projective: move dependents up until they are (labels unchanged);
-            write into the labels, too, where from, so that predicted trees need not be projective [5]_; or
-            leave the sentence out.""",
-        ),
+    projectivize: Literal["lift", "pseudo", "skip"] = parameter(
+        "lift",
+        """Training trees that are not projective: move dependents up until they are (labels unchanged);
+        write into the labels, too, where from, so that predicted trees need not be projective [5]_; or
+        leave the sentence out.""",
     )
 
     classes_: NDArray[Any] = field(init=False)
@@ -232,7 +213,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         columns = check_words(X, token, self._model.encoder.width if continued else None)
         lines = self._lines(columns, continued)
         heads, arcs = split_arcs(y) if self.labeled else (heads_alone(y), None)
-        heads = check_trees(heads, token)
+        heads = check_trees(heads)
         actions, lifted, skipped = encode_trees(heads, token, self.projectivize != "skip")
         if self.projectivize == "pseudo":
             arcs = marked_trees(arcs, heads, lifted, token)
@@ -285,22 +266,14 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         if continued:
             # What was trained by a version whose sets read no labels goes on without.
             same = self._model.lines in (lines.states, without_labels(lines.states))
-            self._check_same_features(self._model.lines if same else lines.states)
+            check_unchanged(
+                self,
+                templates=(same, True),
+                labeled=(bool(self.labeled), len(self._model.labels) > 0),
+                projectivize=(self.projectivize == "pseudo", self._model.pseudo),
+                min_count=(int(self.min_count), self._training.model.state_features.min_count),
+            )
         return self._model.templates if continued else lines
-
-    def _check_same_features(self, lines):
-        """Raise if the weights to go on from belong to other features than the parameters say."""
-        for name, given, before in (
-            ("templates", lines, self._model.lines),
-            ("labeled", bool(self.labeled), len(self._model.labels) > 0),
-            ("projectivize", self.projectivize == "pseudo", self._model.pseudo),
-            ("min_count", int(self.min_count), self._training.model.state_features.min_count),
-        ):
-            if given != before:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} differs from that of the fit to go on from; use a new "
-                    f"estimator, or fit without warm_start"
-                )
 
     def n_features(self) -> int:
         """Number of features of the fitted model: of states, with a weight for each action, and of arcs."""
@@ -355,8 +328,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             As :meth:`predict`, or if ``k`` is no int of at least 1.
         """
         check_is_fitted(self)
-        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-            raise ValueError(f"k must be an int of at least 1, got {k!r}")
+        check_positive("k", k)
         return Sequences(self._model.predict_kbest(as_sequences(X), int(k), self.n_jobs, self._beam()))
 
     def decision_function(self, X: Corpus) -> NDArray[np.float64]:

@@ -57,6 +57,17 @@ def no_collection():
             gc.enable()
 
 
+@contextmanager
+def threads(n_jobs, n):
+    """A ``map`` for n items, on threads unless one is enough; results come in the order of the items."""
+    n_threads = min(effective_n_jobs(n_jobs), n)
+    if n_threads < 2:
+        yield map
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        yield pool.map
+
+
 def map_chunks(work, sequences, n_jobs, piece_tokens=PIECE_TOKENS):
     """``work((first, last, first token, last token))`` over pieces of a corpus, on threads.
 
@@ -77,7 +88,5 @@ def map_chunks(work, sequences, n_jobs, piece_tokens=PIECE_TOKENS):
     marks = np.linspace(0, token[-1], n_pieces + 1)[1:-1]
     cuts = np.unique([0, *np.searchsorted(token, marks).tolist(), n]).tolist() if n else [0, 0]
     bounds = [(a, b, int(token[a]), int(token[b])) for a, b in zip(cuts, cuts[1:])]
-    if n_threads == 1 or len(bounds) == 1:
-        return [placed(piece) for piece in bounds]
-    with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(placed, bounds))
+    with threads(n_jobs, len(bounds)) as map_all:
+        return list(map_all(placed, bounds))

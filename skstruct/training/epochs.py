@@ -2,8 +2,8 @@
 
 A *structure* is a module that exports the kernel ``epoch(task, order, begin, end, model, rule, noise,
 work)`` and ``STORES``, the names of the model's weight stores. The model is a ``NamedTuple`` with these
-stores and a ``clock``. Training updates the arrays of the model in place, and replaces the model only when
-something in it has to grow.
+stores, or ``()`` in the place of one, and a ``clock``. Training updates the arrays of the model in place, and
+replaces the model only when something in it has to grow.
 
 A structure that meets features only while it searches exports ``TABLES`` instead, the names of the model's
 feature tables (``core.feature_table``). Its model may have ``wanted``, the features that each of them lacked
@@ -46,7 +46,7 @@ def epoch_order(key, epoch, n, shuffle=True):
 
 def stores_of(structure, model):
     """The stores of a model, by the field where they, or their tables, are."""
-    stores = {name: getattr(model, name) for name in getattr(structure, "STORES", ())}
+    stores = {name: getattr(model, name) for name in getattr(structure, "STORES", ()) if getattr(model, name)}
     stores.update((name, getattr(model, name).weights) for name in getattr(structure, "TABLES", ()))
     return stores
 
@@ -59,8 +59,10 @@ def with_store(model, name, store):
 
 def snapshot(structure, model):
     """A copy of the model that shares no mutable array."""
-    copies = {name: copy_store(getattr(model, name)) for name in getattr(structure, "STORES", ())}
-    copies.update((name, copy_table(getattr(model, name))) for name in getattr(structure, "TABLES", ()))
+    copies = {}
+    for name in stores_of(structure, model):
+        part = getattr(model, name)
+        copies[name] = copy_table(part) if isinstance(part, FeatureTable) else copy_store(part)
     return model._replace(clock=Clock(*(part.copy() for part in model.clock)), **copies)
 
 
@@ -71,16 +73,6 @@ def chunks(order, lengths):
     marks = np.arange(CHUNK_TOKENS, total, CHUNK_TOKENS)
     cuts = np.searchsorted(ends, marks, side="left") + 1
     return np.unique(np.concatenate([[0], cuts, [order.shape[0]]])).tolist()
-
-
-class ModelHolder:
-    """Holds the model in training: ``current``.
-
-    What trains keeps no other reference to it, so that the arrays of before go when they have grown.
-    """
-
-    def __init__(self, current):
-        self.current = current
 
 
 def _grow_pool(structure, held, rule):
@@ -104,25 +96,20 @@ def grow_tables(structure, held, rule):
             held.current = held.current._replace(**{name: step(getattr(held.current, name))})
 
 
-def run_epoch(structure, task, order, lengths, model, rule, noise, work):
+def run_epoch(held, structure, task, order, lengths, rule, noise, work, interrupt=None):
     """One pass over the examples in the given order.
-
-    Returns
-    -------
-    model, stats : the model, which may be a new one, and an :class:`EpochStats`
-    """
-    held = ModelHolder(model)
-    stats, _ = _run_epoch(held, structure, task, order, lengths, rule, noise, work)
-    return held.current, stats
-
-
-def _run_epoch(held, structure, task, order, lengths, rule, noise, work, interrupt=None):
-    """The same for a model that is held.
 
     Parameters
     ----------
-    held : ModelHolder
+    held : object
+        Has the model in training as ``current``, before and after. Nobody else refers to it, so that the
+        arrays of before go when they have grown.
+    order : ndarray
+        The examples to visit.
+    lengths : ndarray of shape (n,)
+        Tokens per example.
     interrupt : DeferredInterrupt, optional
+        Waits for the end of a short epoch, and stops a long one in the middle.
 
     Returns
     -------
@@ -151,36 +138,3 @@ def _run_epoch(held, structure, task, order, lengths, rule, noise, work, interru
     close_epoch(stores_of(structure, held.current).values(), held.current.clock, rule)
     updates, wrong, loss = work.stats.tolist()
     return EpochStats(int(updates), int(wrong), loss, time.perf_counter() - began), complete
-
-
-def epochs(held, structure, task, orders, lengths, rule, noise, work, interrupt):
-    """Train, epoch by epoch; the caller stops by leaving the loop.
-
-    Parameters
-    ----------
-    held : ModelHolder
-        The model, before and after each epoch.
-    orders : iterable of ndarray
-        The order of examples, one for each epoch.
-    lengths : ndarray of shape (n,)
-        Tokens per example.
-    interrupt : DeferredInterrupt
-
-    Yields
-    ------
-    stats, complete : after each epoch
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After what was completed has been yielded.
-
-    Notes
-    -----
-    An interrupt waits for the end of a short epoch. A long one it stops in the middle, and what that has
-    learned is yielded with ``complete=False``.
-    """
-    for order in orders:
-        yield _run_epoch(held, structure, task, order, lengths, rule, noise, work, interrupt)
-        if interrupt.count:
-            raise KeyboardInterrupt

@@ -1,7 +1,7 @@
 """Constructor parameters: name, type, default, values allowed and documentation, each written once.
 
-An estimator is a dataclass. A parameter is a field, whose metadata (:func:`parameter`) holds what a
-user reads of it and which values are allowed. Parameters that several estimators share are fields of the
+An estimator is a dataclass. A parameter is a field made by :func:`parameter`, which holds what a user reads
+of it and which values are allowed. Parameters that several estimators share are fields of the
 classes below, which estimators inherit. From the fields :func:`documented` makes the "Parameters" section of
 the docstring, the table that scikit-learn checks values by, and the order of the signature.
 
@@ -15,15 +15,15 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 import textwrap
 from collections.abc import Callable, Collection
 from dataclasses import KW_ONLY, Field, dataclass, field, fields
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
 from .._sklearn import N_JOBS, POSITIVE, Integral, Interval, Options, Real, StrOptions
-from ..core.codes import NOISES, PENALTIES
 from ..features.numeric import NumericFeatures
 from ..features.patterns import Patterns
 from ..features.templates import FeatureTemplates
@@ -41,19 +41,43 @@ WIDTH = 106
 """Columns of the documentation made here, indented as `help` does."""
 
 
-def parameter(kind: str, allowed: list[Any], text: str) -> dict[str, Any]:
-    """Metadata of a field that is a constructor parameter.
+def parameter(default: Any, text: str, kind: str | None = None, allowed: Any = None) -> Any:
+    """A field that is a constructor parameter.
 
     Parameters
     ----------
-    kind : str
-        Which values are allowed, as a user reads it.
-    allowed : list
-        The same as scikit-learn checks it; see ``sklearn.utils._param_validation``.
+    default : object
     text : str
         What it does. Line breaks do not matter.
+    kind : str, optional
+        Which values are allowed, as a user reads it. Where this is None, the annotation says it: a bool, an
+        int of at least 1, or the values of a ``Literal``; or None.
+    allowed : list, optional
+        The same as scikit-learn checks it; see ``sklearn.utils._param_validation``.
     """
-    return {"kind": kind, "allowed": allowed, "text": text}
+    return field(default=default, metadata={"kind": kind, "allowed": allowed, "text": text})
+
+
+def _values(cls: type, name: str) -> tuple[str, Any]:
+    """The values that a field allows: as a user reads them, and as scikit-learn checks them."""
+    base = next(base for base in cls.__mro__ if name in inspect.get_annotations(base))
+    about = inspect.getattr_static(base, "__dataclass_fields__")[name].metadata
+    if about["kind"] is not None:
+        return about["kind"], about["allowed"]
+    hint = inspect.get_annotations(base)[name]
+    hint = eval(hint, vars(sys.modules[base.__module__])) if isinstance(hint, str) else hint
+    none = [None] if type(None) in get_args(hint) else []
+    hint = get_args(hint)[0] if none else hint
+    if hint is bool:
+        kind, allowed = "bool", ["boolean", *none]
+    elif hint is int:
+        kind, allowed = "int", [POSITIVE, *none]
+    else:
+        values = get_args(hint)
+        kind = "{" + ", ".join(map(_spelled, values)) + "}"
+        strings = isinstance(values[0], str)
+        allowed = [StrOptions(set(values)) if strings else Options(Integral, set(values)), *none]
+    return kind + " or None" * len(none), allowed
 
 
 def documented(**texts: str) -> Callable[[type[T]], type[T]]:
@@ -71,10 +95,13 @@ def documented(**texts: str) -> Callable[[type[T]], type[T]]:
             raise TypeError(f"{cls.__name__} has no parameter {sorted(unknown)}")
         mine = (name for base in cls.__mro__ for name in inspect.get_annotations(base) if name in found)
         names = sorted(dict.fromkeys(mine), key=lambda name: bool(found[name].kw_only))  # special ones first
-        entries = [_entry(found[name], texts.get(name)) for name in names]
+        kinds, allowed = zip(*(_values(cls, name) for name in names))
+        entries = [
+            _entry(found[name], kind, texts.get(name, found[name].metadata["text"]))
+            for name, kind in zip(names, kinds)
+        ]
         cls.__doc__ = _with_section(inspect.cleandoc(cls.__doc__ or ""), "Parameters", "\n".join(entries))
-        allowed = {name: found[name].metadata["allowed"] for name in names}
-        cls._parameter_constraints = allowed  # type: ignore[attr-defined]
+        cls._parameter_constraints = dict(zip(names, allowed))  # type: ignore[attr-defined]
         given = inspect.signature(cls.__init__).parameters
         ordered = [given[name].replace(annotation=inspect.Parameter.empty) for name in ("self", *names)]
         cls.__init__.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
@@ -83,12 +110,10 @@ def documented(**texts: str) -> Callable[[type[T]], type[T]]:
     return decorate
 
 
-def _entry(found: Field[Any], text: str | None) -> str:
-    """What a "Parameters" section says of a field; ``text`` in place of the field's own."""
-    about = found.metadata
-    words = " ".join((text or about["text"]).split())
-    lines = textwrap.wrap(words, WIDTH - 4, break_long_words=False, break_on_hyphens=False)
-    head = f"{found.name} : {about['kind']}, default={_spelled(found.default)}"
+def _entry(found: Field[Any], kind: str, text: str) -> str:
+    """What a "Parameters" section says of a field."""
+    lines = textwrap.wrap(" ".join(text.split()), WIDTH - 4, break_long_words=False, break_on_hyphens=False)
+    head = f"{found.name} : {kind}, default={_spelled(found.default)}"
     return "\n    ".join([head, *lines])
 
 
@@ -117,18 +142,10 @@ class Parameters:
 class EpochParameters(Parameters):
     """Epochs over examples."""
 
-    max_iter: int = field(default=10, metadata=parameter("int", [POSITIVE], "Epochs."))
-    shuffle: bool = field(
-        default=True,
-        metadata=parameter("bool", ["boolean"], "Draw a new order of sequences for each epoch."),
-    )
-    average: bool = field(
-        default=True,
-        metadata=parameter(
-            "bool",
-            ["boolean"],
-            "Use the average of the weights after every sequence visited (Zhang et al. 2014, equation 6).",
-        ),
+    max_iter: int = parameter(10, "Epochs.")
+    shuffle: bool = parameter(True, "Draw a new order of sequences for each epoch.")
+    average: bool = parameter(
+        True, "Use the average of the weights after every sequence visited (Zhang et al. 2014, equation 6)."
     )
 
 
@@ -136,19 +153,14 @@ class EpochParameters(Parameters):
 class PenaltyParameters(Parameters):
     """Penalties on weights."""
 
-    penalty: Literal["l1", "l1-cumulative", "l2"] | None = field(
-        default=None,
-        metadata=parameter(
-            '{"l1", "l1-cumulative", "l2"} or None',
-            [StrOptions({p for p in PENALTIES if p}), None],
-            """Penalty on the weights, applied once per sequence visited (Zhang et al. 2014, equations 9 to
-            17). Under the cumulative penalty a new feature is charged the penalty of all earlier steps
-            (equation 14), so that late features rarely become nonzero.""",
-        ),
+    penalty: Literal["l1", "l1-cumulative", "l2"] | None = parameter(
+        None,
+        """Penalty on the weights, applied once per sequence visited (Zhang et al. 2014, equations 9 to
+        17). Under the cumulative penalty a new feature is charged the penalty of all earlier steps
+        (equation 14), so that late features rarely become nonzero.""",
     )
-    alpha: float = field(
-        default=1e-6,
-        metadata=parameter("float in [0, 1)", [FRACTION], "Strength of the penalty per sequence visited."),
+    alpha: float = parameter(
+        1e-6, "Strength of the penalty per sequence visited.", "float in [0, 1)", [FRACTION]
     )
 
 
@@ -156,44 +168,26 @@ class PenaltyParameters(Parameters):
 class NoiseParameters(Parameters):
     """Corruption of the input and of features in training."""
 
-    dropout: float = field(
-        default=0.0,
-        metadata=parameter(
-            "float in [0, 1)",
-            [FRACTION],
-            """Probability that an input token is masked for one visit of its sequence (Zhang et al. 2014,
-            equation 18). Columns of a token are masked independently; templates may read 64 columns at most
-            then.""",
-        ),
+    dropout: float = parameter(
+        0.0,
+        """Probability that an input token is masked for one visit of its sequence (Zhang et al. 2014,
+        equation 18). Columns of a token are masked independently; templates may read 64 columns at most
+        then.""",
+        "float in [0, 1)",
+        [FRACTION],
     )
-    feature_noise: Literal["dropout", "zipf"] | None = field(
-        default=None,
-        metadata=parameter(
-            '{"dropout", "zipf"} or None',
-            [StrOptions({n for n in NOISES if n}), None],
-            """Corruption of features, drawn once per feature and visit: left out with probability
-            ``noise_rate`` (Zhang et al. 2014, equation 20), or counted 1/ξ with Zipfian ξ (A. Søgaard
-            2013, Zipfian corruptions for robust POS tagging, NAACL).""",
-        ),
+    feature_noise: Literal["dropout", "zipf"] | None = parameter(
+        None,
+        """Corruption of features, drawn once per feature and visit: left out with probability
+        ``noise_rate`` (Zhang et al. 2014, equation 20), or counted 1/ξ with Zipfian ξ (A. Søgaard
+        2013, Zipfian corruptions for robust POS tagging, NAACL).""",
     )
-    edge_noise: Literal["same", "dropout", "zipf"] | None = field(
-        default=None,
-        metadata=parameter(
-            '{"same", "dropout", "zipf"} or None',
-            [StrOptions({"same", *(n for n in NOISES if n)}), None],
-            'The same for label transitions; ``"same"`` follows ``feature_noise``.',
-        ),
+    edge_noise: Literal["same", "dropout", "zipf"] | None = parameter(
+        None, 'The same for label transitions; ``"same"`` follows ``feature_noise``.'
     )
-    noise_rate: float = field(
-        default=0.1, metadata=parameter("float in [0, 1)", [FRACTION], "Rate of feature dropout.")
-    )
-    zipf_exponent: float = field(
-        default=3.0,
-        metadata=parameter(
-            "float > 1",
-            [Interval(Real, 1, None, closed="neither")],
-            "Exponent of the Zipf distribution.",
-        ),
+    noise_rate: float = parameter(0.1, "Rate of feature dropout.", "float in [0, 1)", [FRACTION])
+    zipf_exponent: float = parameter(
+        3.0, "Exponent of the Zipf distribution.", "float > 1", [Interval(Real, 1, None, closed="neither")]
     )
 
 
@@ -201,25 +195,20 @@ class NoiseParameters(Parameters):
 class CountParameters(Parameters):
     """Cut-off of rare features."""
 
-    min_count: int = field(
-        default=1,
-        metadata=parameter("int", [POSITIVE], "Features seen fewer times in training are left out."),
-    )
+    min_count: int = parameter(1, "Features seen fewer times in training are left out.")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ScoringParameters(Parameters):
     """What held-out sequences are judged by."""
 
-    scoring: str | Callable[..., float] | None = field(
-        default=None,
-        metadata=parameter(
-            "str, callable or None",
-            [StrOptions(set(SCORERS)), callable, None],
-            """How good a model is on held-out sequences: None asks the estimator's ``score``; a str names a
-            scorer of ``skstruct.metrics.SCORERS``, such as ``"segment_f1"``; a callable is called as
-            ``scoring(estimator, X_val, y_val)`` and returns a number. More is better.""",
-        ),
+    scoring: str | Callable[..., float] | None = parameter(
+        None,
+        """How good a model is on held-out sequences: None asks the estimator's ``score``; a str names a
+        scorer of ``skstruct.metrics.SCORERS``, such as ``"segment_f1"``; a callable is called as
+        ``scoring(estimator, X_val, y_val)`` and returns a number. More is better.""",
+        "str, callable or None",
+        [StrOptions(set(SCORERS)), callable, None],
     )
 
 
@@ -227,33 +216,23 @@ class ScoringParameters(Parameters):
 class StoppingParameters(ScoringParameters):
     """Early stopping."""
 
-    early_stopping: bool = field(
-        default=False,
-        metadata=parameter(
-            "bool",
-            ["boolean"],
-            """Stop when the score of held-out sequences no longer improves, and keep the best epoch. They are
-            ``X_val`` and ``y_val`` of ``fit``; without these a part of ``X``, which is not trained on.""",
-        ),
+    early_stopping: bool = parameter(
+        False,
+        """Stop when the score of held-out sequences no longer improves, and keep the best epoch. They are
+        ``X_val`` and ``y_val`` of ``fit``; without these a part of ``X``, which is not trained on.""",
     )
-    validation_fraction: float = field(
-        default=0.1,
-        metadata=parameter(
-            "float in (0, 1)",
-            [Interval(Real, 0, 1, closed="neither")],
-            "Share of the sequences that ``early_stopping`` holds out if ``fit`` is given no ``X_val``.",
-        ),
+    validation_fraction: float = parameter(
+        0.1,
+        "Share of the sequences that ``early_stopping`` holds out if ``fit`` is given no ``X_val``.",
+        "float in (0, 1)",
+        [Interval(Real, 0, 1, closed="neither")],
     )
-    n_iter_no_change: int = field(
-        default=3, metadata=parameter("int", [POSITIVE], "Epochs without improvement to wait.")
-    )
-    tol: float = field(
-        default=1e-3,
-        metadata=parameter(
-            "float >= 0",
-            [Interval(Real, 0, None, closed="left")],
-            "What counts as improvement of the score of held-out sequences.",
-        ),
+    n_iter_no_change: int = parameter(3, "Epochs without improvement to wait.")
+    tol: float = parameter(
+        1e-3,
+        "What counts as improvement of the score of held-out sequences.",
+        "float >= 0",
+        [Interval(Real, 0, None, closed="left")],
     )
 
 
@@ -261,13 +240,8 @@ class StoppingParameters(ScoringParameters):
 class WarmStartParameters(Parameters):
     """Training that goes on."""
 
-    warm_start: bool = field(
-        default=False,
-        metadata=parameter(
-            "bool",
-            ["boolean"],
-            "Start ``fit`` from the weights of the last one; features and labels may be new.",
-        ),
+    warm_start: bool = parameter(
+        False, "Start ``fit`` from the weights of the last one; features and labels may be new."
     )
 
 
@@ -275,15 +249,13 @@ class WarmStartParameters(Parameters):
 class CheckpointParameters(Parameters):
     """Training that survives the end of its process."""
 
-    checkpoint: str | os.PathLike[str] | None = field(
-        default=None,
-        metadata=parameter(
-            "str, path or None",
-            PATH,
-            """Folder where ``fit`` keeps its state after each epoch, under a name made from parameters and
-            data. A fit that finds its own state goes on from there and ends as if it had never stopped; a
-            finished fit removes its file.""",
-        ),
+    checkpoint: str | os.PathLike[str] | None = parameter(
+        None,
+        """Folder where ``fit`` keeps its state after each epoch, under a name made from parameters and
+        data. A fit that finds its own state goes on from there and ends as if it had never stopped; a
+        finished fit removes its file.""",
+        "str, path or None",
+        PATH,
     )
 
 
@@ -291,16 +263,12 @@ class CheckpointParameters(Parameters):
 class RunParameters(Parameters):
     """Threads and random numbers."""
 
-    n_jobs: int | None = field(
-        default=None, metadata=parameter("int or None", N_JOBS, "Threads in prediction.")
-    )
-    random_state: int | np.random.RandomState | None = field(
-        default=None,
-        metadata=parameter(
-            "int, RandomState instance or None",
-            ["random_state"],
-            "Determines orders, noise and the held-out sequences.",
-        ),
+    n_jobs: int | None = parameter(None, "Threads in prediction.", "int or None", N_JOBS)
+    random_state: int | np.random.RandomState | None = parameter(
+        None,
+        "Determines orders, noise and the held-out sequences.",
+        "int, RandomState instance or None",
+        ["random_state"],
     )
 
 
@@ -308,7 +276,7 @@ class RunParameters(Parameters):
 class VerboseParameters(Parameters):
     """Messages."""
 
-    verbose: int = field(default=0, metadata=parameter("int", ["verbose"], "Print a line for each epoch."))
+    verbose: int = parameter(0, "Print a line for each epoch.", "int", ["verbose"])
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -330,40 +298,34 @@ class OnlineParameters(
 class TaggerParameters(Parameters):
     """What all chain taggers accept; ``features`` may be given by position."""
 
-    features: FeatureChoice = field(
-        default="auto",
-        metadata=parameter(
-            "str, path, list of str, FeatureTemplates, Patterns or NumericFeatures",
-            [str, os.PathLike, list, tuple, FeatureTemplates, Patterns, NumericFeatures],
-            """Which features tokens that are str or tuples of str have: ``"auto"`` (from the look of the
-            tokens: ``"char"`` for single characters, ``"word"`` for other str, ``"word-tag"`` for pairs), a
-            preset (these, ``"char-av"``, ``"chunk"``, ``"collins"``, ``"char-best"``, ``"chunk-best"``,
-            ``"word-best"``; see ``skstruct.features.presets``), template strings or a template file in CRF++
-            syntax, or the ``Patterns`` of a model of CRF++ or Wapiti (``skstruct.features.patterns``). Tokens
-            that are dicts or lists of str bring their own features; how rows of numbers count,
-            ``NumericFeatures`` says.""",
-        ),
+    features: FeatureChoice = parameter(
+        "auto",
+        """Which features tokens that are str or tuples of str have: ``"auto"`` (from the look of the
+        tokens: ``"char"`` for single characters, ``"word"`` for other str, ``"word-tag"`` for pairs), a
+        preset (these, ``"char-av"``, ``"chunk"``, ``"collins"``, ``"char-best"``, ``"chunk-best"``,
+        ``"word-best"``; see ``skstruct.features.presets``), template strings or a template file in CRF++
+        syntax, or the ``Patterns`` of a model of CRF++ or Wapiti (``skstruct.features.patterns``). Tokens
+        that are dicts or lists of str bring their own features; how rows of numbers count,
+        ``NumericFeatures`` says.""",
+        "str, path, list of str, FeatureTemplates, Patterns or NumericFeatures",
+        [str, os.PathLike, list, tuple, FeatureTemplates, Patterns, NumericFeatures],
     )
     _: KW_ONLY
-    constraints: str | Collection[tuple[Any, Any]] | None = field(
-        default=None,
-        metadata=parameter(
-            "str, iterable of pairs or None",
-            [str, list, tuple, set, frozenset, None],
-            """Labellings allowed, in training and prediction: the name of a label scheme (``"BIO"``,
-            ``"IOB1"``, ``"BIOES"``, ``"BILOU"``, ``"BMES"``, ``"BI"``, ``"B2B3MES"``, ``"IO"``), or
-            (previous, next) pairs of labels; in a pair, None stands for the start or end of a sequence.""",
-        ),
+    constraints: str | Collection[tuple[Any, Any]] | None = parameter(
+        None,
+        """Labellings allowed, in training and prediction: the name of a label scheme (``"BIO"``,
+        ``"IOB1"``, ``"BIOES"``, ``"BILOU"``, ``"BMES"``, ``"BI"``, ``"B2B3MES"``, ``"IO"``), or
+        (previous, next) pairs of labels; in a pair, None stands for the start or end of a sequence.""",
+        "str, iterable of pairs or None",
+        [str, list, tuple, set, frozenset, None],
     )
-    class_weight: dict[Any, float] | Literal["balanced"] | None = field(
-        default=None,
-        metadata=parameter(
-            'dict, "balanced" or None',
-            [dict, StrOptions({"balanced"}), None],
-            """Margin added in training to the score of every wrong label, by gold label. A dict maps labels
-            to costs; labels it lacks cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on
-            average over tokens.""",
-        ),
+    class_weight: dict[Any, float] | Literal["balanced"] | None = parameter(
+        None,
+        """Margin added in training to the score of every wrong label, by gold label. A dict maps labels
+        to costs; labels it lacks cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on
+        average over tokens.""",
+        'dict, "balanced" or None',
+        [dict, StrOptions({"balanced"}), None],
     )
 
 
@@ -371,14 +333,10 @@ class TaggerParameters(Parameters):
 class OrderParameters(Parameters):
     """Length of the label history."""
 
-    order: Literal[1, 2] = field(
-        default=1,
-        kw_only=True,
-        metadata=parameter(
-            "{1, 2}",
-            [Options(Integral, {1, 2})],
-            """Label history: 1 for bigrams of labels, 2 for trigrams besides (Collins 2002; the first two
-            labels make one with the start of the sequence). Decoding is exact with both; with 2 its time
-            grows with the third power of the number of labels at worst, and with the second as a rule.""",
-        ),
+    _: KW_ONLY
+    order: Literal[1, 2] = parameter(
+        1,
+        """Label history: 1 for bigrams of labels, 2 for trigrams besides (Collins 2002; the first two
+        labels make one with the start of the sequence). Decoding is exact with both; with 2 its time
+        grows with the third power of the number of labels at worst, and with the second as a rule.""",
     )

@@ -17,7 +17,7 @@ from .._sklearn import epoch_context
 from ..core.store import Rule
 from ..saving.container import ModelFileError
 from .checkpoint import Checkpoint, arrays_of, with_arrays
-from .epochs import epoch_order, epochs, stores_of
+from .epochs import epoch_order, run_epoch, stores_of
 from .fingerprints import fingerprint, simple_parameters
 from .held_out import Watch, held_out_facts, of_held_out, scored, warn_unseen
 from .interrupt import DeferredInterrupt
@@ -216,7 +216,7 @@ class Run:
             The estimator will not be trained further: it gets no training state, whose arrays are let go of.
         """
         estimator, state = self.estimator, self.state
-        self.watch = None if self.held_out is None else Watch(self, self.estimator.early_stopping)
+        self.watch = None if self.held_out is None else Watch(self, estimator.early_stopping)
         self.current, self.done, self.resumed_from = state.model, 0, 0
         stopped, self.checkpoint, self.unsaved = False, None, False
         if n_epochs is None:
@@ -224,35 +224,28 @@ class Run:
             if getattr(estimator, "checkpoint", None) is not None:
                 self.checkpoint = self._open_checkpoint()
                 stopped = self._resume()
-        begin = n_epochs if stopped else self.done
-        orders = self._orders(range(state.epoch + begin, state.epoch + n_epochs))
+        began, lengths = self.done > 0, np.diff(self.task.token)
+        noise, work = estimator._noise(state.key), self.scratch()
         events = epoch_context(context, estimator, X, y)
-        started = self.done > 0
         with DeferredInterrupt() if interrupt is None else nullcontext(interrupt) as interrupt:
             try:
                 events.begin_fit()
-                if begin < n_epochs:
+                for epoch in range(n_epochs if stopped else self.done, n_epochs):
                     events.begin()
-                for stats, complete in epochs(
-                    self, self.structure, self.task, orders, np.diff(self.task.token), state.rule,
-                    estimator._noise(state.key), self.scratch(), interrupt,
-                ):  # fmt: skip
-                    started = True
+                    self.unsaved = False  # what was offered last is then no state to go on from
+                    order = self.order(state.epoch + epoch)
+                    stats, complete = run_epoch(
+                        self, self.structure, self.task, order, lengths, state.rule, noise, work, interrupt
+                    )
+                    began = True
                     self._record(stats, complete)
-                    if not complete:
-                        continue
-                    stop = self.watch is not None and self.watch.look(self.current, self.history[-1])
-                    self.unsaved = self.checkpoint is not None
-                    self._report()
-                    if keep_checkpoint or not (stop or self.done == n_epochs):
-                        self._keep(stop, surely=stop or self.done == n_epochs)
-                    stop = events.end(self.attributes) or stop
-                    if stop or self.done == n_epochs:
+                    if complete and self._end_epoch(events, self.done == n_epochs, keep_checkpoint):
                         break
-                    events.begin()
+                    if interrupt.count:
+                        raise KeyboardInterrupt
                 events.end_fit(self.attributes)
             except BaseException as error:
-                if started and isinstance(error, KeyboardInterrupt) and not interrupt.at_once:
+                if began and isinstance(error, KeyboardInterrupt) and not interrupt.at_once:
                     self._commit()
                 if self.unsaved:
                     self._keep(False, surely=True)
@@ -263,11 +256,14 @@ class Run:
             self.checkpoint.remove()
         return estimator
 
-    def _orders(self, epochs):
-        """The orders of epochs; once one begins, the weights are no more those of the last one."""
-        for epoch in epochs:
-            self.unsaved = False
-            yield self.order(epoch)
+    def _end_epoch(self, events, last, keep_checkpoint):
+        """Score, show and keep what an epoch has learned; returns whether it was the last one."""
+        stop = self.watch is not None and self.watch.look(self.current, self.history[-1])
+        self.unsaved = self.checkpoint is not None
+        self._report()
+        if keep_checkpoint or not (stop or last):
+            self._keep(stop, surely=stop or last)
+        return events.end(self.attributes) or stop or last
 
     # -- checkpoints -------------------------------------------------------------------------------
     def _open_checkpoint(self):

@@ -6,17 +6,16 @@ What is searched and learned is in :mod:`.epoch` and :mod:`.search`, a training 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import KW_ONLY, dataclass, field
-from numbers import Integral
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import POSITIVE, BaseEstimator, StrOptions, sample_weights, text_tags, with_callbacks
+from .._sklearn import BaseEstimator, sample_weights, text_tags, with_callbacks
 from ..core.codes import UPDATES, WORD_TEMPLATES
-from ..data.inputs import Sequences, take
+from ..data.inputs import Sequences, check_positive, take
 from ..data.segmented import as_dictionary, as_pieces, as_words, with_characters
 from ..data.types import Corpus, Texts
 from ..metrics.words import word_f1_score
@@ -24,7 +23,7 @@ from ..saving.registry import savable
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import new_key
-from ..training.tables import continued_state
+from ..training.tables import check_unchanged, continued_state
 from . import epoch as structure
 from . import saved
 from .boundaries import as_gold, as_limits, white_space_limits
@@ -109,37 +108,25 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
     accepts_dictionary = True
     """``predict`` takes ``dictionary``."""
 
-    templates: Literal["zsz18", "zc14"] = field(
-        default="zsz18",
-        metadata=parameter(
-            '{"zsz18", "zc14"}',
-            [StrOptions(set(WORD_TEMPLATES))],
-            """Features: the 18 of [1]_, which score decisions in linear time, or the 14 of [4]_, which score
-            pairs of adjacent words.""",
-        ),
+    templates: Literal["zsz18", "zc14"] = parameter(
+        "zsz18",
+        """Features: the 18 of [1]_, which score decisions in linear time, or the 14 of [4]_, which score
+        pairs of adjacent words.""",
     )
     _: KW_ONLY
-    beam_size: int | None = field(
-        default=8,
-        metadata=parameter(
-            "int or None",
-            [POSITIVE, None],
-            """States kept at each character, in training and in prediction, for which it may be set anew.
-            None keeps all: the search is exact, its time grows with the third power of the length of a text,
-            its memory with the second.""",
-        ),
+    beam_size: int | None = parameter(
+        8,
+        """States kept at each character, in training and in prediction, for which it may be set anew.
+        None keeps all: the search is exact, its time grows with the third power of the length of a text,
+        its memory with the second.""",
     )
-    update: Literal["max-violation", "early", "standard"] = field(
-        default="max-violation",
-        metadata=parameter(
-            '{"max-violation", "early", "standard"}',
-            [StrOptions(set(UPDATES))],
-            """What is learned from: the text up to where the score of the right segmentation falls back most
-            [5]_, up to where it left the beam [3]_, or the whole text (which may do harm unless the search is
-            exact). With ``"max-violation"`` only texts whose best segmentation in the end is wrong are
-            learned from; of a text that was wrong for a while nothing is learned (:class:`ShiftReduceParser`
-            differs).""",
-        ),
+    update: Literal["max-violation", "early", "standard"] = parameter(
+        "max-violation",
+        """What is learned from: the text up to where the score of the right segmentation falls back most
+        [5]_, up to where it left the beam [3]_, or the whole text (which may do harm unless the search is
+        exact). With ``"max-violation"`` only texts whose best segmentation in the end is wrong are
+        learned from; of a text that was wrong for a while nothing is learned (:class:`ShiftReduceParser`
+        differs).""",
     )
 
     _saved = saved
@@ -236,7 +223,12 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
             weight,
         )
         if continued:
-            self._check_same_features()
+            model, templates = self._training.model, WORD_TEMPLATES[self.templates]
+            check_unchanged(
+                self,
+                templates=(templates, model.templates),
+                min_count=(int(self.min_count), model.features.min_count),
+            )
             beam, update = self.beam_size or 0, UPDATES[self.update]
             state = continued_state(structure, self._training, rule, stream, beam=beam, update=update)
         else:
@@ -250,19 +242,6 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         """No features, no weights."""
         beam, update, min_count = self.beam_size or 0, UPDATES[self.update], int(self.min_count)
         return fresh_state(WORD_TEMPLATES[self.templates], beam, update, min_count, self._rule(), key)
-
-    def _check_same_features(self):
-        """Raise if the weights to go on from belong to other features than the parameters say."""
-        model = self._training.model
-        for name, given, before in (
-            ("templates", WORD_TEMPLATES[self.templates], model.templates),
-            ("min_count", int(self.min_count), model.features.min_count),
-        ):
-            if given != before:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} differs from that of the fit to go on from; use a new "
-                    f"estimator, or fit without warm_start"
-                )
 
     def n_features(self) -> int:
         """Number of features of the fitted model; each has a weight for every decision."""
@@ -356,8 +335,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
            IWPT.
         """
         pieces, limit = self._limited(X, dictionary, boundaries)
-        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-            raise ValueError(f"k must be an int of at least 1, got {k!r}")
+        check_positive("k", k)
         return Sequences(self._model.predict_kbest(pieces, int(k), limit, self.n_jobs, self._beam()))
 
     def decision_function(self, X: Texts) -> NDArray[np.float64]:

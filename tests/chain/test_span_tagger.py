@@ -153,6 +153,7 @@ BAD = [
     (X[:1], [[(0, 3)]], {}, "y: sequence 0, position 0: expected (start, end, label), got tuple (0, 3)"),
     ([" ", ""], [[], []], {}, "X holds no token: at least one text that is not white space is needed"),
     ([], [], {}, "X is empty: at least one text is needed"),
+    (X, y, {"tokenizer": "word"}, "X holds no token: tokenizer='word' finds none"),
     (X, y, {"tokenizer": "(["}, "got '([' (unterminated character set at position 1)"),
     (X, y, {"align": "near"}, "The 'align' parameter of SpanTagger must be a str among"),
     (X, y, {"scheme": "BI"}, "The 'scheme' parameter of SpanTagger must be a str among"),
@@ -166,7 +167,7 @@ def test_bad_input_changes_nothing(X_bad, y_bad, parameters, message, method):
     model = SpanTagger(perceptron()).fit(X, y)
     before = pickle.dumps(model)
     model.set_params(**parameters)
-    if method == "alignment_report" and "token" in message and not parameters or X_bad == []:
+    if method == "alignment_report" and "no token" in message or X_bad == []:
         return
     with pytest.raises(ValueError, match=re.escape(message)):
         getattr(model, method)(X_bad, y_bad)

@@ -64,6 +64,16 @@ def test_ways_of_training(capsys):
     assert run(capsys, "show", "found")[1].count("align='expand'") == 1
 
 
+def test_a_stream_of_texts_of_which_some_are_white_space(folder, capsys):
+    rows = ['{"text": " \\ufeff", "spans": []}\n', '{"text": "Ann", "spans": [[0, 3, "A"]]}\n']
+    (folder / "some.jsonl").write_text("".join(rows * 2))
+    code, _, err = run(capsys, "train", "some.jsonl", "-m", "found", "--stream", 1)
+    assert code == 0, err
+    (folder / "some.jsonl").write_text(rows[0])
+    code, _, err = run(capsys, "train", "some.jsonl", "-m", "found", "--stream", 1)
+    assert code == 1 and "some.jsonl: there is no annotated text in it" in err
+
+
 def test_what_train_refuses(folder, capsys):
     for more, code, message in (
         (["-a", "parser"], 1, "the model is a parser and reads columns or CoNLL-U, not annotated texts"),

@@ -1,14 +1,17 @@
 """The arithmetic of mixing against complete weight vectors, kept step by step and added up."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from inside import model_of, rule_of, run_of
 from training_cases import corpus
 
 from skstruct import ParameterMixer, PassiveAggressiveTagger, StructuredPerceptron
+from skstruct.cluster.pieces import Piece, scaled
 from skstruct.cluster.shards import shard_key
 from skstruct.cluster.steps import Coefficients, Steps, mixed_steps, mixture
-from skstruct.cluster.weights import Piece, Weights, differences, scaled, take_over
+from skstruct.cluster.weights import Weights, differences, take_over
 from skstruct.core.codes import EACH_EPOCH, NO_AVERAGE
 from skstruct.core.noise import QUIET
 from skstruct.core.store import copy_store, new_store, settle, weights
@@ -42,9 +45,9 @@ def naive(estimator, X, y, n_shards, mixing):
             sums, changed = {name: 0.0 for name in names}, 0
             moved = {name: np.zeros(value.shape[0], bool) for name, value in now.items()}
             for k in range(order.shape[0]):
-                model, stats = run_epoch(
-                    structure, run.task, order[k : k + 1], lengths, model, plain, QUIET, work
-                )
+                held = SimpleNamespace(current=model)
+                stats, _ = run_epoch(held, structure, run.task, order[k : k + 1], lengths, plain, QUIET, work)
+                model = held.current
                 changed += stats.updates
                 for name in names:
                     w = weights(getattr(model, name), model.clock, plain)

@@ -68,7 +68,7 @@ def test_workers_or_threads(here, monkeypatch, n_workers, threads):
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         given = {1: client, 2: "auto", 3: client.scheduler.address}[n_workers]
         assert_same(here, new().fit_shards(shards(), client=given))
-        assert set(client.run(kept_by_a_worker).values()) == {(0, 0)}  # nothing of it stays behind
+        assert set(client.run(kept_by_a_worker).values()) == {0}  # nothing of it stays behind
         if n_workers == 2:
             with pytest.raises(ValueError, match="shard 1: its callable raised ZeroDivisionError"):
                 new().fit_shards([shards()[0], lambda: 1 / 0], client="auto")

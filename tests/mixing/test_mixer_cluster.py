@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skstruct import ParameterMixer, SequenceMatrix, StructuredPerceptron
-from skstruct.cluster import workers
+from skstruct.cluster.held import DaskShards
 
 distributed = pytest.importorskip("distributed")
 
@@ -63,7 +63,7 @@ def test_workers_or_threads(client, n):
     here = mixer.fit_shards(shards(n))
     assert_same(here, ParameterMixer(base(**options), random_state=0, client="auto").fit_shards(shards(n)))
     # Nothing of it stays behind.
-    assert set(client.run(kept_by_a_worker).values()) == {(0, 0)}
+    assert set(client.run(kept_by_a_worker).values()) == {0}
 
 
 def test_fit_by_the_address_of_a_scheduler(client):
@@ -101,12 +101,12 @@ def test_a_worker_that_dies_changes_nothing(client, monkeypatch, n, when):
 def test_a_driver_that_dies_and_a_worker_too(client, monkeypatch, tmp_path, n):
     mixer = ParameterMixer(base(), random_state=0, client="auto", checkpoint=tmp_path)
     here = clone(mixer).set_params(client=None, checkpoint=None).fit_shards(shards(n))
-    run, killed = workers.Cluster.train, []
+    step, killed = DaskShards.step, []
 
-    def dies(self, epoch, *arguments):
-        if epoch == 2:
+    def dies(self, name, each=None, shared=None, **how):
+        if name == "train" and shared[0] == 2:
             raise OSError("no driver any more")
-        return run(self, epoch, *arguments)
+        return step(self, name, each, shared, **how)
 
     def kill_too(cluster, s, epoch):
         if epoch == 3 and not killed:
@@ -114,7 +114,7 @@ def test_a_driver_that_dies_and_a_worker_too(client, monkeypatch, tmp_path, n):
             os.kill(killed[0], signal.SIGKILL)
 
     with monkeypatch.context() as patch:
-        patch.setattr(workers.Cluster, "train", dies)
+        patch.setattr(DaskShards, "step", dies)
         with pytest.raises(OSError):
             mixer.fit_shards(shards(n))
     after_each_submission(monkeypatch, kill_too)

@@ -47,7 +47,9 @@ def run(needed, n=50, edges=0):
         model = model._replace(edges=grow_pool(model.edges, RULE, edges))
     order = np.arange(n)
     structure, work = structure_that_needs(needed), Work(np.zeros(3))
-    model, _ = run_epoch(structure, None, order, np.ones(n, np.int64), model, RULE, None, work)
+    held = types.SimpleNamespace(current=model)
+    run_epoch(held, structure, None, order, np.ones(n, np.int64), RULE, None, work)
+    model = held.current
     for name in structure.STORES:
         assert getattr(model, name).used[0] == n * needed.get(name, 0)
     return model

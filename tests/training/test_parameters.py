@@ -7,7 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 import sklearn
@@ -16,7 +16,6 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.fixes import parse_version
 
 import skstruct
-from skstruct._sklearn import POSITIVE
 from skstruct.training.parameters import Parameters, RunParameters, documented, parameter
 
 ESTIMATORS = [c for c in (getattr(skstruct, n) for n in skstruct.__all__) if hasattr(c, "get_params")]
@@ -127,7 +126,7 @@ def test_scikit_learn_shows_the_text_of_every_parameter(cls):
 def test_a_shared_parameter_is_one_entry():
     @dataclass(kw_only=True, eq=False, repr=False)
     class Patience(Parameters):
-        patience: int = field(default=2, metadata=parameter("int", [POSITIVE], "Epochs to\nwait."))
+        patience: int = parameter(2, "Epochs to\nwait.")
 
     @documented(n_jobs="Threads that wait.")
     @dataclass(eq=False, repr=False)
@@ -139,7 +138,7 @@ def test_a_shared_parameter_is_one_entry():
         It does.
         """
 
-        place: str = field(default="here", metadata=parameter("str", [str], "Where."))
+        place: str = parameter("here", "Where.", "str", [str])
 
     assert str(inspect.signature(Waiting)) == "(place='here', *, patience=2, n_jobs=None, random_state=None)"
     assert inspect.getdoc(Waiting).startswith(

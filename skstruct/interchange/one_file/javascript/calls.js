@@ -2,7 +2,7 @@
 
 /** A tagger; parts(x, i) cuts what is labelled into [tokens, for each a Set of numbers of labels, or null]. */
 function makeTagger(header, arrays, parts) {
-  const { labels, step } = header;
+  const { labels, step } = header, L = labels.length;
   const features = PARTS[header.features](header, arrays), chain = PARTS[header.chain](header, arrays);
 
   /** [numbers of labels, score] of one sequence; options has for each token a Set of numbers, or null for all. */
@@ -15,11 +15,10 @@ function makeTagger(header, arrays, parts) {
     return [path, score * step];
   }
 
+  /** Labels that a token must not get have the score minus infinity. */
   function restricted(emission, options) {
-    if (options) {
-      emission.forEach((score, t) => {
-        if (options[t]) score.forEach((_, y) => { if (!options[t].has(y)) score[y] = -Infinity; });
-      });
+    for (let t = 0; options && t < options.length; t++) {
+      for (let y = 0; options[t] && y < L; y++) if (!options[t].has(y)) emission[t * L + y] = -Infinity;
     }
     return emission;
   }
@@ -83,8 +82,9 @@ function makeTagger(header, arrays, parts) {
     const [path] = bestOf(sequence, 0, options), names = features.names(sequence)[0];
     const emission = restricted(chain.emissions(rows, values, 1), options);
     const into = chain.transitions(edges, chain.plain, rows.length, 1);
-    return chain.bestWithEachLabel(emission, into).map((best, t) => {
-      const y = path[t], token = sequence[t];
+    const reached = chain.bestWithEachLabel(emission, into);
+    return path.map((y, t) => {
+      const best = Array.from(reached.slice(t * L, (t + 1) * L)), token = sequence[t];
       const other = argmax(best.map((s, k) => (k === y ? -Infinity : s)));
       const found = other !== y && best[other] > -Infinity;
       const reasons = [];
@@ -99,7 +99,7 @@ function makeTagger(header, arrays, parts) {
         runnerUp: found ? labels[other] : null,
         margin: found ? (best[y] - best[other]) * step : null,
         features: reasons,
-        neighbours: found ? (best[y] - emission[t][y] - (best[other] - emission[t][other])) * step : null,
+        neighbours: found ? (best[y] - emission[t * L + y] - (best[other] - emission[t * L + other])) * step : null,
       };
     });
   }

@@ -20,19 +20,19 @@ PARTS.chain = (header, arrays) => {
     return into;
   }
 
-  /** For each token the scores of all labels, by the rows of weights of its features. */
+  /** The scores of all labels, those of token t from t * L on, by the rows of weights of its features. */
   function emissions(rows, values, scale) {
-    const { start: first, column, weight } = states;
-    return rows.map((mine, t) => {
-      const score = new Float64Array(L);
+    const { start: first, column, weight } = states, out = new Float64Array(rows.length * L);
+    for (let t = 0; t < rows.length; t++) {
+      const mine = rows[t], at = t * L;
       for (let j = 0; j < mine.length; j++) {
         const row = mine[j], stop = first[row + 1];
-        if (values === null) for (let k = first[row]; k < stop; k++) score[column[k]] += weight[k];
-        else for (let k = first[row], x = values[t][j]; k < stop; k++) score[column[k]] += x * weight[k];
+        if (values === null) for (let k = first[row]; k < stop; k++) out[at + column[k]] += weight[k];
+        else for (let k = first[row], x = values[t][j]; k < stop; k++) out[at + column[k]] += x * weight[k];
       }
-      if (scale !== 1) for (let y = 0; y < L; y++) score[y] *= scale;
-      return score;
-    });
+    }
+    if (scale !== 1) for (let k = 0; k < out.length; k++) out[k] *= scale;
+    return out;
   }
 
   /** For each token the transitions into it: plain, and what its own features add. */
@@ -51,45 +51,55 @@ PARTS.chain = (header, arrays) => {
     });
   }
 
-  /** The best scores of prefixes that end in each label, token by token. */
+  /** The best scores of prefixes that end in each label of token t, from t * L on. */
   function prefixes(emission, into) {
-    const out = [start.map((s, y) => s + emission[0][y])];
-    for (let t = 1; t < emission.length; t++) {
-      const before = out[t - 1], now = new Float64Array(L);
+    const out = new Float64Array(emission.length);
+    for (let y = 0; y < L; y++) out[y] = start[y] + emission[y];
+    for (let t = 1, now = L; now < out.length; t++, now += L) {
+      const scores = into[t];
       for (let y = 0, k = 0; y < L; y++) {
         let best = -Infinity;
-        for (let p = 0; p < L; p++, k++) {
-          const reached = before[p] + into[t][k];
+        for (let p = now - L; p < now; p++, k++) {
+          const reached = out[p] + scores[k];
           if (reached > best) best = reached;
         }
-        now[y] = best + emission[t][y];
+        out[now + y] = best + emission[now + y];
       }
-      out.push(now);
     }
     return out;
   }
 
   /** [labels, score]: of equal scores the smaller label, from the last token backwards. */
   function decode(emission, into) {
-    const scores = prefixes(emission, into), T = emission.length;
-    const ends = scores[T - 1].map((s, y) => s + end[y]);
-    const path = [argmax(ends)];
-    for (let t = T - 1; t > 0; t--) {
-      const at = path[path.length - 1] * L;
-      path.push(argmax(scores[t - 1].map((s, p) => s + into[t][at + p])));
-    }
-    return [path.reverse(), Math.max(...ends)];
+    const scores = prefixes(emission, into), T = emission.length / L, path = new Array(T);
+    const [last, score] = best(scores, (T - 1) * L, end, 0);
+    path[T - 1] = last;
+    for (let t = T - 1; t > 0; t--) [path[t - 1]] = best(scores, (t - 1) * L, into[t], path[t] * L);
+    return [path, score];
   }
 
-  /** For each token and label the best score of labellings that give the label to the token. */
+  /** [first place, value] of the largest sum of two parts of L numbers. */
+  function best(one, from, other, at) {
+    let place = 0, most = one[from] + other[at];
+    for (let p = 1; p < L; p++) {
+      const sum = one[from + p] + other[at + p];
+      if (sum > most) {
+        place = p;
+        most = sum;
+      }
+    }
+    return [place, most];
+  }
+
+  /** For each token and label, at t * L + y, the best score of labellings that give the label to the token. */
   function bestWithEachLabel(emission, into) {
-    const scores = prefixes(emission, into), out = [];
-    for (let t = emission.length - 1, behind = end; t >= 0; t--) {
-      out.push(scores[t].map((s, y) => s + behind[y]));
-      const rest = emission[t].map((s, y) => s + behind[y]);
+    const out = prefixes(emission, into);
+    for (let t = emission.length / L - 1, behind = end; t >= 0; t--) {
+      const rest = behind.map((b, y) => emission[t * L + y] + b);
+      for (let y = 0; y < L; y++) out[t * L + y] += behind[y];
       behind = behind.map((_, p) => Math.max(...rest.map((r, y) => into[t][y * L + p] + r)));
     }
-    return out.reverse();
+    return out;
   }
 
   const plain = transitionsInto(1);

@@ -4,7 +4,7 @@
 PARTS.sums = (chain, scale, [rows, values, edges]) => {
   const T = rows.length, { L, start, end } = chain, row = new Float64Array(L);
   if (!T) return [];
-  const emission = chain.emissions(rows, values, scale);
+  const all = chain.emissions(rows, values, scale), emission = rows.map((_, t) => all.slice(t * L, (t + 1) * L));
   const into = chain.transitions(edges, chain.transitionsInto(scale), T, scale);
   const forward = [start.map((s, y) => s + emission[0][y])];
   for (let t = 1; t < T; t++) {

@@ -140,11 +140,11 @@ function makeSide(header, arrays, name, numbers, behind) {
   }
 
   function rows(values, T) {
-    const out = Array.from({ length: T }, () => []), found = combinations(values);
-    for (const { c, slots, row, at } of steps) {
-      for (let t = first, numbers = found[c]; t < T; t++) {
-        if (numbers[at + t]) out[t].push(row + numbers[at + t] * slots);
-      }
+    const out = new Array(T), found = combinations(values);
+    for (let t = 0; t < T; t++) out[t] = [];
+    for (let k = 0; k < steps.length; k++) {
+      const { c, slots, row, at } = steps[k], numbers = found[c];
+      for (let t = first; t < T; t++) if (numbers[at + t]) out[t].push(row + numbers[at + t] * slots);
     }
     return out;
   }

@@ -116,7 +116,8 @@ class Tagger:
         found = others[other] > never
         features = []
         for k, (name, row) in enumerate(zip(names, rows)):
-            weights = dict(self.chain.states[row])
+            weights = self.chain.states[row]
+            weights = dict(enumerate(weights) if isinstance(weights, list) else weights)
             x = step * (values[k] if values else 1.0)
             mine, its = x * weights.get(y, 0.0), x * weights.get(other, 0.0)
             if mine or found and its:

@@ -4,6 +4,8 @@ A labelling scores start[y0] + sum of emission[t][y] + sum of transition[t][p][y
 order of the package that wrote this file, so that scores are the same to the last bit.
 """
 
+from operator import add
+
 from .reading import PARTS, Weights
 
 NEVER = float("-inf")
@@ -14,7 +16,7 @@ class Chain:
 
     def __init__(self, header, arrays):
         L = self.L = len(header["labels"])
-        self.states, self.edges = Weights(header, arrays, "nodes"), Weights(header, arrays, "edges")
+        self.states, self.edges = Weights(header, arrays, "nodes", L), Weights(header, arrays, "edges")
         allowed = [0.0 if ok else NEVER for ok in arrays["allowed"]]
         self.start, self.end, self.allowed = allowed[:L], allowed[L : 2 * L], allowed[2 * L :]
         self.step = header["step"]
@@ -33,13 +35,12 @@ class Chain:
         weights, out = self.states, []
         for t, mine in enumerate(rows):
             score = [0.0] * self.L
-            if values is None:
-                for row in mine:
-                    for y, w in weights[row]:
-                        score[y] += w
-            else:
-                for row, x in zip(mine, values[t]):
-                    for y, w in weights[row]:
+            for k, row in enumerate(mine):
+                found, x = weights[row], 1.0 if values is None else values[t][k]
+                if type(found) is list:
+                    score = list(map(add, score, found if x == 1.0 else [x * w for w in found]))
+                else:
+                    for y, w in found:
                         score[y] += x * w
             out.append(score if scale == 1.0 else [scale * s for s in score])
         return out
@@ -113,11 +114,10 @@ def advance(before, emission, into, highest):
     Predecessors are tried from the best one on, until none that is left can win.
     """
     order = sorted(range(len(before)), key=before.__getitem__, reverse=True)
-    out = []
+    ranked, out = [(before[p], p) for p in order], []
     for scores, most, added in zip(into, highest, emission):
         best = NEVER
-        for p in order:
-            reached = before[p]
+        for reached, p in ranked:
             if reached + most <= best:
                 break
             reached += scores[p]

@@ -1,0 +1,79 @@
+"""Commands around the labelling of a corpus: check, select, report."""
+
+import json
+
+import pytest
+from cli_cases import columns, run
+
+from skstruct import L1CRF, SpanTagger, StructuredPerceptron
+from skstruct.datasets import columns_to_spans, load_chunking, load_entities, write_spans
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A corpus with a wrong label in its line 5, and models."""
+    folder = tmp_path_factory.mktemp("labelling")
+    X, y = (part[:60] for part in load_chunking())
+    L1CRF(random_state=0).fit(X, y).save(folder / "crf")
+    StructuredPerceptron(random_state=0).fit(X, y).save(folder / "perceptron")
+    y = [list(labels) for labels in y]
+    y[0][4] = "B-ADJP"
+    (folder / "train.txt").write_text(columns(X, y), encoding="utf-8")
+    texts, spans = columns_to_spans(*load_entities())
+    write_spans(folder / "notes.jsonl", texts[:40], spans[:40])
+    SpanTagger(L1CRF(random_state=0)).fit(texts[:40], spans[:40]).save(folder / "ner")
+    return folder
+
+
+def test_check(files, capsys):
+    code, out, err = run(capsys, "check", files / "train.txt", "--top", 3, "-o", files / "issues.html")
+    assert code == 0 and "may be wrong" in err
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert len(rows) == 3
+    assert [row[2] for row in rows if row[1].endswith("train.txt, line 5")] == ["B-ADJP"]
+    assert (files / "issues.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    _, out, _ = run(capsys, "check", files / "train.txt", "--json", "--cv", 3)
+    records = [json.loads(line) for line in out.splitlines()]
+    assert {"line": 5, "given": "B-ADJP"}.items() <= next(r for r in records if r["line"] == 5).items()
+
+
+def test_check_of_texts(files, capsys):
+    code, out, _ = run(capsys, "check", files / "notes.jsonl", "--cv", 3)
+    place = out.splitlines()[0].split("\t")[1]
+    assert code == 0 and "notes.jsonl, record" in place.replace("line", "record")
+
+
+def test_check_refuses_what_labels_no_tokens(files, capsys):
+    code, _, err = run(capsys, "check", files / "train.txt", "--algorithm", "reranker")
+    assert code == 1 and "needs a tagger whose scores are sums over a chain" in err
+    assert run(capsys, "check", files / "train.txt", "--param", "nonsense=1")[0] == 2
+
+
+def test_select(files, capsys):
+    code, out, _ = run(capsys, "select", files / "train.txt", "-m", files / "crf", "-k", 4)
+    blocks = out.rstrip("\n").split("\n\n")
+    text = (files / "train.txt").read_text(encoding="utf-8")
+    assert code == 0 and len(blocks) == 4 and all(f"{block}\n" in text for block in blocks)
+    code, _, err = run(capsys, "select", files / "train.txt", "-m", files / "perceptron")
+    assert code == 1 and "'margin' needs none" in err
+    again = run(
+        capsys, "select", files / "train.txt", "-m", files / "perceptron", "--strategy", "margin", "-k", 2
+    )
+    assert again[0] == 0 and again[1].count("\n\n") == 2
+    assert run(capsys, "select", files / "train.txt", "-m", files / "crf", "--diversity", "2")[0] == 2
+
+
+def test_select_from_texts(files, capsys):
+    (files / "pool.txt").write_text("Maria met Omar.\n\nThe soup is hot.\n", encoding="utf-8")
+    code, out, _ = run(capsys, "select", files / "pool.txt", "--lines", "-m", files / "ner", "-k", 1)
+    assert code == 0 and json.loads(out)["text"] in ("Maria met Omar.", "The soup is hot.")
+
+
+def test_report(files, capsys):
+    target = files / "report.html"
+    code, out, err = run(capsys, "report", files / "train.txt", "-m", files / "crf", "-o", target)
+    assert code == 0 and out.startswith("accuracy of tokens") and f"wrote {target}" in err
+    assert "B-ADJP" in target.read_text(encoding="utf-8")
+    (files / "bad.txt").write_text("a DT\n", encoding="utf-8")
+    assert run(capsys, "report", files / "bad.txt", "-m", files / "crf", "-o", target)[0] == 1
+    assert run(capsys, "report", files / "train.txt", "-m", files / "crf", "-o", files / "no" / "x")[0] == 1

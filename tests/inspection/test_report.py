@@ -1,0 +1,121 @@
+"""The report: its scores and intervals, what it shows of wrong sequences, and its size."""
+
+import html.parser
+import re
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from skstruct import L1CRF, SpanTagger, StructuredPerceptron
+from skstruct.datasets import load_chunking
+from skstruct.inspection import explain, report
+from skstruct.metrics import segment_report, span_f1_score, token_accuracy_score
+
+VOID = {"meta", "br", "rect", "path", "polyline"}
+
+
+class Balanced(html.parser.HTMLParser):
+    """Whether all elements are closed, and nothing comes from elsewhere."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open = []
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        assert tag != "script" and not {"src", "href"} & {name for name, _ in attributes}
+        self.open += [] if tag in VOID else [tag]
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def chunks():
+    X, y = load_chunking()
+    model = L1CRF(random_state=0).fit(X[:50], y[:50])
+    return model, X[50:], y[50:], report(model, X[50:], y[50:])
+
+
+def test_scores_are_those_of_the_metrics(chunks):
+    model, X, y, page = chunks
+    predicted = model.predict(X)
+    expected = segment_report(y, predicted, output_dict=True)
+    assert page.scores["accuracy of tokens"].value == pytest.approx(token_accuracy_score(y, predicted))
+    for name in ("precision", "recall", "F1"):
+        assert page.scores[name].value == pytest.approx(expected["micro avg"][name.lower()])
+    for name, row in page.by_label.items():
+        assert (row["recall"], row["support"]) == (
+            pytest.approx(expected[name]["recall"]),
+            expected[name]["support"],
+        )
+    for value, low, high in page.scores.values():
+        assert low < value < high and high - low < 0.25
+    assert sorted(page.wrong) == [i for i, pair in enumerate(zip(y, predicted)) if pair[0] != pair[1]]
+
+
+def test_the_surest_come_first(chunks):
+    model, X, _, page = chunks
+    log_proba = model.sequence_log_proba(X, model.predict(X)) / [len(x) for x in X]
+    assert np.all(np.diff(log_proba[page.wrong]) <= 0.0)
+
+
+def test_why_not_the_right_label(chunks):
+    """The contributions at a token add up to the difference of its scores."""
+    model, X, y, page = chunks
+    i = page.wrong[0]
+    mine, right = explain(model, X[i]), explain(model, X[i], y[i])
+    t = next(t for t, pair in enumerate(zip(mine.labels, right.labels)) if pair[0] != pair[1])
+    lead = mine.tokens[t].score - right.tokens[t].score
+    first = page.to_html().split("all together")[0]
+    assert f"{lead:+.3f}</b>" in first[-200:]
+
+
+def test_the_page(chunks, tmp_path):
+    page = chunks[3]
+    page.save(tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert text == page.to_html() and page.to_html().fragment == page._repr_html_()
+    Balanced(text)
+    assert 'charset="utf-8"' in text and "prefers-color-scheme:dark" in text
+    colours = dict(re.findall(r'style="--hue:([^"]*)"><bdi>([A-Z]+)</bdi>', text))
+    assert len(set(colours.values())) == len(colours)
+    assert "F1" in str(page)
+
+
+def test_what_the_model_does_not_know(chunks):
+    model, X, _, _ = chunks
+    page = report(model, X[:2], [["B-NEW"] * len(x) for x in X[:2]]).to_html()
+    assert "is not a label of the model" in page
+    some = [[None, *labels[1:]] for labels in chunks[2][:2]]
+    assert report(model, X[:2], some).scores["accuracy of tokens"].value <= 1.0
+    with pytest.raises(ValueError, match="same number of sequences"):
+        report(model, X[:3], some)
+
+
+def test_pages_stay_small():
+    """Of 400 wrong sequences of 500 tokens at most 200 are shown, around what is wrong."""
+    X = [["aa", "bb"] * 250 for _ in range(400)]
+    y = [[*["x", "y"] * 240, *["z", "x"] * 10] for _ in X]
+    model = StructuredPerceptron(max_iter=1).fit([["aa", "bb"]], [["x", "y"]])
+    page = report(model, X, y)
+    assert len(page.wrong) == 400 and 100 < int(re.search(r"(\d+) are shown", page.to_html())[1]) <= 200
+    assert len(page.to_html().encode()) < 3_000_000
+
+
+def test_raw_texts():
+    texts = ["Ann met Bob.", "Bob left <b>Ulm</b>."] * 3
+    spans = [[(0, 3, "PER"), (8, 11, "PER")], [(0, 3, "PER"), (12, 15, "LOC")]] * 3
+    model = SpanTagger(StructuredPerceptron(random_state=0)).fit(texts[:1], spans[:1])
+    page = report(model, texts, spans)
+    assert page.scores["F1"].value == pytest.approx(span_f1_score(spans, model.predict(texts)))
+    Balanced(page.to_html())
+    assert "<b>Ulm" not in page.to_html()
+    piped = make_pipeline(FunctionTransformer(lambda X: [x.split() for x in X]), StructuredPerceptron())
+    labels = [["P", "V", "P"], ["P", "V", "L"]] * 3
+    piped.fit(texts[:1], labels[:1])
+    assert "left" in report(piped, texts, labels).to_html()
