@@ -24,7 +24,7 @@ from skstruct.metrics import SCORERS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "skstruct"
-PAGES = ("README.md", "docs/user-guide.md", "docs/recipes.md", "docs/switching.md")
+PAGES = ("README.md", "docs/user-guide.md", "docs/recipes.md", "docs/switching.md", "docs/one-file.md")
 
 pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the documentation is not installed")
 
