@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import parse_oracle as oracle
 
+from skstruct.core.adjustment import Adjustment
 from skstruct.core.codes import (
     EARLY,
     NO_AVERAGE,
@@ -39,7 +40,7 @@ def decode(task, i, model, rule, noise, work, path):
     first, n = task.token[i], task.token[i + 1] - task.token[i]
     load(task.atoms, task.n_forms, first, n, np.int64(0), noise, work.value)
     forget(work)
-    m, best, _ = search(n, task.action[:0], np.int64(STANDARD), model, rule, noise, True, work)
+    m, best, _ = search(n, task.action[:0], np.int64(STANDARD), model, Adjustment(rule, noise), work)
     trace(work.states, best, m, work.stack, path, work.path_label)
     return work.states.score[best], work.begin[2 * n] - work.begin[2 * n - 1]
 

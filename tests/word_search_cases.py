@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 from segment_oracle import decisions_of, zc14, zsz18
 
+from skstruct.core.adjustment import Adjustment
 from skstruct.core.codes import (
     DONE,
     EARLY,
@@ -27,7 +28,7 @@ from skstruct.training.epochs import grow_tables, snapshot
 from skstruct.words import epoch as segment
 from skstruct.words.features import load
 from skstruct.words.keys import features
-from skstruct.words.search import SegmentTask, new_work
+from skstruct.words.search import SegmentTask, new_work, search
 
 
 @kernel
@@ -110,10 +111,27 @@ def random_model(templates, beam, generator, update=EARLY, n=40):
 
 def segmented(model, texts, limit=None):
     task = make_task(texts, limit=limit)
-    out, score = np.empty(task.char.shape[0], np.int8), np.empty(len(texts))
+    out, score = np.empty(task.char.shape[0], np.int8), np.empty((len(texts), 1))
     work = new_work(task, model.beam, training=False)
-    segment.predict(task, 0, len(texts), model, PLAIN, QUIET, work, out, score)
-    return [out[a:b].tolist() for a, b in zip(task.token, task.token[1:])], score
+    segment.predict(task, 0, len(texts), model, QUIET, work, None, out, score, np.empty(len(texts), np.int64))
+    return [out[a:b].tolist() for a, b in zip(task.token, task.token[1:])], score[:, 0]
+
+
+@kernel
+def _decode(task, i, model, adjustment, work):
+    first, stop = task.token[i], task.token[i + 1]
+    load(task.char[first:stop], stop - first, model.clock.step[0], adjustment.noise, work.char, work.hidden)
+    nothing, path = task.gold[:0], work.path[: stop - first + 1]
+    search(task.limit[first:stop], nothing, i < 0, model.update, model, adjustment, work, path, None)
+
+
+def decoded(model, texts, rule):
+    """The decisions that training would find under a rule, and under the cut-off of the model."""
+    task = make_task(texts)
+    work = new_work(task, model.beam, training=False)
+    for i, text in enumerate(texts):
+        _decode(task, i, model, Adjustment(rule, QUIET), work)
+        yield work.path[: len(text)].tolist()
 
 
 def score_of(known, found):

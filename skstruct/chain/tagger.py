@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, Integral, rows_tags, sample_weights, sequence_tags
+from .._sklearn import BaseEstimator, rows_tags, sample_weights, sequence_tags
 from ..data.inputs import (
     PlaceError,
     Sequences,
     as_sequences,
     as_tokens,
+    check_positive,
     check_same_lengths,
     check_X_y,
     describe,
@@ -199,8 +200,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
             several labellings share the best score.
         """
         check_is_fitted(self)
-        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-            raise ValueError(f"k must be an int of at least 1, got {k!r}")
+        check_positive("k", k)
         sequences = as_tokens(X)
         options = self._options(sequences, allowed)
         return Sequences(self._model.predict_kbest(sequences, int(k), options, self.n_jobs))

@@ -57,24 +57,26 @@ def run(arguments):
     with Source(arguments.file, arguments.encoding) as source:
         layout = layout_of(arguments, source, task=task_of(arguments))
         model = new_model(arguments, features_of(arguments), layout.format)
-        X, y, numbers = read_all(source, layout)
+        corpus = read_all(source, layout)
     try:
-        issues = label_issues(model, X, y, cv=arguments.cv, n_jobs=arguments.n_jobs)
+        issues = label_issues(model, corpus.X, corpus.y, cv=arguments.cv, n_jobs=arguments.n_jobs)
     except ValueError as error:
-        raise located(error, source.name, numbers) from error
+        raise located(error, corpus.name, corpus.places) from error
     except TypeError as error:  # it labels no tokens
         raise CommandError(f"--algorithm {arguments.algorithm}: {error}") from None
-    tell(f"{source.name}: {counted(len(issues), 'label')} of {counted(len(X), 'sequence')} may be wrong")
+    tell(
+        f"{corpus.name}: {counted(len(issues), 'label')} of {counted(len(corpus.X), 'sequence')} may be wrong"
+    )
     if arguments.output is not None:
         with output(arguments.output) as file:
             file.write(issues.to_html())
     for issue in issues if arguments.json else issues[: arguments.top]:
-        place = _place(issue, numbers, layout)
+        place = _place(issue, corpus)
         if arguments.json:
             print(json.dumps({**issue._asdict(), **place}, ensure_ascii=False, default=str))
         else:
             where = (
-                f"{source.name}, line {place['line']}"
+                f"{corpus.name}, line {place['line']}"
                 if "line" in place
                 else f"{place['record']}, {issue.position}"
             )
@@ -83,9 +85,9 @@ def run(arguments):
     return 0
 
 
-def _place(issue, numbers, layout):
+def _place(issue, corpus):
     """Where an issue stands in the file."""
-    lines = numbers[issue.sequence]
+    lines = corpus.places[issue.sequence]
     if isinstance(lines, str):
         return {"record": lines}
-    return {"line": lines[0] if layout.format == "segmented" else lines[issue.position]}
+    return {"line": lines[0] if corpus.format == "segmented" else lines[issue.position]}

@@ -10,9 +10,11 @@ import json
 import statistics
 import time
 
+from ..data.inputs import flatten
 from ..metrics import segment_f1_score, token_accuracy_score, word_f1_score
 from .common import CommandError, counted, positive, tell
-from .contest import PAIRS, Corpus, Crfsuite, Ours, memory_of, templates_for
+from .contest import PAIRS, SIDES, memory_of, sequences_of, templates_for, words_of
+from .corpus import read
 from .learners import named_algorithm
 from .options import add_options
 from .scores import encodes_segments, warn_of_unknown
@@ -99,19 +101,15 @@ def run(arguments):
     if arguments.format == "crfsuite":
         arguments.usage_error("templates make features from tokens; data of CRFsuite holds features already")
     features = features_of(arguments)
-    train, test = Corpus(arguments.train, arguments), Corpus(arguments.test, arguments)
-    if (train.words is None) != (test.words is None):
+    train, test = (sequences_of(read(path, arguments)) for path in (arguments.train, arguments.test))
+    if (train.format == "segmented") != (test.format == "segmented"):
         raise CommandError(f"{train.name} is {train.format}, {test.name} is {test.format}")
     templates = templates_for(train, features)
-    options = {
-        "epochs": arguments.epochs, "c1": arguments.c1, "c2": arguments.c2,
-        "iterations": arguments.iterations,
-    }  # fmt: skip
-    if train.words is None:
-        warn_of_unknown(test.y, {label for labels in train.y for label in labels}, test.name)
+    if train.format != "segmented":
+        warn_of_unknown(test.y, set(flatten(train.y)), test.name)
     rows = []
     for algorithm in dict.fromkeys(arguments.algorithm or ["ap", "pa"]):
-        sides = [Crfsuite(algorithm, templates, options), Ours(algorithm, templates, options)]
+        sides = [side(algorithm, templates, arguments) for side in SIDES.values()]
         if sides[0].strings.left_out:
             tell(
                 "CRFsuite has no transitions that look at the input; it goes without "
@@ -120,11 +118,11 @@ def run(arguments):
         if not templates.compile().bigram:
             tell("CRFsuite always has label bigrams; the templates have no B, so that skstruct has none")
         found = _measure(sides, train, test, arguments.repeat)
-        for side, row in zip(("crfsuite", "skstruct"), found):
+        for side, row in zip(SIDES, found):
             row["fit_megabytes"] = None
             if not arguments.no_memory:
                 tell(f"measuring the memory of {row['name']}")
-                row["fit_megabytes"] = memory_of(side, algorithm, train.name, features, arguments, options)
+                row["fit_megabytes"] = memory_of(side, algorithm, arguments)
         rows.append(found)
     _print(rows, train, test, templates, arguments)
     return 0
@@ -136,7 +134,8 @@ def _measure(sides, train, test, repeat):
         side.warm_up(train.X, train.y)
     fits, tags = [[] for _ in sides], [[] for _ in sides]
     rows = [{"name": side.name} for side in sides]
-    segments = train.words is None and encodes_segments(train.y, test.y)
+    segmented = test.format == "segmented"
+    segments = not segmented and encodes_segments(train.y, test.y)
     for k in range(repeat):
         for s, side in enumerate(sides):
             tell(f"{side.name}, fit {k + 1} of {repeat}")
@@ -150,32 +149,38 @@ def _measure(sides, train, test, repeat):
                 continue
             rows[s]["token_accuracy"] = token_accuracy_score(test.y, predicted)
             rows[s]["f1"] = None
-            if test.words is not None:
-                rows[s]["f1"] = word_f1_score(test.words, test.cut(predicted))
+            if segmented:
+                rows[s]["f1"] = word_f1_score(words_of(test.X, test.y), words_of(test.X, predicted))
             elif segments:
                 rows[s]["f1"] = segment_f1_score(test.y, predicted)
     for s, row in enumerate(rows):
         row["fit_seconds"], row["feature_seconds"] = min(
             fits[s], key=lambda pair: abs(pair[0] - statistics.median_low([fit for fit, _ in fits[s]]))
         )
-        row["tokens_per_second"] = test.n_tokens / max(statistics.median(tags[s]), 1e-9)
+        row["tokens_per_second"] = _n_tokens(test) / max(statistics.median(tags[s]), 1e-9)
     return rows
 
 
+def _n_tokens(corpus):
+    return sum(map(len, corpus.X))
+
+
 def _print(rows, train, test, templates, arguments):
+    about = {
+        name: {"file": corpus.name, "sequences": len(corpus.X), "tokens": _n_tokens(corpus)}
+        for name, corpus in (("train", train), ("test", test))
+    }
     if arguments.json:
-        about = {
-            "train": {"file": train.name, "sequences": len(train.X), "tokens": train.n_tokens},
-            "test": {"file": test.name, "sequences": len(test.X), "tokens": test.n_tokens},
+        about |= {
             "templates": list(templates.lines), "epochs": arguments.epochs, "repeat": arguments.repeat,
             "rows": [row for pair in rows for row in pair],
         }  # fmt: skip
         print(json.dumps(about, ensure_ascii=False))
         return
-    unit = "character" if train.words is not None else "token"
-    for name, corpus in (("train", train), ("test", test)):
-        sizes = f"{counted(len(corpus.X), 'sentence')}, {counted(corpus.n_tokens, unit)}"
-        print(f"{name:<6}{corpus.name}: {sizes}")
+    unit = "character" if train.format == "segmented" else "token"
+    for name, size in about.items():
+        sizes = f"{counted(size['sequences'], 'sentence')}, {counted(size['tokens'], unit)}"
+        print(f"{name:<6}{size['file']}: {sizes}")
     print(f"{counted(len(templates), 'template')}, {counted(arguments.epochs, 'epoch')}\n")
     width = max(len(row["name"]) for pair in rows for row in pair) + 2
     print(" " * width + "".join(f"{title:>20}" for _, title, _ in _COLUMNS))

@@ -18,35 +18,31 @@ from ..data.schemes import labels_to_words, words_to_labels
 from ..datasets.columns import spans_to_columns
 from ..features.templates import resolve_templates
 from .common import CommandError
-from .corpus import layout_of, read_all
+from .corpus import read
 from .feature_strings import FeatureStrings
 from .learners import ALGORITHMS
-from .lines import Source
+from .train import features_of
 
 PAIRS = {"ap": "perceptron", "pa": "pa", "lbfgs": "l1crf"}
 """CRFsuite's algorithm -> ours."""
 
+SCHEME = "BMES"
+"""Of the labels of characters that say words."""
 
-class Corpus:
-    """A file as both sides take it: sequences and labels; and words, if it is segmented text."""
 
-    def __init__(self, path, arguments):
-        with Source(path, arguments.encoding) as source:
-            layout = layout_of(arguments, source)
-            X, y, _ = read_all(source, layout)
-        self.name, self.format = path, layout.format
-        self.words = None
-        if layout.format == "segmented":
-            self.words = y
-            X, y = [list(text) for text in X], [words_to_labels(words, "BMES") for words in y]
-        elif layout.format == "spans":
-            X, y = spans_to_columns(X, y)
-        self.X, self.y = X, y
-        self.n_tokens = sum(map(len, X))
+def sequences_of(corpus):
+    """A `Corpus` as both sides take it: of texts the characters, and labels that say words or spans."""
+    X, y = corpus.X, corpus.y
+    if corpus.format == "segmented":
+        X, y = list(map(list, X)), [words_to_labels(words, SCHEME) for words in y]
+    elif corpus.format == "spans":
+        X, y = spans_to_columns(X, y)
+    return corpus._replace(X=X, y=y)
 
-    def cut(self, labels):
-        """The words that labels say."""
-        return [labels_to_words("".join(x), each, "BMES") for x, each in zip(self.X, labels)]
+
+def words_of(X, y):
+    """The words that labels of characters say."""
+    return [labels_to_words("".join(x), labels, SCHEME) for x, labels in zip(X, y)]
 
 
 def templates_for(corpus, features):
@@ -58,12 +54,12 @@ def templates_for(corpus, features):
 class Crfsuite:
     """CRFsuite through sklearn-crfsuite; ``feature_seconds`` is what making strings took in `fit`."""
 
-    def __init__(self, algorithm, templates, options):
+    def __init__(self, algorithm, templates, arguments):
         import sklearn_crfsuite
 
-        parameters = {"max_iterations": options["epochs"]}
+        parameters = {"max_iterations": arguments.epochs}
         if algorithm == "lbfgs":
-            parameters = {"c1": options["c1"], "c2": options["c2"], "max_iterations": options["iterations"]}
+            parameters = {"c1": arguments.c1, "c2": arguments.c2, "max_iterations": arguments.iterations}
         self.name = f"sklearn-crfsuite {algorithm}"
         self.strings = FeatureStrings(templates)
         self.model = sklearn_crfsuite.CRF(algorithm=algorithm, **parameters)
@@ -88,14 +84,14 @@ class Ours:
 
     feature_seconds = None
 
-    def __init__(self, algorithm, templates, options):
+    def __init__(self, algorithm, templates, arguments):
         learner = ALGORITHMS[PAIRS[algorithm]]
-        parameters = {"max_iter": options["epochs"]}
+        parameters = {"max_iter": arguments.epochs}
         if algorithm == "lbfgs":
             # CRFsuite's weights: those of the pairs that training shows, so that the objectives are the same.
-            parameters = {"c1": options["c1"], "c2": options["c2"], "all_pairs": False}
-            if options["iterations"] is not None:
-                parameters["max_iter"] = options["iterations"]
+            parameters = {"c1": arguments.c1, "c2": arguments.c2, "all_pairs": False}
+            if arguments.iterations is not None:
+                parameters["max_iter"] = arguments.iterations
         self.name = f"skstruct {learner.__name__}"
         self.model = learner(features=templates, random_state=0, **parameters)
 
@@ -137,34 +133,26 @@ def peak_megabytes():
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
 
 
-def memory_of(side, algorithm, train, features, arguments, options):
+def memory_of(side, algorithm, arguments):
     """Megabytes that a fit needs above libraries and corpus, measured in a child process; or None."""
-    job = {
-        "side": side, "algorithm": algorithm, "train": train, "features": features, "options": options,
-        "reading": {
-            name: getattr(arguments, name)
-            for name in ("format", "tokens", "label", "separator", "comment", "encoding", "read")
-        },
-    }  # fmt: skip
+    options = {name: value for name, value in vars(arguments).items() if not callable(value)}
     code = "from skstruct.cli import contest; contest.child()"
-    command = [sys.executable, "-c", code, json.dumps(job)]
+    command = [sys.executable, "-c", code, json.dumps([side, algorithm, options])]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
     if done.returncode:
         last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
         raise CommandError(f"measuring the memory of {side} {algorithm} failed: {last[0]}")
-    return json.loads(done.stdout.splitlines()[-1])["megabytes"]
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def child():
-    """Measure one job, which is the process's argument as JSON, and print the result as JSON."""
-    job = json.loads(sys.argv[1])
-    reading = job["reading"]
-    reading["tokens"] = None if reading["tokens"] is None else tuple(reading["tokens"])
-    corpus = Corpus(job["train"], argparse.Namespace(**reading))
-    templates = templates_for(corpus, job["features"])
-    side = SIDES[job["side"]](job["algorithm"], templates, job["options"])
+    """Measure the job in the process's argument, and print the megabytes; both are JSON."""
+    side, algorithm, options = json.loads(sys.argv[1])
+    arguments = argparse.Namespace(**options)
+    arguments.tokens = None if arguments.tokens is None else tuple(arguments.tokens)
+    corpus = sequences_of(read(arguments.train, arguments))
+    side = SIDES[side](algorithm, templates_for(corpus, features_of(arguments)), arguments)
     side.warm_up(corpus.X, corpus.y)
     before = peak_megabytes()
     side.fit(corpus.X, corpus.y)
-    after = peak_megabytes()
-    print(json.dumps({"megabytes": None if before is None else after - before}))
+    print(json.dumps(None if before is None else peak_megabytes() - before))

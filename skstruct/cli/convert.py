@@ -9,8 +9,7 @@ from argparse import ArgumentTypeError, Namespace
 from ..interchange import export, save_crfpp, save_crfsuite, save_wapiti
 from ..interchange.kinds import kind_of
 from .common import CommandError, check_target, load_model, tell
-from .corpus import inputs_of, layout_of, read_all
-from .lines import Source
+from .corpus import inputs_of, read
 
 _WRITERS = {
     "python": export,
@@ -111,9 +110,7 @@ def _export(model, arguments):
     if arguments.keep is not None:
         model = model.compress(dtype="float64", keep=arguments.keep)
     if arguments.check is not None:
-        inputs = inputs_of(model)
-        with Source(arguments.check) as source:
-            options["check"] = read_all(source, layout_of(_READ_AS_IS, source, inputs), inputs)[0]
+        options["check"] = read(arguments.check, _READ_AS_IS, inputs_of(model)).X
     report = export(model, arguments.target, weights=arguments.weights or "exact", **options)
     for line in str(report).splitlines():
         tell(line)

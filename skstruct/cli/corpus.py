@@ -7,6 +7,7 @@ guessed from the name of a file, or else from its first lines. What a model read
 """
 
 import os
+from itertools import islice
 from typing import NamedTuple
 
 from ..data.inputs import LABELS, SPANS, TREES, WORDS
@@ -21,7 +22,7 @@ from ..formats.readers import (
 from ..formats.text_files import numbered_lines
 from .common import CommandError, counted, tell
 from .file_formats import EXTENSIONS, guess, is_conllu, warn_of_columns
-from .lines import PEEK
+from .lines import PEEK, Source
 from .notices import Notices
 from .texts import are_annotated, reading_of
 from .texts import batches as batches_of_texts
@@ -69,6 +70,16 @@ class Sentence(NamedTuple):
     def numbers(self):
         """Numbers of the lines that hold tokens."""
         return [number for number, _, is_token in self.lines if is_token]
+
+
+class Corpus(NamedTuple):
+    """What a command has read of a file."""
+
+    name: str  # of the file
+    format: str
+    X: list  # tokens by sentence; of segmented and of annotated texts the raw texts
+    y: list  # labels, words, spans, or (head, label)
+    places: list  # for errors: of a sentence the lines of its tokens, of an annotated text where it stands
 
 
 def inputs_of(model, format=None):
@@ -215,19 +226,14 @@ def _attributes(source):
 
 def _segmented(source):
     with numbered_lines(source, source.encoding) as (_, lines):
-        yield from _one_a_line(source, lines)
-
-
-def _one_a_line(source, lines):
-    for _, line in lines:
-        ((number, text),) = source.take()
-        words = line.split()
-        yield Sentence(words, None, [(number, text, bool(words))])
+        for _, line in lines:
+            ((number, text),) = source.take()
+            words = line.split()
+            yield Sentence(words, None, [(number, text, bool(words))])
 
 
 def _columns(source, layout, inputs, labels):
-    comment = layout.comment
-    notices = None
+    comment, notices = layout.comment, None
     for rows in iter_columns(source, separator=layout.separator, comment=comment):
         lines = [
             (n, line, bool(line.strip(" \t")) and not (comment and line.startswith(comment)))
@@ -238,14 +244,18 @@ def _columns(source, layout, inputs, labels):
             tokens, label = _choose(len(rows[0]), layout, inputs, labels, f"{source.name}, line {first}")
             notices = Notices(source.name, first, text, rows[0], label[0] if len(label) == 1 else None)
         notices.see(rows)
-        yield Sentence(
-            [row[tokens] for row in rows] if isinstance(tokens, int)
-            else [tuple([row[c] for c in tokens]) for row in rows],
-            _labels(rows, label, source.name, lines) if label else None,
-            lines,
-        )  # fmt: skip
+        yield _sentence(rows, tokens, label, source.name, lines)
     if notices is not None and not source.quiet:
         notices.tell()
+
+
+def _sentence(rows, tokens, label, name, lines):
+    """The `Sentence` of rows of cells; ``tokens``: a place or places, ``label``: places, none if not read."""
+    if isinstance(tokens, int):
+        found = [row[tokens] for row in rows]
+    else:
+        found = [tuple([row[c] for c in tokens]) for row in rows]
+    return Sentence(found, _labels(rows, label, name, lines) if label else None, lines)
 
 
 def _choose(n, layout, inputs, labels, where):
@@ -272,10 +282,10 @@ def _choose(n, layout, inputs, labels, where):
 def _labels(rows, places, name, lines):
     """The labels in some cells of each row: str, or of two cells (head, label)."""
     if len(places) == 1:
-        return [str(row[places[0]]) for row in rows]
+        return [row[places[0]] for row in rows]
     head, label = places
     numbers = [number for number, _, is_token in lines if is_token]
-    heads = [as_head(str(row[head]), name, number) for row, number in zip(rows, numbers)]
+    heads = [as_head(row[head], name, number) for row, number in zip(rows, numbers)]
     check_heads(name, list(zip(numbers, heads)), len(rows))
     return list(zip(heads, [row[label] for row in rows]))
 
@@ -307,60 +317,53 @@ def _conllu(source, layout, inputs, labels):
     fields = (*layout.tokens, *label) if labels else layout.tokens
     for rows in iter_conllu(source, fields=fields):
         lines = [(k, line, line.split("\t")[0].isdecimal()) for k, line in source.take()]
-        yield Sentence(
-            [str(row[places]) for row in rows] if isinstance(places, int)
-            else [tuple(map(str, row[:n])) for row in rows],
-            _labels(rows, range(n, len(fields)), source.name, lines) if labels else None,
-            lines,
-        )  # fmt: skip
+        rows = [tuple(map(str, row)) for row in rows]
+        yield _sentence(rows, places, range(n, len(fields)), source.name, lines)
+
+
+def read(path, arguments, inputs=None, task=LABELS):
+    """The `Corpus` in a file; for ``inputs`` and ``task`` see `layout_of`."""
+    with Source(path, arguments.encoding) as source:
+        return read_all(source, layout_of(arguments, source, inputs, task), inputs)
 
 
 def read_all(source, layout, inputs=None):
-    """A whole corpus: (X, y, numbers); ``numbers`` has the line of each token, sequence by sequence.
-
-    Of segmented text X holds raw texts and y their words; for a parser y holds (head, label). Of annotated
-    texts y holds spans, and numbers are places in words.
-    """
+    """The whole `Corpus` of a source."""
     (corpus,) = batches(source, layout, None, inputs)
     return corpus
 
 
 def batches(source, layout, size, inputs=None):
-    """Yield a corpus piece by piece, each as `read_all` returns it: ``size`` sentences, or for None all."""
+    """Yield a `Corpus` piece by piece: ``size`` sentences, or for None all."""
     if layout.format == "spans":
-        yield from batches_of_texts(source, layout.reading, size)
+        for batch in batches_of_texts(source, layout.reading, size):
+            yield Corpus(source.name, layout.format, *batch)
         return
-    X, y, numbers = [], [], []
-    segmented, found = layout.format == "segmented", False
-    for sentence in sentences(source, layout, inputs):
-        if not sentence.tokens:
-            continue
-        if len(X) == size:
-            yield X, y, numbers
-            X, y, numbers = [], [], []
-        X.append("".join(sentence.tokens) if segmented else sentence.tokens)
-        y.append(sentence.tokens if segmented else sentence.labels)
-        numbers.append(sentence.numbers)
+    read = (sentence for sentence in sentences(source, layout, inputs) if sentence.tokens)
+    found = False
+    while batch := list(islice(read, size)):
+        X, y, places = map(list, zip(*((s.tokens, s.labels, s.numbers) for s in batch)))
+        if layout.format == "segmented":
+            X, y = list(map("".join, X)), X
+        yield Corpus(source.name, layout.format, X, y, places)
         found = True
     if not found:
         raise CommandError(f"{source.name}: there is no sentence in it")
-    yield X, y, numbers
 
 
-def located(error, name, numbers):
+def located(error, name, places):
     """A `CommandError` that says in which line of a file the sequence stands that an error names.
 
     Parameters
     ----------
     error : ValueError
-    name : str
-    numbers : list of lists of int
-        As `read_all` returns them.
+    name, places
+        As of `Corpus`.
     """
     i = getattr(error, "sequence", None)  # a PlaceError has one
-    if i is None or i >= len(numbers):
+    if i is None or i >= len(places):
         return CommandError(f"{name}: {error}")
-    lines = numbers[i]
+    lines = places[i]
     if isinstance(lines, str):
         return CommandError(f"{lines}: {error}")
     t = error.position or 0

@@ -18,7 +18,7 @@ from ..core.compile import cache_counts
 from ..datasets import load_chunking, load_entities, load_sample
 from ..formats.writers import write_columns
 from .common import CommandError, counted, positive, tell
-from .scores import tagging_scores, word_scores
+from .scores import scores_of
 
 LEARNERS = (StructuredPerceptron, PassiveAggressiveTagger)
 
@@ -58,25 +58,21 @@ def add_parser(commands):
 
 
 def jobs():
-    """(task, measure, texts or tokens, words or labels, the estimator around a learner) of each row."""
-
-    def segmenter(learner, **parameters):
-        return Segmenter(learner(features="char", **parameters))
-
-    def chunker(learner, **parameters):
-        return learner(features="chunk", constraints="BIO", **parameters)
-
-    def recognizer(learner, **parameters):
-        return learner(features=ENTITIES, constraints="BIO", **parameters)
-
-    sample = load_sample("zh")
+    """(task, measure, texts or tokens, words or labels, parameters of a learner) of each row."""
+    sample, char = load_sample("zh"), {"features": "char"}
     pairs = [list(zip(words, tags)) for words, tags in zip(sample.words, sample.tags)]
     return [
-        ("Chinese segmentation", "word F1", sample.text, sample.words, segmenter),
-        ("segmentation and tagging", "joint F1", sample.text, pairs, segmenter),
-        ("English chunking", "segment F1", *load_chunking(), chunker),
-        ("English entities", "segment F1", *load_entities(), recognizer),
+        ("Chinese segmentation", "word F1", sample.text, sample.words, char),
+        ("segmentation and tagging", "joint F1", sample.text, pairs, char),
+        ("English chunking", "segment F1", *load_chunking(), {"features": "chunk", "constraints": "BIO"}),
+        ("English entities", "segment F1", *load_entities(), {"features": ENTITIES, "constraints": "BIO"}),
     ]
+
+
+def _new(learner, X, **parameters):
+    """An estimator for texts, or for tokens."""
+    tagger = learner(**parameters)
+    return Segmenter(tagger) if isinstance(X[0], str) else tagger
 
 
 def split(sequences):
@@ -128,21 +124,21 @@ def run(arguments):
     return 0
 
 
-def _run_job(task, measure, X, y, new, learner, arguments):
+def _run_job(task, measure, X, y, parameters, learner, arguments):
     """Print one row; returns the predictions."""
     (X, X_test), (y, y_test) = split(X), split(y)
-    estimator = new(learner, max_iter=arguments.epochs, random_state=arguments.seed)
+    estimator = _new(learner, X, **parameters, max_iter=arguments.epochs, random_state=arguments.seed)
     started = time.perf_counter()
     estimator.fit(X, y)
     fitted = time.perf_counter()
     predicted = estimator.predict(X_test)
     tagged = time.perf_counter()
-    if measure == "segment F1":
-        score, recall = tagging_scores(y_test, predicted)["segments"]["micro avg"]["f1"], "-"
-    else:
-        known = {w if isinstance(w, str) else w[0] for words in y for w in words}
-        scores = word_scores(y_test, predicted, known)
-        score, recall = scores.get("joint_f1", scores["f1"]), f"{scores['oov_recall']:.4f}"
+    known = {item if isinstance(item, str) else item[0] for items in y for item in items}
+    scores = scores_of(estimator.inputs.task, X_test, y_test, predicted, known)
+    recall = f"{scores['oov_recall']:.4f}" if "oov_recall" in scores else "-"
+    if "segments" in scores:
+        scores = scores["segments"]["micro avg"]
+    score = scores.get("joint_f1", scores["f1"])
     seconds = f"{fitted - started:.3f}", f"{tagged - fitted:.3f}"
     print(ROW.format(task, learner.__name__, measure, f"{score:.4f}", recall, *seconds), flush=True)
     return predicted
@@ -151,9 +147,9 @@ def _run_job(task, measure, X, y, new, learner, arguments):
 def _warm_up(todo):
     """Get the kernels compiled or loaded; returns the seconds it took if any was compiled, else 0."""
     started, before = time.perf_counter(), cache_counts()
-    for _, _, X, y, new in todo:
+    for _, _, X, y, parameters in todo:
         for learner in LEARNERS:
-            new(learner, max_iter=1).fit(X[:4], y[:4]).predict(X[:1])
+            _new(learner, X, **parameters, max_iter=1).fit(X[:4], y[:4]).predict(X[:1])
     return time.perf_counter() - started if cache_counts()[1] > before[1] else 0.0
 
 

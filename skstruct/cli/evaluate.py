@@ -8,14 +8,14 @@ import json
 
 from .._sklearn import layers
 from ..chain.constraints import scheme_of
-from ..data.inputs import SPANS, TREES, WORDS
+from ..data.inputs import LABELS, SPANS, WORDS, flatten
 from ..data.scheme_rules import SCHEMES
 from ..formats.readers import read_segmented
 from .common import CommandError, load_model, n_jobs, warn
-from .corpus import Layout, inputs_of, layout_of, located, read_all
+from .corpus import Layout, inputs_of, layout_of, located, read, read_all
 from .lines import Source
 from .options import add_options
-from .scores import as_text, span_scores, tagging_scores, tree_scores, warn_of_unknown, word_scores
+from .scores import as_text, scores_of, warn_of_unknown
 from .texts import are_annotated
 
 
@@ -59,23 +59,17 @@ def run(arguments):
         The exit code, 0.
     """
     _check_usage(arguments)
-    vocabulary = None
+    options = {"scheme": arguments.scheme, "strict": arguments.strict}
     if arguments.vocabulary is not None:
         known = read_segmented(arguments.vocabulary, encoding=arguments.encoding)
-        vocabulary = {word for words in known for word in words}
+        options["vocabulary"] = {word for words in known for word in words}
     if arguments.model is not None:
-        scores = _of_model(arguments, vocabulary)
+        scores = _of_model(arguments, options)
     else:
-        pairs = _of_two if arguments.gold is not None else _of_one
-        form, X, y, predicted, name = pairs(arguments)
-        _check_vocabulary(arguments, form == "segmented")
-        if form == "segmented":
-            scores = word_scores(y, predicted, vocabulary)
-        elif form == "spans":
-            _check_spans(arguments)
-            scores = span_scores(X, y, predicted)
-        else:
-            scores = _tagging_scores(arguments, y, predicted, name)
+        corpus, predicted = (_of_two if arguments.gold is not None else _of_one)(arguments)
+        task = {"segmented": WORDS, "spans": SPANS}.get(corpus.format, LABELS)
+        _check_task(arguments, task)
+        scores = _scores(task, corpus, predicted, options)
     print(json.dumps(scores, ensure_ascii=False) if arguments.json else as_text(scores))
     return 0
 
@@ -91,76 +85,57 @@ def _check_usage(arguments):
         arguments.usage_error("--strict needs a --scheme")
 
 
-def _check_vocabulary(arguments, words):
-    if arguments.vocabulary is not None and not words:
+def _check_task(arguments, task):
+    """Refuse options for what is not scored."""
+    if arguments.vocabulary is not None and task != WORDS:
         arguments.usage_error("--vocabulary is for segmented text")
-
-
-def _check_spans(arguments):
-    if arguments.scheme != "auto" or arguments.strict:
+    if task == SPANS and (arguments.scheme != "auto" or arguments.strict):
         arguments.usage_error("--scheme and --strict are for labels, not for spans of texts")
 
 
-def _tagging_scores(arguments, y, predicted, name):
+def _scores(task, corpus, predicted, options):
     try:
-        return tagging_scores(y, predicted, arguments.scheme, arguments.strict)
-    except ValueError as error:  # labels that are not of the scheme
-        raise CommandError(f"{name}: {error}") from error
+        return scores_of(task, corpus.X, corpus.y, predicted, **options)
+    except ValueError as error:  # labels that are not of the scheme, say
+        raise CommandError(f"{corpus.name}: {error}") from error
 
 
 # --------------------------------------------------------------------------------------------------
 # A model and a corpus
 # --------------------------------------------------------------------------------------------------
-def predictions(model, X, name, numbers):
-    """What a model says about a corpus; errors name file and line."""
-    try:
-        return model.predict(X)
-    except ValueError as error:
-        raise located(error, name, numbers) from error
+def model_scores(model, corpus, **options):
+    """Scores of a model on a `Corpus`; labels that the model does not know are warned of.
 
-
-def scores_of(model, X, y, name, numbers, vocabulary=None, **options):
-    """Scores of a model on a corpus that `read_all` has read.
-
-    Labels that the model does not know are warned of.
+    ``options`` are those of `scores.scores_of`.
     """
-    predicted = predictions(model, X, name, numbers)
-    if model.inputs.task == WORDS:
-        return word_scores(y, predicted, vocabulary)
-    if model.inputs.task == TREES:
-        return tree_scores(X, y, predicted)
-    if model.inputs.task == SPANS:
-        return span_scores(X, y, predicted)
-    known = next((layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")), None)
-    if known is not None:
-        warn_of_unknown(y, set(map(str, known)), name)
-    return tagging_scores(y, [list(map(str, labels)) for labels in predicted], **options)
+    try:
+        predicted = model.predict(corpus.X)
+    except ValueError as error:
+        raise located(error, corpus.name, corpus.places) from error
+    task = model.inputs.task
+    if task == LABELS:
+        predicted = [list(map(str, labels)) for labels in predicted]
+        known = next((layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")), None)
+        if known is not None:
+            warn_of_unknown(corpus.y, set(map(str, known)), corpus.name)
+    return _scores(task, corpus, predicted, options)
 
 
-def _of_model(arguments, vocabulary):
+def _of_model(arguments, options):
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
-    _check_vocabulary(arguments, inputs.task == WORDS)
-    if inputs.task == SPANS:
-        _check_spans(arguments)
-    with Source(arguments.file, arguments.encoding) as source:
-        corpus = read_all(source, layout_of(arguments, source, inputs), inputs)
-    scheme = arguments.scheme
-    if scheme == "auto" and scheme_of(model) == "IO":  # which labels do not look like
-        scheme = "IO"
-    try:
-        return scores_of(
-            model, *corpus[:2], source.name, corpus[2], vocabulary, scheme=scheme, strict=arguments.strict,
-        )  # fmt: skip
-    except ValueError as error:
-        raise CommandError(f"{source.name}: {error}") from error
+    _check_task(arguments, inputs.task)
+    corpus = read(arguments.file, arguments, inputs)
+    if arguments.scheme == "auto" and scheme_of(model) == "IO":  # which labels do not look like
+        options["scheme"] = "IO"
+    return model_scores(model, corpus, **options)
 
 
 # --------------------------------------------------------------------------------------------------
 # True and predicted labels from files
 # --------------------------------------------------------------------------------------------------
 def _of_one(arguments):
-    """("columns", None, y, predicted, name) from one file with both."""
+    """(corpus, predicted) from one file with both."""
     with Source(arguments.file, arguments.encoding) as source:
         arguments.format = arguments.format or ("spans" if are_annotated(source) else "columns")
         chosen = layout_of(arguments, source)
@@ -170,43 +145,46 @@ def _of_one(arguments):
                 "label, and --tokens and --label do not apply"
             )
         layout = Layout("columns", (-2,), -1, chosen.separator, chosen.comment)
-        y, predicted, _ = read_all(source, layout)
-    seen = [{label for labels in side for label in labels} for side in (y, predicted)]
-    if seen[0].isdisjoint(seen[1]):
-        warn(f"{source.name}: the last two columns have no label in common; are they labels?")
-    return "columns", None, y, predicted, source.name
+        corpus = read_all(source, layout)
+    gold, predicted = corpus.X, corpus.y
+    if set(flatten(gold)).isdisjoint(flatten(predicted)):
+        warn(f"{corpus.name}: the last two columns have no label in common; are they labels?")
+    return corpus._replace(y=gold), predicted
 
 
 def _of_two(arguments):
-    """(format, X, y, predicted, name) from two files."""
+    """(corpus, predicted) from two files."""
     corpora = []
     for path, label in ((arguments.gold, arguments.label), (arguments.pred, None)):
         with Source(path, arguments.encoding) as source:
             layout = layout_of(arguments, source)
             if layout.format == "columns":
-                label = -1 if label is None else label
-                layout = Layout("columns", None, label, layout.separator, layout.comment)
-            corpora.append((source.name, layout.format, *read_all(source, layout)))
-    (gold, form, X, y, numbers), (pred, form_pred, X_pred, predicted, numbers_pred) = corpora
-    if form != form_pred and not {form, form_pred}.isdisjoint(("segmented", "spans")):
-        raise CommandError(f"{gold} is {form} and {pred} is {form_pred}; --format says how to read both")
-    if len(y) != len(predicted):
+                layout = layout._replace(tokens=None, label=-1 if label is None else label)
+            corpora.append(read_all(source, layout))
+    _check_same_tokens(*corpora)
+    return corpora[0], corpora[1].y
+
+
+def _check_same_tokens(gold, pred):
+    """Raise unless two corpora hold the same sentences."""
+    form = gold.format
+    whole = form in ("segmented", "spans")  # sentences are texts
+    if form != pred.format and not {form, pred.format}.isdisjoint(("segmented", "spans")):
         raise CommandError(
-            f"{gold} and {pred} must hold the same sentences: found {len(y)} and {len(predicted)}"
+            f"{gold.name} is {form} and {pred.name} is {pred.format}; --format says how to read both"
         )
-    for i, (a, b) in enumerate(zip(X, X_pred)):
+    if len(gold.y) != len(pred.y):
+        raise CommandError(
+            f"{gold.name} and {pred.name} must hold the same sentences: found {len(gold.y)} and {len(pred.y)}"
+        )
+    for a, b, here, there in zip(gold.X, pred.X, gold.places, pred.places):
         if form == "spans" and a != b:
-            raise CommandError(f"{numbers[i]} and {numbers_pred[i]}: the texts differ")
-        if form in ("segmented", "spans"):
-            t = 0 if a != b else None
-        else:
-            firsts = [[w[0] if isinstance(w, tuple) else w for w in x] for x in (a, b)]
-            shorter = min(map(len, firsts))
-            t = next((t for t, (v, w) in enumerate(zip(*firsts)) if v != w), None)
-            t = shorter - 1 if t is None and len(a) != len(b) else t
-        if t is not None:
+            raise CommandError(f"{here} and {there}: the texts differ")
+        firsts = (a, b) if whole else [[w[0] if isinstance(w, tuple) else w for w in x] for x in (a, b)]
+        if firsts[0] != firsts[1]:
+            differ = (t for t, (v, w) in enumerate(zip(*firsts)) if v != w)
+            t = 0 if whole else next(differ, min(map(len, firsts)) - 1)
             raise CommandError(
-                f"{gold}, line {numbers[i][t]}, and {pred}, line {numbers_pred[i][t]}: the sentences differ "
+                f"{gold.name}, line {here[t]}, and {pred.name}, line {there[t]}: the sentences differ "
                 f"in their tokens"
             )
-    return form, X, y, predicted, gold

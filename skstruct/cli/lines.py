@@ -1,4 +1,4 @@
-"""Lines of an input: looked ahead at, numbered, and kept until they are taken.
+"""Input files line by line: with look-ahead, with line numbers, and with the lines read so far.
 
 The readers of `skstruct.formats.readers` take an open text file and give tokens. A `Source` is such a
 file, and remembers the lines they were made from, so that a command can give back what it read and say in

@@ -1,4 +1,4 @@
-"""Files of columns that can be read, but hardly mean what is read: a line of column names, no blank line.
+"""Warnings about column files that look like exported tables: a header line, or no blank lines.
 
 Tables that other programs export begin with the names of their columns and know no blank lines. Nothing
 in the format forbids that, so that these are warnings.

@@ -2,8 +2,7 @@
 
 from ..inspection import report
 from .common import check_target, load_model, n_jobs, tell
-from .corpus import inputs_of, layout_of, located, read_all
-from .lines import Source
+from .corpus import inputs_of, located, read
 from .options import add_options
 
 
@@ -34,12 +33,11 @@ def run(arguments):
     check_target(arguments.output)
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
-    with Source(arguments.file, arguments.encoding) as source:
-        X, y, numbers = read_all(source, layout_of(arguments, source, inputs), inputs)
+    corpus = read(arguments.file, arguments, inputs)
     try:
-        page = report(model, X, y)
+        page = report(model, corpus.X, corpus.y)
     except ValueError as error:
-        raise located(error, source.name, numbers) from error
+        raise located(error, corpus.name, corpus.places) from error
     page.save(arguments.output)
     print(page)
     tell(f"wrote {arguments.output}")

@@ -7,6 +7,7 @@ A dict of plain numbers, which is printed as text or as JSON; the numbers are th
 import unicodedata
 from collections import Counter
 
+from ..data.inputs import SPANS, TREES, WORDS
 from ..data.scheme_rules import are_chunks
 from ..data.spans import trimmed_spans
 from ..metrics import (
@@ -28,6 +29,15 @@ _LISTED = 10
 def encodes_segments(*corpora):
     """Whether the labels of some corpora are read as segments."""
     return are_chunks(label for y in corpora for labels in y for label in labels)
+
+
+def scores_of(task, X, y, predicted, vocabulary=None, **options):
+    """Scores of what a model of a task predicts; ``options`` are those of `tagging_scores`."""
+    if task == WORDS:
+        return word_scores(y, predicted, vocabulary)
+    if task == SPANS:
+        return span_scores(X, y, predicted)
+    return tree_scores(X, y, predicted) if task == TREES else tagging_scores(y, predicted, **options)
 
 
 def tagging_scores(y, predicted, scheme="auto", strict=False):

@@ -16,7 +16,7 @@ from ..data.inputs import SPANS, WORDS
 from ..datasets import to_utf16
 from ..inspection import render
 from ..inspection.html import Html, attribute, box, escaped
-from .common import CommandError, load_model, tell
+from .common import CommandError, load_model, positive, tell
 
 LIMIT = 1_000_000
 """Bytes of a request, unless ``--max-bytes`` says more."""
@@ -43,7 +43,7 @@ def add_parser(commands):
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: 127.0.0.1)")
     parser.add_argument("--port", type=_port, default=8000, help="port (default: 8000; 0: any that is free)")
     parser.add_argument(
-        "--max-bytes", type=_limit, default=LIMIT, metavar="N",
+        "--max-bytes", type=positive, default=LIMIT, metavar="N",
         help=f"refuse requests of more bytes (default: {LIMIT:,})",
     )  # fmt: skip
     parser.add_argument(
@@ -56,12 +56,6 @@ def add_parser(commands):
 def _port(text):
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"must be a number up to 65535, got {text!r}")
-    return int(text)
-
-
-def _limit(text):
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be an int of at least 1, got {text!r}")
     return int(text)
 
 

@@ -10,7 +10,6 @@ import os
 import numpy as np
 
 from .._sklearn import layers
-from ..core.store import Store
 from ..data.inputs import SPANS, TREES, WORDS
 from ..features.presets import preset_of
 from ..inspection import explain, feature_weights, transition_weights
@@ -61,7 +60,8 @@ def run(arguments):
     tagger = getattr(model, "tagger_", model)
     if arguments.explain is not None:
         return _explain(model, arguments)
-    labels = _labels(tagger)
+    named = getattr(tagger._model, "named_weights", list)  # no names, no list
+    labels = [label for part in named() for label in part.labels]
     if arguments.label is not None:
         by_text = {str(label): label for label in labels}
         if arguments.label not in by_text:
@@ -89,29 +89,18 @@ def run(arguments):
         print(f"\n{label}")
         for row in rows:
             print(f"  {row.weight:+10.3f}  {printable(row.feature)}")
-    if arguments.label is None and _is_chain(tagger._model):
+    if arguments.label is None and hasattr(tagger._model, "chain"):
         _print_transitions(tagger, arguments.top)
     return 0
 
 
-def _labels(tagger):
-    """What features have weights for."""
-    named = getattr(tagger._model, "named_weights", list)  # no names, no list
-    return [label for part in named() for label in part.labels]
-
-
-def _is_chain(model):
-    """Whether a labelling's score is a sum along a chain, as `skstruct.inspection.explain` shows it."""
-    return hasattr(model, "chain")
-
-
 def _about(model, tagger, path):
     """What there is to say about a model, by name."""
-    inside = tagger._model
+    inside, defaults = tagger._model, inspect.signature(type(tagger)).parameters
     parameters = {
         name: " ".join(repr(value).split())  # of estimators it has several lines
         for name, value in sorted(tagger.get_params(deep=False).items())
-        if name != "features" and value != _default(tagger, name)
+        if name != "features" and value != defaults[name].default
     }
     about = {
         "model": type(model).__name__,
@@ -139,9 +128,8 @@ def _about(model, tagger, path):
         about["trained_on"] = ", ".join(f"{n:,} {name}" for name, n in model.alignment_.items() if n)
     if hasattr(inside, "lines"):
         about.update(_features(tagger, inside.lines))
-    about["n_features"] = int(inside.n_features)
-    stores = [value for value in vars(inside).values() if isinstance(value, Store)]
-    about["n_weights"] = sum(int(np.count_nonzero(store.value)) for store in stores)
+    _, about["n_features"], *weights = inside.sizes()
+    about["n_weights"] = sum(filter(None, weights))
     return about
 
 
@@ -157,10 +145,6 @@ def _features(tagger, lines):
     preset = {} if named is None else {"preset": named}
     parsed = f"({', '.join(['form', 'tag', *(f'c{c}' for c in range(2, inputs.width))])})"
     return {"token": parsed if inputs.task == TREES else token, **preset, "features": list(lines)}
-
-
-def _default(estimator, name):
-    return inspect.signature(type(estimator)).parameters[name].default
 
 
 def _print_transitions(tagger, top):

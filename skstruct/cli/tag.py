@@ -232,7 +232,7 @@ def _labelled(model, batch, layout, name, arguments):
             yield from _marked(sentence, labels, rank, score, mark, layout)
 
 
-class _Sure(NamedTuple):
+class _Probable(NamedTuple):
     """A label and how probable it is."""
 
     label: object
@@ -242,21 +242,21 @@ class _Sure(NamedTuple):
 def _with_probabilities(model, X, results, scheme):
     """The labellings of each sentence with the probabilities of labels and, given a scheme, of segments."""
     column = {label: k for k, label in enumerate(model.classes_.tolist())}
-    surely = []
+    found = []
     for x, marginals, labellings in zip(X, model.predict_marginals(X), results):
-        surely.append([])
+        found.append([])
         segments = [[] for _ in labellings]
         if scheme is not None:
             spans = [labels_to_spans(labels, scheme) for labels, _ in labellings]
             segments = model.predict_segment_proba([x] * len(spans), spans, scheme=scheme)
-        for (labels, score), found in zip(labellings, segments):
+        for (labels, score), inside in zip(labellings, segments):
             cells = [[("Prob", f"{row[column[label]]:.6f}")] for row, label in zip(marginals, labels)]
             if scheme is not None:
-                inside = {t: p for (start, stop, _), p in found for t in range(start, stop)}
+                proba = {t: p for (start, stop, _), p in inside for t in range(start, stop)}
                 for t, each in enumerate(cells):
-                    each.append(("SegmentProb", f"{inside[t]:.6f}" if t in inside else NO_LABEL))
-            surely[-1].append(([_Sure(*pair) for pair in zip(labels, cells)], score))
-    return surely
+                    each.append(("SegmentProb", f"{proba[t]:.6f}" if t in proba else NO_LABEL))
+            found[-1].append(([_Probable(*pair) for pair in zip(labels, cells)], score))
+    return found
 
 
 def _marked(sentence, labels, rank, score, mark, layout):
@@ -268,7 +268,7 @@ def _marked(sentence, labels, rank, score, mark, layout):
     for _, line, is_token in lines[blank:]:
         if is_token:
             label, proba = next(labels), []
-            if isinstance(label, _Sure):
+            if isinstance(label, _Probable):
                 label, proba = label
             line = mark(line, _cells(label, layout), layout, proba)
         yield line + "\n"

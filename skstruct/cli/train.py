@@ -23,8 +23,8 @@ from ..features.presets import PRESETS, preset_of
 from ..features.templates import FeatureTemplates
 from ..training.held_out import NAMES
 from .common import CommandError, check_target, counted, positive, tell
-from .corpus import batches, layout_of, located, read_all
-from .evaluate import scores_of
+from .corpus import batches, layout_of, located, read, read_all
+from .evaluate import model_scores
 from .learners import (
     ALGORITHMS,
     named_algorithm,
@@ -174,19 +174,13 @@ def run(arguments):
         arguments.usage_error("--stream with several --epochs reads FILE again: it cannot be standard input")
     source = Source(arguments.file, arguments.encoding)
     with contextlib.nullcontext() if streamed else source:
-        name = source.name
         layout = layout_of(arguments, source, task=task_of(arguments))
         model = new_model(arguments, features_of(arguments), layout.format)
         repair = _repairer(arguments, model, layout.format)
-        if not streamed:
-            X, y, numbers = read_all(source, layout)
-            y = repair(y, name, numbers)
+        corpus = None if streamed else repair(read_all(source, layout))
     dev, arguments.format = None, layout.format
     if arguments.dev is not None:  # read now: a mistake in it should not cost a training
-        with Source(arguments.dev, arguments.encoding) as held_out:
-            chosen = layout_of(arguments, held_out, task=task_of(arguments))
-            X_dev, y_dev, lines = read_all(held_out, chosen)
-            dev = held_out.name, X_dev, repair(y_dev, held_out.name, lines), lines
+        dev = repair(read(arguments.dev, arguments, task=task_of(arguments)))
     units = {"segmented": ("sentence", "word"), "spans": ("text", "span")}
     units = units.get(layout.format, ("sentence", "token"))
     began = time.perf_counter()
@@ -195,8 +189,8 @@ def run(arguments):
             if streamed:
                 _stream(arguments, model, layout, units, source, repair)
             else:
-                tell(f"read {_counted(units, len(X), sum(map(len, y)))}")
-                _learn(_fit_of(arguments, model), X, y, name, numbers, dev)
+                tell(f"read {_counted(units, len(corpus.X), sum(map(len, corpus.y)))}")
+                _learn(_fit_of(arguments, model), corpus, dev)
     except KeyboardInterrupt:
         _keep(model, arguments.model + PARTIAL)
         raise
@@ -208,8 +202,7 @@ def run(arguments):
     _tell_features(arguments, model)
     tell(f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote {arguments.model}")
     if dev is not None:
-        name, X, y, numbers = dev
-        print(as_text(scores_of(model, X, y, name, numbers)))
+        print(as_text(model_scores(model, dev)))
     return 0
 
 
@@ -229,42 +222,42 @@ def _fit_of(arguments, model):
     return partial(model._fit_by, train) if isinstance(model, Segmenter | SpanTagger) else train(model)
 
 
-def _learn(method, X, y, name, numbers, dev=None):
-    """Call ``fit`` or ``partial_fit``; ``dev`` is (name, X, y, numbers) of the held-out file."""
-    given = {} if dev is None else {"X_val": dev[1], "y_val": dev[2]}
+def _learn(method, corpus, dev=None):
+    """Call ``fit`` or ``partial_fit``; ``dev`` is the held-out `Corpus`."""
+    given = {} if dev is None else {"X_val": dev.X, "y_val": dev.y}
     try:
-        method(X, y, **given)
+        method(corpus.X, corpus.y, **given)
     except ValueError as error:
         of_dev = dev is not None and (getattr(error, "name", None) or str(error)).startswith(NAMES)
-        name, numbers = (dev[0], dev[3]) if of_dev else (name, numbers)
-        found = located(error, name, numbers)
+        wrong = dev if of_dev else corpus
+        found = located(error, wrong.name, wrong.places)
         if isinstance(error, BrokenConstraint) and (error.remedy or of_dev):
             found = CommandError(f"{str(found).removesuffix(error.remedy)}; --repair rewrites the labels")
         raise found from error
 
 
 def _repairer(arguments, model, format):
-    """The function ``(y, name, numbers) -> y`` for the labels that a model is to learn."""
+    """The function that rewrites the labels of a `Corpus` that a model is to learn."""
     if not arguments.repair:
-        return lambda y, name, numbers: y
+        return lambda corpus: corpus
     scheme = scheme_of(model)
     if format in ("segmented", "spans") or scheme is None:
         arguments.usage_error("--repair is for taggers with --param constraints=SCHEME, such as BIO")
 
-    def repair(y, name, numbers):
-        source, repaired = rewriting(y, check_scheme(scheme))
+    def repair(corpus):
+        source, repaired = rewriting(corpus.y, check_scheme(scheme))
         if source is None:  # the error says why
             try:
-                convert_scheme(y, scheme, scheme, strict=False)
+                convert_scheme(corpus.y, scheme, scheme, strict=False)
             except ValueError as error:
-                raise located(error, name, numbers) from error
-        changed = [sum(a != b for a, b in zip(*pair)) for pair in zip(y, repaired)]
+                raise located(error, corpus.name, corpus.places) from error
+        changed = [sum(a != b for a, b in zip(*pair)) for pair in zip(corpus.y, repaired)]
         if any(changed):
             tell(
-                f"{name}: repaired {counted(sum(changed), 'label')} in "
+                f"{corpus.name}: repaired {counted(sum(changed), 'label')} in "
                 f"{counted(sum(map(bool, changed)), 'sentence')}"
             )
-        return repaired
+        return corpus._replace(y=repaired)
 
     return repair
 
@@ -284,10 +277,10 @@ def _stream(arguments, model, layout, units, source, repair):
     for epoch in range(arguments.epochs or 1):
         n_sentences = n_units = 0
         with source if epoch == 0 else Source(arguments.file, arguments.encoding, quiet=True) as part:
-            for X, y, numbers in batches(part, layout, arguments.stream):
-                _learn(model.partial_fit, X, repair(y, part.name, numbers), part.name, numbers)
-                n_sentences += len(X)
-                n_units += sum(map(len, y))
+            for corpus in batches(part, layout, arguments.stream):
+                _learn(model.partial_fit, repair(corpus))
+                n_sentences += len(corpus.X)
+                n_units += sum(map(len, corpus.y))
         tell(f"epoch {epoch + 1}: {_counted(units, n_sentences, n_units)}")
 
 

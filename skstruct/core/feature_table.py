@@ -17,10 +17,8 @@ import numpy as np
 from . import store as stores
 from .averaging import Average, sparse_store
 from .averaging import entries as entries_of
-from .codes import NO_NOISE
 from .compile import inline, kernel
 from .hashing import MAX_LOAD, empty_table, grown, intern, keys_of, room
-from .penalties import has_lazy_penalty
 from .store import READ_ONLY, Store, copy_store, grow_rows, n_rows, new_store
 
 FIRST_CAPACITY = 2**14
@@ -157,12 +155,6 @@ def is_short(features, wanted):
     """Whether the table has no room for ``wanted`` more features; without columns it needs none."""
     free = _capacity(features.table) - int(features.entries[0])
     return features.weights.columns > 0 and free < wanted
-
-
-def needs_weight_adjustment(features, rule, noise):
-    """None if scores are sums of values, else (lazy penalty, noise, cut-off) 0; kernels depend on it."""
-    quiet = noise.feature == NO_NOISE and noise.edge == NO_NOISE
-    return None if quiet and not has_lazy_penalty(rule) and features.min_count <= 1 else 0
 
 
 def counters(features):

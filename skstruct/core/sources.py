@@ -11,8 +11,8 @@ chain/bigram.py chain/decoding.py chain/dense.py chain/epoch.py chain/features.p
 chain/marginals.py chain/marginals_second.py chain/segments.py chain/small_kernels.py chain/sums.py
 chain/trigram.py chain/visit.py chain/viterbi.py chain/viterbi_second.py
 cluster/weights.py
-core/codes.py core/compile.py core/feature_table.py core/hashing.py core/interning.py core/linking.py
-core/noise.py core/penalties.py core/prefetch.py core/rules.py core/store.py
+core/adjustment.py core/codes.py core/compile.py core/feature_table.py core/hashing.py core/interning.py
+core/linking.py core/noise.py core/penalties.py core/prefetch.py core/rules.py core/store.py
 crf/choose_pairs.py crf/conditioned.py crf/corpus.py crf/exact_sums.py crf/exp_transitions.py
 crf/expectations.py crf/lattice.py crf/learning_rate.py crf/parts.py crf/quasi_newton.py
 crf/sequence_sums.py crf/sgd.py crf/token_features.py crf/view.py
@@ -20,8 +20,8 @@ data/trie.py
 features/encoded.py features/rows.py features/sides.py
 parser/arcs.py parser/epoch.py parser/features.py parser/labels.py parser/memory.py parser/paths.py
 parser/scoring.py parser/search.py parser/templates.py parser/trees.py
-reranker/epoch.py reranker/parts.py
-words/epoch.py words/features.py words/kbest.py words/parts.py words/search.py
+reranker/epoch.py reranker/path_features.py
+words/epoch.py words/features.py words/kbest.py words/path_features.py words/search.py
 """.split()
 """Paths in the package. A file belongs here if it defines a kernel, a helper of kernels, or a constant or a
 ``NamedTuple`` that kernels use; a test holds that none is missing."""

@@ -6,6 +6,7 @@ first, in C; only when one fails is the corpus searched in Python for the offend
 
 from contextlib import contextmanager
 from itertools import chain
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -63,6 +64,17 @@ class Inputs(NamedTuple):
     task: str
     token: type
     width: int
+
+
+def is_int(value):
+    """Whether a value is an integer, of Python or numpy, and no bool."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def check_positive(name, value):
+    """Raise unless a parameter is an int of at least 1."""
+    if not is_int(value) or value < 1:
+        raise ValueError(f"{name} must be an int of at least 1, got {value!r}")
 
 
 def _is_sequence(value):

@@ -236,6 +236,16 @@ def words_at(text, start, offsets):
     return [line.split(" ") for line in lines]
 
 
+def word_spans(items):
+    """(start, stop, word, tag) of words, or of (word, tag) pairs, that spell a text; "" without tags."""
+    spans, at = [], 0
+    for item in items:
+        word, tag = (item, "") if isinstance(item, str) else item
+        spans.append((at, at + len(word), word, tag))
+        at += len(word)
+    return spans
+
+
 def cut(pieces, labels, scheme, tagged, marks=None):
     """Cut texts where their labels, or white space, say so.
 

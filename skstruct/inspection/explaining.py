@@ -11,7 +11,7 @@ from .._sklearn import innermost
 from ..data.inputs import flatten
 from ..data.scheme_rules import LabelTable, read_spans
 from ..data.schemes import words_to_labels
-from ..data.segmented import as_pieces, as_words, cut
+from ..data.segmented import as_pieces, as_words, cut, word_spans
 from .explanations import Explanation, TreeExplanation
 from .of_chains import explain_chain
 from .of_rerankers import explain_reranker
@@ -45,7 +45,7 @@ def explain(
         contributions and the runner-up labels; a notebook shows bars. Of a ``Segmenter`` the tokens are
         characters; of a ``WordSegmenter`` too, their labels are the decisions whether a word starts there,
         and one entry more is the end of the text. Of a re-ranker over a ``Segmenter`` they are words, each
-        with its tag. Of a ``SpanTagger`` the explanations of the pieces of the text are joined. Of a parser a
+        with its tag. Of a ``SpanTagger`` the tokens are those of all pieces of the text. Of a parser a
         TreeExplanation: what speaks for each arc of the tree that it predicts.
 
     Raises
@@ -104,12 +104,7 @@ def _explain_segmenter(segmenter, X, labels):
     tagger, _ = innermost(segmenter.tagger_)
     found = _explained(tagger, [list("".join(pieces[0]))], spelled, **segmenter._constraints(pieces))
     (items,) = cut(pieces, [found.labels], segmenter.scheme, segmenter.tagged_)
-    segments, at = [], 0
-    for item in items:
-        word, tag = item if segmenter.tagged_ else (item, "")
-        segments.append((at, at + len(word), tag))
-        at += len(word)
-    return replace(found, segments=segments)
+    return replace(found, segments=[(a, b, tag) for a, b, _, tag in word_spans(items)])
 
 
 def _explain_spans(model, X, labels):

@@ -38,7 +38,7 @@ class _Contributions:
 
     _lists: ClassVar[dict[str, str]]  # {attribute: what `to_frame` calls it}
 
-    def _parts(self):
+    def _all(self):
         """(kind, feature, contribution) of all."""
         lists = self._lists.items()
         return [(kind, feature, x) for name, kind in lists for feature, x in getattr(self, name)]
@@ -46,13 +46,13 @@ class _Contributions:
     @property
     def score(self) -> float:
         """The sum of all contributions."""
-        return fsum(value for _, _, value in self._parts())
+        return fsum(value for _, _, value in self._all())
 
     @property
     def largest(self) -> list[tuple[str, float]]:
         """All contributions but those of 0, largest first."""
-        parts = [(name, value) for _, name, value in self._parts() if value != 0.0]
-        return sorted(parts, key=lambda part: -abs(part[1]))
+        found = [(name, value) for _, name, value in self._all() if value != 0.0]
+        return sorted(found, key=lambda pair: -abs(pair[1]))
 
     def _as_dict(self):
         entry = {**vars(self), "score": self.score, "margin": None if self.margin == inf else self.margin}
@@ -161,11 +161,11 @@ class _Explained(Shown):
         """The explanation as text, with the ``top`` largest contributions to each token or arc."""
         lines = self._title()
         for k, item in self._numbered():
-            parts = item.largest
+            found = item.largest
             lines.append(self._heading(k, item))
-            lines += [f"    {value:+.3f}  {printable(name)}" for name, value in parts[:top]]
-            if len(parts) > top:
-                lines.append(f"    {fsum(value for _, value in parts[top:]):+.3f}  {len(parts) - top} more")
+            lines += [f"    {value:+.3f}  {printable(name)}" for name, value in found[:top]]
+            if len(found) > top:
+                lines.append(f"    {fsum(value for _, value in found[top:]):+.3f}  {len(found) - top} more")
         return "\n".join(lines)
 
     __str__ = describe
@@ -186,9 +186,9 @@ class _Explained(Shown):
             If pandas is not installed.
         """
         rows = [
-            (k, *(getattr(item, name) for name in self._columns), *part)
+            (k, *(getattr(item, name) for name in self._columns), *each)
             for k, item in self._numbered()
-            for part in item._parts()
+            for each in item._all()
         ]
         names = ["position", *self._columns, "kind", "feature", "contribution"]
         columns = dict(zip(names, map(list, zip(*rows)))) if rows else {name: [] for name in names}
@@ -197,18 +197,18 @@ class _Explained(Shown):
     def _details(self, heading):
         """What each item's contributions are, as a list of HTML; and a note if there are too many items."""
         listed = [(k, item, item.largest) for k, item in list(self._numbered())[:MOST]]
-        finite = [abs(x) for _, _, parts in listed for _, x in parts if isfinite(x)]
+        finite = [abs(x) for _, _, each in listed for _, x in each if isfinite(x)]
         largest, more = max(finite, default=0.0), len(self._items()) - len(listed)
         rest = f"{more:,} more {self._columns[0]}s; to_frame() has all of them"
-        found = [_contributions(heading(k, item), item, parts, largest) for k, item, parts in listed]
+        found = [_bars(heading(k, item), item, each, largest) for k, item, each in listed]
         return found, note(rest) if more else ""
 
 
-def _contributions(heading, item, parts, largest):
-    """Bars that add up to a score, under a line that opens them; ``parts``: (name, value), largest first."""
-    rows = [(escaped(name, LONG), value) for name, value in parts[:TOP]]
-    if len(parts) > TOP:
-        rows.append((f"<i>{len(parts) - TOP} more</i>", fsum(value for _, value in parts[TOP:])))
+def _bars(heading, item, found, largest):
+    """Bars that add up to a score, under a line that opens them; ``found``: (name, value), largest first."""
+    rows = [(escaped(name, LONG), value) for name, value in found[:TOP]]
+    if len(found) > TOP:
+        rows.append((f"<i>{len(found) - TOP} more</i>", fsum(value for _, value in found[TOP:])))
     cells = [(cell(bar(value, largest)), cell(f"{value:+.3f}", "number"), cell(name)) for name, value in rows]
     total = cell(""), cell(f"<b>{item.score:+.3f}</b>", "number"), cell("all together")
     would = item._would() if isinstance(item, TokenExplanation) else ""
@@ -272,8 +272,8 @@ class Explanation(_Explained):
             marks = [Mark(*segment) for segment in self.segments]
         lines, rest = self._details(_heading_of_token)
         details = ""
-        for outside, run in groupby(enumerate(lines), lambda each: chunks and self.labels[each[0]] == "O"):
-            places, shown = zip(*run)
+        for outside, group in groupby(enumerate(lines), lambda each: chunks and self.labels[each[0]] == "O"):
+            places, shown = zip(*group)
             details += self._folded(places, shown) if outside and len(places) > 1 else "".join(shown)
         sequence = line([token.token for token in self.tokens], marks)
         return box(sequence + note(f"score {self.score:+.3f}") + details + rest)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._sklearn import innermost
-from ..data.inputs import as_tokens, describe
+from ..data.inputs import as_tokens, check_positive, describe
 from ..data.matrix import SequenceMatrix
 from ..features.rows import RowsEncoder
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
@@ -100,8 +100,8 @@ def feature_weights(tagger: Any, top: int | None = None, label: Any = None) -> F
     U00:dogs V +0.97
     U01:bark V +0.97
     """
-    if top is not None and (not isinstance(top, (int, np.integer)) or isinstance(top, bool) or top < 1):
-        raise ValueError(f"top must be an int of at least 1 or None, got {top!r}")
+    if top is not None:
+        check_positive("top", top)
     who = "a chain tagger, WordSegmenter, ShiftReduceParser or KBestReranker"
     parts = model_with(tagger, "named_weights", who).named_weights()
     values = [value for part in parts for value in part.labels]

@@ -19,7 +19,7 @@ HELD_OUT = ("validation_score", "validation")
 
 
 class HistoryDisplay:
-    """Learning curves: a number of each epoch, and the held-out score, of one run or several.
+    """Learning curves: a number of each epoch, and the held-out score, of one training or several.
 
     Use :meth:`from_estimator`. Of an averager that kept its members, the mean of the members is drawn, and
     from the least to the largest a band.
@@ -27,7 +27,7 @@ class HistoryDisplay:
     Parameters
     ----------
     histories : dict of {str: list of list of dict}
-        For each name its runs, each as ``history_``: one dict an epoch.
+        For each name its trainings, each as ``history_``: one dict an epoch.
     metric : str
         The number that is drawn on the left axis; the held-out score has the right one.
 
@@ -36,7 +36,7 @@ class HistoryDisplay:
     lines_ : list of matplotlib Line2D
         Of training, then of held-out scores.
     bands_ : list of matplotlib Artist
-        Of several runs under one name.
+        Of several trainings under one name.
     ax_ : matplotlib Axes
     ax_held_out_ : matplotlib Axes or None
         Where held-out scores are, if there are any.
@@ -71,11 +71,11 @@ class HistoryDisplay:
         ax = new_axes(ax, "HistoryDisplay")
         self.lines_, self.bands_, self.ax_held_out_ = [], [], None
         several = len(self.histories) > 1
-        for k, (name, runs) in enumerate(self.histories.items()):
+        for k, (name, trainings) in enumerate(self.histories.items()):
             label = f"{name}: training" if several else "training"
-            self._draw(ax, runs, (self.metric,), {"color": f"C{k}", "label": label, **kwargs})
-        for k, (name, runs) in enumerate(self.histories.items()):
-            if not any(_value(record, HELD_OUT) is not None for run in runs for record in run):
+            self._draw(ax, trainings, (self.metric,), {"color": f"C{k}", "label": label, **kwargs})
+        for k, (name, trainings) in enumerate(self.histories.items()):
+            if not any(_value(record, HELD_OUT) is not None for history in trainings for record in history):
                 continue
             if self.ax_held_out_ is None:
                 self.ax_held_out_ = ax.twinx()
@@ -83,32 +83,32 @@ class HistoryDisplay:
             colour = f"C{k}" if several else "C1"
             label = f"{name}: held out" if several else "held out"
             style = {"color": colour, "linestyle": "--", "label": label, **kwargs}
-            self._draw(self.ax_held_out_, runs, HELD_OUT, style)
+            self._draw(self.ax_held_out_, trainings, HELD_OUT, style)
         ax.set(xlabel="epoch", ylabel=self.metric.replace("_", " "))
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend(handles=self.lines_, loc="best")
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _draw(self, ax, runs, keys, style):
-        """One line, and a band if there are several runs."""
-        runs = [
+    def _draw(self, ax, trainings, keys, style):
+        """One line, and a band if there are several trainings."""
+        trainings = [
             [
                 (record.get("epoch", record.get("round", k)), _value(record, keys))
-                for k, record in enumerate(run, start=1)
+                for k, record in enumerate(history, start=1)
                 if _value(record, keys) is not None
             ]
-            for run in runs
+            for history in trainings
         ]
-        epochs = sorted({epoch for run in runs for epoch, _ in run})
-        values = np.full((len(runs), len(epochs)), np.nan)
-        for row, run in zip(values, runs):
-            for epoch, value in run:
+        epochs = sorted({epoch for history in trainings for epoch, _ in history})
+        values = np.full((len(trainings), len(epochs)), np.nan)
+        for row, history in zip(values, trainings):
+            for epoch, value in history:
                 row[epochs.index(epoch)] = value
         known = ~np.isnan(values)  # in each column there is one at least
         mean = np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
         self.lines_ += ax.plot(epochs, mean, **{"marker": "." if len(epochs) < 30 else "", **style})
-        if len(runs) > 1:
+        if len(trainings) > 1:
             low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
             band = ax.fill_between(epochs, low, high, color=self.lines_[-1].get_color(), alpha=0.2)
             self.bands_.append(band)
@@ -128,7 +128,7 @@ class HistoryDisplay:
         ----------
         *estimators : fitted estimators
             That have a ``history_``, or are around one that does. The members of a
-            ``BaggingShuffleAverager`` are runs of their own.
+            ``BaggingShuffleAverager`` are trainings of their own.
         names : list of str, optional
             What the legend calls them; by default their classes.
         metric : str, optional
@@ -164,7 +164,7 @@ class HistoryDisplay:
             raise ValueError(f"names must be as many as estimators, {len(estimators)}, got {len(names)}")
         if names is None:
             names = _distinct([type(estimator).__name__ for estimator in estimators])
-        histories = {name: _runs(estimator) for name, estimator in zip(names, estimators)}
+        histories = {name: _histories_of(estimator) for name, estimator in zip(names, estimators)}
         return cls(histories, metric=_metric(histories, metric)).plot(ax=ax, **kwargs)
 
 
@@ -181,7 +181,7 @@ def _distinct(names):
     ]
 
 
-def _runs(estimator):
+def _histories_of(estimator):
     """The histories of an estimator: of its members, or one."""
     check_is_fitted(estimator)
     for layer, _ in layers(estimator):
@@ -192,8 +192,8 @@ def _runs(estimator):
 
 
 def _metric(histories, metric):
-    """The number to draw, which all runs have."""
-    records = [run[0] for runs in histories.values() for run in runs if run]
+    """The number to draw, which all trainings have."""
+    records = [history[0] for trainings in histories.values() for history in trainings if history]
     common = [key for key in records[0] if all(key in record for record in records)] if records else []
     if metric is None:
         metric = next((key for key in ("token_error", "objective", "loss") if key in common), None)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import ConfusionMatrixDisplay
+from sklearn.metrics import ConfusionMatrixDisplay, confusion_matrix
 
 from ..data.inputs import as_sequences, check_same_lengths, lengths_of
 from ..data.types import Corpus
@@ -186,17 +186,18 @@ class LabelConfusionDisplay(_LabelMatrix):
         """
         check_matplotlib(cls.__name__)
         check_choice("normalize", normalize, (None, "true", "pred", "all"))
-        matrix, names = _counts(y_true, y_pred, labels)
-        if normalize is not None:
-            axis = {"true": 1, "pred": 0, "all": None}[normalize]
-            matrix = matrix / np.maximum(matrix.sum(axis=axis, keepdims=True), 1)
+        pairs, names = _labelled_pairs(y_true, y_pred, labels)
+        ids = {name: k for k, name in enumerate(names)}
+        known = [(ids[a], ids[b]) for a, b in pairs if a in ids and b in ids]
+        numbers = range(len(names))
+        matrix = confusion_matrix(*np.array(known, int).reshape(-1, 2).T, labels=numbers, normalize=normalize)
         if errors_only:
             np.fill_diagonal(matrix, 0)
         return cls(matrix, display_labels=names).plot(ax=ax, **kwargs)
 
 
-def _counts(y_true, y_pred, labels):
-    """(counts by gold and predicted label, labels)."""
+def _labelled_pairs(y_true, y_pred, labels):
+    """(gold and predicted label of each token that has one, labels to draw)."""
     y_true = as_sequences(y_true, "y_true", "label")
     y_pred = as_sequences(y_pred, "y_pred", "label")
     check_same_lengths(lengths_of(y_true), lengths_of(y_pred), ("y_true", "y_pred"))
@@ -209,12 +210,7 @@ def _counts(y_true, y_pred, labels):
             names = sorted(names, key=str)
     if not names:
         raise ValueError("no token has a label, or labels is empty")
-    ids = {name: k for k, name in enumerate(names)}
-    matrix = np.zeros((len(names),) * 2, np.int64)
-    for a, b in pairs:
-        if a in ids and b in ids:
-            matrix[ids[a], ids[b]] += 1
-    return matrix, names
+    return pairs, names
 
 
 class TransitionDisplay(_LabelMatrix):

@@ -1,4 +1,4 @@
-"""The parts that make up the score of one labelling of a chain."""
+"""What each feature contributes to the score of a labelling of a chain."""
 
 from __future__ import annotations
 
@@ -29,25 +29,23 @@ def explain_chain(tagger, X, labels=None, allowed=None):
     emission, transition = _scores(model, active)
     if allowed is not None:
         emission[~_options(model.labels, allowed[0])] = -inf
-    if model.order == 2:
-        best = best_with_each_label_of_pairs(emission, transition, _trigrams(model), model.constraints)
-    else:
-        best = best_with_each_label(emission, transition, model.constraints)
+    trigrams = _trigrams(model) if model.order == 2 else None
+    best = best_with_each_label(emission, transition, model.constraints, trigrams)
     tokens = []
     for t, y in enumerate(path):
         weights = weight_rows(model.nodes, [row for row, _, _ in active.nodes[t]])
         values = np.array([x for _, x, _ in active.nodes[t]])
         names = [name for _, _, name in active.nodes[t]]
-        parts = values[:, None] * weights
+        contributions = values[:, None] * weights
         tokens.append(
             TokenExplanation(
                 token=sequence[t],
                 label=labels[t],
-                features=list(zip(names, parts[:, y].tolist())),
+                features=list(zip(names, contributions[:, y].tolist())),
                 transitions=_into(model, path, t, active.edges[t]),
                 runner_up=None,  # known once the score is
                 margin=inf,
-                counterfactual=_change(model, best[t], y, parts, names),
+                counterfactual=_change(model, best[t], y, contributions, names),
             )
         )
     score = fsum(x for token in tokens for _, x in token.features + token.transitions)
@@ -68,12 +66,12 @@ def _options(labels, allowed):
     return out
 
 
-def _change(model, best, y, parts, names):
+def _change(model, best, y, contributions, names):
     """What would have to change; the bias of rows of numbers is no number that could be zero."""
     encoder = model.encoder
     if encoder.token_type is np.ndarray and encoder.features.bias and names:
-        parts, names = parts[:-1], names[:-1]
-    return smallest_change(best, y, parts, names, model.labels.values)
+        contributions, names = contributions[:-1], names[:-1]
+    return smallest_change(best, y, contributions, names, model.labels.values)
 
 
 def _label_id(labels, label, where=""):
@@ -129,48 +127,52 @@ def _into(model, path, t, features):
     values, L = model.labels.values, len(model.labels)
     start, allowed, end = model.constraints
     y = path[t]
-    parts = []
+    contributions = []
     if t > 0:
         p = path[t - 1]
         arrow = f"transition {values[p]} -> {values[y]}"
         if model.encoder.has_bigram:
-            parts.append((arrow, float(weight_rows(model.edges, [p])[0, y])))
+            contributions.append((arrow, float(weight_rows(model.edges, [p])[0, y])))
         if model.order == 2:
             a = path[t - 2] if t > 1 else -1
             before = values[a] if t > 1 else "(start)"
             weight = float(weight_rows(model.trigrams, [p * (L + 1) + a + 1])[0, y])
-            parts.append((f"transition {before} -> {values[p]} -> {values[y]}", weight))
+            contributions.append((f"transition {before} -> {values[p]} -> {values[y]}", weight))
         for e, x, name in features:
             weight = float(weight_rows(model.edges, [e * L + p])[0, y])
-            parts.append((f"{arrow} given {name}", x * weight))
+            contributions.append((f"{arrow} given {name}", x * weight))
         if allowed[p, y] != 0.0:
-            parts.append((f"constraint: {values[y]} cannot follow {values[p]}", -inf))
+            contributions.append((f"constraint: {values[y]} cannot follow {values[p]}", -inf))
     elif start[y] != 0.0:
-        parts.append((f"constraint: {values[y]} cannot start a sequence", -inf))
+        contributions.append((f"constraint: {values[y]} cannot start a sequence", -inf))
     if t == len(path) - 1 and end[y] != 0.0:
-        parts.append((f"constraint: {values[y]} cannot end a sequence", -inf))
-    return parts
+        contributions.append((f"constraint: {values[y]} cannot end a sequence", -inf))
+    return contributions
 
 
 # --------------------------------------------------------------------------------------------------
 # For each token the best labelling that differs there, and what would make it the best of all
 # --------------------------------------------------------------------------------------------------
-def best_with_each_label(emission, transition, constraints):
+def best_with_each_label(emission, transition, constraints, trigrams=None):
     """The best scores of labellings by the label of each token, (T, L).
 
-    With α the best scores of prefixes and β those of suffixes, the best labelling that gives y to t
-    scores ``α[t, y] + β[t, y]``.
+    With α the best scores of prefixes and β those of suffixes, by their two labels, the best labelling that
+    gives y to t scores ``max_p α[t][p, y] + β[t][p, y]``. Without ``trigrams``, (L + 1, L, L) [a, p, y], the
+    label p makes no difference: these axes then have the length 1.
     """
     T, L = emission.shape
     start, _, end = constraints
-    matrix = (lambda t: transition[t]) if transition.shape[0] > 1 else (lambda t: transition[0])
-    best, suffix = np.empty((T, L)), end.copy()
-    best[0] = start + emission[0]
+    weight = np.zeros((2, 1, 1)) if trigrams is None else trigrams
+    into = [weight[1:] if t > 1 else weight[:1] for t in range(T)]
+    matrix = np.broadcast_to(transition, (T, L, L))
+    best, prefix = np.empty((T, L)), [(start + emission[0])[None]]  # [t][p, y]: y at t, p before it
     for t in range(1, T):
-        best[t] = (best[t - 1][:, None] + matrix(t)).max(axis=0) + emission[t]
+        scores = (prefix[-1][:, :, None] + into[t]).max(axis=0) + matrix[t] + emission[t]
+        prefix.append(scores.max(axis=0, keepdims=True) if trigrams is None else scores)
+    suffix = end[None]  # [p, y]: what follows
     for t in range(T - 1, -1, -1):
-        best[t] += suffix
-        suffix = (matrix(t) + (emission[t] + suffix)[None, :]).max(axis=1)
+        best[t] = (prefix[t] + suffix).max(axis=0)
+        suffix = (into[t] + (matrix[t] + (emission[t] + suffix))).max(axis=2)
     return best
 
 
@@ -200,30 +202,7 @@ def runners_up(best, path, score):
     return np.where(possible, other, -1).tolist(), margins.tolist()
 
 
-def best_with_each_label_of_pairs(emission, transition, trigrams, constraints):
-    """:func:`best_with_each_label` where prefixes and suffixes are told apart by two labels."""
-    T, L = emission.shape
-    start, _, end = constraints
-    into = [transition[t if transition.shape[0] > 1 else 0] + emission[t] for t in range(T)]
-    first = start + emission[0]
-    best = np.empty((T, L))
-    if T == 1:
-        best[0] = first + end
-        return best
-    prefix = [None, first[:, None] + trigrams[0] + into[1]]  # [t][p, y]: y at t, p before it
-    for t in range(2, T):
-        prefix.append((prefix[-1][:, :, None] + trigrams[1:]).max(axis=0) + into[t])
-    suffix = np.broadcast_to(end, (L, L))  # [p, y]: what follows
-    for t in range(T - 1, 0, -1):
-        whole = prefix[t] + suffix
-        best[t] = whole.max(axis=0)
-        if t == 1:
-            best[0] = whole.max(axis=1)
-        suffix = (trigrams[1:] + (into[t] + suffix)[None]).max(axis=2)
-    return best
-
-
-def smallest_change(best, y, parts, names, labels):
+def smallest_change(best, y, contributions, names, labels):
     """The fewest features of one token without which it has another label.
 
     What the rest of the sequence says about a label does not depend on the token's features. So the label
@@ -236,8 +215,8 @@ def smallest_change(best, y, parts, names, labels):
         The best scores of labellings by the label of this token.
     y : int
         Its label.
-    parts : ndarray of shape (n, L)
-        Contributions of the features that can be removed.
+    contributions : ndarray of shape (n, L)
+        Of the features that can be removed.
     names : list of str
     labels : list
 
@@ -245,22 +224,23 @@ def smallest_change(best, y, parts, names, labels):
     -------
     Counterfactual or None
     """
-    if not np.isfinite(best[y]) or not parts.shape[0]:
+    n = contributions.shape[0]
+    if not np.isfinite(best[y]) or not n:
         return None
     clear = CLEAR * max(1.0, abs(float(best[y])))
     behind = best[y] - best
     behind[y] = np.inf
     if behind.min() < -clear:
         return None
-    gain = parts[:, [y]] - parts
+    gain = contributions[:, [y]] - contributions
     order = np.argsort(-gain, axis=0, kind="stable")
     total = np.cumsum(np.take_along_axis(gain, order, axis=0), axis=0)
     enough = total > behind + clear
-    count = np.where(enough.any(axis=0), enough.argmax(axis=0), parts.shape[0])
-    if count.min() == parts.shape[0]:
+    count = np.where(enough.any(axis=0), enough.argmax(axis=0), n)
+    if count.min() == n:
         return None
-    surplus = np.take_along_axis(total, np.minimum(count, parts.shape[0] - 1)[None], axis=0)[0] - behind
+    surplus = np.take_along_axis(total, np.minimum(count, n - 1)[None], axis=0)[0] - behind
     rival = int(np.lexsort((-np.where(np.isfinite(surplus), surplus, -np.inf), count))[0])
     removed = np.sort(order[: count[rival] + 1, rival])
-    winner = int((best - parts[removed].sum(axis=0)).argmax())
+    winner = int((best - contributions[removed].sum(axis=0)).argmax())
     return Counterfactual(labels[winner], [names[k] for k in removed.tolist()])

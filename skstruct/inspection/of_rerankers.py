@@ -1,4 +1,4 @@
-"""The parts that make up the score of one path through the lattice of a re-ranker."""
+"""What each feature contributes to the score of a path through the lattice of a re-ranker."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from math import fsum, inf
 import numpy as np
 
 from ..chain.constraints import scheme_of
-from ..core.store import READ_ONLY
 from ..data.inputs import describe
 from ..reranker.epoch import ABSENT, new_work
 from ..reranker.lattice import lattices_of, make_task, view_of
-from ..reranker.model import choose
-from ..reranker.parts import feature_names, parts_of
+from ..reranker.path_features import feature_names, features_of_path
 from .explanations import Explanation, TokenExplanation
 from .feature_lists import tokens_of, weight_rows
 from .pictures import segment_reader
@@ -34,20 +32,20 @@ def explain_reranker(reranker, X, labels=None):
     tokens = []
     for c, word in zip(path.tolist(), words):
         names = feature_names(model, row[at == c])
-        parts = list(zip(names, value[at == c].tolist()))
+        contributions = list(zip(names, value[at == c].tolist()))
         rival, margin = None, inf
         others = _without(nodes, c, int(length[0]))
         if others is not None:
             best, other_score = _best(model, others, length)
             rival, margin = _instead(nodes[c], [others[k] for k in best]), score - other_score
-        tokens.append(TokenExplanation(word, nodes[c][3], parts, [], rival, margin))
+        tokens.append(TokenExplanation(word, nodes[c][3], contributions, [], rival, margin))
     labels = [token.label for token in tokens]
     return Explanation(labels, score, tokens, _segments(view, base, tokens, labels))
 
 
 def _best(model, nodes, length):
     """(nodes of the best path, its score)."""
-    chosen, scores = choose(model.reranker(), READ_ONLY, make_task([nodes], length, model.words, model.tags))
+    chosen, scores = model.choose(make_task([nodes], length, model.words, model.tags))
     return np.flatnonzero(chosen), float(scores[0])
 
 
@@ -56,7 +54,7 @@ def _weights(model, nodes, length, path):
     before = np.full(len(nodes), ABSENT, np.int32)
     before[path] = np.append(-1, path[:-1])
     task = make_task([nodes], length, model.words, model.tags)
-    at, row = parts_of(model.reranker(), task, before, new_work(task))
+    at, row = features_of_path(model.reranker(), task, before, new_work(task))
     return at, row, weight_rows(model.weights, row)[:, 0]
 
 
@@ -73,7 +71,7 @@ def _given(view, X, nodes, labels):
 
 
 def _without(nodes, c, length):
-    """The nodes but one, and but those that only it led to; None if no path is left."""
+    """The nodes without one, and without those that only it leads to; None if no path is left."""
     others, reach = [], {0}
     for k, node in enumerate(nodes):
         if k != c and node[0] in reach:

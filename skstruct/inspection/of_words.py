@@ -1,4 +1,4 @@
-"""The parts that make up the score of one segmentation by beam search."""
+"""What each feature contributes to the score of a segmentation by beam search."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from math import fsum, inf
 import numpy as np
 
 from ..core.codes import FREE, INSIDE, START
-from ..core.noise import QUIET
 from ..data.segmented import as_pieces, as_words
 from ..words.boundaries import decisions_of_words, white_space_limits
 from ..words.model import make_task
-from ..words.parts import parts_of
+from ..words.path_features import features_of_path
 from ..words.search import new_work
 from .explanations import Explanation, TokenExplanation
 from .feature_lists import weight_rows
@@ -23,7 +22,7 @@ _NAMES = {START: "start", INSIDE: "inside"}
 
 
 def explain_words(segmenter, X, words=None):
-    """See :func:`explaining.explain`; the parts of a decision belong to the character before which it is."""
+    """See :func:`explaining.explain`; a decision is listed with the character before which it is taken."""
     pieces = as_pieces(X)
     if words is None:
         (words,) = segmenter.predict(X)
@@ -39,13 +38,13 @@ def explain_words(segmenter, X, words=None):
     at, row, value = _weights(model, characters, limit, path)
     used = np.unique(row)
     names = dict(zip(used.tolist(), model.named_weights()[0].names(used)))
-    parts = [[] for _ in path]
+    contributions = [[] for _ in path]
     for i, r, x in zip(at.tolist(), row.tolist(), value.tolist()):
-        parts[i].append((names[r], x))
+        contributions[i].append((names[r], x))
     score = fsum(value.tolist())
     rivals = _rivals(segmenter, characters, limit, path)
     labels, tokens = [_NAMES[d] for d in path.tolist()], []
-    for i, (token, label, listed) in enumerate(zip([*characters, END], labels, parts)):
+    for i, (token, label, listed) in enumerate(zip([*characters, END], labels, contributions)):
         rival, margin = None, inf
         if i in rivals:
             rival, margin = _NAMES[START + INSIDE - path[i]], score - rivals[i]
@@ -57,7 +56,7 @@ def explain_words(segmenter, X, words=None):
 def _weights(model, characters, limit, path):
     """(decision, weight row, weight) arrays of a segmentation, an entry for each use of a weight."""
     task = make_task([characters], limit)
-    at, row, column = parts_of(model.scorer(model.beam), task, path, QUIET, new_work(task, model.beam))
+    at, row, column = features_of_path(model.scorer(model.beam), task, path, new_work(task, model.beam))
     return at, row, weight_rows(model.weights, row)[np.arange(row.shape[0]), column]
 
 

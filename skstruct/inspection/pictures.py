@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ..data.inputs import LABELS, SPANS, TREES, WORDS, as_sequences, as_tokens, check_same_lengths, lengths_of
+from ..data.inputs import (
+    LABELS,
+    SPANS,
+    TREES,
+    WORDS,
+    as_sequences,
+    as_tokens,
+    check_same_lengths,
+    is_int,
+    lengths_of,
+)
 from ..data.matrix import SequenceMatrix
 from ..data.scheme_rules import LabelTable, are_chunks, check_scheme, read_spans
-from ..data.segmented import as_pieces, as_words
+from ..data.segmented import as_pieces, as_words, word_spans
 from ..data.types import Corpus
 from ..metrics.trees import split_heads
 from .arcs import arcs
@@ -96,23 +104,15 @@ def lines(tokens, gold, found):
 
 def _texts(X, y, y_pred):
     pieces = as_pieces(X)
-    gold = [_word_marks(*both) for both in zip(*_words(pieces, y))]
-    found = None if y_pred is None else [_word_marks(*both) for both in zip(*_words(pieces, y_pred))]
+    gold, found = (None if words is None else _word_marks(pieces, words) for words in (y, y_pred))
     for i, parts in enumerate(pieces):
         yield list("".join(parts)), gold[i], found and found[i]
 
 
-def _words(pieces, y):
+def _word_marks(pieces, y):
     words, tags = as_words(pieces, y)
-    return words, tags if tags is not None else [[""] * len(line) for line in words]
-
-
-def _word_marks(words, tags):
-    marks, at = [], 0
-    for word, tag in zip(words, tags):
-        marks.append(Mark(at, at + len(word), tag))
-        at += len(word)
-    return marks
+    items = words if tags is None else [zip(*both) for both in zip(words, tags)]
+    return [[Mark(a, b, tag) for a, b, _, tag in word_spans(each)] for each in items]
 
 
 def _trees(X, y, y_pred):
@@ -144,15 +144,11 @@ def kind_of(X, y):
     tokens = [item for sequence in y for item in sequence]
     if not tokens:
         return LABELS
-    if all(isinstance(item, (tuple, list)) and len(item) == 2 and _is_int(item[0]) for item in tokens):
+    if all(isinstance(item, (tuple, list)) and len(item) == 2 and is_int(item[0]) for item in tokens):
         return TREES
-    if all(map(_is_int, tokens)) and all(isinstance(token, tuple) for x in X for token in x):
+    if all(map(is_int, tokens)) and all(isinstance(token, tuple) for x in X for token in x):
         return TREES if all(map(_is_tree, y)) else LABELS
     return LABELS
-
-
-def _is_int(value):
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def _is_tree(heads):

@@ -1,4 +1,4 @@
-"""The parts that make up the scores of a tree's arcs."""
+"""What each feature contributes to the score of an arc of a tree."""
 
 import numpy as np
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data.inputs import check_positive
 from .feature_lists import feature_weights
 from .html import readable
 from .plotting import check_matplotlib
@@ -144,8 +145,7 @@ class FeatureWeightsDisplay:
         >>> display = FeatureWeightsDisplay.from_estimator(tagger, label="N")  # doctest: +SKIP
         """
         check_matplotlib(cls.__name__)
-        if not isinstance(top, (int, np.integer)) or isinstance(top, bool) or top < 1:
-            raise ValueError(f"top must be an int of at least 1, got {top!r}")
+        check_positive("top", top)
         weights = feature_weights(estimator, label=label)
         if not weights:
             raise ValueError("no feature has a weight that is not zero")

@@ -140,29 +140,23 @@ def _crf_of(file, labels, lines, keys, weights):
     """The fitted :class:`L1CRF` of what both kinds of file hold."""
     check_labels([as_text(label) for label in labels], file.name)
     patterns = patterns_of(file, lines, CRFPP)
-    L, left = len(labels), weights.shape[0]
+    L = len(labels)
     if not np.isfinite(weights).all():
         raise ModelFileError(f"{file.name}: weight {int(np.argmin(np.isfinite(weights)))} is not finite")
     if len({key for key, _ in keys}) < len(keys):
         raise ModelFileError(f"{file.name}: a key occurs twice")
-    found = {b"U": [], b"B": []}
+    found, end = {b"U": [], b"B": []}, 0
     for key, number in sorted(keys, key=lambda pair: pair[1]):
         size = L if key[:1] == b"U" else L * L
-        left -= size
-        if key[:1] not in found or number + size > weights.shape[0] or left < 0:
+        if key[:1] not in found or number < end or number + size > weights.shape[0]:
             raise ModelFileError(
                 f"{file.name}: the key {as_text(key)!r:.60} has the number {number}, which does not fit "
                 f"{weights.shape[0]} weights of {L} labels"
             )
+        end = number + size
         found[key[:1]].append((key, number))
-
-    def weights_at(first, size):
-        values = weights[first[:, None] + np.arange(size)]
-        block, place = np.nonzero(values)
-        return block, place, values[block, place]
-
     parts = [
         Keys([key for key, _ in part], np.array([number for _, number in part], np.int64))
         for part in found.values()
     ]
-    return pattern_crf(patterns, labels, *parts, weights_at)
+    return pattern_crf(patterns, labels, *parts, np.arange(weights.shape[0]), weights)

@@ -43,19 +43,18 @@ def save_crfpp(model: object, path: Path, text: bool = False) -> None:
     What constraints forbid gets the weight -10000; labels that must not be the first or the last by templates
     that read one row before and behind.
     """
-    keyed = keyed_model(chain_model(model, "CRF++"), CRFPP)
-    data = (_text if text else _binary)(keyed, *_weights(keyed))
+    patterns, named = keyed_model(chain_model(model, "CRF++"), CRFPP)
+    data = (_text if text else _binary)(patterns, named.labels, *_weights(named))
     with atomic_write(os.fspath(path)) as file:
         file.write(data)
 
 
-def _weights(keyed):
+def _weights(named):
     """(keys with the numbers of their first weights, sorted; all weights)."""
-    L, n = len(keyed.labels), len(keyed.names)
-    blocks = np.zeros((n, L))
-    blocks[keyed.row, keyed.column] = keyed.weight
-    block_of = {as_bytes(name): blocks[k] for k, name in enumerate(keyed.names)}
-    block_of.update((as_bytes(name), block.ravel()) for name, block in keyed.transitions.items())
+    blocks = np.zeros((len(named.names), len(named.labels)))
+    blocks[named.row, named.column] = named.weight
+    block_of = dict(zip(map(as_bytes, named.names), blocks))
+    block_of.update((as_bytes(name), block.ravel()) for name, block in named.transitions.items())
     keys, values, first = [], [np.zeros(0)], 0
     for key in sorted(block_of):
         keys.append((key, first))
@@ -66,29 +65,29 @@ def _weights(keyed):
     return keys, np.concatenate(values)
 
 
-def _binary(keyed, keys, weights):
+def _binary(patterns, labels, keys, weights):
     single = weights.astype("<f4")
     if not np.isfinite(single).all():
         refuse("CRF++", "weights beyond single precision")
     units = build(keys)
-    labels = b"".join(as_bytes(label) + b"\0" for label in keyed.labels)
-    lines = b"".join(as_bytes(line) + b"\0" for line in _ordered(keyed.patterns))
+    labels = b"".join(as_bytes(label) + b"\0" for label in labels)
+    lines = b"".join(as_bytes(line) + b"\0" for line in _ordered(patterns))
     lines += bytes(-(len(labels) + len(lines)) % 4)
     return b"".join((
-        struct.pack("<IidIII", VERSION, 0, 1.0, weights.shape[0], keyed.patterns.n_columns, units.nbytes),
+        struct.pack("<IidIII", VERSION, 0, 1.0, weights.shape[0], patterns.n_columns, units.nbytes),
         struct.pack("<I", len(labels)), labels, struct.pack("<I", len(lines)), lines,
         units.tobytes(), single.tobytes(),
     ))  # fmt: skip
 
 
-def _text(keyed, keys, weights):
+def _text(patterns, labels, keys, weights):
     rows = [
         f"version: {VERSION}", "cost-factor: 1", f"maxid: {weights.shape[0]}",
-        f"xsize: {keyed.patterns.n_columns}", "",
+        f"xsize: {patterns.n_columns}", "",
     ]  # fmt: skip
     head = "\n".join(rows).encode()
     parts = [
-        head, *map(as_bytes, keyed.labels), b"", *map(as_bytes, _ordered(keyed.patterns)), b"",
+        head, *map(as_bytes, labels), b"", *map(as_bytes, _ordered(patterns)), b"",
         *(b"%d %s" % (number, key) for key, number in keys), b"",
         *(b"%.16f" % weight for weight in weights.tolist()), b"",
     ]  # fmt: skip

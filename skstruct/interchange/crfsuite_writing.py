@@ -46,7 +46,7 @@ def save_crfsuite(model: object, path: Path) -> None:
     """
     inside = chain_model(model, "CRFsuite")
     named = named_model(inside, "CRFsuite")
-    if named.conditioned:
+    if len(named.transitions) > 1:
         refuse("CRFsuite", "transitions conditioned on the input")
     if not (named.start.all() and named.end.all()):
         refuse("CRFsuite", "constraints of the first or the last label")
@@ -59,12 +59,13 @@ def crfsuite_bytes(named):
     """The model file of a :class:`NamedModel`."""
     n_labels, n_attributes = len(named.labels), len(named.names)
     n_states = named.weight.shape[0]
-    before, after = np.nonzero(named.bigram)
+    bigram = named.transitions[0]
+    before, after = np.nonzero(bigram)
     features = np.empty(n_states + before.shape[0], FEATURE)
     features["type"] = np.repeat([STATE, TRANSITION], [n_states, before.shape[0]])
     features["src"] = np.concatenate([named.row, before])
     features["dst"] = np.concatenate([named.column, after])
-    features["weight"] = np.concatenate([named.weight, named.bigram[before, after]])
+    features["weight"] = np.concatenate([named.weight, bigram[before, after]])
     out = bytearray(HEADER_SIZE)
     offsets = [len(out)]
     out += struct.pack("<4sII", b"FEAT", CHUNK_HEADER + features.nbytes, features.shape[0])

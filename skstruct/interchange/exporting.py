@@ -20,8 +20,7 @@ class NamedModel(NamedTuple):
     row: np.ndarray  # (n,) int64: number of the name
     column: np.ndarray  # (n,) int64: number of the label; weights are sorted by row and column
     weight: np.ndarray  # (n,) float64, none of them 0
-    bigram: np.ndarray  # (L, L) float64 [previous, next]
-    conditioned: dict  # combination of an observation-conditioned transition: (L, L) weights
+    transitions: dict  # by combination, 0 for the label bigram, or by name: (L, L) weights [previous, next]
     start: np.ndarray  # (L,) bool: whether a sequence may start with a label
     end: np.ndarray  # (L,) bool
 
@@ -90,19 +89,19 @@ def named_model(model, tool, pairs=None):
     used = np.array([rows[name] for name in names], np.int64)
     size = bounds[used + 1] - bounds[used]
     place = np.arange(int(size.sum())) + np.repeat(bounds[used] - np.cumsum(size) + size, size)
-    dense, conditioned = np.zeros((L, L)), {}
+    transitions = {0: np.zeros((L, L))}
     order = np.argsort(edge_keys, kind="stable")
     combinations, first = np.unique(edge_keys[order] // (L * L), return_index=True)
     for e, mine in zip(combinations.tolist(), np.split(order, first[1:])):
-        block = dense if e == 0 else conditioned.setdefault(e, np.zeros((L, L)))
+        block = transitions.setdefault(e, np.zeros((L, L)))
         block.ravel()[edge_keys[mine] - e * L * L] = edge_weight[mine]
     if not model.encoder.has_bigram:
-        dense[:] = 0.0
+        transitions[0][:] = 0.0
     start, allowed, end = (part == 0.0 for part in model.constraints)
-    dense[~allowed] = FORBIDDEN
+    transitions[0][~allowed] = FORBIDDEN
     return NamedModel(
         list(model.labels.values), names, np.repeat(np.arange(used.size), size), (keys % L)[place],
-        weight[place], dense, conditioned, start, end,
+        weight[place], transitions, start, end,
     )  # fmt: skip
 
 

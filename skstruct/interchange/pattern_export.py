@@ -6,8 +6,6 @@ sequence.
 """
 
 import re
-from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,21 +18,12 @@ from .exporting import FORBIDDEN, named_model, refuse
 
 _NAMES = {CRFPP: "CRF++", WAPITI: "Wapiti"}
 
-
-class KeyedModel(NamedTuple):
-    """A model as both formats have it; L labels."""
-
-    labels: list  # str
-    patterns: Patterns
-    names: list  # keys of features of labels
-    row: np.ndarray  # (n,) int64: number of the key
-    column: np.ndarray  # (n,) int64: number of the label; weights are sorted by row and column
-    weight: np.ndarray  # (n,) float64
-    transitions: dict  # keys of features of transitions: (L, L) weights
+NEAR = 4
+"""Up to so many rows before a sequence, and behind it, Wapiti has a symbol for each."""
 
 
 def keyed_model(model, syntax):
-    """The :class:`KeyedModel` of a ChainModel, in the syntax of a tool.
+    """(patterns, :class:`NamedModel`) of a ChainModel, in the syntax of a tool; transitions by their keys.
 
     Raises
     ------
@@ -50,38 +39,31 @@ def keyed_model(model, syntax):
         refuse(tool, "features that come ready-made with the tokens: it makes them from columns")
     lines, pairs, edge_pairs = source
     named = named_model(model, tool, pairs)
-    transitions = {}
+    transitions, names = {}, named.names
     for name, e in edge_pairs:
-        block = named.conditioned.get(e)
-        if block is None:
-            continue
-        if not np.array_equal(transitions.setdefault(name, block), block):
+        block = named.transitions.get(e)
+        if block is not None and not np.array_equal(transitions.setdefault(name, block), block):
             refuse(tool, f"two features of one name: {name!r:.80}")
-    if named.bigram.any():
-        transitions[_bigram_line(lines, syntax)] = named.bigram
-    parts = [(named.names, named.row, named.column, named.weight)]
+    if named.transitions[0].any():
+        transitions[_bigram_line(lines, syntax)] = named.transitions[0]
+    rows, columns = [named.row], [named.column]
     for allowed, at, name in ((named.start, -1, "BOS"), (named.end, 1, "EOS")):
         if not allowed.all():
             line = _new_line(lines, name, at, syntax)
             lines.append(line)
-            forbidden = np.flatnonzero(~allowed)
-            key = line.partition("%")[0] + boundary(syntax, at)
-            parts.append(
-                ([key], np.zeros(forbidden.size, np.int64), forbidden, np.full(forbidden.size, FORBIDDEN))
-            )
+            columns.append(np.flatnonzero(~allowed))
+            rows.append(np.full(columns[-1].size, len(names)))
+            names = [*names, line.partition("%")[0] + boundary(syntax, at)]
     if not lines:
         refuse(tool, "models without features")
-    names, rows, n = [], [], 0
-    for part_names, row, _, _ in parts:
-        names += part_names
-        rows.append(row + n)
-        n += len(part_names)
-    keyed = KeyedModel(
-        named.labels, Patterns(lines, syntax), names, np.concatenate(rows),
-        np.concatenate([part[2] for part in parts]), np.concatenate([part[3] for part in parts]), transitions,
+    row, patterns = np.concatenate(rows), Patterns(lines, syntax)
+    forbidden = np.full(row.size - named.row.size, FORBIDDEN)
+    named = named._replace(
+        names=names, row=row, column=np.concatenate(columns), transitions=transitions,
+        weight=np.concatenate([named.weight, forbidden]),
     )  # fmt: skip
-    _check_strings(keyed, tool, blanks=isinstance(encoder, TemplateEncoder))
-    return keyed
+    _check_strings(named, patterns, tool, blanks=isinstance(encoder, TemplateEncoder))
+    return patterns, named
 
 
 def _bigram_line(lines, syntax):
@@ -112,12 +94,12 @@ def _new_line(lines, name, at, syntax):
     return f"{letter}{name}{n}:%x[{at},0]"
 
 
-def _check_strings(keyed, tool, blanks):
+def _check_strings(named, patterns, tool, blanks):
     """Raise if a string cannot stand in a file; of our own templates, or in its data either."""
     bad = re.compile(r"[\0\n \t]" if blanks else r"[\0\n]")
     for what, strings in (
-        ("label", keyed.labels), ("template", keyed.patterns.lines), ("feature", keyed.names),
-        ("feature", keyed.transitions),
+        ("label", named.labels), ("template", patterns.lines), ("feature", named.names),
+        ("feature", named.transitions),
     ):  # fmt: skip
         for string in strings:
             if bad.search(string) or not string:
@@ -163,52 +145,43 @@ def _of_templates(encoder, tool, syntax):
 # --------------------------------------------------------------------------------------------------
 def _of_patterns(encoder, tool, syntax):
     """The same of a PatternEncoder."""
-    patterns = encoder.templates
+    patterns, lines = encoder.templates, []
     sides = []
     for side in (encoder.nodes, encoder.edges):
         names = side.row_names(set(range(side.first_row, side.n_rows)))
         sides.append([(names[row], row) for row in sorted(names)])
     if patterns.syntax == syntax:
         return list(patterns.lines), *sides
-    lines = []
+    rewritten = _rewriter(patterns, tool, syntax)
+    letters = "UB" if syntax == CRFPP else "ub"
     for pattern in patterns.patterns:
-        for macro in pattern.macros:
-            if macro.kind != "x" or macro.lower or macro.absolute or abs(macro.position) > FARTHEST[syntax]:
-                refuse(tool, f"a pattern such as {pattern.text!r:.80}")
-        text = pattern.literals[0][1:] + "".join(
+        text = pattern.literals[0] + "".join(
             f"%x[{macro.position},{macro.column}]{literal}"
             for macro, literal in zip(pattern.macros, pattern.literals[1:])
         )
-        for letter, use in (("U", pattern.label), ("B", pattern.transition)):
-            if use:
-                lines.append((letter if syntax == CRFPP else letter.lower()) + text)
-    out = []
-    for letter, pairs, mine in (
-        ("U", sides[0], patterns.of_labels), ("B", sides[1], patterns.of_transitions),
-    ):  # fmt: skip
-        letter = letter if syntax == CRFPP else letter.lower()
-        all_of = _rewriter(mine, patterns.syntax, syntax)
-        out.append([(letter + new[1:], row) for name, row in pairs for new in all_of(name)])
-    return lines, *out
+        uses = zip(letters, (pattern.label, pattern.transition))
+        lines += [letter + rewritten(text)[1:] for letter, used in uses if used]
+    return lines, *(
+        [(letter + rewritten(name)[1:], row) for name, row in pairs] for letter, pairs in zip(letters, sides)
+    )
 
 
-def _rewriter(patterns, old, new):
-    """The function that gives the names that a name becomes in another tool's syntax.
+def _rewriter(patterns, tool, syntax):
+    """The function that writes a string as another tool does: with its symbols for what is no token.
 
-    What stands for tokens outside of a sequence is replaced, by all that the other tool would write there if
-    it has several symbols for one. (A token that is spelled like such a symbol becomes one, too.)
+    A token that is spelled like such a symbol becomes one, too. Wapiti has one symbol for all that is five or
+    more rows away, so that what reads them cannot be written for CRF++.
     """
-    reached = {macro.position for pattern in patterns for macro in pattern.macros}
-    symbols = {}
-    for distance in (*range(min(reached, default=0), 0), *range(1, max(reached, default=0) + 1)):
-        symbols.setdefault(boundary(old, distance), []).append(boundary(new, distance))
-    longest_first = "|".join(map(re.escape, sorted(symbols, key=len, reverse=True)))
-
-    def all_of(name):
-        heads = [p.literals[0] for p in patterns if name.startswith(p.literals[0])]
-        head = max(heads, key=len, default="")
-        parts = re.split(f"({longest_first})", name[len(head) :]) if symbols else [name[len(head) :]]
-        options = (dict.fromkeys(symbols.get(part, [part])) for part in parts)
-        return [head + "".join(chosen) for chosen in product(*options)]
-
-    return all_of
+    far = 0
+    for text, macro in ((pattern.text, macro) for pattern in patterns.patterns for macro in pattern.macros):
+        odd = macro.kind != "x" or macro.lower or macro.absolute
+        if odd or (syntax == CRFPP and abs(macro.position) > NEAR):
+            refuse(tool, f"a pattern such as {text!r:.80}")
+        far = max(far, abs(macro.position))
+    symbols = {
+        boundary(patterns.syntax, sign * k): boundary(syntax, sign * k)
+        for k in range(far, 0, -1)
+        for sign in (-1, 1)
+    }
+    any_symbol = re.compile("|".join(map(re.escape, symbols)) or "$^")
+    return lambda text: any_symbol.sub(lambda found: symbols[found[0]], text)

@@ -21,7 +21,14 @@ class Keys(NamedTuple):
     """Keys of one kind, and where in the weights of the file their blocks begin."""
 
     names: list  # bytes
-    first: np.ndarray  # (n,) int64
+    first: np.ndarray  # (n,) int64, ascending
+
+    def weights(self, index, weight, size):
+        """(block, place in the block, weight) of those that are not zero; ``index`` is where each stands."""
+        block = np.searchsorted(self.first, index, side="right") - 1
+        place = index - np.append(self.first, 0)[block]
+        mine = (block >= 0) & (place < size) & (weight != 0.0)
+        return block[mine], place[mine], weight[mine]
 
 
 def patterns_of(file, lines, syntax):
@@ -32,7 +39,7 @@ def patterns_of(file, lines, syntax):
         raise ModelFileError(f"{file.name}: {error}") from None
 
 
-def pattern_crf(patterns, labels, nodes, edges, weights_at):
+def pattern_crf(patterns, labels, nodes, edges, index, weight):
     """A fitted :class:`L1CRF` with patterns.
 
     Parameters
@@ -41,33 +48,36 @@ def pattern_crf(patterns, labels, nodes, edges, weights_at):
     labels : list of bytes
     nodes, edges : Keys
         Of features of labels and of transitions.
-    weights_at : callable
-        ``(first, size) -> (block, place, weight)``: of blocks of a size, the weights that are not zero, and
-        their places in their block.
+    index : ndarray of shape (n,), int64
+        Places of weights in the file, ascending.
+    weight : ndarray of shape (n,)
 
     Returns
     -------
     L1CRF
     """
     L = len(labels)
-    block, place, weight = weights_at(nodes.first, L)
-    node_weights = SparseWeights.of((len(nodes.names), L), block * L + place, weight)
     fixed = [p.literals[0] for p in patterns.patterns if p.transition and not p.macros]
-    names = [as_text(name) for name in edges.names]
-    times = np.array([fixed.count(name) if name in fixed else 0 for name in names], np.int64)
-    others = np.flatnonzero(times == 0)
-    block, place, weight = weights_at(edges.first[others], L * L)
-    keys, values = [(block + 1) * L * L + place], [weight]
-    bigram = np.zeros(L * L)
-    for k in np.flatnonzero(times).tolist():
-        _, place, weight = weights_at(edges.first[k : k + 1], L * L)
-        bigram[place] += weight * times[k]
-    keys.append(np.flatnonzero(bigram))
-    values.append(bigram[keys[-1]])
+    names = list(map(as_text, edges.names))
+    times = np.array([fixed.count(name) for name in names], np.int64)
+    block, place, value = edges.weights(index, weight, L * L)
+    bigram, always = np.zeros(L * L), times[block] > 0
+    np.add.at(bigram, place[always], (value * times[block])[always])
+    keys = np.cumsum(times == 0)[block] * L * L + place
     encoder = PatternEncoder.of_names(
-        patterns, [as_text(name) for name in nodes.names], [names[k] for k in others.tolist()]
+        patterns, list(map(as_text, nodes.names)), [name for name, n in zip(names, times) if not n]
     )
-    shape = (encoder.n_edge_rows * L, L)
-    edge_weights = SparseWeights.of(shape, np.concatenate(keys), np.concatenate(values))
-    labels = Labels([as_text(label) for label in labels], in_order=True)
+    edge_weights = SparseWeights.of(
+        (encoder.n_edge_rows * L, L),
+        np.concatenate([keys[~always], np.arange(L * L)]),
+        np.concatenate([value[~always], bigram]),
+    )
+    node_weights = weights_of_labels(nodes, L, index, weight)
+    labels = Labels(list(map(as_text, labels)), in_order=True)
     return ready_crf(encoder, labels, node_weights, edge_weights, features=patterns)
+
+
+def weights_of_labels(nodes, L, index, weight):
+    """The :class:`SparseWeights` of features of labels."""
+    block, place, value = nodes.weights(index, weight, L)
+    return SparseWeights.of((len(nodes.names), L), block * L + place, value)

@@ -17,7 +17,7 @@ from ..data.labels import Labels
 from ..features.bags import BagEncoder
 from ..features.patterns import WAPITI
 from ..saving.container import ModelFileError
-from .pattern_models import Keys, pattern_crf, patterns_of
+from .pattern_models import Keys, pattern_crf, patterns_of, weights_of_labels
 from .reading import as_text, check_labels, read_source
 
 MAGIC = b"#mdl#"
@@ -64,16 +64,21 @@ def load_wapiti(source: Any) -> L1CRF:
     if len(set(names)) < len(names):
         file.fail(at, "an observation occurs twice")
     index, weight = reader.weights(n_active)
-    layout = _Layout(file, names, len(labels))
-    layout.check(index, reader.weights_at)
-
-    def weights_at(first, size):
-        return layout.within(index, weight, first, size)
-
-    if not lines:
-        return _raw(file, labels, layout, weights_at, bool(auto))
-    patterns = patterns_of(file, lines, WAPITI)
-    return pattern_crf(patterns, labels, layout.nodes, layout.edges, weights_at)
+    nodes, edges, end = _layout(file, names, len(labels))
+    if index.size and int(index.max()) >= end:
+        file.fail(reader.weights_at, f"the weight {int(index.max())} is above the {end} that there can be")
+    file.require(np.unique(index).size == index.size, reader.weights_at, "an index occurs twice")
+    order = np.argsort(index)
+    index, weight = index[order], weight[order]
+    if lines:
+        return pattern_crf(patterns_of(file, lines, WAPITI), labels, nodes, edges, index, weight)
+    if edges.names:
+        file.fail(0, "the model has no patterns, and observations of transitions in its data: not supported")
+    # With the reader's third number the tool itself puts the u in front.
+    encoder = BagEncoder.of_names([as_text(name[bool(auto) :]) for name in nodes.names])
+    nothing = SparseWeights.of((len(labels),) * 2, np.zeros(0, np.int64), np.zeros(0))
+    states = weights_of_labels(nodes, len(labels), index, weight)
+    return ready_crf(encoder, Labels(list(map(as_text, labels)), in_order=True), states, nothing)
 
 
 class _Reader:
@@ -145,58 +150,22 @@ def _number(text):
     return value if abs(value) < float("inf") else None
 
 
-class _Layout:
-    """Where the weights of each observation begin: they follow one another, in the order of the file.
+def _layout(file, names, L):
+    """(:class:`Keys` of labels, of transitions, number of weights): observations follow one another.
 
     An observation of labels (``u``) has L weights, one of transitions (``b``) L * L, one of both (``*``)
     first the one and then the other.
     """
-
-    def __init__(self, file, names, n_labels):
-        self.file = file
-        for name in names:
-            if name[:1] not in (b"u", b"b", b"*"):
-                raise ModelFileError(
-                    f"{file.name}: the observation {as_text(name)!r:.60} starts with none of u, b and *"
-                )
-        kind = np.array([b"ub*".index(name[:1]) for name in names], np.int64)
-        L, square = n_labels, n_labels * n_labels
-        size = np.array([L, square, L + square])[kind]
-        first = np.cumsum(size) - size
-        self.end = int(size.sum())
-        of_labels, of_transitions = np.flatnonzero(kind != 1), np.flatnonzero(kind != 0)
-        self.nodes = Keys([names[k] for k in of_labels.tolist()], first[of_labels])
-        self.edges = Keys(
-            [names[k] for k in of_transitions.tolist()],
-            (first + np.where(kind == 2, L, 0))[of_transitions],
-        )
-
-    def check(self, index, at):
-        """Raise unless every weight has a place of its own."""
-        if index.size and int(index.max()) >= self.end:
-            self.file.fail(at, f"the weight {int(index.max())} is above the {self.end} that there can be")
-        self.file.require(np.unique(index).size == index.size, at, "an index occurs twice")
-
-    @staticmethod
-    def within(index, weight, first, size):
-        """(block, place, weight) of the weights in blocks that begin at ``first``, ascending."""
-        if not first.size:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
-        block = np.searchsorted(first, index, side="right") - 1
-        place = index - first[np.maximum(block, 0)]
-        mine = (block >= 0) & (place < size) & (weight != 0.0)
-        return block[mine], place[mine], weight[mine]
-
-
-def _raw(file, labels, layout, weights_at, auto):
-    """A model without patterns: the observations stand in the data."""
-    if layout.edges.names:
-        file.fail(0, "the model has no patterns, and observations of transitions in its data: not supported")
-    # With the reader's third number the tool itself puts the u in front.
-    names = [as_text(name[auto:]) for name in layout.nodes.names]
-    L = len(labels)
-    block, place, weight = weights_at(layout.nodes.first, L)
-    nodes = SparseWeights.of((len(names), L), block * L + place, weight)
-    nothing = SparseWeights.of((L, L), np.zeros(0, np.int64), np.zeros(0))
-    labels = Labels([as_text(label) for label in labels], in_order=True)
-    return ready_crf(BagEncoder.of_names(names), labels, nodes, nothing)
+    nodes, edges, first = ([], []), ([], []), 0
+    for name in names:
+        if name[:1] not in (b"u", b"b", b"*"):
+            raise ModelFileError(
+                f"{file.name}: the observation {as_text(name)!r:.60} starts with none of u, b and *"
+            )
+        for letters, size, (listed, begins) in ((b"u*", L, nodes), (b"b*", L * L, edges)):
+            if name[0] in letters:
+                listed.append(name)
+                begins.append(first)
+                first += size
+    keys = (Keys(listed, np.array(begins, np.int64)) for listed, begins in (nodes, edges))
+    return *keys, first

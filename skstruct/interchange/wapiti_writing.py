@@ -37,35 +37,35 @@ def save_wapiti(model: object, path: Path) -> None:
     Features without weights are left out. Wapiti has one symbol for all that is five or more tokens before a
     sequence, or behind it; features that differ in these only need equal weights.
     """
-    keyed = keyed_model(chain_model(model, "Wapiti"), WAPITI)
+    patterns, named = keyed_model(chain_model(model, "Wapiti"), WAPITI)
     with atomic_write(os.fspath(path)) as file:
-        file.write(_bytes_of(keyed))
+        file.write(_bytes_of(patterns, named))
 
 
-def _bytes_of(keyed):
+def _bytes_of(patterns, named):
     """The model file."""
-    L = len(keyed.labels)
-    bounds = np.searchsorted(keyed.row, np.arange(len(keyed.names) + 1)).tolist()
-    transitions = dict(keyed.transitions)
+    L = len(named.labels)
+    bounds = np.searchsorted(named.row, np.arange(len(named.names) + 1)).tolist()
+    transitions = dict(named.transitions)
     names, rows, first = [], [], 0  # observations; weights as text; weights before the observation
-    for k, name in enumerate([*keyed.names, *transitions]):
-        of_labels = k < len(keyed.names)
+    for k, name in enumerate([*named.names, *transitions]):
+        of_labels = k < len(named.names)
         if not of_labels and name not in transitions:
             continue  # written with the feature of labels of that name
         names.append(name)
         if of_labels:
             mine = slice(bounds[k], bounds[k + 1])
-            rows += _weights(first, keyed.column[mine], keyed.weight[mine])
+            rows += _weights(first, named.column[mine], named.weight[mine])
         first += L if name[0] in "u*" else 0
         if name[0] in "b*":
             block = transitions.pop(name, np.zeros((L, L))).ravel()
             places = np.flatnonzero(block)
             rows += _weights(first, places, block[places])
             first += L * L
-    lines, highest = keyed.patterns.lines, keyed.patterns.n_columns - 1
+    lines, highest = patterns.lines, patterns.n_columns - 1
     return b"".join((
         f"#mdl#2#{len(rows)}\n#rdr#{len(lines)}/{highest}/0\n".encode(), *map(_netstring, lines),
-        f"#qrk#{L}\n".encode(), *map(_netstring, keyed.labels),
+        f"#qrk#{L}\n".encode(), *map(_netstring, named.labels),
         f"#qrk#{len(names)}\n".encode(), *map(_netstring, names),
         "".join(rows).encode(),
     ))  # fmt: skip

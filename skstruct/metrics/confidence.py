@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._sklearn import final_step
-from ..data.inputs import PLACE, PlaceError
+from ..data.inputs import PLACE, PlaceError, check_positive
 from ..data.types import Corpus
 from .checks import as_list, check_choice, check_weight, ratio
 
@@ -75,8 +75,7 @@ def reliability(
         If shapes do not fit, a probability is not in [0, 1], or a parameter has a value not named here.
     """
     check_choice("strategy", strategy, ("quantile", "uniform"))
-    if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 1:
-        raise ValueError(f"n_bins must be an int of at least 1, got {n_bins!r}")
+    check_positive("n_bins", n_bins)
     if labels is None:
         right, p = _flat(y_true, y_proba)
         weight = np.ones(len(p)) if sample_weight is None else check_weight(sample_weight, len(p))

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..data.inputs import PlaceError
+from ..data.inputs import PlaceError, check_positive
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.types import Corpus
 from .checks import check_choice, check_pairs, with_label
@@ -88,8 +88,7 @@ def paired_bootstrap(
     (0.375, True)
     """
     check_choice("score", score, ("accuracy", "segments", "words"))
-    if not isinstance(n_resamples, (int, np.integer)) or n_resamples < 1:
-        raise ValueError(f"n_resamples must be an int of at least 1; got {n_resamples!r}")
+    check_positive("n_resamples", n_resamples)
     table = LabelTable(check_scheme(scheme), strict=False)
     count = {"accuracy": _tokens, "segments": partial(_segments, table), "words": _words}[score]
     counts = np.hstack([count(y_true, y_pred_a), count(y_true, y_pred_b)])

@@ -18,18 +18,18 @@ K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron. EACL, sectio
 
 import numpy as np
 
-from ..core import feature_table
+from ..core.adjustment import adjustment_of
 from ..core.codes import DONE, POOL_FULL, RESCALE, STANDARD, TABLE_FULL
-from ..core.compile import inline, kernel, spliced
+from ..core.compile import kernel, spliced
 from ..core.feature_table import count_updates, lacks_room, new_table
 from ..core.rules import clear, finish_visit, room_for
 from ..core.store import SMALLEST_SCALE, new_clock
-from .features import FIRST_WORD, N_ACTIONS, ParseModel, emit_row, load, start_state, successor
-from .labels import describe_reduction, describe_root, emit_labels, label_of, label_tree, learn_label
+from .features import N_ACTIONS, ParseModel, emit_row, load
+from .labels import emit_labels, emit_reductions, know_labels, label_tree
 from .paths import attach, retrace, trace
 from .search import forget, prefix_to_learn, search
-from .templates import LABEL, S0, S1, H, tracked_fields
-from .trees import LEFT, SHIFT
+from .templates import LABEL, tracked_fields
+from .trees import SHIFT
 
 TABLES = ("state_features", "arc_features")
 
@@ -37,104 +37,38 @@ FEW_LABELS = 16
 """Up to here rows of label weights are full; else they hold the labels they were updated for."""
 
 
-@inline
-def emit_reductions(path, label, begin, m, wrong, model, noise, adjusted, work):
-    """Emit the features of the labels that actions from ``begin`` on choose, negated if they are wrong."""
-    for k in range(begin, m):
-        if path[k] != SHIFT:
-            up, down = (np.int64(-1), np.int64(label[k])) if wrong else (np.int64(label[k]), np.int64(-1))
-            describe_reduction(np.int64(path[k]), work.replay[wrong, k], work.arc)
-            emit_row(
-                model.arcs, model.arc_features, work.arc, work.value, noise, model.clock.step[0], adjusted,
-                up, down, work.look, work.label_difference,
-            )  # fmt: skip
+@spliced
+def emit_state(row, up, down, model, adjustment, work):
+    """Emit the features of a state for action ``up``, against ``down``; -1 for none."""
+    emit_row(
+        model.templates, model.state_features, row, work.value, adjustment, model.clock.step[0],
+        np.int64(up), np.int64(down), work.look, work.difference,
+    )  # fmt: skip
 
 
 @spliced
-def emit_actions(gold, m, model, noise, adjusted, work):
+def emit_actions(gold, m, model, adjustment, work):
     """Emit the features of m right actions, against those of the predicted ones."""
-    path, step = work.path, model.clock.step[0]
-    begin = 0
+    path, begin = work.path, 0
     while begin < m and gold[begin] == path[begin]:
         if model.joint and gold[begin] != SHIFT and work.gold_label[begin] != work.path_label[begin]:
             break
         begin += 1
     if begin == m:
         return
-    retrace(gold, work.gold_label, m, model.joint, model.symbol, model.tracked, work.stack, work.replay[0])
-    retrace(path, work.path_label, m, model.joint, model.symbol, model.tracked, work.stack, work.replay[1])
-    if model.joint:
-        emit_reductions(gold, work.gold_label, begin, m, np.int64(0), model, noise, adjusted, work)
-        emit_reductions(path, work.path_label, begin, m, np.int64(1), model, noise, adjusted, work)
+    # Loops, where calls would be clearer: each call of a large helper is compiled once more.
+    for wrong in range(2):
+        actions = path if wrong else gold
+        labels = work.path_label if wrong else work.gold_label
+        rows = work.replay[wrong]
+        retrace(actions, labels, m, model.joint, model.symbol, model.tracked, work.stack, rows)
+        if model.joint:
+            emit_reductions(actions, labels, begin, m, wrong, model, adjustment, work)
     for k in range(begin, m):
-        down = np.int64(path[k]) if k == begin else np.int64(-1)
-        emit_row(
-            model.templates, model.state_features, work.replay[0, k], work.value, noise, step, adjusted,
-            np.int64(gold[k]), down, work.look, work.difference,
-        )  # fmt: skip
-        if k > begin:
-            emit_row(
-                model.templates, model.state_features, work.replay[1, k], work.value, noise, step, adjusted,
-                np.int64(-1), np.int64(path[k]), work.look, work.difference,
-            )  # fmt: skip
-
-
-@inline
-def know_labels(gold, heads, labels, n, model, rule, noise, adjusted, work):
-    """The labels of the right actions; one that is not known is the best one where it is needed."""
-    rows, out = work.replay[0], work.gold_label
-    start_state(rows[0])
-    depth = 0
-    for k in range(2 * n - 1):
-        below, symbol = k, np.int32(0)
-        if gold[k] == SHIFT:
-            work.stack[depth] = k
-            depth += 1
-        else:
-            depth -= 1
-            below = work.stack[depth]
-            m = S1 if gold[k] == LEFT else S0
-            out[k] = labels[rows[k, m + H] - FIRST_WORD]
-            if out[k] < 0:
-                describe_reduction(np.int64(gold[k]), rows[k], work.arc)
-                out[k] = label_of(model, rule, noise, adjusted, work)
-            symbol = model.symbol[out[k]]
-        successor(gold[k], symbol, rows[below], rows[k], model.tracked, rows[k + 1])
-
-
-@inline
-def emit_margin(gold, labels, n, model, rule, noise, adjusted, work):
-    """Emit what the arcs of the right tree teach: the right label has to win by a margin.
-
-    Returns how many labels are wrong.
-    """
-    retrace(
-        gold, work.gold_label, 2 * n - 1, model.joint, model.symbol, model.tracked, work.stack, work.replay[0]
-    )
-    wrong = 0
-    for k in range(2 * n):
-        if k < 2 * n - 1 and gold[k] == SHIFT:
-            continue
-        if k < 2 * n - 1:
-            m = S1 if gold[k] == LEFT else S0
-            right = labels[work.replay[0, k, m + H] - FIRST_WORD]
-            describe_reduction(np.int64(gold[k]), work.replay[0, k], work.arc)
-        else:
-            right = labels[work.replay[0, k, S0 + H] - FIRST_WORD]
-            describe_root(work.replay[0, k], work.arc)
-        if right >= 0:
-            wrong += learn_label(right, model, rule, noise, adjusted, work)
-    return wrong
-
-
-@spliced
-def label_root(best, head, model, rule, noise, adjusted, work, out):
-    """Choose the label of the root."""
-    describe_root(work.states.row[best], work.arc)
-    y = label_of(model, rule, noise, adjusted, work)
-    for k in range(out.shape[0]):
-        if head[k] == 0:
-            out[k] = y
+        for wrong in range(2):
+            if k > begin or wrong == 0:
+                up, down = -1 if wrong else gold[k], path[k] if wrong or k == begin else -1
+                emit_state(work.replay[wrong, k], up, down, model, adjustment, work)
 
 
 @spliced
@@ -148,7 +82,7 @@ def count_wrong(head, gold, n):
 
 
 @spliced
-def visit(i, model, task, rule, noise, adjusted, work):
+def visit(i, model, task, noise, adjustment, work):
     """Search example i and list what it teaches in the two differences.
 
     Returns DONE, or TABLE_FULL or POOL_FULL if there is no room; then nothing has changed.
@@ -165,27 +99,22 @@ def visit(i, model, task, rule, noise, adjusted, work):
             model.wanted[0] = 0
             return TABLE_FULL
     if model.joint:
-        know_labels(gold, heads, task.label[first : first + n], n, model, rule, noise, adjusted, work)
-    m, best = prefix_to_learn(gold, n, model, rule, noise, adjusted, work)
+        know_labels(gold, heads, task.label[first : first + n], n, model, adjustment, work)
+    m, best = prefix_to_learn(gold, n, model, adjustment, work)
     wrong = 0
     if m > 0:
         trace(work.states, best, m, work.stack, work.path, work.path_label)
         model.wanted[0] = 2 * m * K
         if lacks_room(model.state_features, model.wanted[0]):
             return TABLE_FULL
-        emit_actions(gold, m, model, noise, adjusted, work)
+        emit_actions(gold, m, model, adjustment, work)
         wrong = count_wrong(
             work.head,
             heads,
             attach(work.path, work.path_label, m, work.stack, work.head, work.path_label[:0]),
         )
-    if model.joint:
-        wrong += emit_margin(gold, task.label[first : first + n], n, model, rule, noise, adjusted, work)
-    elif L > 0:
-        wrong += emit_labels(
-            heads, task.label[first : first + n], n, model, rule, noise, adjusted, work
-        )  # fmt: skip
     if L > 0:
+        wrong += emit_labels(gold, heads, task.label[first : first + n], n, model, adjustment, work)
         if not room_for(work.label_difference, model.arc_features.weights):
             clear(work.difference)
             clear(work.label_difference)
@@ -198,7 +127,7 @@ def visit(i, model, task, rule, noise, adjusted, work):
 
 
 @kernel
-def _epoch(task, order, begin, end, model, rule, noise, adjusted, work):
+def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
     """Visit the sentences ``order[begin:end]`` in turn: search, step, tick.
 
     Returns (code, k): DONE and ``end``, or why it stopped before sentence ``order[k]`` was learned:
@@ -209,7 +138,7 @@ def _epoch(task, order, begin, end, model, rule, noise, adjusted, work):
         i = order[k]
         if model.clock.scale[0] < SMALLEST_SCALE:
             return RESCALE, k
-        code = visit(i, model, task, rule, noise, adjusted, work)
+        code = visit(i, model, task, noise, adjustment, work)
         if code != DONE:
             return code, k
         count_updates(model.state_features, difference)
@@ -223,7 +152,7 @@ def _epoch(task, order, begin, end, model, rule, noise, adjusted, work):
 
 
 @kernel
-def _predict(task, begin, end, model, rule, noise, adjusted, work, head, label, score):
+def predict(task, begin, end, model, noise, work, head, label, score):
     """Parse the sentences ``begin <= i < end``; k trees of each, the best ones that the beam ends with.
 
     Writes ``head`` and ``label`` (k, N) int32 and ``score`` (k, n) float64, that of the actions; -inf where
@@ -236,34 +165,21 @@ def _predict(task, begin, end, model, rule, noise, adjusted, work, head, label, 
         if n > 0:
             load(task.atoms, task.n_forms, first, n, model.clock.step[0], noise, work.value)
             forget(work)
-            m, best, _ = search(
-                n, task.action[:0], np.int64(STANDARD), model, rule, noise, adjusted, work
-            )  # fmt: skip
+            m, best, _ = search(n, task.action[:0], np.int64(STANDARD), model, None, work)
             for k in range(min(score.shape[0], work.begin[m + 1] - best)):
                 x = best + k
                 trace(work.states, x, m, work.stack, work.path, work.path_label)
                 heads, out = head[k, first : first + n], label[k, first : first + n]
                 attach(work.path, work.path_label, m, work.stack, heads, out if model.joint else out[:0])
                 score[k, i] = work.states.score[x]
-                if model.joint:
-                    label_root(x, heads, model, rule, noise, adjusted, work, out)
-                elif model.arc_features.weights.columns > 0:
-                    label_tree(heads, n, model, rule, noise, adjusted, work, out)
+                if model.arc_features.weights.columns > 0:
+                    label_tree(work.states.row[x], heads, n, model, None, work, out)
 
 
-# --------------------------------------------------------------------------------------------------
-# The same arrays seen from Python
-# --------------------------------------------------------------------------------------------------
 def epoch(task, order, begin, end, model, rule, noise, work):
     """See :func:`_epoch`."""
-    adjusted = feature_table.needs_weight_adjustment(model.state_features, rule, noise)
-    return _epoch(task, order, begin, end, model, rule, noise, adjusted, work)
-
-
-def predict(task, begin, end, model, rule, noise, work, head, label, score):
-    """See :func:`_predict`."""
-    adjusted = feature_table.needs_weight_adjustment(model.state_features, rule, noise)
-    _predict(task, begin, end, model, rule, noise, adjusted, work, head, label, score)
+    adjustment = adjustment_of(model.state_features, rule, noise)
+    return _epoch(task, order, begin, end, model, rule, noise, adjustment, work)
 
 
 def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule):

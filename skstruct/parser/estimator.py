@@ -6,7 +6,6 @@ What is searched and learned is in :mod:`.epoch` and :mod:`.search`.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, StrOptions, sample_weights, sequence_tags, with_callbacks
 from ..core.codes import UPDATES
-from ..data.inputs import Sequences, as_sequences, check_X_y, take
+from ..data.inputs import Sequences, as_sequences, check_positive, check_X_y, take
 from ..data.labels import Labels
 from ..data.types import Corpus
 from ..saving.registry import savable
@@ -23,6 +22,7 @@ from ..training.held_out import HeldOut
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import new_key
+from ..training.tables import check_unchanged
 from . import saved
 from .atoms import AtomEncoder, check_words, count_parts
 from .lines import attributes_read, check_columns, lines_of, without_labels
@@ -213,7 +213,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         columns = check_words(X, token, self._model.encoder.width if continued else None)
         lines = self._lines(columns, continued)
         heads, arcs = split_arcs(y) if self.labeled else (heads_alone(y), None)
-        heads = check_trees(heads, token)
+        heads = check_trees(heads)
         actions, lifted, skipped = encode_trees(heads, token, self.projectivize != "skip")
         if self.projectivize == "pseudo":
             arcs = marked_trees(arcs, heads, lifted, token)
@@ -266,22 +266,14 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         if continued:
             # What was trained by a version whose sets read no labels goes on without.
             same = self._model.lines in (lines.states, without_labels(lines.states))
-            self._check_same_features(self._model.lines if same else lines.states)
+            check_unchanged(
+                self,
+                templates=(same, True),
+                labeled=(bool(self.labeled), len(self._model.labels) > 0),
+                projectivize=(self.projectivize == "pseudo", self._model.pseudo),
+                min_count=(int(self.min_count), self._training.model.state_features.min_count),
+            )
         return self._model.templates if continued else lines
-
-    def _check_same_features(self, lines):
-        """Raise if the weights to go on from belong to other features than the parameters say."""
-        for name, given, before in (
-            ("templates", lines, self._model.lines),
-            ("labeled", bool(self.labeled), len(self._model.labels) > 0),
-            ("projectivize", self.projectivize == "pseudo", self._model.pseudo),
-            ("min_count", int(self.min_count), self._training.model.state_features.min_count),
-        ):
-            if given != before:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} differs from that of the fit to go on from; use a new "
-                    f"estimator, or fit without warm_start"
-                )
 
     def n_features(self) -> int:
         """Number of features of the fitted model: of states, with a weight for each action, and of arcs."""
@@ -336,8 +328,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             As :meth:`predict`, or if ``k`` is no int of at least 1.
         """
         check_is_fitted(self)
-        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-            raise ValueError(f"k must be an int of at least 1, got {k!r}")
+        check_positive("k", k)
         return Sequences(self._model.predict_kbest(as_sequences(X), int(k), self.n_jobs, self._beam()))
 
     def decision_function(self, X: Corpus) -> NDArray[np.float64]:

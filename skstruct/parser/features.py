@@ -16,13 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.adjustment import noise_factor
 from ..core.compile import inline, spliced
 from ..core.feature_table import FeatureTable
 from ..core.hashing import EMPTY, LOW, home_of, intern
-from ..core.noise import factor_of_key, token_masked
+from ..core.noise import token_masked
 from ..core.penalties import read_weight
 from ..core.prefetch import prefetch
-from ..core.rules import Difference, emit
+from ..core.rules import emit
 from ..core.store import Clock
 from .memory import recall
 from .templates import (
@@ -265,18 +266,13 @@ def look_up(templates, table, row, value, look):
 
 
 @inline
-def score(templates, features, memory, row, value, rule, noise, step, adjusted, look, total):
+def score(templates, features, memory, row, value, adjustment, step, look, total):
     """``total[a] = Σ_k x_k w[k, a]`` over the features of a row, in units of stored values.
 
     What a group of templates adds is taken from ``memory`` if it is known there.
     """
-    group, table, store, known, place = (
-        templates.group,
-        features.table,
-        features.weights,
-        look.known,
-        look.place,
-    )
+    group, known, place = templates.group, look.known, look.place
+    table, store = features.table, features.weights
     G, C = group.shape[0] - 1, store.columns
     for g in range(G):
         place[g], known[g] = recall(memory, templates.by, g, row)
@@ -296,12 +292,12 @@ def score(templates, features, memory, row, value, rule, noise, step, adjusted, 
         found = memory.value[place[g]]
         if not known[g]:
             found[:C] = 0.0
-            if adjusted is None:
+            if adjustment is None:
                 add_rows(store, group[g, 0], group[g + 1, 0], look, found)
             else:
                 add_adjusted_rows(
-                    templates, features, group[g, 0], group[g + 1, 0], rule, noise, step, look, found
-                )  # fmt: skip
+                    templates, features, group[g, 0], group[g + 1, 0], adjustment, step, look, found
+                )
         for a in range(C):
             total[a] += found[a]
 
@@ -325,7 +321,7 @@ def add_rows(store, begin, end, look, total):
 
 
 @spliced
-def add_adjusted_rows(templates, features, begin, end, rule, noise, step, look, total):
+def add_adjusted_rows(templates, features, begin, end, adjustment, step, look, total):
     """The same under a lazy penalty, noise on features, or a cut-off."""
     store, seen = features.weights, features.seen
     C = store.columns
@@ -333,16 +329,16 @@ def add_adjusted_rows(templates, features, begin, end, rule, noise, step, look, 
         r = look.entry[k]
         if r < 0 or (seen.shape[0] > 0 and seen[r] < features.min_count):
             continue
-        x = factor_of_key(noise, templates.edge[k], step, look.compound[k], look.key[k])
+        x = noise_factor(adjustment, templates.edge[k], step, look.compound[k], look.key[k])
         first = store.first[r] if store.sparse else r * C
         last = first + (store.count[r] if store.sparse else C)
         for place in range(first, last):
             column = store.column[place] if store.sparse else place - first
-            total[column] += x * read_weight(store, rule, r, place, step)
+            total[column] += x * read_weight(store, adjustment.rule, r, place, step)
 
 
 @inline
-def emit_row(templates, features, row, value, noise, step, adjusted, up, down, look, difference: Difference):
+def emit_row(templates, features, row, value, adjustment, step, up, down, look, difference):
     """Emit the features of a row for column ``up``, and against column ``down``; -1 for none."""
     for g in range(templates.group.shape[0] - 1):
         list_keys(templates, g, row, value, look)
@@ -350,9 +346,7 @@ def emit_row(templates, features, row, value, noise, step, adjusted, up, down, l
         if look.slot[k] < 0:
             continue
         key, compound = look.key[k], look.compound[k]
-        x = 1.0
-        if adjusted is not None:
-            x = factor_of_key(noise, templates.edge[k], step, compound, key)
+        x = noise_factor(adjustment, templates.edge[k], step, compound, key)
         if x != 0.0:
             r = intern(features.table, features.entries, compound, key >> 32, key & LOW)
             if up >= 0:

@@ -12,57 +12,46 @@ reduction's label 8 instead of 25.
 
 import numpy as np
 
-from .templates import (
-    ARC_FIELDS,
-    ARC_LABELS,
-    ARC_NUMBERS,
-    DISTANCE,
-    LC,
-    LC2,
-    LCL,
-    LCL2,
-    RC,
-    RC2,
-    RCL,
-    RCL2,
-    S0,
-    S1,
-    S2,
-    VL,
-    VR,
-    J,
+from .templates import ARC_PLACES, STATE_PLACES
+
+
+def _groups(text, places):
+    """The fields of the places that each line names."""
+    return tuple(tuple(places[name][0] for name in line.split()) for line in text.strip().splitlines())
+
+
+def _derived(places, **determined):
+    """{field: those that determine it}, of places by name."""
+    return {places[name][0]: _groups(of, places)[0] for name, of in determined.items()}
+
+
+STATE_GROUPS = _groups(
+    """
+q0
+s1 s1.lc s1.lc2 s1.lc.r s2
+s0 s0.lc s0.lc2 s0.lc.r s0.vl
+q0 s0 s0.rc s0.rc2 s0.rc.r
+s1 s1.lc s1.rc s1.rc2 s1.rc.r s1.vl s1.vr
+s0 s1
+s0 s0.lc s0.lc.r s0.lc2.r s1 s1.rc s1.rc2 s1.rc.r s1.rc2.r
+s0.lc s0.lc2 s1 s2
+q0 s0 s0.rc s0.rc2 s0.rc.r s0.rc2.r s1
+s0 s0.lc s0.lc2 s1 s1.lc s1.lc2 s1.lc.r s1.lc2.r s1.rc.r
+""",
+    STATE_PLACES,
 )
-
-STATE_GROUPS = (
-    (J,),
-    (S1, S1 + LC, S1 + LC2, S1 + LCL, S2),
-    (S0, S0 + LC, S0 + LC2, S0 + LCL, S0 + VL),
-    (J, S0, S0 + RC, S0 + RC2, S0 + RCL),
-    (S1, S1 + LC, S1 + RC, S1 + RC2, S1 + RCL, S1 + VL, S1 + VR),
-    (S0, S1),
-    (S0, S0 + LC, S0 + LCL, S0 + LCL2, S1, S1 + RC, S1 + RC2, S1 + RCL, S1 + RCL2),
-    (S0 + LC, S0 + LC2, S1, S2),
-    (J, S0, S0 + RC, S0 + RC2, S0 + RCL, S0 + RCL2, S1),
-    (S0, S0 + LC, S0 + LC2, S1, S1 + LC, S1 + LC2, S1 + LCL, S1 + LCL2, S1 + RCL),
+ARC_GROUPS = _groups(
+    """
+m
+m m.lc m.lc.r m.rc
+m h
+m h h.lc h.lc.r h.rc.r h.vl h.vr sl sl.r
+m h m.lc m.lc.r m.rc m.rc.r m.vl m.vr
+""",
+    ARC_PLACES,
 )
-
-
-def _arc_groups():
-    names = [*ARC_FIELDS, *ARC_NUMBERS, *(f"{name}.r" for name in ARC_LABELS)]
-    lines = (
-        "m",
-        "m m.lc m.lc.r m.rc",
-        "m h",
-        "m h h.lc h.lc.r h.rc.r h.vl h.vr sl sl.r",
-        "m h m.lc m.lc.r m.rc m.rc.r m.vl m.vr",
-    )
-    derived = {"m-1": "m", "m+1": "m", "h-1": "h", "h+1": "h", "d": "m h"}
-    found = {names.index(name): tuple(map(names.index, of.split())) for name, of in derived.items()}
-    return tuple(tuple(map(names.index, line.split())) for line in lines), found
-
-
-ARC_GROUPS, ARC_DERIVED = _arc_groups()
-STATE_DERIVED = {DISTANCE: (S0, S1)}
+STATE_DERIVED = _derived(STATE_PLACES, d="s0 s1")
+ARC_DERIVED = _derived(ARC_PLACES, **{"m-1": "m", "m+1": "m", "h-1": "h", "h+1": "h", "d": "m h"})
 """Fields that others determine."""
 
 

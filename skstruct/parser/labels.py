@@ -9,13 +9,24 @@ and of the sibling on the left as features, chosen from the root downwards, made
 import numpy as np
 
 from ..core.compile import inline, spliced
-from .features import FIRST_WORD, MOST_CHILDREN, NO_CHILD, STACK_END, bucket, emit_row, score
+from .features import (
+    FIRST_WORD,
+    MOST_CHILDREN,
+    NO_CHILD,
+    STACK_END,
+    bucket,
+    emit_row,
+    score,
+    start_state,
+    successor,
+)
+from .paths import retrace
 from .templates import LC as LEFTMOST
 from .templates import LCL, RCL, S0, S1, S2, H, J
 from .templates import RC as RIGHTMOST
 from .templates import VL as N_LEFT
 from .templates import VR as N_RIGHT
-from .trees import LEFT
+from .trees import LEFT, SHIFT
 
 LC, RC, VL, VR, SL, SR, LATEST = range(7)
 """Rows of ``work.around``: outermost children, numbers of children, nearest siblings, latest child so far."""
@@ -120,66 +131,128 @@ def describe_root(row, arc):
 
 
 @inline
-def best_label(arcs, features, memory, arc, value, rule, noise, step, adjusted, look, total, gold, margin):
-    """The label of an arc, by ``total``, its score of each; ties go to the smaller one.
+def best_label(model, adjustment, work, gold, margin):
+    """The label of the arc in ``work.arc``, by ``work.total``, the score of each; ties go to the smaller one.
 
     ``gold`` >= 0 is the right one, which then has to win by a margin, in units of stored values.
     """
-    score(arcs, features, memory, arc, value, rule, noise, step, adjusted, look, total)
+    total = work.total
+    score(
+        model.arcs, model.arc_features, work.pairs, work.arc, work.value, adjustment, model.clock.step[0],
+        work.look, total,
+    )  # fmt: skip
     if gold >= 0:
         total[gold] -= margin
     best = 0
-    for y in range(1, features.weights.columns):
+    for y in range(1, model.arc_features.weights.columns):
         if total[y] > total[best]:
             best = y
     return best
 
 
 @spliced
-def label_of(model, rule, noise, adjusted, work):
+def label_of(model, adjustment, work):
     """The best label of the arc in ``work.arc``."""
-    return best_label(
-        model.arcs, model.arc_features, work.pairs, work.arc, work.value, rule, noise, model.clock.step[0],
-        adjusted, work.look, work.total, np.int64(-1), 0.0,
+    return best_label(model, adjustment, work, np.int64(-1), 0.0)
+
+
+@spliced
+def emit_arc(up, down, model, adjustment, work):
+    """Emit the features of the arc in ``work.arc`` for label ``up``, against ``down``; -1 for none."""
+    emit_row(
+        model.arcs, model.arc_features, work.arc, work.value, adjustment, model.clock.step[0], np.int64(up),
+        np.int64(down), work.look, work.label_difference,
     )  # fmt: skip
 
 
 @spliced
-def learn_label(gold, model, rule, noise, adjusted, work):
+def learn_label(gold, model, adjustment, work):
     """Emit what the arc in ``work.arc`` teaches; returns 1 if its label is wrong, else 0."""
     margin = MARGIN / model.clock.scale[0]
-    y = best_label(
-        model.arcs, model.arc_features, work.pairs, work.arc, work.value, rule, noise, model.clock.step[0],
-        adjusted, work.look, work.total, np.int64(gold), margin,
-    )  # fmt: skip
+    y = best_label(model, adjustment, work, np.int64(gold), margin)
     wrong = 0
     if y != gold:
         wrong = 1 if work.total[y] > work.total[gold] + margin else 0
-        emit_row(
-            model.arcs, model.arc_features, work.arc, work.value, noise, model.clock.step[0],
-            adjusted, np.int64(gold), np.int64(y), work.look, work.label_difference,
-        )  # fmt: skip
+        emit_arc(gold, y, model, adjustment, work)
     return wrong
 
 
 @spliced
-def label_tree(head, n, model, rule, noise, adjusted, work, out):
-    """Choose the labels of a tree; ``out`` (n,) int32 is written."""
-    look_around(head, n, work.around)
+def label_tree(state, head, n, model, adjustment, work, out):
+    """Choose the labels of a tree, or of its root alone if the search has chosen those of other arcs.
+
+    ``state`` is the row of the last state; ``out`` (n,) int32 is written.
+    """
+    if not model.joint:
+        look_around(head, n, work.around)
     for k in range(1, n + 1):
-        describe_arc(k, head, work.around, work.arc)
-        out[k - 1] = label_of(model, rule, noise, adjusted, work)
+        if not model.joint:
+            describe_arc(k, head, work.around, work.arc)
+        elif head[k - 1] == 0:
+            describe_root(state, work.arc)
+        else:
+            continue
+        out[k - 1] = label_of(model, adjustment, work)
 
 
 @inline
-def emit_labels(head, label, n, model, rule, noise, adjusted, work):
-    """Emit what the labels of a right tree teach; returns how many are wrong."""
-    look_around(head, n, work.around)
-    wrong = 0
-    for k in range(1, n + 1):
-        gold = label[k - 1]
-        if gold < 0:
+def emit_labels(gold, head, label, n, model, adjustment, work):
+    """Emit what the arcs of a right tree teach; returns how many labels are wrong.
+
+    If labels are part of the search, an arc is described as the state before its action shows it.
+    """
+    rows, wrong, joint = work.replay[0], 0, model.joint
+    if joint:
+        retrace(gold, work.gold_label, 2 * n - 1, joint, model.symbol, model.tracked, work.stack, rows)
+    else:
+        look_around(head, n, work.around)
+    for k in range(2 * n if joint else n):
+        if not joint:
+            right = label[k]
+            describe_arc(k + 1, head, work.around, work.arc)
+        elif k == 2 * n - 1:
+            right = label[rows[k, S0 + H] - FIRST_WORD]
+            describe_root(rows[k], work.arc)
+        elif gold[k] != SHIFT:
+            right = label[rows[k, (S1 if gold[k] == LEFT else S0) + H] - FIRST_WORD]
+            describe_reduction(np.int64(gold[k]), rows[k], work.arc)
+        else:
             continue
-        describe_arc(k, head, work.around, work.arc)
-        wrong += learn_label(gold, model, rule, noise, adjusted, work)
+        if right >= 0:
+            wrong += learn_label(right, model, adjustment, work)
     return wrong
+
+
+# --------------------------------------------------------------------------------------------------
+# Labels that are part of the search
+# --------------------------------------------------------------------------------------------------
+@inline
+def know_labels(gold, heads, labels, n, model, adjustment, work):
+    """The labels of the right actions; one that is not known is the best one where it is needed."""
+    rows, out = work.replay[0], work.gold_label
+    start_state(rows[0])
+    depth = 0
+    for k in range(2 * n - 1):
+        below, symbol = k, np.int32(0)
+        if gold[k] == SHIFT:
+            work.stack[depth] = k
+            depth += 1
+        else:
+            depth -= 1
+            below = work.stack[depth]
+            m = S1 if gold[k] == LEFT else S0
+            out[k] = labels[rows[k, m + H] - FIRST_WORD]
+            if out[k] < 0:
+                describe_reduction(np.int64(gold[k]), rows[k], work.arc)
+                out[k] = label_of(model, adjustment, work)
+            symbol = model.symbol[out[k]]
+        successor(gold[k], symbol, rows[below], rows[k], model.tracked, rows[k + 1])
+
+
+@inline
+def emit_reductions(path, label, begin, m, wrong, model, adjustment, work):
+    """Emit the features of the labels that actions from ``begin`` on choose, negated if they are wrong."""
+    for k in range(begin, m):
+        if path[k] != SHIFT:
+            describe_reduction(np.int64(path[k]), work.replay[wrong, k], work.arc)
+            emit_arc(-1 if wrong else label[k], label[k] if wrong else -1, model, adjustment, work)

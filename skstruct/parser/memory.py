@@ -1,4 +1,4 @@
-"""What a search has found before in the same sentence, so that it need not be looked up again.
+"""A cache of partial scores within a sentence.
 
 States of a beam are alike: most of what their features, and the labels of their arcs, depend on was met in
 other states of the same sentence. Weights and noise do not change while a sentence is searched.
@@ -13,7 +13,7 @@ from ..core.hashing import mix64
 
 
 class Memory(NamedTuple):
-    """What was found in the sentence at hand, by fields of rows; of two in one slot the later one."""
+    """What was computed in this sentence, by fields of rows; where two share a slot the later one stays."""
 
     key: np.ndarray  # (slots, fields) int32
     value: np.ndarray  # (slots + 1, numbers) float64; the last one is for what is not remembered
@@ -26,7 +26,7 @@ KINDS = 64
 
 
 def new_memory(slots, fields, numbers):
-    """A memory of nothing; ``slots`` is a power of two."""
+    """An empty cache; ``slots`` is a power of two."""
     return Memory(
         np.zeros((slots, fields), np.int32), np.zeros((slots + 1, numbers)), np.zeros(slots, np.int64),
         np.full(1, KINDS),
@@ -35,7 +35,7 @@ def new_memory(slots, fields, numbers):
 
 @spliced
 def recall(memory, by, kind, row):
-    """(slot, whether it holds what was found for these fields of a row); if not, the slot is made theirs.
+    """(slot, whether it holds the result for these fields of a row); if not, the slot is reserved for it.
 
     Parameters
     ----------

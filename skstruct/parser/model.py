@@ -10,7 +10,7 @@ from ..core.feature_table import TableAverage, final, for_reading
 from ..core.hashing import keys_of
 from ..core.noise import QUIET
 from ..core.pruning import count_weights
-from ..core.store import READ_ONLY, Store, made_sparse, new_clock, remap_columns
+from ..core.store import Store, made_sparse, new_clock, remap_columns
 from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
 from ..data.labels import Labels
 from ..features.names import NamedWeights
@@ -25,7 +25,7 @@ from .epoch import FEW_LABELS
 from .features import ParseModel
 from .groups import ARC_DERIVED, ARC_GROUPS, STATE_DERIVED, STATE_GROUPS, grouped
 from .lines import Lines, check_labels, reads_labels
-from .packed import PARTS, Waiting
+from .packed import PREFIXES, PackedTables
 from .pseudo import restored
 from .search import ParseTask, new_work
 from .templates import (
@@ -202,9 +202,7 @@ class ParserModel(SavableModel):
             heads, labels = np.zeros((2, k, end - begin), np.int32)
             scores = np.empty((k, last - first))
             scratch = new_work(task, scorer, training=False)
-            structure.predict(
-                task, 0, last - first, scorer, READ_ONLY, QUIET, scratch, heads, labels, scores
-            )  # fmt: skip
+            structure.predict(task, 0, last - first, scorer, QUIET, scratch, heads, labels, scores)
             where = task.token.tolist()
             return [self._trees(*arcs, where) for arcs in zip(heads, labels)], scores
 
@@ -289,14 +287,15 @@ class ParserModel(SavableModel):
             if first is None:
                 nothing = dict.fromkeys(("weights", "table", "label_weights", "label_table"))
                 first = replace(model, divisor=0, **nothing)
-            waiting.append(Waiting(model))
+            waiting.append(PackedTables(model))
             del model  # the next one is trained when it is asked for
-        for part, (_, weights, table, entries) in enumerate(PARTS):
+        for prefix in PREFIXES:
             total = TableAverage(nonzero)
-            rows = [total.number(member.keys(part)) for member in waiting]
+            rows = [total.number(member.keys(prefix)) for member in waiting]
             for member, row_of in zip(waiting, rows):
-                total.add_rows(member.take_weights(part), row_of)
-            first = replace(first, **dict(zip((weights, table, entries), total.result())))
+                total.add_rows(member.take_weights(prefix), row_of)
+            names = (f"{prefix}{name}" for name in ("weights", "table", "entries"))
+            first = replace(first, **dict(zip(names, total.result())))
         return first
 
 
@@ -319,9 +318,7 @@ def fresh_state(lines, encoder, labels, settings, rule, key):
 def continued_state(before, lines, encoder, old_labels, labels, settings, rule, stream):
     """A copy of an earlier state; under another rule, or in a stream after a fit, with a new average."""
     check_labels(lines, len(labels))
-    state = tables.continued_state(
-        structure, before, rule, stream, wanted=np.zeros(2, np.int64), **settings
-    )  # fmt: skip
+    state = tables.continued_state(structure, before, rule, stream, wanted=np.zeros(2, np.int64), **settings)
     # In a model mapped from a disk `wanted` is read-only too, and the templates are (which nobody writes).
     model = as_writeable_view(state.model)
     if labels.values != old_labels.values:

@@ -53,7 +53,7 @@ class ParseRun(Run):
         X, y, token = check_X_y(X, y, NAMES)
         check_words(X, token, self.encoder.width)
         heads, arcs = split_arcs(y) if len(self.labels) else (heads_alone(y), None)
-        check_trees(heads, token)
+        check_trees(heads)
         others = [] if arcs is None else encode_known(arcs, token, self.labels)[2]
         return HeldOut(X, y, given=True), others
 

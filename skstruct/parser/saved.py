@@ -6,22 +6,21 @@ Files of earlier versions have keys in any order, as arrays of three columns.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from ..core.codes import STANDARD
-from ..core.store import READ_ONLY
 from ..data.labels import Labels
 from ..features.alphabet import Alphabet
 from ..saving.labels import labels_from_state, labels_state
-from ..saving.stores import store_from_state
 from ..saving.values import require
-from ..training.tables import checked_table, compressed_tables, training_state, training_tables
+from ..training.tables import compressed_tables, table_from_state, training_state, training_tables
 from .atoms import AtomEncoder
 from .features import N_ACTIONS, SPECIAL
 from .lines import Lines, attributes_read, check_columns, check_labels, without_labels
 from .model import ParserModel, compiled
-from .packed import features_state, keys_from_state
+from .packed import PREFIXES, features_state
 from .template_sets import ARC_LINES
 from .templates import (
     ARC_PLACES,
@@ -31,8 +30,6 @@ from .templates import (
 )
 
 FACTS = ("stream", "min_count")
-PREFIXES = "", "label_"
-"""Of the names that belong to the table of states, and to that of arcs."""
 
 
 def model_state(model, writer, name):
@@ -63,8 +60,8 @@ def trained_state(model, writer, name):
 
 def model_from_state(node, fitted, reader, where):
     """The :class:`ParserModel` of a file."""
-    lines, alphabets, labels, beam, merge, keys, weights, label_keys, label_weights = reader.members(
-        node, where, "templates alphabets labels beam merge keys weights label_keys label_weights"
+    lines, alphabets, labels, beam, merge = reader.members(
+        node, where, "templates alphabets labels beam merge"
     )
     # An empty list of labels is how a parser without labels is written.
     labels = labels_from_state(labels, reader, f"{where}.labels") if labels != [] else Labels()
@@ -80,29 +77,22 @@ def model_from_state(node, fitted, reader, where):
         encoder.alphabets[k] = Alphabet(strings)
         require(len(encoder.alphabets[k]) == len(strings), f"{where}.alphabets: a string occurs twice")
     require(len(encoder.alphabets[0]) <= MOST_SMALL - SPECIAL, f"{where}: too many tags")
-    table, R = _table(keys, lines.states, STATE_PLACES, reader, f"{where}.keys")
-    label_table, label_R = _table(label_keys, lines.arcs, ARC_PLACES, reader, f"{where}.label_keys")
-    nodes = weights, label_weights
-    weights = store_from_state(weights, reader, f"{where}.weights", R, N_ACTIONS, READ_ONLY, 0, True)
-    label_weights = store_from_state(
-        label_weights, reader, f"{where}.label_weights", label_R, L, READ_ONLY, 0, True
-    )
-    require(not weights.sparse, f"{where}.weights must not be sparse")
+    parts = (lines.states, STATE_PLACES, N_ACTIONS), (lines.arcs, ARC_PLACES, L)
+    tables = [
+        table_from_state(node, partial(_are_features, read, places), columns, reader, where, prefix)
+        for prefix, (read, places, columns) in zip(PREFIXES, parts)
+    ]
     return ParserModel(
         lines,
         encoder,
         labels,
         reader.integer(beam, f"{where}.beam", 1),
         reader.flag(merge, f"{where}.merge"),
-        weights,
-        table,
-        R,
-        label_weights,
-        label_table,
-        label_R,
+        *tables[0],
+        *tables[1],
         _symbol(node, L, reader, where),
         _pseudo(node, labels, reader, where),
-        max(_divisor(part, reader, where) for part in nodes),
+        max(_divisor(node[f"{prefix}weights"], reader, where) for prefix in PREFIXES),
     )
 
 
@@ -157,11 +147,8 @@ def _divisor(node, reader, where):
     return reader.integer(node.get("divisor", 0), f"{where}.divisor", 0)
 
 
-def _table(keys, lines, places, reader, where):
-    """(table, entries) of stored keys."""
-    keys = keys_from_state(keys, reader, where)
-    ok = (keys >= 0).all() and (templates_of(keys[:, 0], lines, places) >= 0).all()
-    return checked_table(keys, ok, where), keys.shape[0]
+def _are_features(lines, places, keys):
+    return (keys >= 0).all() and (templates_of(keys[:, 0], lines, places) >= 0).all()
 
 
 def compressed(model, dtype, keep):
@@ -174,6 +161,6 @@ def trained_from_state(node, model, min_count, rule, clock, reader, where):
     """The :class:`ParseModel` of a file."""
     states, arcs = training_tables(
         node, model, PREFIXES, min_count, rule, clock, reader, where, by_weight=False
-    )  # fmt: skip
+    )
     # What is learned from (the update) the next training says.
     return model.scorer()._replace(update=STANDARD, state_features=states, arc_features=arcs, clock=clock)

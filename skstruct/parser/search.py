@@ -286,7 +286,7 @@ def forget(work):
 
 
 @inline
-def search(n, gold, update, model, rule, noise, adjusted, work):
+def search(n, gold, update, model, adjustment, work):
     """Search the sentence of n words in ``work.value``.
 
     Parameters
@@ -317,9 +317,9 @@ def search(n, gold, update, model, rule, noise, adjusted, work):
     work.alive[0] = 0
     for step in range(2 * n - 1):
         for x in range(begin, end):
-            score_state(states.row[x], model, rule, noise, adjusted, work, states.gain[x])
+            score_state(states.row[x], model, adjustment, work, states.gain[x])
             if model.joint and 2 * (states.row[x, J] - FIRST_WORD) - step >= 2:
-                label_reductions(states, x, model, rule, noise, adjusted, work)
+                label_reductions(states, x, model, adjustment, work)
         k = _expand(states, begin, end, step, n, candidates)
         begin = end
         end, n_links = _keep(model, states, candidates, k, begin, n_links, work.kept)
@@ -347,7 +347,7 @@ def search(n, gold, update, model, rule, noise, adjusted, work):
 
 
 @inline
-def worst_step(gold, n, model, rule, noise, adjusted, work):
+def worst_step(gold, n, model, adjustment, work):
     """Max-violation (Huang, Fayong and Guo 2012): the step at which the right prefix falls back most.
 
     Returns (m, the best state then); m is 0 if the best state is the right one throughout.
@@ -356,11 +356,11 @@ def worst_step(gold, n, model, rule, noise, adjusted, work):
     retrace(gold, work.gold_label, 2 * n - 1, model.joint, model.symbol, model.tracked, work.stack, rows)
     right, worst, m, best = 0.0, -np.inf, 0, 0
     for step in range(2 * n - 1):
-        score_state(rows[step], model, rule, noise, adjusted, work, total)
+        score_state(rows[step], model, adjustment, work, total)
         right += total[gold[step]]
         if model.joint and gold[step] != SHIFT:
             describe_reduction(np.int64(gold[step]), rows[step], work.arc)
-            label_of(model, rule, noise, adjusted, work)
+            label_of(model, adjustment, work)
             right += work.total[work.gold_label[step]]
         x = work.begin[step + 1]
         if x != work.alive[step + 1] and states.score[x] - right >= worst:
@@ -369,9 +369,9 @@ def worst_step(gold, n, model, rule, noise, adjusted, work):
 
 
 @spliced
-def prefix_to_learn(gold, n, model, rule, noise, adjusted, work):
+def prefix_to_learn(gold, n, model, adjustment, work):
     """Search, and decide how much of it to learn from: (m, best state), m = 0 for nothing."""
-    m, best, lost = search(n, gold, model.update, model, rule, noise, adjusted, work)
+    m, best, lost = search(n, gold, model.update, model, adjustment, work)
     if model.update == MAX_VIOLATION:
-        return worst_step(gold, n, model, rule, noise, adjusted, work)
+        return worst_step(gold, n, model, adjustment, work)
     return (m if lost else 0), best

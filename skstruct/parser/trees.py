@@ -8,11 +8,9 @@ moves its dependent one step up, to its head's head, until none is left. It is t
 pseudo-projective method (Nivre and Nilsson 2005), without marking lifted arcs in the labels.
 """
 
-from heapq import heapify, heappop, heappush
-
 import numpy as np
 
-from ..data.inputs import PlaceError, describe, flatten, place
+from ..data.inputs import PlaceError, describe, flatten, is_int
 from ..data.labels import encode_labels
 
 SHIFT, LEFT, RIGHT = 0, 1, 2
@@ -63,14 +61,12 @@ def heads_alone(y):
     return heads
 
 
-def check_trees(heads, token):
+def check_trees(heads):
     """The heads as a flat array.
 
     Parameters
     ----------
     heads : list of lists
-    token : ndarray of shape (n + 1,), int64
-        Where each sentence starts.
 
     Returns
     -------
@@ -82,39 +78,28 @@ def check_trees(heads, token):
         If a head is no int, out of range or the word itself, if there is not exactly one root, or if there
         is a cycle; the message names sentence and position.
     """
-    flat = flatten(heads)
-    for k, head in enumerate(flat):
-        if type(head) is not int and (isinstance(head, bool) or not isinstance(head, (int, np.integer))):
-            i, t = place(token, k)
-            raise PlaceError(i, t, f"a head must be an int, 0 at the root, got {describe(head)}", "y")
-    lengths = np.diff(token)
-    n_of = np.repeat(lengths, lengths)
-    first = np.repeat(token[:-1], lengths)
-    at = np.arange(len(flat)) - first
-    for k, head in enumerate(flat):  # before they become int64: a head may be as large as it likes
-        if not 0 <= head <= n_of[k]:
-            i, t = place(token, k)
-            raise PlaceError(i, t, f"a head must be in 0 ... {n_of[k]}, got {int(head)}", "y")
-    array = np.array(flat, np.int64)
-    loops = np.flatnonzero(array == at + 1)
-    if loops.size:
-        i, t = place(token, int(loops[0]))
-        raise PlaceError(i, t, "the word is its own head", "y")
-    n_roots = np.bincount(np.repeat(np.arange(lengths.shape[0]), lengths)[array == 0], minlength=len(heads))
-    wrong = np.flatnonzero((n_roots != 1) & (lengths > 0))
-    if wrong.size:
-        i = int(wrong[0])
-        roots = [t for t, head in enumerate(heads[i]) if head == 0]
-        what = f"positions {roots[0]} and {roots[1]} both have head 0" if roots else "no word has head 0"
-        raise PlaceError(i, None, f"a tree has exactly one root; {what}", "y")
-    up = np.where(array == 0, np.arange(array.shape[0]), first + array - 1)
-    for _ in range(int(lengths.max(initial=1)).bit_length()):
-        up = up[up]  # twice as many steps towards the root
-    stuck = np.flatnonzero(array[up] != 0) if array.shape[0] else np.zeros(0)
-    if stuck.size:
-        i, t = place(token, int(up[stuck[0]]))  # after that many steps we are on the cycle
-        raise PlaceError(i, t, "the heads from here on form a cycle", "y")
-    return array.astype(np.int32)
+    for i, tree in enumerate(heads):
+        n = len(tree)
+        for t, head in enumerate(tree):
+            if not is_int(head):
+                raise PlaceError(i, t, f"a head must be an int, 0 at the root, got {describe(head)}", "y")
+            if not 0 <= head <= n:
+                raise PlaceError(i, t, f"a head must be in 0 ... {n}, got {int(head)}", "y")
+            if head == t + 1:
+                raise PlaceError(i, t, "the word is its own head", "y")
+        roots = [t for t, head in enumerate(tree) if head == 0]
+        if n and len(roots) != 1:
+            what = f"positions {roots[0]} and {roots[1]} both have head 0" if roots else "no word has head 0"
+            raise PlaceError(i, None, f"a tree has exactly one root; {what}", "y")
+        below = {0}  # words from which the heads lead to the root
+        for k in range(1, n + 1):
+            way = {}
+            while k not in below and k not in way:
+                way[k], k = None, tree[k - 1]
+            if k in way:
+                raise PlaceError(i, k - 1, "the heads from here on form a cycle", "y")
+            below.update(way)
+    return np.array(flatten(heads), np.int32)
 
 
 def actions_of(heads):
@@ -202,44 +187,18 @@ def lift(heads):
     >>> lift([0, 4, 1, 1])
     [0, 1, 1, 1]
     """
-    # A lift takes descendants from the old head alone. So arcs that are not projective stay so until they are
-    # lifted, and of the others only those of the old head, and the new arc, have to be looked at again.
     heads = list(heads)
-    first, last = _preorder(heads)
-    children = [[] for _ in range(len(heads) + 1)]
-    waiting = []  # (length, dependent, head) of arcs that are not projective; those lifted since are stale
-    for d, h in enumerate(heads, 1):
-        children[h].append(d)
-        between = first[min(d, h) + 1 : max(d, h)]
-        if h > 0 and between.size and (between.min() < first[h] or between.max() > last[h]):
-            waiting.append((abs(h - d), d, h))
-    heapify(waiting)
-    while waiting:
-        _, d, h = heappop(waiting)
-        if heads[d - 1] != h:
-            continue
-        g = heads[d - 1] = heads[h - 1]
-        children[h].remove(d)
-        children[g].append(d)
-        looked_at = [(h, children[h])]
-        if heads[g - 1] > 0:  # below the root everything descends from it
-            looked_at.append((g, [d]))
-        for head, dependents in looked_at:
-            below = _descendants(head, children) if dependents else ()
-            for x in dependents:
-                if not all(k in below for k in range(min(x, head) + 1, max(x, head))):
-                    heappush(waiting, (abs(x - head), x, head))
-    return heads
-
-
-def _descendants(head, children):
-    """The words that descend from a head."""
-    found, pending = set(), [head]
-    while pending:
-        new = children[pending.pop()]
-        found.update(new)
-        pending += new
-    return found
+    while True:
+        first, last = _preorder(heads)
+        crossing = []  # (length, dependent) of arcs that are not projective
+        for d, h in enumerate(heads, 1):
+            between = first[min(d, h) + 1 : max(d, h)]
+            if h > 0 and between.size and (between.min() < first[h] or between.max() > last[h]):
+                crossing.append((abs(h - d), d))
+        if not crossing:
+            return heads
+        _, d = min(crossing)
+        heads[d - 1] = heads[heads[d - 1] - 1]
 
 
 def encode_trees(heads, token, lifting):

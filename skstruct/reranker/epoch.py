@@ -19,14 +19,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core import feature_table
+from ..core.adjustment import adjustment_of, emit_feature, learn, noise_factor
 from ..core.codes import DONE, RESCALE, TABLE_FULL
 from ..core.compile import inline, kernel
-from ..core.feature_table import FeatureTable, count_updates, lacks_room, new_table
-from ..core.hashing import find, intern
-from ..core.noise import factor_of_key, token_masked
+from ..core.feature_table import FeatureTable, lacks_room, new_table
+from ..core.hashing import find
+from ..core.noise import token_masked
 from ..core.penalties import read_weight
-from ..core.rules import Difference, emit, finish_plain_visit, finish_visit, new_difference
+from ..core.rules import Difference, new_difference
 from ..core.store import SMALLEST_SCALE, Clock, new_clock
 
 TABLES = ("features",)
@@ -161,13 +161,13 @@ def _end_of(begin):
 
 
 @inline
-def _noise_of(noise, step, k, left, right):
-    """The factor of a feature; templates of tags alone count as transitions."""
-    return factor_of_key(noise, k == 9 or k == 16 or k == 17, step, k, (left << 32) | right)
+def _is_edge(k):
+    """Whether a template counts as one of transitions: those of tags alone."""
+    return k == 9 or k == 16 or k == 17
 
 
 @inline
-def weigh(model, rule, noise, adjusted, atoms, a, p, c, begin, keys):
+def weigh(model, adjustment, atoms, a, p, c, begin, keys):
     """Sum of the weights of the features of one group; see :func:`list_keys`."""
     list_keys(atoms, a, p, c, begin, keys)
     features, step = model.features, model.clock.step[0]
@@ -176,35 +176,36 @@ def weigh(model, rule, noise, adjusted, atoms, a, p, c, begin, keys):
         if keys[k, 0] < 0:
             continue
         row = find(features.table, k, keys[k, 0], keys[k, 1])
-        if adjusted is None:
+        if adjustment is None:
             if row >= 0:
                 total += features.weights.value[row]
         elif row >= 0 and (features.min_count <= 1 or features.seen[row] >= features.min_count):
-            w = read_weight(features.weights, rule, row, row, step)
-            total += w * _noise_of(noise, step, k, keys[k, 0], keys[k, 1])
+            w = read_weight(features.weights, adjustment.rule, row, row, step)
+            total += w * noise_factor(adjustment, _is_edge(k), step, k, (keys[k, 0] << 32) | keys[k, 1])
     return total * model.clock.scale[0]
 
 
 @inline
-def emit_group(model, noise, adjusted, atoms, a, p, c, begin, keys, amount, difference):
-    """Emit the features of one group, new ones with new rows."""
-    list_keys(atoms, a, p, c, begin, keys)
-    features, step = model.features, model.clock.step[0]
+def emit_node(path, c, group, model, adjustment, amount, work):
+    """Emit the features of a node of ``path``: of it alone (group 0), of its pair (1), of its triple (2)."""
+    p = np.int64(path[c])
+    a = np.int64(path[p]) if p >= 0 else p
+    begin = np.int64(0 if group == 0 else PAIR if group == 1 else TRIPLE)
+    keys = work.keys
+    list_keys(work.atoms, a, p, c, begin, keys)
     for k in range(begin, _end_of(begin)):
         if keys[k, 0] >= 0:
-            x = 1.0
-            if adjusted is not None:
-                x = _noise_of(noise, step, k, keys[k, 0], keys[k, 1])
-            if x != 0.0:
-                row = intern(features.table, features.entries, k, keys[k, 0], keys[k, 1])
-                emit(difference, row, np.int64(0), amount * x)
+            emit_feature(
+                model.features, adjustment, _is_edge(k), model.clock.step[0], k, keys[k, 0], keys[k, 1],
+                np.int64(0), amount, work.difference,
+            )  # fmt: skip
 
 
 # --------------------------------------------------------------------------------------------------
 # Search
 # --------------------------------------------------------------------------------------------------
 @inline
-def search(task, i, model, rule, noise, adjusted, work):
+def search(task, i, model, noise, adjustment, work):
     """The best path: writes ``work.path``, returns its score. Ties go to the earlier arc."""
     first, M = task.node[i], task.node[i + 1] - task.node[i]
     first_arc = task.arc[i]
@@ -215,16 +216,16 @@ def search(task, i, model, rule, noise, adjusted, work):
     best, last = -np.inf, np.int64(-1)
     for c in range(M):
         work.path[c] = ABSENT
-        own = weigh(model, rule, noise, adjusted, atoms, start, start, c, np.int64(0), keys)
+        own = weigh(model, adjustment, atoms, start, start, c, np.int64(0), keys)
         for arc in range(task.into[first + c], task.into[first + c + 1]):
             p = np.int64(task.left[arc])
-            score = own + weigh(model, rule, noise, adjusted, atoms, start, p, c, np.int64(PAIR), keys)
+            score = own + weigh(model, adjustment, atoms, start, p, c, np.int64(PAIR), keys)
             before, arg = -np.inf, np.int64(-1)
             # The start is one arc, of score 0, before itself.
             stop = task.into[first + p + 1] if p >= 0 else np.int64(1)
             for previous in range(task.into[first + p] if p >= 0 else np.int64(0), stop):
                 a = np.int64(task.left[previous]) if p >= 0 else start
-                x = weigh(model, rule, noise, adjusted, atoms, a, p, c, np.int64(TRIPLE), keys)
+                x = weigh(model, adjustment, atoms, a, p, c, np.int64(TRIPLE), keys)
                 if p >= 0:
                     x += work.score[previous - first_arc]
                 if x > before:
@@ -246,27 +247,24 @@ def search(task, i, model, rule, noise, adjusted, work):
 
 
 @inline
-def emit_path(task, i, model, noise, adjusted, path, other, amount, work):
+def emit_path(task, i, model, adjustment, path, other, amount, work):
     """Emit the features of ``path`` (M,), without those that ``other`` has too."""
-    atoms, keys, difference = work.atoms, work.keys, work.difference
     for c in range(task.node[i + 1] - task.node[i]):
         if path[c] == ABSENT:
             continue
         p = np.int64(path[c])
-        a = np.int64(path[p]) if p >= 0 else p
         for group in range(3):
-            begin = np.int64(0 if group == 0 else PAIR if group == 1 else TRIPLE)
             shared = other[c] != ABSENT
             if group > 0:
                 shared = other[c] == p
             if group > 1 and p >= 0:
-                shared = shared and other[p] == a
+                shared = shared and other[p] == path[p]
             if not shared:
-                emit_group(model, noise, adjusted, atoms, a, p, c, begin, keys, amount, difference)
+                emit_node(path, c, group, model, adjustment, amount, work)
 
 
 @kernel
-def _epoch(task, order, begin, end, model, rule, noise, adjusted, work):
+def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
     """Visit the lattices ``order[begin:end]`` in turn: search, step, tick.
 
     Returns (code, k): DONE and ``end``, or why it stopped before lattice ``order[k]`` was learned:
@@ -277,7 +275,7 @@ def _epoch(task, order, begin, end, model, rule, noise, adjusted, work):
         i = order[k]
         if model.clock.scale[0] < SMALLEST_SCALE:
             return RESCALE, k
-        search(task, i, model, rule, noise, adjusted, work)
+        search(task, i, model, noise, adjustment, work)
         first, stop = task.node[i], task.node[i + 1]
         target = task.target[first:stop]
         wrong, nodes = 0, 0
@@ -288,21 +286,17 @@ def _epoch(task, order, begin, end, model, rule, noise, adjusted, work):
         if wrong > 0:
             if lacks_room(model.features, nodes * N_TEMPLATES):
                 return TABLE_FULL, k
-            emit_path(task, i, model, noise, adjusted, target, work.path, 1.0, work)
-            emit_path(task, i, model, noise, adjusted, work.path, target, -1.0, work)
-            count_updates(model.features, difference)
+            emit_path(task, i, model, adjustment, target, work.path, 1.0, work)
+            emit_path(task, i, model, adjustment, work.path, target, -1.0, work)
             work.stats[0] += 1.0
             work.stats[1] += wrong
             work.stats[2] += 1.0
-        if adjusted is None:
-            finish_plain_visit(difference, model.features.weights, model.clock, rule, 1.0, task.weight[i])
-        else:
-            finish_visit((difference,), (model.features.weights,), model.clock, rule, 1.0, task.weight[i])
+        learn(model.features, difference, model.clock, rule, adjustment, task.weight[i])
     return DONE, end
 
 
 @kernel
-def _predict(task, begin, end, model, rule, noise, adjusted, work, out, score):
+def predict(task, begin, end, model, noise, work, out, score):
     """Find the best paths of the lattices ``begin <= i < end``.
 
     Writes ``out`` (M,) bool, whether a node is on its sequence's path, and ``score`` (n,) float64.
@@ -311,7 +305,7 @@ def _predict(task, begin, end, model, rule, noise, adjusted, work, out, score):
         first, stop = task.node[i], task.node[i + 1]
         score[i] = 0.0
         if stop > first:
-            score[i] = search(task, i, model, rule, noise, adjusted, work)
+            score[i] = search(task, i, model, noise, None, work)
             for c in range(stop - first):
                 out[first + c] = work.path[c] != ABSENT
 
@@ -344,19 +338,10 @@ def find_targets(task, value, back):
             last = back[first + last]
 
 
-# --------------------------------------------------------------------------------------------------
-# The same arrays seen from Python
-# --------------------------------------------------------------------------------------------------
 def epoch(task, order, begin, end, model, rule, noise, work):
     """See :func:`_epoch`."""
-    adjusted = feature_table.needs_weight_adjustment(model.features, rule, noise)
-    return _epoch(task, order, begin, end, model, rule, noise, adjusted, work)
-
-
-def predict(task, begin, end, model, rule, noise, work, out, score):
-    """See :func:`_predict`."""
-    adjusted = feature_table.needs_weight_adjustment(model.features, rule, noise)
-    _predict(task, begin, end, model, rule, noise, adjusted, work, out, score)
+    adjustment = adjustment_of(model.features, rule, noise)
+    return _epoch(task, order, begin, end, model, rule, noise, adjustment, work)
 
 
 def new_model(min_count, rule):

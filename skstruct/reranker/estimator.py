@@ -25,7 +25,6 @@ from .._sklearn import (
     with_callbacks,
 )
 from ..chain.segmenter import Segmenter
-from ..core.store import READ_ONLY
 from ..data.inputs import Inputs, Sequences, renumbered, take
 from ..data.types import Corpus
 from ..saving.registry import savable
@@ -35,11 +34,10 @@ from ..training.held_out import HeldOut, of_held_out
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import TrainingState, new_key
-from ..training.tables import continued_state
+from ..training.tables import check_unchanged, continued_state
 from . import epoch as structure
 from . import saved
 from .lattice import lattices_of, make_task, paths, view_of
-from .model import choose
 from .run import RerankRun, f1_of
 
 if TYPE_CHECKING:
@@ -206,11 +204,8 @@ class KBestReranker(OnlineLearner, BaseEstimator):
             raise ValueError(
                 f"cv={self.cv} folds need at least as many sequences that are not empty, got {used.shape[0]}"
             )
-        if continued and self.min_count != self._training.model.features.min_count:
-            raise ValueError(
-                f"min_count={self.min_count} differs from that of the training so far, "
-                f"{self._training.model.features.min_count}; a fit that continues cannot change it"
-            )
+        if continued:
+            check_unchanged(self, min_count=(int(self.min_count), self._training.model.features.min_count))
         key = self._training.key if continued else new_key(self.random_state)
         X, y = take(X, used), take(y, used)
         weight = None if weight is None else weight[used]
@@ -316,13 +311,12 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         base, model = self.base_, self._model
         view = view_of(base)
         X = view.check_X(X)
-        kernel_model = model.reranker()
 
         def work(bounds):
             part = X[bounds[0] : bounds[1]]
             lattices = lattices_of(view, base, part, self.k)
             task = make_task(lattices, view.lengths(part), model.words, model.tags)
-            out, scores = choose(kernel_model, READ_ONLY, task)
+            out, scores = model.choose(task)
             return [view.decode(base, items) for items in paths(lattices, out)], scores
 
         found = map_chunks(work, X, self.n_jobs)

@@ -11,7 +11,7 @@ from math import log
 import numpy as np
 
 from ..data.inputs import as_tokens, check_X_y, describe, lengths_of, offsets_of, renumbered, take
-from ..data.segmented import as_pieces, as_words, with_characters
+from ..data.segmented import as_pieces, as_words, with_characters, word_spans
 from ..metrics import token_accuracy_score
 from ..metrics.words import word_f1_score
 from .epoch import ABSENT, HALF, LatticeTask, find_targets
@@ -61,14 +61,12 @@ class TextView:
 
     def gold(self, X, y):
         """The right items of each text."""
-        return [_spelled(items, bool(items) and not isinstance(items[0], str)) for items in y]
+        return list(map(word_spans, y))
 
     def candidates(self, base, X, k):
         """The k best segmentations of texts that are not empty."""
-        tagged = self.tagged(base)
         return [
-            [(score, _spelled(words, tagged)) for words, score in ranked]
-            for ranked in base.predict_kbest(X, k)
+            [(score, word_spans(words)) for words, score in ranked] for ranked in base.predict_kbest(X, k)
         ]
 
     def tagged(self, base):
@@ -132,16 +130,6 @@ class TokenView:
     def score(self, y, predicted, sample_weight):
         """Token accuracy, over the tokens whose label is given."""
         return token_accuracy_score(y, predicted, sample_weight)
-
-
-def _spelled(words, tagged):
-    """Items of a text from its words."""
-    items, begin = [], 0
-    for word in words:
-        word, tag = word if tagged else (word, "")
-        items.append((begin, begin + len(word), word, tag))
-        begin += len(word)
-    return items
 
 
 def _labelled(sequence, labels):

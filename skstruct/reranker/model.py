@@ -11,7 +11,7 @@ from ..features.names import NamedWeights
 from ..training.chunks import as_writeable_view
 from ..training.tables import TableModel
 from . import epoch as structure
-from .parts import feature_names
+from .path_features import feature_names
 
 
 @dataclass
@@ -35,13 +35,12 @@ class RerankModel(TableModel):
         """The arrays that kernels search under."""
         return as_writeable_view(structure.Reranker(self.for_reading(), new_clock()))
 
-
-def choose(model, rule, task):
-    """(nodes on the best paths, scores) of lattices."""
-    out, scores = np.zeros(task.begin.shape[0], np.bool_), np.empty(task.node.shape[0] - 1)
-    work = structure.new_work(task, training=False)
-    structure.predict(task, 0, scores.shape[0], model, rule, QUIET, work, out, scores)
-    return out, scores
+    def choose(self, task):
+        """(nodes on the best paths, scores) of lattices."""
+        out, scores = np.zeros(task.begin.shape[0], np.bool_), np.empty(task.node.shape[0] - 1)
+        work = structure.new_work(task, training=False)
+        structure.predict(task, 0, scores.shape[0], self.reranker(), QUIET, work, out, scores)
+        return out, scores
 
 
 def final_model(model, rule, words, tags):

@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from ..core.store import READ_ONLY
 from ..training.held_out import HeldOut
 from ..training.run import Run, TrainingState
 from . import epoch as structure
 from .lattice import RIGHT, lattices_of, make_task, paths, view_of
-from .model import choose, final_model
+from .model import final_model
 
 
 def f1_of(task, chosen, n_items):
@@ -54,11 +53,11 @@ class RerankRun(Run):
         if self.held_out.given:
             base, view = self.base, view_of(self.base)
             task, lattices = self.held_out.encoded
-            found = paths(lattices, choose(model.reranker(), READ_ONLY, task)[0])
+            found = paths(lattices, model.choose(task)[0])
             predicted = [view.decode(base, items) for items in found]
             return float(view.score(self.held_out.y, predicted, None))
         task, n_items = self.held_out.encoded
-        return f1_of(task, choose(model.reranker(), READ_ONLY, task)[0], n_items)
+        return f1_of(task, model.choose(task)[0], n_items)
 
     def fresh(self, key):
         """See ``training.run.Run``."""

@@ -21,6 +21,7 @@ from ..core.feature_table import (
 from ..core.hashing import key_order, keys_of
 from ..core.pruning import count_weights, in_order, pruned, rows_in_use, with_rows
 from ..core.store import READ_ONLY, Store, new_clock
+from ..saving.packing import unpacked_keys
 from ..saving.stores import full, store_from_state, store_state
 from ..saving.values import require
 from .epochs import snapshot
@@ -63,6 +64,16 @@ class TableModel(SavableModel):
         return for_reading(self.weights, self.table, self.entries)
 
 
+def check_unchanged(estimator, **parameters):
+    """Raise if parameters differ from those of the training to go on from: ``name=(value, value then)``."""
+    for name, (value, before) in parameters.items():
+        if value != before:
+            raise ValueError(
+                f"{name}={getattr(estimator, name)!r} differs from that of the training so far; use a new "
+                f"estimator, or fit without warm_start"
+            )
+
+
 def continued_state(structure, before, rule, stream=False, **settings):
     """A copy of an earlier state, with other settings of its model.
 
@@ -89,26 +100,28 @@ def table_state(model, writer, name):
     }
 
 
-def table_from_state(node, are_features, columns, reader, where):
-    """(weights, table, entries) of a :class:`TableModel` in a file.
+def keys_from_state(node, reader, where):
+    """The keys (R, 3) int64 of a file: an array of three columns, or packed."""
+    if isinstance(node, dict) and "values" in node:  # arrays may have "steps" too
+        return unpacked_keys(node, reader, where)
+    return reader.array(node, where, np.int32, (None, 3)).astype(np.int64)
+
+
+def table_from_state(node, are_features, columns, reader, where, prefix=""):
+    """(weights, table, entries) in a file.
 
     ``are_features``: whether an array of keys, (R, 3) int64, is one of features.
     """
-    stored, weights = reader.members(node, where, "keys weights")
-    stored = reader.array(stored, f"{where}.keys", np.int32, (None, 3)).astype(np.int64)
-    table = checked_table(stored, are_features(stored), f"{where}.keys")
-    R = stored.shape[0]
-    store = store_from_state(weights, reader, f"{where}.weights", R, columns, READ_ONLY, 0, True)
-    require(not store.sparse, f"{where}.weights must not be sparse")
-    return store, table, R
-
-
-def checked_table(stored, are_features, where):
-    """The table of stored keys (R, 3) int64, none of which may occur twice."""
-    require(are_features, f"{where} are no features of the templates")
+    stored, weights = reader.members(node, where, f"{prefix}keys {prefix}weights")
+    where = f"{where}.{prefix}"
+    stored = keys_from_state(stored, reader, f"{where}keys")
+    require(are_features(stored), f"{where}keys are no features of the templates")
     table, distinct = table_from_keys(stored)
-    require(distinct, f"{where}: a feature occurs twice")
-    return table
+    require(distinct, f"{where}keys: a feature occurs twice")
+    R = stored.shape[0]
+    store = store_from_state(weights, reader, f"{where}weights", R, columns, READ_ONLY, 0, True)
+    require(prefix or not store.sparse, f"{where}weights must not be sparse")
+    return store, table, R
 
 
 def training_state(tables, writer, name, ascending=False):
@@ -131,7 +144,7 @@ def training_state(tables, writer, name, ascending=False):
 def training_tables(node, model, prefixes, min_count, rule, clock, reader, where, *, by_weight=True):
     """The tables, in the order of ``prefixes``, that training goes on from.
 
-    Of a file's ``node``; without one of the fitted ``model``.
+    They are read from a file's ``node``, or made of the fitted ``model`` if that is None.
     """
     found = []
     for prefix in prefixes:

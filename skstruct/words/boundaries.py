@@ -26,20 +26,17 @@ def offsets_of_texts(pieces):
     return offsets_of(np.fromiter((sum(map(len, parts)) for parts in pieces), np.int64, len(pieces)))
 
 
-def white_space_limits(pieces):
-    """START after white space and at the start of a text, else FREE: (N,) int8."""
-    sizes = offsets_of(lengths_of(flatten(pieces)))
-    limit = np.full(int(sizes[-1]), FREE, np.int8)
-    limit[sizes[:-1]] = START
-    return limit
-
-
-def decisions_of_words(words):
-    """The decisions of segmented texts, one behind the other: (N,) int8."""
+def decisions_of_words(words, otherwise=INSIDE):
+    """START where a word of a text starts, else what is given: (N,) int8, texts one behind the other."""
     sizes = offsets_of(lengths_of(flatten(words)))
-    out = np.full(int(sizes[-1]), INSIDE, np.int8)
+    out = np.full(int(sizes[-1]), otherwise, np.int8)
     out[sizes[:-1]] = START
     return out
+
+
+def white_space_limits(pieces):
+    """START after white space and at the start of a text, else FREE: (N,) int8."""
+    return decisions_of_words(pieces, FREE)
 
 
 def as_gold(X, pieces, y):

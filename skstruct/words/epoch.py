@@ -19,11 +19,10 @@ Letters: n characters, i the place of a decision, m decisions of a prefix, ℓ a
 
 import numpy as np
 
-from ..core import feature_table
+from ..core.adjustment import adjustment_of, learn
 from ..core.codes import DONE, FREE, INSIDE, MAX_VIOLATION, RESCALE, STANDARD, START, TABLE_FULL, ZC14
 from ..core.compile import inline, kernel
-from ..core.feature_table import count_updates, lacks_room, new_table
-from ..core.rules import finish_plain_visit, finish_visit
+from ..core.feature_table import lacks_room, new_table
 from ..core.store import SMALLEST_SCALE, new_clock
 from .features import (
     CONTEXT,
@@ -64,43 +63,46 @@ def count_differing(target, path, m):
 
 
 @inline
-def emit_path(model, noise, adjusted, work, path, other, m, amount):
-    """Emit the features of the first m decisions of ``path``, without those that ``other`` has too."""
+def emit_decision(model, adjustment, work, last, word, i, decision, amount):
+    """Emit the features of the decision at i; the word in progress, and the one before, begin where said."""
     c, hidden, keys, difference = work.char, work.hidden, work.keys, work.difference
     table, entries = model.features.table, model.features.entries
-    n = path.shape[0] - 1
     words = model.templates == ZC14
     zero = np.int64(0)  # variables: a literal would have helpers compiled for it alone
+    if words and decision == INSIDE:
+        list_pair(c, hidden, i, keys)
+        emit_keys(model, adjustment, keys, zero + PAIR, zero + PAIR + 1, zero, zero, amount, difference)
+        return
+    length, before = i - word, word - last
+    node_before = intern_word(table, entries, c, last, word)
+    node = intern_word(table, entries, c, word, i)
+    column, context, begin = zero, zero, zero + 1
+    if words:
+        list_words(c, hidden, i, length, before, node, node_before, keys)
+    else:
+        list_context(c, hidden, i, keys)
+        list_state(c, hidden, i, length, before, node, node_before, keys)
+        column, context, begin = decision, zero + previous(length, before)[0], zero + CONTEXT - 1
+    for part in range(1 if words else 2):  # 1: what looks at the decision before
+        emit_keys(
+            model, adjustment, keys, zero + 1 if part else begin, begin if part else zero + N_NUMBERS,
+            context if part else zero, column, amount, difference,
+        )  # fmt: skip
+    emit_word(model, adjustment, node, column, amount, difference)
+
+
+@inline
+def emit_path(model, adjustment, work, path, other, m, amount):
+    """Emit the features of the first m decisions of ``path``, without those that ``other`` has too."""
+    n, words, zero = path.shape[0] - 1, model.templates == ZC14, np.int64(0)
     word = last = other_word = other_last = zero  # where the word in progress, and the one before, begin
     for i in range(1, min(m, n) + 1 if words else m):
         decision, theirs = zero + path[i], zero + other[i]
         if i == m:  # the word in progress counts as if it ended here
             decision = theirs = zero + START
-        differs = decision != theirs
-        if words and decision == INSIDE:
-            if differs:
-                list_pair(c, hidden, i, keys)
-                emit_keys(
-                    model, noise, adjusted, keys, zero + PAIR, zero + PAIR + 1, zero, zero, amount, difference
-                )
-        elif differs or word != other_word or last != other_last:
-            length, before = i - word, word - last
-            node_before = intern_word(table, entries, c, last, word)
-            node = intern_word(table, entries, c, word, i)
-            column, context, begin = zero, zero, zero + 1
-            if words:
-                list_words(c, hidden, i, length, before, node, node_before, keys)
-            else:
-                list_context(c, hidden, i, keys)
-                list_state(c, hidden, i, length, before, node, node_before, keys)
-                column, context, begin = decision, zero + previous(length, before)[0], zero + CONTEXT - 1
-            emit_word(model, noise, adjusted, node, column, amount, difference)
-            for part in range(1 if words else 2):  # 1: what looks at the decision before
-                emit_keys(
-                    model, noise, adjusted, keys, zero + 1 if part else begin,
-                    begin if part else zero + N_NUMBERS, context if part else zero, column, amount,
-                    difference,
-                )  # fmt: skip
+        alone = words and decision == INSIDE  # a pair of characters, which does not look at words
+        if decision != theirs or (not alone and (word != other_word or last != other_last)):
+            emit_decision(model, adjustment, work, last, word, zero + i, decision, amount)
         if decision == START:
             last, word = word, i
         if theirs == START:
@@ -108,7 +110,7 @@ def emit_path(model, noise, adjusted, work, path, other, m, amount):
 
 
 @kernel
-def _epoch(task, order, begin, end, model, rule, noise, adjusted, work):
+def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
     """Visit the texts ``order[begin:end]`` in turn: search, step, tick.
 
     Returns (code, k): DONE and ``end``, or why it stopped before text ``order[k]`` was learned: TABLE_FULL
@@ -138,7 +140,7 @@ def _epoch(task, order, begin, end, model, rule, noise, adjusted, work):
                 limit if final else work.forced[:n],
                 gold if final else gold[:0],
                 shadow and final == 1,
-                model.update, model, rule, noise, adjusted, work,
+                model.update, model, adjustment, work,
                 path[: n + 1] if final else target[: n + 1],
                 None,
             )  # fmt: skip
@@ -151,87 +153,49 @@ def _epoch(task, order, begin, end, model, rule, noise, adjusted, work):
             # Features, and the words, prefix by prefix; checked before anything changes.
             if lacks_room(model.features, 2 * (ROWS_EACH * differing + m)):
                 return TABLE_FULL, k
-            emit_path(model, noise, adjusted, work, target[: n + 1], path[: n + 1], m, 1.0)
-            emit_path(model, noise, adjusted, work, path[: n + 1], target[: n + 1], m, -1.0)
-            count_updates(model.features, difference)
+            emit_path(model, adjustment, work, target[: n + 1], path[: n + 1], m, 1.0)
+            emit_path(model, adjustment, work, path[: n + 1], target[: n + 1], m, -1.0)
             work.stats[0] += 1.0
             work.stats[1] += mistakes
             work.stats[2] += 1.0
-        if adjusted is None:
-            finish_plain_visit(difference, model.features.weights, model.clock, rule, 1.0, task.weight[i])
-        else:
-            finish_visit((difference,), (model.features.weights,), model.clock, rule, 1.0, task.weight[i])
+        learn(model.features, difference, model.clock, rule, adjustment, task.weight[i])
     return DONE, end
 
 
 @kernel
-def _predict(task, begin, end, model, rule, noise, adjusted, work, out, score):
-    """Segment the texts ``begin <= i < end``.
-
-    Writes ``out`` (N,) int8, the decision at each character, and ``score`` (n,) float64.
-    """
-    for i in range(begin, end):
-        first, stop = task.token[i], task.token[i + 1]
-        n = stop - first
-        score[i] = 0.0
-        if n > 0:
-            load(task.char[first:stop], n, model.clock.step[0], noise, work.char, work.hidden)
-            nothing = task.gold[:0]
-            _, score[i], _ = search(
-                task.limit[first:stop], nothing, nothing.shape[0] > 0, model.update, model, rule, noise,
-                adjusted, work, work.path[: n + 1], None,
-            )  # fmt: skip
-            for t in range(n):
-                out[first + t] = work.path[t]
-
-
-@kernel
-def _predict_kbest(task, begin, end, model, rule, noise, adjusted, work, lists, out, score, found):
-    """The k best segmentations of the texts ``begin <= i < end``, under the states that the beam keeps.
+def predict(task, begin, end, model, noise, work, lists, out, score, found):
+    """Segment the texts ``begin <= i < end``: the best segmentation, or with ``lists`` the k best.
 
     Writes how many text i has to ``found[i]``, 0 if it is empty, and their scores to ``score[i]``, (n, k)
-    float64; to ``out``, (k * N,) int8, the decisions of all of them, one behind the other.
+    float64, of the k best that the beam keeps; to ``out``, (k * N,) int8, the decisions of all of them, one
+    behind the other.
     """
     place = 0
     for i in range(begin, end):
         first, stop = task.token[i], task.token[i + 1]
         n = stop - first
-        found[i] = 0
+        score[i, 0], found[i] = 0.0, 0
         if n > 0:
             load(task.char[first:stop], n, model.clock.step[0], noise, work.char, work.hidden)
             nothing = task.gold[:0]
-            search(
-                task.limit[first:stop], nothing, nothing.shape[0] > 0, model.update, model, rule, noise,
-                adjusted, work, work.path[: n + 1], lists,
+            _, score[i, 0], _ = search(
+                task.limit[first:stop], nothing, nothing.shape[0] > 0, model.update, model, None, work,
+                work.path[: n + 1], lists,
             )  # fmt: skip
-            found[i] = lists.new_found[0]
+            found[i] = 1 if lists is None else lists.new_found[0]
             for r in range(found[i]):
-                score[i, r] = lists.new_score[0, r]
-                trace_rank(lists, work.record_length, r, work.path, n)
+                if lists is not None:
+                    score[i, r] = lists.new_score[0, r]
+                    trace_rank(lists, work.record_length, r, work.path, n)
                 for t in range(n):
                     out[place + t] = work.path[t]
                 place += n
 
 
-# --------------------------------------------------------------------------------------------------
-# The same arrays seen from Python
-# --------------------------------------------------------------------------------------------------
 def epoch(task, order, begin, end, model, rule, noise, work):
     """See :func:`_epoch`."""
-    adjusted = feature_table.needs_weight_adjustment(model.features, rule, noise)
-    return _epoch(task, order, begin, end, model, rule, noise, adjusted, work)
-
-
-def predict(task, begin, end, model, rule, noise, work, out, score):
-    """See :func:`_predict`."""
-    adjusted = feature_table.needs_weight_adjustment(model.features, rule, noise)
-    _predict(task, begin, end, model, rule, noise, adjusted, work, out, score)
-
-
-def predict_kbest(task, begin, end, model, rule, noise, work, lists, out, score, found):
-    """See :func:`_predict_kbest`."""
-    adjusted = feature_table.needs_weight_adjustment(model.features, rule, noise)
-    _predict_kbest(task, begin, end, model, rule, noise, adjusted, work, lists, out, score, found)
+    adjustment = adjustment_of(model.features, rule, noise)
+    return _epoch(task, order, begin, end, model, rule, noise, adjustment, work)
 
 
 def new_model(templates, beam, update, min_count, rule):

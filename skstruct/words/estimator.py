@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, sample_weights, text_tags, with_callbacks
 from ..core.codes import UPDATES, WORD_TEMPLATES
-from ..data.inputs import Sequences, take
+from ..data.inputs import Sequences, check_positive, take
 from ..data.segmented import as_dictionary, as_pieces, as_words, with_characters
 from ..data.types import Corpus, Texts
 from ..metrics.words import word_f1_score
@@ -24,7 +23,7 @@ from ..saving.registry import savable
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import new_key
-from ..training.tables import continued_state
+from ..training.tables import check_unchanged, continued_state
 from . import epoch as structure
 from . import saved
 from .boundaries import as_gold, as_limits, white_space_limits
@@ -224,7 +223,12 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
             weight,
         )
         if continued:
-            self._check_same_features()
+            model, templates = self._training.model, WORD_TEMPLATES[self.templates]
+            check_unchanged(
+                self,
+                templates=(templates, model.templates),
+                min_count=(int(self.min_count), model.features.min_count),
+            )
             beam, update = self.beam_size or 0, UPDATES[self.update]
             state = continued_state(structure, self._training, rule, stream, beam=beam, update=update)
         else:
@@ -238,19 +242,6 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         """No features, no weights."""
         beam, update, min_count = self.beam_size or 0, UPDATES[self.update], int(self.min_count)
         return fresh_state(WORD_TEMPLATES[self.templates], beam, update, min_count, self._rule(), key)
-
-    def _check_same_features(self):
-        """Raise if the weights to go on from belong to other features than the parameters say."""
-        model = self._training.model
-        for name, given, before in (
-            ("templates", WORD_TEMPLATES[self.templates], model.templates),
-            ("min_count", int(self.min_count), model.features.min_count),
-        ):
-            if given != before:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} differs from that of the fit to go on from; use a new "
-                    f"estimator, or fit without warm_start"
-                )
 
     def n_features(self) -> int:
         """Number of features of the fitted model; each has a weight for every decision."""
@@ -344,8 +335,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
            IWPT.
         """
         pieces, limit = self._limited(X, dictionary, boundaries)
-        if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-            raise ValueError(f"k must be an int of at least 1, got {k!r}")
+        check_positive("k", k)
         return Sequences(self._model.predict_kbest(pieces, int(k), limit, self.n_jobs, self._beam()))
 
     def decision_function(self, X: Texts) -> NDArray[np.float64]:

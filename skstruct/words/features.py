@@ -31,11 +31,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.adjustment import emit_feature, noise_factor
 from ..core.codes import INSIDE, START, ZC14
 from ..core.compile import inline
 from ..core.feature_table import FeatureTable
 from ..core.hashing import EMPTY, find, home_of, intern
-from ..core.noise import factor_of_key, token_masked
+from ..core.noise import token_masked
 from ..core.penalties import read_weight
 from ..core.rules import emit
 from ..core.store import Clock
@@ -176,32 +177,32 @@ def list_pair(c, hidden, i, keys):
 # Scores
 # --------------------------------------------------------------------------------------------------
 @inline
-def noise_of(templates, noise, step, compound, left, right):
-    """The factor of a feature. The decisions before (ZSZ18) are the transition feature."""
-    edge = templates != ZC14 and compound >> 2 == SHARED
-    return factor_of_key(noise, edge, step, compound, (np.int64(left) << 32) | np.int64(right))
+def is_edge(templates, compound):
+    """Whether a feature is the one of transitions: the decisions before (ZSZ18)."""
+    return templates != ZC14 and compound >> 2 == SHARED
 
 
 @inline
-def add_row(model, rule, noise, adjusted, compound, left, right, row, total):
+def add_row(model, adjustment, compound, left, right, row, total):
     """``total[a] += w[row, a]``, corrupted if there is noise."""
     store = model.features.weights
     C = store.columns
     place = row * C
-    if adjusted is None:
+    if adjustment is None:
         for a in range(C):
             total[a] += store.value[place + a]
     else:
         step = model.clock.step[0]
-        x = noise_of(model.templates, noise, step, compound, left, right)
+        edge = is_edge(model.templates, compound)
+        x = noise_factor(adjustment, edge, step, compound, (left << 32) | right)
         for a in range(C):
-            w = read_weight(store, rule, row, place + a, step)
+            w = read_weight(store, adjustment.rule, row, place + a, step)
             if model.features.min_count <= 1 or model.features.seen[place + a] >= model.features.min_count:
                 total[a] += x * w
 
 
 @inline
-def sum_keys(model, rule, noise, adjusted, keys, begin, end, decision, total):
+def sum_keys(model, adjustment, keys, begin, end, decision, total):
     """Add the weights of the numbers ``begin <= k < end``; ``decision`` is part of their compounds."""
     table = model.features.table
     for k in range(begin, end):  # all slots are asked for before the first is needed
@@ -215,16 +216,16 @@ def sum_keys(model, rule, noise, adjusted, keys, begin, end, decision, total):
             if keys[k, 2] != ((left << 32) | right) or keys[k, 3] >> 32 != compound:
                 row = find(table, compound, left, right)
             if row >= 0:
-                add_row(model, rule, noise, adjusted, compound, left, right, row, total)
+                add_row(model, adjustment, compound, left, right, row, total)
 
 
 @inline
-def sum_state(model, rule, noise, adjusted, keys, begin, end, node, total):
+def sum_state(model, adjustment, keys, begin, end, node, total):
     """Add the weights of a state: of the numbers ``begin <= k < end``, and of the word if it has a node."""
     zero = np.int64(0)
-    sum_keys(model, rule, noise, adjusted, keys, begin, end, zero, total)
+    sum_keys(model, adjustment, keys, begin, end, zero, total)
     if node > 0:
-        add_row(model, rule, noise, adjusted, zero, node - 1, zero, node - 1, total)
+        add_row(model, adjustment, zero, node - 1, zero, node - 1, total)
 
 
 @inline
@@ -240,27 +241,23 @@ def extended(table, node, character):
 # Learning
 # --------------------------------------------------------------------------------------------------
 @inline
-def emit_keys(model, noise, adjusted, keys, begin, end, decision, column, amount, difference):
+def emit_keys(model, adjustment, keys, begin, end, decision, column, amount, difference):
     """Emit the features :func:`sum_keys` sums; new ones are numbered."""
-    step, table, entries = model.clock.step[0], model.features.table, model.features.entries
     for k in range(begin, end):
-        left, right = keys[k, 0], keys[k, 1]
-        if left >= 0:
+        if keys[k, 0] >= 0:
             compound = np.int64(4 * k + decision)
-            x = 1.0
-            if adjusted is not None:
-                x = noise_of(model.templates, noise, step, compound, left, right)
-            if x != 0.0:
-                emit(difference, intern(table, entries, compound, left, right), column, x * amount)
+            emit_feature(
+                model.features, adjustment, is_edge(model.templates, compound), model.clock.step[0],
+                compound, keys[k, 0], keys[k, 1], column, amount, difference,
+            )  # fmt: skip
 
 
 @inline
-def emit_word(model, noise, adjusted, node, column, amount, difference):
+def emit_word(model, adjustment, node, column, amount, difference):
     """Emit the feature "word w"."""
     row = np.int64(node - 1)
-    x = 1.0
-    if adjusted is not None:
-        x = noise_of(model.templates, noise, model.clock.step[0], np.int64(WORD), row, np.int64(0))
+    compound = np.int64(WORD)
+    x = noise_factor(adjustment, is_edge(model.templates, compound), model.clock.step[0], compound, row << 32)
     if x != 0.0:
         emit(difference, row, column, x * amount)
 

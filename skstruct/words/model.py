@@ -11,7 +11,7 @@ import numpy as np
 from ..core.codes import STANDARD, START
 from ..core.feature_table import TableAverage, final
 from ..core.noise import QUIET
-from ..core.store import READ_ONLY, new_clock
+from ..core.store import new_clock
 from ..data.inputs import WORDS, Inputs, lengths_of, offsets_of
 from ..data.segmented import words_at
 from ..features.names import NamedWeights
@@ -112,34 +112,18 @@ class WordModel(TableModel):
         words : list of lists of str
         scores : ndarray of shape (n,)
         """
-        texts = ["".join(parts) for parts in pieces]
-        limit = white_space_limits(pieces) if limit is None else limit
-        beam = self.beam if beam is None else beam
-        scorer = self.scorer(beam)
-
-        def work(bounds):
-            first, last, begin, end = bounds
-            task = make_task(texts[first:last], limit[begin:end])
-            out, scores = np.empty(end - begin, np.int8), np.empty(last - first)
-            scratch = new_work(task, beam, training=False)
-            structure.predict(task, 0, last - first, scorer, READ_ONLY, QUIET, scratch, out, scores)
-            words = [[] for _ in range(first, last)]
-            filled = np.flatnonzero(np.diff(task.token))
-            if filled.shape[0]:
-                offsets = np.append(task.token[filled], task.token[-1])
-                found = words_at("".join(texts[first:last]), out == START, offsets)
-                for i, items in zip(filled.tolist(), found):
-                    words[i] = items
-            return words, scores
-
-        parts = list(map_chunks(work, texts, n_jobs))
-        return [w for words, _ in parts for w in words], np.concatenate([s for _, s in parts])
+        found = [ranked[0] for ranked in self._ranked(pieces, None, limit, n_jobs, beam)]
+        return [words for words, _ in found], np.array([score for _, score in found], np.float64)
 
     def predict_kbest(self, pieces, k, limit=None, n_jobs=None, beam=None):
         """The k best segmentations of each text, as lists of (words, score), best first.
 
         Other parameters are those of :meth:`predict`.
         """
+        return self._ranked(pieces, k, limit, n_jobs, beam)
+
+    def _ranked(self, pieces, k, limit, n_jobs, beam):
+        """The same; the best one alone if k is None."""
         texts = ["".join(parts) for parts in pieces]
         limit = white_space_limits(pieces) if limit is None else limit
         beam = self.beam if beam is None else beam
@@ -149,13 +133,11 @@ class WordModel(TableModel):
             first, last, begin, end = bounds
             task, some = make_task(texts[first:last], limit[begin:end]), texts[first:last]
             scratch = new_work(task, beam, training=False)
-            lists = new_lists(scratch, k)
-            most = lists.loss.shape[1]
+            lists = None if k is None else new_lists(scratch, k)
+            most = 1 if lists is None else lists.loss.shape[1]
             out, score = np.empty(most * (end - begin), np.int8), np.empty((last - first, most))
             found = np.empty(last - first, np.int64)
-            structure.predict_kbest(
-                task, 0, last - first, scorer, READ_ONLY, QUIET, scratch, lists, out, score, found
-            )
+            structure.predict(task, 0, last - first, scorer, QUIET, scratch, lists, out, score, found)
             offsets = offsets_of(np.repeat(np.diff(task.token), found))
             repeated = "".join([text * n for text, n in zip(some, found.tolist())])
             words = iter(words_at(repeated, out[: offsets[-1]] == START, offsets) if repeated else ())
@@ -166,7 +148,7 @@ class WordModel(TableModel):
             return [items or [([], 0.0)] for items in ranked]
 
         with no_collection():
-            parts = map_chunks(work, texts, n_jobs, max(1, PIECE_TOKENS // k))
+            parts = map_chunks(work, texts, n_jobs, max(1, PIECE_TOKENS // (k or 1)))
         return [ranked for part in parts for ranked in part]
 
     def features(self):

@@ -126,7 +126,7 @@ def _set(states, k, score, inner, length, before, node, node_before, record, agr
 
 
 @inline
-def _complete(model, rule, noise, adjusted, c, hidden, keys, total, states, k, i):
+def _complete(model, adjustment, c, hidden, keys, total, states, k, i):
     """ZC14: the node of the word in progress, and the score as if it ended before character i."""
     fact, score = states.fact[k], states.score[k]
     node = extended(model.features.table, fact[NODE], c[PAD + i - 1])
@@ -134,12 +134,12 @@ def _complete(model, rule, noise, adjusted, c, hidden, keys, total, states, k, i
     list_words(c, hidden, i, fact[LENGTH], fact[BEFORE], node, fact[NODE_BEFORE], keys)
     total[0] = score[DONE] + score[INNER]
     zero = np.int64(0)
-    sum_state(model, rule, noise, adjusted, keys, zero + 1, zero + N_NUMBERS, node, total)
+    sum_state(model, adjustment, keys, zero + 1, zero + N_NUMBERS, node, total)
     score[SCORE] = total[0]
 
 
 @inline
-def _sum_characters(model, rule, noise, adjusted, words, c, hidden, i, keys, total):
+def _sum_characters(model, adjustment, words, c, hidden, i, keys, total):
     """What states before the decision at i share, in rows 0 and 1 of ``total``.
 
     ZSZ18: the scores of the decisions by the one before. ZC14: that of the pair of characters i - 1 and i
@@ -154,9 +154,7 @@ def _sum_characters(model, rule, noise, adjusted, words, c, hidden, i, keys, tot
         begin = PAIR if words else (CONTEXT - 1 if b == 2 else 1)
         stop = PAIR + 1 if words else (CONTEXT if b == 2 else CONTEXT - 1)
         total[b, 0] = total[b, 1] = 0.0
-        sum_keys(
-            model, rule, noise, adjusted, keys, zero + begin, zero + stop, zero if b == 2 else b, total[b]
-        )
+        sum_keys(model, adjustment, keys, zero + begin, zero + stop, zero if b == 2 else b, total[b])
     if not words:
         for a in range(2):
             total[0, a] += total[2, a]
@@ -195,7 +193,7 @@ def trace(work, begin, record, path, n):
 
 
 @inline
-def search(limit, given, shadow, update, model, rule, noise, adjusted, work, path, lists):
+def search(limit, given, shadow, update, model, adjustment, work, path, lists):
     """Search the text in ``work.char``; writes the best decisions to ``path``.
 
     Parameters
@@ -238,7 +236,7 @@ def search(limit, given, shadow, update, model, rule, noise, adjusted, work, pat
         may_go_on = i < n and limit[i] != START
         right = given[i] if tracked and i < n else FREE
         if i > 0:
-            _sum_characters(model, rule, noise, adjusted, words, c, hidden, i, keys, total)
+            _sum_characters(model, adjustment, words, c, hidden, i, keys, total)
         k = zero
         for z in range(size + extra):
             fact = now.fact[z]
@@ -253,11 +251,9 @@ def search(limit, given, shadow, update, model, rule, noise, adjusted, work, pat
                     work.shared_at[length] = i
                     b = START if length == 1 else INSIDE
                     shared[0], shared[1] = total[b, 0], total[b, 1]
-                    sum_state(model, rule, noise, adjusted, keys, zero + CONTEXT, zero + SHARED, node, shared)
+                    sum_state(model, adjustment, keys, zero + CONTEXT, zero + SHARED, node, shared)
                 total[3, 0], total[3, 1] = shared[0], shared[1]
-                sum_keys(
-                    model, rule, noise, adjusted, keys, zero + SHARED, zero + N_NUMBERS, zero, total[3]
-                )  # fmt: skip
+                sum_keys(model, adjustment, keys, zero + SHARED, zero + N_NUMBERS, zero, total[3])
                 v_start += total[3, START]
                 v_inside += total[3, INSIDE]
             target = z == size  # it has one successor, which merges with none
@@ -289,7 +285,7 @@ def search(limit, given, shadow, update, model, rule, noise, adjusted, work, pat
             slot[now.fact[z, LENGTH]] = -1
         if words and i < n:
             for a in range(k + extra):
-                _complete(model, rule, noise, adjusted, c, hidden, keys, total[3], new, a, i + 1)
+                _complete(model, adjustment, c, hidden, keys, total[3], new, a, i + 1)
         size = _best_first(new.score, k, work.order) if model.beam else k
         alive, best = False, 0
         for z in range(size + extra):

@@ -11,6 +11,7 @@ from inside import columns_of_compare, put_measurement
 
 from skstruct import FeatureTemplates, StructuredPerceptron
 from skstruct.cli import contest
+from skstruct.cli.corpus import read
 from skstruct.cli.feature_strings import FeatureStrings
 from skstruct.datasets import load_chunking, load_segmentation
 from skstruct.features.presets import PRESETS
@@ -81,12 +82,12 @@ def test_table(files, capsys, recwarn):
 def test_lbfgs_has_one_objective_on_both_sides(files, c1, c2):
     """Both sides learn the same weights, so that what they minimise has the same least value."""
     arguments = argparse.Namespace(
-        format=None, tokens=None, label=None, separator=None, comment=None, encoding="utf-8", read=[]
-    )
-    corpus = contest.Corpus(str(files / "train.conll"), arguments)
-    options = {"epochs": 10, "c1": c1, "c2": c2, "iterations": None}
+        format=None, tokens=None, label=None, separator=None, comment=None, encoding="utf-8", read=[],
+        epochs=10, c1=c1, c2=c2, iterations=None,
+    )  # fmt: skip
+    corpus = contest.sequences_of(read(str(files / "train.conll"), arguments))
     templates = contest.templates_for(corpus, "auto")
-    theirs, ours = (side("lbfgs", templates, options) for side in (contest.Crfsuite, contest.Ours))
+    theirs, ours = (side("lbfgs", templates, arguments) for side in (contest.Crfsuite, contest.Ours))
     for side in (theirs, ours):
         side.fit(corpus.X, corpus.y)
     least = theirs.model.training_log_.last_iteration["loss"]

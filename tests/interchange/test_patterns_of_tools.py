@@ -246,7 +246,7 @@ SAVERS = {
         ParameterMixer(StructuredPerceptron(TEMPLATES), 2, random_state=0),
         StructuredPerceptron(Patterns(CRFPP_TEMPLATES), random_state=0),
         StructuredPerceptron(
-            Patterns(["u:%x[0,0]", "*:%x[-1,1]", "u:%x[-7,0]", "b"], "wapiti"), random_state=0
+            Patterns(["u:%x[0,0]", "*:%x[-1,1]", "u:%x[-4,0]", "b"], "wapiti"), random_state=0
         ),
     ],
     ids=lambda tagger: type(tagger).__name__,
@@ -293,8 +293,8 @@ def test_symbols_of_one_tool_become_those_of_the_other(tmp_path):
     again = load_wapiti(tmp_path / "model")
     x = [[(c,) for c in "abcdefgh"]]
     assert again.decision_function(x) == same.decision_function(x) == [20.0]
-    save_crfpp(again, tmp_path / "back")
-    assert load_crfpp(tmp_path / "back").decision_function(x) == [20.0]
+    with pytest.raises(ValueError, match="no place for a pattern such as 'u:%x"):  # several would be one
+        save_crfpp(again, tmp_path / "back")
     other = load_crfpp(crfpp_text(["A", "B"], ["U:%x[-6,0]"], keys, [*weights, 5.0, 0.0, 6.0, 0.0]))
     with pytest.raises(ValueError, match="two features of one name: 'u:_x-#'"):
         save_wapiti(other, tmp_path / "model")

@@ -19,7 +19,6 @@ from skstruct import (
     load,
 )
 from skstruct.core.noise import QUIET
-from skstruct.core.store import READ_ONLY
 from skstruct.datasets import load_segmentation
 from skstruct.metrics import word_f1_score
 from skstruct.reranker import epoch as structure
@@ -153,7 +152,7 @@ def score_of(model, lattices, way_of):
     task = task._replace(margin=np.array(buckets, np.int32))
     out, score = np.zeros(len(buckets), np.bool_), np.empty(len(single))
     work = structure.new_work(task, training=False)
-    structure.predict(task, 0, len(single), model.reranker(), READ_ONLY, QUIET, work, out, score)
+    structure.predict(task, 0, len(single), model.reranker(), QUIET, work, out, score)
     assert out.all()
     return score
 

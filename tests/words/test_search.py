@@ -42,11 +42,11 @@ def test_a_short_text_costs_no_scratch_of_a_long_one():
     task = make_task(["ab" * 30, "abc"])
     work = new_work(task, model.beam, training=False)
     work.shared_at[:] = -7
-    out, score = np.empty(task.char.shape[0], np.int8), np.empty(2)
-    segment.predict(task, 1, 2, model, PLAIN, QUIET, work, out, score)
+    out, score, found = np.empty(task.char.shape[0], np.int8), np.empty((2, 1)), np.empty(2, np.int64)
+    segment.predict(task, 1, 2, model, QUIET, work, None, out, score, found)
     assert (work.shared_at[5:] == -7).all()
     alone = segmented(model, ["abc"])
-    assert [out[60:].tolist()] == alone[0] and score[1] == alone[1][0]
+    assert [out[:3].tolist()] == alone[0] and score[1, 0] == alone[1][0]
 
 
 @pytest.mark.parametrize("templates", BOTH)
@@ -122,7 +122,7 @@ def ranked(model, text, k, limit=None):
     lists = new_lists(work, k)
     most = lists.loss.shape[1]
     out, score, found = np.empty(most * len(text), np.int8), np.empty((1, most)), np.empty(1, np.int64)
-    segment.predict_kbest(task, 0, 1, model, PLAIN, QUIET, work, lists, out, score, found)
+    segment.predict(task, 0, 1, model, QUIET, work, lists, out, score, found)
     decisions = out.reshape(most, len(text))[: found[0]].tolist()
     return [(segmented_text(text, d), s) for d, s in zip(decisions, score[0].tolist())]
 

@@ -3,9 +3,10 @@
 import numpy as np
 
 from ..core.compile import kernel
-from ..core.hashing import find, keys_of
+from ..core.hashing import grown, keys_of
 from ..core.noise import QUIET
-from .epoch import ABSENT, HALF, N_TEMPLATES, PAIR, TRIPLE, list_keys, load
+from ..core.rules import clear
+from .epoch import ABSENT, HALF, N_TEMPLATES, emit_node, load
 
 # The atoms of the left and of the right half of a key, by template; `epoch.list_keys` has the same order.
 _ATOMS = (
@@ -17,35 +18,32 @@ _ATOMS = (
 
 
 @kernel
-def list_parts(task, path, model, noise, work, out):
+def list_features(task, path, model, noise, work, out):
     """The features of the nodes of ``path`` (M,) through the first lattice.
 
-    Writes rows (node, row) of ``out`` and returns how many there are.
+    Writes rows (node, row) of ``out`` and returns how many there are. New features are numbered.
     """
-    atoms, keys, n = work.atoms, work.keys, 0
-    load(task, 0, noise, np.int64(0), atoms)
+    n = 0
+    load(task, 0, noise, np.int64(0), work.atoms)
     for c in range(path.shape[0]):
-        if path[c] == ABSENT:
-            continue
-        p = np.int64(path[c])
-        a = np.int64(path[p]) if p >= 0 else p
-        for group in range(3):
-            begin = np.int64(0 if group == 0 else PAIR if group == 1 else TRIPLE)
-            list_keys(atoms, a, p, c, begin, keys)
-            for k in range(begin, PAIR if group == 0 else TRIPLE if group == 1 else N_TEMPLATES):
-                if keys[k, 0] >= 0:
-                    row = find(model.features.table, k, keys[k, 0], keys[k, 1])
-                    if row >= 0:
-                        out[n, 0], out[n, 1] = c, row
-                        n += 1
+        if path[c] != ABSENT:
+            for group in range(3):
+                emit_node(path, c, group, model, None, 1.0, work)
+            for entry in range(work.difference.size[0]):
+                out[n, 0], out[n, 1] = c, work.difference.row[entry]
+                n += 1
+            clear(work.difference)
     return n
 
 
-def parts_of(model, task, path, work):
+def features_of_path(model, task, path, work):
     """(node, row) arrays of the known features of one path through the only lattice of a task."""
-    out = np.empty((N_TEMPLATES * path.shape[0], 2), np.int64)
-    n = list_parts(task, path, model, QUIET, work, out)
-    return out[:n].T
+    features = model.features
+    known, out = int(features.entries[0]), np.empty((N_TEMPLATES * path.shape[0], 2), np.int64)
+    table = grown(features.table.copy(), known + out.shape[0])
+    model = model._replace(features=features._replace(table=table, entries=features.entries.copy()))
+    out = out[: list_features(task, path, model, QUIET, work, out)]
+    return out[out[:, 1] < known].T
 
 
 def feature_names(model, rows):
