@@ -24,7 +24,11 @@ from skstruct.metrics import SCORERS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "skstruct"
-PAGES = ("README.md", "docs/user-guide.md", "docs/recipes.md", "docs/switching.md", "docs/one-file.md")
+FIRST = tuple(
+    f"docs/{name}.md" for name in ("first-tagger", "is-it-good", "better", "production", "next-sentences")
+)
+GUIDES = ("user-guide", "recipes", "switching", "one-file")
+PAGES = ("README.md", *FIRST, *(f"docs/{name}.md" for name in GUIDES))
 
 pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the documentation is not installed")
 
