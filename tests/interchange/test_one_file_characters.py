@@ -51,7 +51,7 @@ def test_random_strings(name, functions):
 @pytest.mark.slow
 @needs_node
 def test_other_interpreters(tmp_path):
-    """Node and other versions of Python write what this one writes, for all code points and random strings."""
+    """Node and other versions of Python agree, for all code points and random strings."""
     templates = [f"U{name}:%{name}[0,0]" for name in NAMES]
     model = StructuredPerceptron(templates, max_iter=1).fit([["aΣ", "B"]], [["X", "Y"]])
     alone = [c for c in CODES if not "\ud800" <= c <= "\udfff"]
