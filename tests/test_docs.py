@@ -24,7 +24,10 @@ from skstruct.metrics import SCORERS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "skstruct"
-PAGES = ("README.md", "docs/user-guide.md", "docs/recipes.md", "docs/switching.md")
+FIRST = tuple(
+    f"docs/{name}.md" for name in ("first-tagger", "is-it-good", "better", "production", "next-sentences")
+)
+PAGES = ("README.md", *FIRST, "docs/user-guide.md", "docs/recipes.md", "docs/switching.md")
 
 pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the documentation is not installed")
 

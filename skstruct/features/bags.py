@@ -54,6 +54,7 @@ class BagEncoder(Encoder):
         Features seen fewer times in training are left out.
     """
 
+    is_independent = True
     TOKENS = (dict, list)
     token_type = dict  # of lists of features too
     named = "ready-made features"

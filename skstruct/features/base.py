@@ -35,6 +35,9 @@ class Encoder:
     has_bigram = True
     """Whether the label bigram is a feature."""
 
+    is_independent = False
+    """Whether the features of a sequence do not depend on other sequences, but for ``min_count``."""
+
     named = "features"
     """What errors call what it makes."""
 

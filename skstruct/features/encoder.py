@@ -60,6 +60,11 @@ class TemplateEncoder(Encoder):
         self.edges = TemplateSide(plan, plan.edges, plan.edge_groups, 1, 1, len(plan.nodes))
         self.token_type = None  # str or tuple, from the first corpus
 
+    @property
+    def is_independent(self):
+        """See :class:`.base.Encoder`; accessor variety is a statistic of all sequences."""
+        return not self.contexts.longest
+
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
         twin = copy.copy(self)
