@@ -1,4 +1,4 @@
-"""The state of dependency parsers.
+"""Dependency parsers in files.
 
 Features are stored by their keys, in ascending order, which makes keys small; rows of weights follow that
 order. The tables are built anew. Keys are checked: no feature occurs twice, and each belongs to a template.
