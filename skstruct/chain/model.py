@@ -13,8 +13,8 @@ from ..data.inputs import LABELS, Inputs, PlaceError, flatten, lengths_of, offse
 from ..data.labels import UNLABELLED, Labels
 from ..data.sequences import TokenTable
 from ..features.choose import check_tokens
+from ..features.encoded import bag_of
 from ..features.names import NamedWeights
-from ..features.rows_as_features import bag_of
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
 from ..training.saved import SavableModel
 from . import epoch as structure
@@ -41,7 +41,7 @@ def make_task(
         dense = encoded.dense._replace(block=as_writeable_view(encoded.dense.block))
         encoded = encoded._replace(dense=dense)
         if rows_as_features and (encoded.bag.start.shape[0] > 1 or encoded.nodes.row.shape[0] > 0):
-            encoded = encoded._replace(bag=bag_of(encoded))
+            encoded = encoded._replace(bag=bag_of(encoded, token))
     return ChainTask(
         **encoded._asdict(),
         token=token,
