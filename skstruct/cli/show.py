@@ -89,7 +89,7 @@ def run(arguments):
         print(f"\n{label}")
         for row in rows:
             print(f"  {row.weight:+10.3f}  {printable(row.feature)}")
-    if arguments.label is None and hasattr(tagger._model, "chain"):
+    if arguments.label is None and hasattr(tagger._model, "new_chain"):
         _print_transitions(tagger, arguments.top)
     return 0
 

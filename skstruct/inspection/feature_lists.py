@@ -31,7 +31,7 @@ def model_with(estimator, method, who):
 
 def chain_of(tagger):
     """The ChainModel of a fitted tagger, or of the one inside of a segmenter."""
-    return model_with(tagger, "chain", "a chain tagger")
+    return model_with(tagger, "new_chain", "a chain tagger")
 
 
 def weight_rows(store, rows):

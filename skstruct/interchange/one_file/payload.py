@@ -121,7 +121,7 @@ def chain_model(tagger, estimator):
     if hasattr(estimator, "fit"):
         check_is_fitted(estimator)
     model = getattr(tagger, "_model", None)
-    if not hasattr(model, "chain"):
+    if not hasattr(model, "new_chain"):
         kind = type(estimator).__name__
         raise TypeError(f"one file holds a chain tagger, a Segmenter or a SpanTagger over one, got a {kind}")
     return model
