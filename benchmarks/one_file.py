@@ -82,7 +82,9 @@ def _fitted(name):
     if name == CRFSUITE:
         own = DATA / "foreign" / "own"
         cases = json.loads((own / f"{CRFSUITE}.json").read_text(encoding="utf-8"))
-        return load_crfsuite(own / f"{CRFSUITE}.crfsuite"), cases["X"]
+        X = [case["items"] for case in cases["sequences"]]
+        X = [x for x in X if all(isinstance(token, dict) for token in x)]
+        return load_crfsuite(own / f"{CRFSUITE}.crfsuite"), X
     load, make = MODELS[name]
     return make().fit(*load("train")), load("dev" if load is load_ewt else "test")[0]
 

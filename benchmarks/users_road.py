@@ -8,13 +8,10 @@ import argparse
 import time
 import warnings
 
-import numpy as np
 import sklearn_crfsuite
-from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid
 
 from benchmarks.common import Stopwatch, corpus, n_tokens, read_columns, table
 from skstruct import L1CRF, PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.features import TokenVectorizer
 from skstruct.metrics import segment_f1_score
 
 LENGTH = 9
@@ -160,56 +157,7 @@ def fitting(X, y, arguments):
     table([*header, "passes"], rows)
 
 
-CANDIDATES = {"c1": [0.03, 0.1, 0.5], "c2": [0.03, 0.3]}
-
-
-def searching(arguments):
-    """A search for c1 and c2 on the development part: as a loop, and encoded once."""
-    X, y = load("dev")
-    X, y = np.array(X + [None], object)[:-1], np.array(y + [None], object)[:-1]
-    folds = list(KFold(3).split(X))
-
-    def loop(make):
-        found = []
-        for values in ParameterGrid(CANDIDATES):
-            for train, test in folds:
-                model = make(**values).fit(X[train].tolist(), y[train].tolist())
-                found.append([list(labels) for labels in model.predict(X[test].tolist())])
-        return found
-
-    def theirs(c1, c2):
-        return sklearn_crfsuite.CRF(
-            algorithm="lbfgs", c1=c1, c2=c2, max_iterations=100, all_possible_transitions=True
-        )
-
-    def ours(c1=1.0, c2=0.0):
-        return L1CRF(c1=c1, c2=c2, all_pairs="transitions", random_state=0, n_jobs=1)
-
-    def score(model, X, y):
-        predicted.append(model.predict(X))
-        return segment_f1_score(y.tolist(), predicted[-1])
-
-    def once():
-        matrix = TokenVectorizer().fit_transform(X.tolist())
-        return GridSearchCV(ours(), CANDIDATES, cv=folds, scoring=score, refit=False).fit(matrix, y)
-
-    watch, predicted = Stopwatch(time.process_time), []
-    ours().set_params(max_iter=20).fit(TokenVectorizer().fit_transform(X[:40].tolist()), y[:40])
-    for _ in range(arguments.repeat):
-        watch.time("loop, theirs", loop, theirs)
-        plain = watch.time("loop, ours", loop, ours)
-        predicted.clear()
-        watch.time("encoded once", once)
-    same = [list(map(list, p)) for p in predicted] == plain
-    print(f"\nsearch, {len(plain)} fits, processor time in s; labels of loop and search equal: {same}\n")
-    crf, mine = best(watch, "loop, theirs"), (best(watch, "loop, ours"), best(watch, "encoded once"))
-    rows = [["CRFsuite, loop", f"{crf:.1f}", ""]]
-    for name, seconds in zip(("L1CRF, loop", "L1CRF, encoded once, GridSearchCV"), mine):
-        rows.append([name, f"{seconds:.2f}", f"{crf / seconds:.1f}"])
-    table(["", "s", "ratio"], rows)
-
-
-PARTS = ("fitting", "searching", "tagging", "online")
+PARTS = ("fitting", "tagging", "online")
 
 
 def main():
@@ -225,8 +173,6 @@ def main():
     X_test, y_test = load("test")
     if "fitting" in arguments.part:
         fitting(X, y, arguments)
-    if "searching" in arguments.part:
-        searching(arguments)
     if "tagging" in arguments.part:
         tagging(X, y, X_test, arguments)
     if "online" in arguments.part:

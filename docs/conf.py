@@ -121,3 +121,19 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "min_reported_time": 10,
 }
+
+
+# -- the living example of the first page ---------------------------------------------------------------
+def write_living_example(app, error):
+    """A page of a chunker of the embedded corpus, which the first page embeds."""
+    if error is None and app.builder.format == "html":
+        X, y = skstruct.datasets.load_chunking()
+        tagger = skstruct.L1CRF("chunk", c1=0.1, constraints="BIO", random_state=0).fit(X, y)
+        example = "\n".join(" ".join(map("/".join, sentence)) for sentence in X[100:103])
+        path = pathlib.Path(app.outdir) / "living.html"
+        skstruct.interchange.export(tagger, path, title="Chunks, in this page", example=example)
+
+
+def setup(app):
+    """What Sphinx calls."""
+    app.connect("build-finished", write_living_example)

@@ -13,6 +13,7 @@ from .chain.segmenter import Segmenter
 from .chain.span_tagger import SpanTagger
 from .crf.estimator import L1CRF
 from .crf.path import regularization_path
+from .crf.search import L1CRFCV
 from .data.matrix import SequenceMatrix
 from .data.spans import Span
 from .features import accessor as _accessor
@@ -37,6 +38,7 @@ __all__ = [
     "FeatureTemplates",
     "KBestReranker",
     "L1CRF",
+    "L1CRFCV",
     "NumericFeatures",
     "ParameterMixer",
     "PassiveAggressiveTagger",

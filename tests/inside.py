@@ -31,7 +31,7 @@ def model_of(estimator):
 def tables_of(tagger):
     """``{name: array of shape (rows, columns)}``: the final weights of a tagger of sequences."""
     found = {}
-    for name in tagger._model.structure.STORES:
+    for name in tagger._model.stores():
         store = getattr(tagger._model, name)
         if store.sparse:
             keys, values = averaging.entries(store)

@@ -6,6 +6,7 @@ from scipy import sparse
 
 from skstruct import (
     L1CRF,
+    L1CRFCV,
     BaggingShuffleAverager,
     CalibratedTagger,
     KBestReranker,
@@ -146,6 +147,10 @@ def _l1crf():
     return L1CRF(TEMPLATES, c1=0.3, random_state=0)
 
 
+def _l1crf_search():
+    return L1CRFCV(features=TEMPLATES, candidates=[(0.3, 0.0), (3.0, 0.0)], cv=2, random_state=0)
+
+
 def _word_segmenter():
     return WordSegmenter(beam_size=2, max_iter=2, random_state=0)
 
@@ -183,6 +188,7 @@ CASES = {
     "perceptron-order2": (tokens, lambda: _perceptron(order=2)),
     "passive-aggressive": (tokens, _passive_aggressive),
     "l1crf": (tokens, _l1crf),
+    "l1crf-search": (tokens, _l1crf_search),
     "segmenter": (texts, _segmenter),
     "segmenter-l1crf": (texts, lambda: Segmenter(_l1crf(), scheme="BI")),
     "averager": (tokens, lambda: _averager(_perceptron())),

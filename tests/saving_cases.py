@@ -4,8 +4,8 @@ import numpy as np
 from inside import contents_of, pairs_of
 
 from skstruct.core.store import Store
-from skstruct.features.bags import BagEncoder
-from skstruct.features.encoder import TemplateEncoder
+from skstruct.features.bag_encoder import BagEncoder
+from skstruct.features.template_encoder import TemplateEncoder
 
 TEMPLATES = [
     "U00:%x[0,0]",

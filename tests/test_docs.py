@@ -27,7 +27,8 @@ PACKAGE = ROOT / "skstruct"
 FIRST = tuple(
     f"docs/{name}.md" for name in ("first-tagger", "is-it-good", "better", "production", "next-sentences")
 )
-PAGES = ("README.md", *FIRST, "docs/user-guide.md", "docs/recipes.md", "docs/switching.md")
+GUIDES = ("user-guide", "recipes", "switching", "one-file")
+PAGES = ("README.md", *FIRST, *(f"docs/{name}.md" for name in GUIDES))
 
 pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the documentation is not installed")
 

@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import zipfile
 
 import pytest
 
@@ -89,3 +90,17 @@ def test_modules_stay_importable():
         "assert presets.PRESETS is PRESETS and skstruct.data.presets is presets\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_wheel_holds_the_parts_of_written_files(tmp_path):
+    """Modules, and what is no module: the JavaScript, the page, the samples."""
+    pytest.importorskip("hatchling", reason="hatchling, which builds the wheel, is not installed")
+    if not (ROOT / "pyproject.toml").is_file():
+        pytest.skip("the sources are not here")
+    options = ["-q", "--no-deps", "--no-build-isolation", "-w", str(tmp_path)]
+    done = run("-m", "pip", "wheel", *options, str(ROOT))
+    assert done.returncode == 0, done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    held = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("skstruct/")}
+    own = {path.relative_to(ROOT).as_posix() for path in (ROOT / "skstruct").rglob("*") if path.is_file()}
+    assert held == {path for path in own if "__pycache__" not in path}

@@ -11,7 +11,7 @@ import oracles
 from skstruct.core.compile import kernel
 from skstruct.core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
 from skstruct.data.inputs import flatten, lengths_of, offsets_of
-from skstruct.features.bags import BagEncoder
+from skstruct.features.bag_encoder import BagEncoder
 
 
 def used_lines(encoder, edge):
@@ -48,8 +48,8 @@ def occurrences(encoder, X):
             for t, bag in enumerate(sequence):
                 rows = row[start[token[i] + t] : start[token[i] + t + 1]]
                 names = [name for name, value in oracles.bag_items(bag)]
-                ids = [encoder.index.ids.get(name, -1) for name in names]
-                rows_of_names = [int(encoder.index.row_of[k]) for k in ids]
+                ids = [encoder.nodes.ids.get(name, -1) for name in names]
+                rows_of_names = [int(encoder.nodes.row_of[k]) for k in ids]
                 assert sorted(r for r in rows.tolist() if r >= 0) == sorted(
                     r for r, (_, value) in zip(rows_of_names, oracles.bag_items(bag)) if r >= 0 and value
                 )

@@ -32,7 +32,7 @@ from ..saving.registry import savable
 from ..training.chunks import threads
 from ..training.held_out import NAMES, both_or_neither
 from ..training.parameters import RunParameters, documented, parameter
-from .temperature import fit_temperature, held_out, in_units_of
+from .temperature import encoded_fold, fit_temperature, in_units_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -235,7 +235,7 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
                 member = self._trained(_silent(clone(template)), learned_from, context)._model
                 model = in_units_of(model, member, take(X, seen), take(y, seen))
             with renumbered(test):
-                return held_out(model, take(X, test), take(y, test), each[test], test)
+                return encoded_fold(model, take(X, test), take(y, test), each[test], test)
 
         with threads(self.n_jobs, len(folds)) as map_all:
             parts = list(map_all(part, range(len(folds))))

@@ -33,7 +33,7 @@ PRECISION = 1e-3
 """Relative, of the temperature."""
 
 
-class HeldOut(NamedTuple):
+class EncodedFold(NamedTuple):
     """Sequences that a model has not seen, n of them, with their labels."""
 
     model: ChainModel
@@ -42,12 +42,12 @@ class HeldOut(NamedTuple):
     place: np.ndarray  # (n,) int64: where the sequences are in the corpus, for errors
 
 
-def held_out(model, X, y, weight, place):
+def encoded_fold(model, X, y, weight, place):
     """Encode sequences and their labels for a model that was trained on others."""
     token = offsets_of(lengths_of(X))
     gold, _, _ = encode_known(y, token, model.labels)
     task, _ = model.encode(X)
-    return HeldOut(model, task._replace(gold=gold), weight, place)
+    return EncodedFold(model, task._replace(gold=gold), weight, place)
 
 
 def in_units_of(other, model, X, y):
@@ -65,7 +65,7 @@ def in_units_of(other, model, X, y):
 
 def _gain(model, X, y):
     """(n,) by how much the labels given score higher than labels drawn at random; NaN if that is unknown."""
-    part = held_out(model, X, y, None, None)
+    part = encoded_fold(model, X, y, None, None)
     return _mean_score(part, True) - _mean_score(part, False)
 
 
@@ -129,7 +129,7 @@ def fit_temperature(parts, n_jobs=None):
 
     Parameters
     ----------
-    parts : list of HeldOut
+    parts : list of EncodedFold
     n_jobs : int, optional
         Threads, over parts.
 

@@ -146,17 +146,17 @@ def new_work(task, n_labels, order=1, training=True, listed=True):
 # Scores
 # --------------------------------------------------------------------------------------------------
 @spliced
-def is_quiet(rule, noise):
+def reads_stored_weights(rule, noise):
     """Whether scores are those of the stored weights: no lazy penalty, no noise."""
     return not is_lazy(rule) and noise.feature == NO_NOISE and noise.token_below == np.uint64(0)
 
 
 @inline
-def is_plain(chain, rule, noise):
-    """Whether emissions are nothing but sums of rows: dense weights, no lazy penalty, no noise."""
+def reads_whole_rows(chain, rule, noise):
+    """Whether emissions are sums of whole rows of weights: full rows, no lazy penalty, no noise."""
     if len(noise) == 0:
         return True
-    return not chain.nodes.sparse and is_quiet(rule, noise)
+    return not chain.nodes.sparse and reads_stored_weights(rule, noise)
 
 
 def lists_rows(chain, rule, noise):
@@ -201,11 +201,11 @@ def stride_of(task, L, noise):
 
 
 @inline
-def score_sequence(task, i, chain, rule, noise, plain, work):
+def score_sequence(task, i, chain, rule, noise, whole_rows, work):
     """Fill ``work.emission`` and ``work.transition``; returns the numbers of node and edge runs.
 
-    With ``plain`` (see :func:`is_plain`) the node runs are not listed, and their number is -1; those of dense
-    rows of numbers are not under sparse weights either. With an empty ``noise`` all is plain, the arguments
+    With ``whole_rows`` (see :func:`reads_whole_rows`) the node runs are not listed, and their number is -1;
+    those of dense rows of numbers are not under sparse weights either. With an empty ``noise`` the arguments
     are small ones, and ``work.transition`` is filled already (see :func:`.small_kernels.for_prediction`).
     """
     if len(noise) == 0:
@@ -222,7 +222,7 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
 
     # emission[t, y] = Σ_f x_f w[f, y]
     n_nodes = -1
-    if plain:
+    if whole_rows:
         nodes, bag = task.nodes, task.bag
         sum_features(
             nodes.row, nodes.lo, nodes.width, task.left, anchor, n_anchors, bag.start, bag.row, bag.value,
@@ -231,9 +231,9 @@ def score_sequence(task, i, chain, rule, noise, plain, work):
     else:
         for k in range(T * L):
             emission[k] = 0.0
-    if plain:
+    if whole_rows:
         sum_dense(task.dense, chain.nodes, token, T, work.dense, emission)
-    elif len(task.dense) > 0 and is_quiet(rule, noise):
+    elif len(task.dense) > 0 and reads_stored_weights(rule, noise):
         if task.nodes.row.shape[0] > 0 or task.bag.start.shape[0] > 1:
             n = list_runs(
                 task.nodes, task.bag, task.left, anchor, n_anchors, token, T,

@@ -16,7 +16,7 @@ from ..core.penalties import keeps_untouched_weights
 from ..core.rules import begin_step, clear, end_step, room_for
 from ..core.store import READ_ONLY, SMALLEST_SCALE
 from . import small_kernels
-from .bigram import forbid, is_plain, new_work, score_sequence, stride_of
+from .bigram import forbid, new_work, reads_whole_rows, score_sequence, stride_of
 from .decoding import decode, decode_wrong, score_path
 from .dense import apply_dense, clear_dense, dense_norm
 from .trigram import emit_trigrams, read_trigrams, refresh
@@ -41,7 +41,7 @@ def _learn(task, i, gold, loss, n_nodes, n_edges, chain, rule, noise, trigrams, 
         emit_features(task, i, chain, noise, n_nodes, n_edges, work)
         if len(trigrams) > 0:
             step = chain.clock.step[0]
-            emit_trigrams(work.target, work.path, T, L, step, noise, work.trigram_difference)
+            emit_trigrams(work.labels, T, L, np.int64(0), step, noise, work.trigram_difference)
         room = True
         for k in range(len(stores)):
             room = room and room_for(differences[k], stores[k])
@@ -75,10 +75,10 @@ def _epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
     """
     token, labels, start, stop, clock = task.token, work.labels, chain.start, chain.end, chain.clock
     emission, transition, score, L = work.emission, work.transition, work.score, start.shape[0]
-    stride, plain, n_nodes, n_edges = np.int64(0), True, np.int64(-1), np.int64(0)
+    stride, whole_rows, n_nodes, n_edges = np.int64(0), True, np.int64(-1), np.int64(0)
     steady = keeps_untouched_weights(rule)
     if len(noise) > 0:
-        stride, plain = stride_of(task, L, noise), is_plain(chain, rule, noise)
+        stride, whole_rows = stride_of(task, L, noise), reads_whole_rows(chain, rule, noise)
         steady = steady and noise.edge == NO_NOISE
     for k in range(begin, end):
         if clock.scale[0] < SMALLEST_SCALE:
@@ -93,7 +93,7 @@ def _epoch(task, order, begin, end, chain, rule, noise, trigrams, margin, work):
             small_kernels.score_tokens(task, i, chain, emission)
             small_kernels.score_transitions(chain, transition)
         else:
-            n_nodes, n_edges = score_sequence(task, i, chain, rule, noise, plain, work)
+            n_nodes, n_edges = score_sequence(task, i, chain, rule, noise, whole_rows, work)
         loss, right = 1.0, 0.0
         for last in range(np.int64(set_target(gold, labels[0])), 2):
             # If labels are missing, their best completion first.
@@ -134,13 +134,13 @@ def _predict(task, chain, rule, noise, trigrams, work, out, score):
     """
     L = chain.start.shape[0]
     stride = stride_of(task, L, noise)
-    plain = is_plain(chain, rule, noise)
+    whole_rows = reads_whole_rows(chain, rule, noise)
     for i in range(score.shape[0]):
         first, stop = task.token[i], task.token[i + 1]
         T = stop - first
         score[i] = 0.0
         if T > 0:
-            score_sequence(task, i, chain, rule, noise, plain, work)
+            score_sequence(task, i, chain, rule, noise, whole_rows, work)
             forbid(task.option, first, T, L, work.emission)
             score[i] = decode(
                 work.emission, work.transition, stride, trigrams, chain.start, chain.end, task.gold[:0],

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.compile import inline, kernel
-from .bigram import forbid, is_plain, score_sequence, stride_of
+from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
 from .decoding import decode
 
 
@@ -226,13 +226,13 @@ def predict_kbest(task, chain, rule, noise, trigrams, work, k, lists, out, score
     """
     L = chain.start.shape[0]
     stride = stride_of(task, L, noise)
-    plain = is_plain(chain, rule, noise)
+    whole_rows = reads_whole_rows(chain, rule, noise)
     for i in range(found.shape[0]):
         first, T = task.token[i], task.token[i + 1] - task.token[i]
         found[i] = 0
         if T == 0:
             continue
-        score_sequence(task, i, chain, rule, noise, plain, work)
+        score_sequence(task, i, chain, rule, noise, whole_rows, work)
         forbid(task.option, first, T, L, work.emission)
         decode(
             work.emission, work.transition, stride, trigrams, chain.start, chain.end, task.gold[:0],

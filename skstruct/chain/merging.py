@@ -6,8 +6,8 @@ import numpy as np
 
 from ..cluster.vocabulary import Vocabulary, merged_labels
 from ..data.labels import Labels
+from ..features.base import merge_encoders
 from ..features.encoded import count_rows
-from ..features.merging import merge_encoders
 from .constraints import constraint_arrays
 from .costs import balanced_costs, class_costs
 

@@ -1,6 +1,7 @@
 """A chain model without scikit-learn around it: encoder, labels, constraints, weights, prediction."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +13,8 @@ from ..data.inputs import LABELS, Inputs, PlaceError, flatten, lengths_of, offse
 from ..data.labels import UNLABELLED, Labels
 from ..data.sequences import TokenTable
 from ..features.choose import check_tokens
+from ..features.encoded import bag_of
 from ..features.names import NamedWeights
-from ..features.rows_as_features import bag_of
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
 from ..training.saved import SavableModel
 from . import epoch as structure
@@ -40,7 +41,7 @@ def make_task(
         dense = encoded.dense._replace(block=as_writeable_view(encoded.dense.block))
         encoded = encoded._replace(dense=dense)
         if rows_as_features and (encoded.bag.start.shape[0] > 1 or encoded.nodes.row.shape[0] > 0):
-            encoded = encoded._replace(bag=bag_of(encoded))
+            encoded = encoded._replace(bag=bag_of(encoded, token))
     return ChainTask(
         **encoded._asdict(),
         token=token,
@@ -119,22 +120,15 @@ class ChainModel(SavableModel):
         return {name: store for name, store in stores.items() if store is not None}
 
     def __getstate__(self):
-        return {name: value for name, value in vars(self).items() if name != "_ready"}
+        return {name: value for name, value in vars(self).items() if name != "ready"}
 
-    @property
+    @cached_property
     def ready(self):
         """What prediction needs and does not change from call to call; made once, and part of no copy."""
-        ready = vars(self).get("_ready")
-        if ready is None:
-            ready = vars(self)["_ready"] = _prepared(self)
-        return ready
-
-    def chain(self):
-        """The arrays that kernels decode under."""
-        return self.ready.chain
+        return _prepared(self)
 
     def new_chain(self):
-        """The same, made anew."""
+        """The arrays that kernels decode under."""
         clock, cost = new_clock(), np.zeros(len(self.labels))
         clock.scale[0] = self.scale
         return as_writeable_view(new_chain(self.encoder, self.stores(), clock, self.constraints, cost))
@@ -284,7 +278,7 @@ class ChainModel(SavableModel):
 
         ``gold`` (N,) holds labels that are kept, or UNLABELLED; log Z is -inf where none is left.
         """
-        chain, L, reference_token = self.chain(), len(self.labels), first_token(sequences)
+        chain, L, reference_token = self.ready.chain, len(self.labels), first_token(sequences)
 
         def work(bounds):
             first, last, begin, end = bounds
@@ -301,7 +295,7 @@ class ChainModel(SavableModel):
     def log_z(self, task):
         """(n,) log Z of an encoded corpus, whose gold labels are kept."""
         log_z, sums = np.empty(task.token.shape[0] - 1), new_sums(task.token, len(self.labels), self.order)
-        log_partitions(*prediction_arguments(task, self.chain()), sums, log_z)
+        log_partitions(*prediction_arguments(task, self.ready.chain), sums, log_z)
         return log_z
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from ..core.compile import inline, kernel
 from ..data.inputs import flatten, lengths_of, offsets_of
 from ..training.chunks import map_chunks
-from .bigram import forbid, is_plain, score_sequence, stride_of
+from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
 from .epoch import prediction_arguments
 from .marginals import log_sum
 from .model import first_token
@@ -170,14 +170,14 @@ def segment_probabilities(task, chain, rule, noise, trigrams, work, sums, segmen
     """Probabilities of the segments of all sequences: writes ``out`` (S,) and ``log_z`` (n,), float64."""
     L = chain.start.shape[0]
     stride = stride_of(task, L, noise)
-    plain = is_plain(chain, rule, noise)
+    whole_rows = reads_whole_rows(chain, rule, noise)
     for i in range(log_z.shape[0]):
         first, stop = task.token[i], task.token[i + 1]
         T = stop - first
         log_z[i] = 0.0
         if T == 0:
             continue
-        score_sequence(task, i, chain, rule, noise, plain, work)
+        score_sequence(task, i, chain, rule, noise, whole_rows, work)
         forbid(task.option, first, T, L, work.emission)
         log_z[i] = sum_labellings(work, stride, trigrams, chain.start, chain.end, sums, T, L)
         for k in range(segments.first[i], segments.first[i + 1]):
@@ -228,7 +228,7 @@ def probabilities(model, sequences, spans, of_label, joins, fixed=None, options=
         segments = Segments(where[first : last + 1] - where[first], *columns, of_label, joins, known)
         out, log_z = np.empty(mine.shape[0]), np.empty(last - first)
         segment_probabilities(
-            *prediction_arguments(task, model.chain()), new_sums(token, L, model.order), segments,
+            *prediction_arguments(task, model.ready.chain), new_sums(token, L, model.order), segments,
             new_segment_work(L, model.order), out, log_z,
         )  # fmt: skip
         return out, log_z

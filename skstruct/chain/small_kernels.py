@@ -20,6 +20,7 @@ from ..core.rules import Difference, clear, emit, step_size
 from ..core.store import READ_ONLY, Clock, tick
 from ..features.encoded import Bag
 from .features import sum_features
+from .trigram import emit_trigrams, read_rows
 from .visit import count_mistakes, note_update
 
 
@@ -196,19 +197,6 @@ def emit_difference(x, i, T, chain, work):
 
 
 @inline
-def emit_trigrams(labels, T, L, first, difference):
-    """Trigram part of ``Δφ``, as rows from ``first`` on."""
-    for t in range(1, T):
-        differs = labels[0, t] != labels[1, t] or labels[0, t - 1] != labels[1, t - 1]
-        if differs or (t > 1 and labels[0, t - 2] != labels[1, t - 2]):
-            x = 1.0
-            for k in range(2):
-                a = labels[k, t - 2] if t > 1 else np.int32(-1)
-                emit(difference, first + labels[k, t - 1] * (L + 1) + a + 1, labels[k, t], x)
-                x = -x
-
-
-@inline
 def norm2(amount, begin, end):
     """The sum of the squares of some amounts."""
     total = 0.0
@@ -233,18 +221,6 @@ def apply(difference, begin, end, first, L, factor, total, value, moment):
 
 
 @inline
-def refresh_trigrams(weights, scale, first, n, L, trigrams):
-    """Read the scores of the ``n`` rows from ``first`` on out of the weights of trigrams."""
-    for row in range(first, first + n):
-        high, low = -np.inf, np.inf
-        for k in range(row * L, (row + 1) * L):
-            w = 0.0 + scale * weights[k]
-            trigrams.score[k] = w
-            high, low = max(high, w), min(low, w)
-        trigrams.high[row], trigrams.low[row] = high, low
-
-
-@inline
 def learn(x, i, gold, loss, chain, rule, trigrams, margin, work):
     """Learn from the labels that differ: emit, step, tick."""
     difference, labels, clock, T = work.difference, work.labels, chain.clock, gold.shape[0]
@@ -255,7 +231,7 @@ def learn(x, i, gold, loss, chain, rule, trigrams, margin, work):
         mid = emit_difference(x, i, T, chain, work)
         last = difference.size[0]
         if len(trigrams) > 0:
-            emit_trigrams(labels, T, L, R + L, difference)
+            emit_trigrams(labels, T, L, R + L, zero, (), difference)
         note_update(work.stats, mistakes, loss)
     decay(clock, rule)
     end = difference.size[0]
@@ -273,6 +249,6 @@ def learn(x, i, gold, loss, chain, rule, trigrams, margin, work):
             if keeps_untouched_weights(rule):  # else all are read again
                 for entry in range(last, end):
                     row = difference.row[entry] - (R + L)
-                    refresh_trigrams(chain.trigrams, clock.scale[0], row, np.int64(1), L, trigrams)
+                    read_rows(chain.trigrams, clock.scale[0], row, np.int64(1), L, trigrams)
         clear(difference)
     tick(clock, rule)

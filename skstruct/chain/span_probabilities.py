@@ -12,9 +12,10 @@ from .._sklearn import available_if
 from ..data.inputs import PlaceError, Sequences, flatten, offsets_of, place, renumbered
 from ..data.labels import some_of
 from ..data.pieces import Pieces
+from ..data.places import by_sequence
 from ..data.scheme_rules import LabelTable
 from ..data.spans import Span, as_spans
-from ..data.text import as_texts, by_text
+from ..data.text import as_texts
 from ..data.types import Corpus, Texts
 from .tagger_training import knows_probabilities, tagger_has
 
@@ -53,7 +54,7 @@ class RankedSpans:
             which = np.repeat(np.arange(len(ranked)), list(map(len, ranked)))
             spans = iter(self._spans([list(labels) for best in ranked for labels, _ in best], part, which))
             best = [_distinct([(next(spans), score) for _, score in each]) for each in ranked]
-            result += [_joined(each, k) for each in by_text(best, part.of_text())]
+            result += [_joined(each, k) for each in by_sequence(best, part.of_text())]
         return result
 
 
@@ -143,7 +144,7 @@ class SpanProbabilities:
         p = np.zeros(len(flat))
         order = np.argsort(piece[whole], kind="stable")
         p[whole[order]] = [value for each in found for _, value in each]
-        return by_text(list(zip(flat, p.tolist())), offsets)
+        return by_sequence(list(zip(flat, p.tolist())), offsets)
 
 
 def _in_pieces(part: Pieces, start, end) -> Any:

@@ -21,9 +21,10 @@ from .._sklearn import (
 from ..data.alignment_report import AlignmentReport
 from ..data.inputs import SPANS, Inputs, Sequences, flatten, lengths_of, offsets_of, renumbered
 from ..data.pieces import cut_texts
+from ..data.places import by_sequence
 from ..data.scheme_rules import LabelTable, read_spans
 from ..data.spans import Span, trimmed_spans
-from ..data.text import as_texts, by_text, tokenized
+from ..data.text import as_texts, tokenized
 from ..data.types import Corpus, Texts
 from ..metrics.checks import f1
 from ..metrics.spans import count_spans
@@ -268,7 +269,7 @@ class SpanTagger(
             with renumbered(part.text):
                 labels = self.tagger_.predict(part.sequences(self.layout)) if len(part.text) else []
             spans = self._spans(labels, part, np.arange(len(part.text)))
-            result += map(flatten, by_text(spans, part.of_text()))
+            result += map(flatten, by_sequence(spans, part.of_text()))
         return result
 
     def _parts(self, texts):
@@ -295,7 +296,9 @@ class SpanTagger(
         first = np.array(first, np.int64)
         shift = tokens.offset[np.searchsorted(tokens.first, first, side="right") - 1]
         start, end = tokens.start[first] - shift, tokens.end[np.array(last, np.int64)] - shift
-        return by_text(list(map(Span._make, zip(start.tolist(), end.tolist(), kinds))), offsets_of(counts))
+        return by_sequence(
+            list(map(Span._make, zip(start.tolist(), end.tolist(), kinds))), offsets_of(counts)
+        )
 
     def score(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """F1 of the spans, which are right if start, end and label are.

@@ -12,7 +12,7 @@ import numpy as np
 from ..core.compile import inline, kernel
 from . import marginals as first_order
 from . import marginals_second as second_order
-from .bigram import is_plain, score_sequence, stride_of
+from .bigram import reads_whole_rows, score_sequence, stride_of
 from .marginals import clamp, log_sum
 
 
@@ -60,12 +60,12 @@ def log_partitions(task, chain, rule, noise, trigrams, work, sums, log_z):
     """Write log Z of each sequence, as :func:`marginals` does."""
     L = chain.start.shape[0]
     stride = stride_of(task, L, noise)
-    plain = is_plain(chain, rule, noise)
+    whole_rows = reads_whole_rows(chain, rule, noise)
     for i in range(log_z.shape[0]):
         first, stop = task.token[i], task.token[i + 1]
         log_z[i] = 0.0
         if stop > first:
-            score_sequence(task, i, chain, rule, noise, plain, work)
+            score_sequence(task, i, chain, rule, noise, whole_rows, work)
             clamp(task.gold[first:stop], L, work.emission)
             log_z[i] = forward(work, stride, trigrams, chain.start, chain.end, sums, stop - first, L)
 
@@ -81,14 +81,14 @@ def marginals(task, chain, rule, noise, trigrams, work, sums, out, log_z):
     L = chain.start.shape[0]
     C, row, add = L * L, sums.row, sums.add
     stride = stride_of(task, L, noise)
-    plain = is_plain(chain, rule, noise)
+    whole_rows = reads_whole_rows(chain, rule, noise)
     for i in range(log_z.shape[0]):
         first, stop = task.token[i], task.token[i + 1]
         T = stop - first
         log_z[i] = 0.0
         if T == 0:
             continue
-        score_sequence(task, i, chain, rule, noise, plain, work)
+        score_sequence(task, i, chain, rule, noise, whole_rows, work)
         clamp(task.gold[first:stop], L, work.emission)
         z = sum_labellings(work, stride, trigrams, chain.start, chain.end, sums, T, L)
         log_z[i] = z

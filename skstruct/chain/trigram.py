@@ -17,7 +17,6 @@ from ..core.codes import NO_NOISE
 from ..core.compile import inline
 from ..core.noise import EDGE_STREAM, factor
 from ..core.rules import emit
-from . import small_kernels
 from .features import sum_rows
 
 
@@ -34,11 +33,23 @@ def read_trigrams(store, scale, trigrams):
 
 
 @inline
+def read_rows(weights, scale, first, n, L, trigrams):
+    """Read the scores of the ``n`` rows from ``first`` on; ``weights``: full rows, no lazy penalty."""
+    for row in range(first, first + n):
+        high, low = -np.inf, np.inf
+        for k in range(row * L, (row + 1) * L):
+            w = 0.0 + scale * weights[k]
+            trigrams.score[k] = w
+            high, low = max(high, w), min(low, w)
+        trigrams.high[row], trigrams.low[row] = high, low
+
+
+@inline
 def refresh(chain, rule, noise, first, n, table, work):
     """Read the scores of the ``n`` rows from ``first`` on out of the weights in training into ``table``."""
     if len(noise) == 0:
         scale, L = chain.clock.scale[0], chain.start.shape[0]
-        small_kernels.refresh_trigrams(chain.trigrams, scale, first, n, L, table)
+        read_rows(chain.trigrams, scale, first, n, L, table)
         return
     L, step, scale = chain.nodes.columns, chain.clock.step[0], chain.clock.scale[0]
     for k in range(first * L, (first + n) * L):
@@ -65,20 +76,21 @@ def _item(k, L):
 
 
 @inline
-def emit_trigrams(target, path, T, L, step, noise, difference):
-    """Trigram part of ``Δφ = φ(x, target) - φ(x, path)``."""
+def emit_trigrams(labels, T, L, first, step, noise, difference):
+    """Trigram part of ``Δφ``, as rows from ``first`` on; ``labels`` (2, T): right and predicted."""
     for t in range(1, T):
-        a, b = np.int64(-1), np.int64(-1)
-        if t > 1:
-            a, b = np.int64(target[t - 2]), np.int64(path[t - 2])
-        if target[t] != path[t] or target[t - 1] != path[t - 1] or a != b:
-            row = target[t - 1] * (L + 1) + a + 1
-            emit(
-                difference, row, target[t],
-                factor(noise, noise.edge, EDGE_STREAM, step, _item(row * L + target[t], L)),
-            )  # fmt: skip
-            row = path[t - 1] * (L + 1) + b + 1
-            emit(
-                difference, row, path[t],
-                -factor(noise, noise.edge, EDGE_STREAM, step, _item(row * L + path[t], L)),
-            )  # fmt: skip
+        differs = labels[0, t] != labels[1, t] or labels[0, t - 1] != labels[1, t - 1]
+        if differs or (t > 1 and labels[0, t - 2] != labels[1, t - 2]):
+            x = 1.0
+            for k in range(2):
+                a = labels[k, t - 2] if t > 1 else np.int32(-1)
+                row = labels[k, t - 1] * (L + 1) + a + 1
+                if len(noise) > 0:
+                    item = _item(row * L + labels[k, t], L)
+                    emit(
+                        difference, first + row, labels[k, t],
+                        x * factor(noise, noise.edge, EDGE_STREAM, step, item),
+                    )  # fmt: skip
+                else:
+                    emit(difference, first + row, labels[k, t], x)
+                x = -x

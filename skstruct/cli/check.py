@@ -43,7 +43,7 @@ def add_parser(commands):
         help="any parameter of the learner; may be repeated",
     )  # fmt: skip
     alone = {"members": 1, "shards": 1, "cluster": None, "stream": None, "calibrate": False, "dev": None}
-    parser.set_defaults(run=run, usage_error=parser.error, verbose=False, **alone)
+    parser.set_defaults(run=run, usage_error=parser.error, verbose=False, search=False, **alone)
 
 
 def run(arguments):

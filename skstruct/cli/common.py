@@ -1,4 +1,4 @@
-"""What all commands share: messages, exit codes, models, and output that is whole or absent.
+"""What all commands share: messages, exit codes, models, and files that are written whole or not at all.
 
 Results go to standard output, everything else to standard error; a command that cannot do its job
 raises, and `skstruct.cli.main` turns that into one line and an exit code.

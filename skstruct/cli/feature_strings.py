@@ -6,9 +6,9 @@ is one format string, applied to columns shifted against each other, so that the
 
 from collections import defaultdict
 
-from ..features.columns import column_function
 from ..features.contexts import is_context
 from ..features.templates import MACRO
+from ..features.tokens import column_function
 
 
 class FeatureStrings:

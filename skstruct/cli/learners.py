@@ -16,6 +16,7 @@ from ..chain.perceptron import StructuredPerceptron
 from ..chain.segmenter import Segmenter
 from ..chain.span_tagger import SpanTagger
 from ..crf.estimator import L1CRF
+from ..crf.search import L1CRFCV
 from ..data.inputs import LABELS, TREES, WORDS
 from ..data.scheme_rules import check_scheme
 from ..mixing.averager import BaggingShuffleAverager
@@ -76,7 +77,7 @@ def new_model(arguments, features, format):
     format : str
         Of the corpus: "segmented" puts a Segmenter around the tagger, "spans" a SpanTagger.
     """
-    kind = ALGORITHMS[arguments.algorithm]
+    kind = _learner(arguments)
     _check_ways(arguments, kind)
     learner, tagger, outer = _parts(arguments, kind, features, format)
     deeper = _given_parameters(arguments, learner, tagger, outer)
@@ -99,6 +100,16 @@ def new_model(arguments, features, format):
     except ValueError as error:
         arguments.usage_error(f"--param constraints: {error}")
     return model
+
+
+def _learner(arguments):
+    """The class of the learner."""
+    kind = ALGORITHMS[arguments.algorithm]
+    if not arguments.search:
+        return kind
+    if kind is not L1CRF:
+        arguments.usage_error("--search chooses c1 and c2; it is for --algorithm l1crf")
+    return L1CRFCV
 
 
 def on_shards(arguments):
@@ -125,6 +136,9 @@ def _check_ways(arguments, learner):
     ]
     if len(several) > 1:
         arguments.usage_error(f"{several[0]} and {several[1]} cannot both be given")
+    for option, given in ("--shards", on_shards(arguments)), ("--dev", arguments.dev is not None):
+        if arguments.search and given:
+            arguments.usage_error(f"--search and {option} cannot both be given: folds of the corpus choose")
     if arguments.calibrate and arguments.stream is not None:
         arguments.usage_error("--calibrate and --stream cannot both be given: it needs the whole corpus")
     if arguments.calibrate and (learner in _TASKS or learner is KBestReranker):

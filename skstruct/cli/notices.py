@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 
 
 class Notices:
-    """What is remarkable about a file of columns, known when all of it was read.
+    """Collects what is unusual about a file of columns while it is read.
 
     The first line looks like names of columns if its label occurs nowhere else, and some cell is a usual name
     of a column or stands above numbers only.
@@ -57,7 +57,7 @@ class Notices:
         self.n_sentences += 1
 
     def tell(self):
-        """Warn of what is remarkable."""
+        """Warn of what is unusual."""
         named = any(cell.strip(" #").lower() in NAMES for cell in self.cells)
         if self.unique and self.n_tokens > 1 and (named or self.numeric):
             warn(

@@ -89,7 +89,7 @@ def run(arguments):
         print(f"\n{label}")
         for row in rows:
             print(f"  {row.weight:+10.3f}  {printable(row.feature)}")
-    if arguments.label is None and hasattr(tagger._model, "chain"):
+    if arguments.label is None and hasattr(tagger._model, "new_chain"):
         _print_transitions(tagger, arguments.top)
     return 0
 
@@ -148,7 +148,7 @@ def _features(tagger, lines):
 
 
 def _print_transitions(tagger, top):
-    """The weightiest label bigrams, of either sign."""
+    """Print the label bigrams with the largest weights, of either sign."""
     weights, labels = transition_weights(tagger), tagger.classes_.tolist()
     order = np.argsort(-np.abs(weights), axis=None, kind="stable")[: 2 * top]
     rows = [divmod(int(k), len(labels)) for k in order]

@@ -103,6 +103,11 @@ def _add_ways(group):
         "trained on the others, which takes the time of five more trainings",
     )  # fmt: skip
     group.add_argument(
+        "--search", action="store_true",
+        help="choose c1 and c2 of l1crf by cross-validation; --param c1s=(.1,1) c2s=(.01,.1), cv=5 and "
+        "scoring=segment_f1 say among which and how",
+    )  # fmt: skip
+    group.add_argument(
         "--shards", type=positive, default=1, metavar="N",
         help="deal the sentences to N shards, which train at the same time, and mix their weights after each "
         "epoch; with l1crf the shards add up its objective, and the optimum is the same (default: 1)",
@@ -200,6 +205,10 @@ def run(arguments):
     classes = next((layer.classes_ for layer, _ in layers(model) if hasattr(layer, "classes_")), None)
     labels = "" if classes is None else f", {counted(len(classes), 'label')}"
     _tell_features(arguments, model)
+    for layer, _ in layers(model):
+        if hasattr(layer, "c1_"):
+            score = f"mean score {layer.best_score_:.4f} in {counted(layer.n_splits_, 'fold')}"
+            tell(f"chosen: c1={layer.c1_:g}, c2={layer.c2_:g}; {score}")
     tell(f"trained {type(model).__name__} in {seconds:.1f} s{labels}; wrote {arguments.model}")
     if dev is not None:
         print(as_text(model_scores(model, dev)))

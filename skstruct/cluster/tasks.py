@@ -14,7 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 
 from ..data.inputs import describe
 from .pieces import n_bytes
-from .tree import FAN, joined
+from .tree import FAN, add_neighbours
 
 MOST_LOSSES = 5
 """Workers that may be lost with one shard before it is given up."""
@@ -63,7 +63,7 @@ def _summands(function, numbers, calls, n, add):
         if state == MISSING:
             missing.append(s)
         nodes[0, s] = result
-    return (MISSING, missing) if missing else _call(joined, nodes, n, add)
+    return (MISSING, missing) if missing else _call(add_neighbours, nodes, n, add)
 
 
 def _add(n, add, *parts):
@@ -76,7 +76,7 @@ def _add(n, add, *parts):
             missing += result
         else:
             nodes.update(result)
-    return (MISSING, missing) if missing else _call(joined, nodes, n, add)
+    return (MISSING, missing) if missing else _call(add_neighbours, nodes, n, add)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -274,7 +274,7 @@ class Tasks:
         return [results[s] for s in numbers]
 
     def _total(self, function, arguments, add):
-        """The sum over the shards in a tree (see :func:`.tree.joined`) of what a function returns.
+        """The sum over the shards in a tree (see :func:`.tree.add_neighbours`) of what a function returns.
 
         Only the sum comes here. Summands stay where they are until it is there, so that those of workers that
         are not lost are worked out once. Arguments as of :meth:`_run`.

@@ -9,7 +9,7 @@ FAN = 4
 """Neighbours that are added up at once."""
 
 
-def joined(nodes, n, add):
+def add_neighbours(nodes, n, add):
     """Add up what is complete of a tree over n shards.
 
     Parameters
@@ -33,8 +33,8 @@ def joined(nodes, n, add):
 
 
 def in_tree(items, add):
-    """The sum over shards, whose summands are all here; see :func:`joined`."""
-    (total,) = joined({(0, s): item for s, item in enumerate(items)}, len(items), add).values()
+    """The sum over shards, whose summands are all here; see :func:`add_neighbours`."""
+    (total,) = add_neighbours({(0, s): item for s, item in enumerate(items)}, len(items), add).values()
     return total
 
 

@@ -7,7 +7,7 @@ and counting it would punish rare features.
 
 import numpy as np
 
-from .store import made_sparse
+from .store import longer, made_sparse
 
 PIECE_ROWS = 2**18
 """Rows that are moved at a time: a copy of all would be as large as the model."""
@@ -16,7 +16,7 @@ PIECE_ROWS = 2**18
 class Average:
     """The average of stores of final weights, which are added one after another.
 
-    Only sums are kept: what was added may be let go of. They run in the order of the calls.
+    Only sums are kept, added in the order of the calls: a store may be dropped once it was added.
 
     Parameters
     ----------
@@ -72,9 +72,9 @@ class Average:
             row_of = np.arange(store.value.shape[0] // C if C else 0)
             rows = row_of.shape[0]
         self.rows = rows
-        self.total = _longer(self.total, rows * C)
+        self.total = longer(self.total, rows * C)
         if self.nonzero:
-            self.used = _longer(self.used, rows * C)
+            self.used = longer(self.used, rows * C)
         for begin in range(0, row_of.shape[0], PIECE_ROWS):
             at = row_of[begin : begin + PIECE_ROWS]
             value = store.value[begin * C : (begin + at.shape[0]) * C].reshape(-1, C)
@@ -102,10 +102,6 @@ class Average:
         if not self.like.sparse:
             return self.like._replace(value=self.total)
         return sparse_store(self.like._replace(first=np.zeros(self.rows, np.int64)), self.keys, self.total)
-
-
-def _longer(array, size):
-    return array if array.shape[0] == size else _spread(array, slice(array.shape[0]), size)
 
 
 def _spread(array, places, size):

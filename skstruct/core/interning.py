@@ -10,7 +10,7 @@ Positions are *anchors*: sequence i owns ``anchor[i] ... anchor[i + 1] - 1``.
 import numpy as np
 
 from .compile import kernel
-from .hashing import EMPTY, MAX_LOAD, empty_table, find, grown, rehash, slot_of
+from .hashing import LOW, MAX_LOAD, empty_table, find, grown, rehash, slot_of
 
 
 @kernel
@@ -36,7 +36,7 @@ def _intern_pairs(table, entries, compound, left, right, distance, span, begin, 
                 table[slot, 1] = (np.int64(compound) << 32) | n_nodes[0]
                 n_nodes[0] += 1
                 entries[0] += 1
-            out[a] = table[slot, 1] & 0xFFFFFFFF
+            out[a] = table[slot, 1] & LOW
     return n
 
 
@@ -116,12 +116,9 @@ def table_of(pairs, first=0):
     return table, int(np.count_nonzero(table[:, 1] != -1)) == entries.shape[0]
 
 
-def pairs_by_compound(table):
-    """What :func:`table_of` was given: by compound the (left, right) of its nodes, (n, 2) int32."""
-    used = table[table[:, 1] != EMPTY]
-    compound, node = used[:, 1] >> 32, used[:, 1].astype(np.int32)  # the low half
-    order = np.lexsort((node, compound))
-    numbers, begin = np.unique(compound[order], return_index=True)
-    keys = used[order, 0]
-    pairs = np.stack([keys >> 32, keys], axis=1).astype(np.int32)
-    return dict(zip(numbers.tolist(), np.split(pairs, begin[1:])))
+def pairs_of(table, compound):
+    """What :func:`table_of` was given for a compound: the (left, right) of its nodes, (n, 2) int32."""
+    entries = table[table[:, 1] >> 32 == compound]
+    pairs = np.empty(entries.shape, np.int32)
+    pairs[entries[:, 1] & LOW] = np.stack([entries[:, 0] >> 32, entries[:, 0]], axis=1).astype(np.int32)
+    return pairs

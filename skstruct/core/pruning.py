@@ -6,6 +6,7 @@ anything. Nothing is lost with them.
 
 import numpy as np
 
+from .averaging import entries, sparse_store
 from .store import n_rows
 
 
@@ -54,34 +55,18 @@ def _packed(store):
     """``store`` without places for zeros, if it is sparse."""
     if not store.sparse:
         return store
-    place, row = _places(store)
-    held = store.value[place] != 0.0
-    place, row = place[held], row[held]
-    count = np.bincount(row, minlength=store.count.shape[0])
-    return store._replace(
-        value=store.value[place],
-        column=store.column[place],
-        first=np.cumsum(count) - count,
-        count=count.astype(np.int32),
-        used=np.array([place.shape[0]], np.int64),
-    )
-
-
-def _places(store):
-    """(place, row) of all weights of a sparse store, row by row."""
-    count = store.count.astype(np.int64)
-    row = np.repeat(np.arange(count.shape[0]), count)
-    within = np.arange(row.shape[0]) - np.repeat(np.cumsum(count) - count, count)
-    return store.first[row] + within, row
+    keys, values = entries(store)
+    held = values != 0.0
+    return sparse_store(store, keys[held], values[held])
 
 
 def rows_in_use(store):
     """(R,) whether a row of a final store has a weight that is not zero."""
     if not store.sparse:
         return store.value.reshape(-1, store.columns).any(axis=1) if store.columns else np.zeros(0, np.bool_)
-    place, row = _places(store)
+    keys, values = entries(store)
     used = np.zeros(n_rows(store), np.bool_)
-    used[row[store.value[place] != 0.0]] = True
+    used[keys[values != 0.0] // store.columns] = True
     return used
 
 

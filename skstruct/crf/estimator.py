@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._sklearn import (
     CallbackSupportMixin,
-    Interval,
-    Real,
-    StrOptions,
     with_callbacks,
 )
 from ..chain.corpus import encoder_for, read_corpus
@@ -25,22 +22,16 @@ from ..saving.registry import savable
 from ..training.held_out import both_or_neither
 from ..training.parameters import (
     CheckpointParameters,
-    CountParameters,
-    RunParameters,
-    ScoringParameters,
-    TaggerParameters,
-    VerboseParameters,
     WarmStartParameters,
     documented,
     parameter,
 )
+from .parameters import NONNEGATIVE, CRFParameters
 from .run import CRFRun, check_values
 from .sharded import sharded_run
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-NONNEGATIVE = Interval(Real, 0, None, closed="left")
 
 
 @savable
@@ -61,13 +52,9 @@ NONNEGATIVE = Interval(Real, 0, None, closed="left")
 )
 @dataclass(kw_only=True, eq=False, repr=False)
 class L1CRF(
-    TaggerParameters,
-    CountParameters,
+    CRFParameters,
     WarmStartParameters,
     CheckpointParameters,
-    RunParameters,
-    ScoringParameters,
-    VerboseParameters,
     CallbackSupportMixin,
     ProbabilityTagger,
 ):
@@ -89,6 +76,9 @@ class L1CRF(
     max_violation_ : float
         Largest violation of the optimality conditions over all weights: by how much ``|gradient|`` exceeds
         ``c1`` where a weight is zero, and differs from it where it is not.
+    gap_ : float
+        How far ``objective_`` can be above the optimum, as a share of it: a bound that holds for certain. nan
+        where none is known: with ``c2 = 0``, or labels of None.
     n_active_features_ : int
         Weights that are not zero, of (feature, label) pairs and transitions.
     n_iter_ : int
@@ -124,47 +114,11 @@ class L1CRF(
 
     c1: float = parameter(1.0, "Strength of the L1 penalty.", "float >= 0", [NONNEGATIVE])
     c2: float = parameter(0.0, "Strength of the squared L2 penalty.", "float >= 0", [NONNEGATIVE])
-    solver: Literal["two-stage", "owlqn", "sgd"] = parameter(
-        "two-stage",
-        """Both stages, or the textbook method of each alone: OWL-QN from zero, or ``sgd_iter`` passes of
-        SGD.""",
-    )
-    sgd_iter: int = parameter(2, "Passes of the first stage.")
-    eta0: float | Literal["auto"] = parameter(
-        "auto",
-        """Learning rate of pass k is ``eta0 * decay ** k`` ([1]_, equation 12). ``"auto"``: 0.3, or less
-        where features repeat so often within a sequence that such steps would overshoot.""",
-        'float or "auto"',
-        [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-    )
-    decay: float = parameter(
-        0.5,
-        "Learning rate of pass k is ``eta0 * decay ** k`` ([1]_, equation 12).",
-        "float",
-        [Interval(Real, 0, 1, closed="right")],
-    )
-    line_search: bool = parameter(False, "Try several learning rates for each sequence ([1]_, algorithm 1).")
-    max_trials: int = parameter(3, "Rates tried.")
-    memory: int = parameter(80, "Steps that quasi-Newton methods remember; often 10.")
-    max_iter: int = parameter(1000, "Maximum number of full passes after the first stage.")
-    tol: float = parameter(
-        2e-4,
-        """Relative tolerance. Stop when the decrease still to be expected, extrapolated from the last
-        twenty passes as a geometric series, is below ``tol`` times the objective.""",
-        "float",
-        [NONNEGATIVE],
-    )
-    all_pairs: bool | Literal["states", "transitions"] = parameter(
-        True,
-        """Which pairs have a weight: all pairs of feature and label (states) and of labels (transitions);
-        with False only those seen in training; or all of one kind, and of the other those seen.""",
-        'bool, "states" or "transitions"',
-        ["boolean", StrOptions({"states", "transitions"})],
-    )
 
     objective_: float = field(init=False)
     optimality_: float = field(init=False)
     max_violation_: float = field(init=False)
+    gap_: float = field(init=False)
     n_active_features_: int = field(init=False)
     n_iter_: int = field(init=False)
     history_: History = field(init=False)

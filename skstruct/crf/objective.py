@@ -71,7 +71,7 @@ class CRFObjective:
         self.potentials = options.potentials(n_labels)
         self.sequences = LabelledSequences.of(task)
         self.order, self.lengths, self.token, self.gold, self.sequence_weight, self.partial = self.sequences
-        self.n_tokens = int(self.token[-1])
+        self.n_tokens, self.all_labelled = int(self.token[-1]), not self.partial.size
         self.group = form_groups(self.lengths)
         self._choose_weights(task, options, like)
         self.n_passes = 0

@@ -42,4 +42,4 @@ class SolverOptions(NamedTuple):
     max_trials: int = 3  # rates tried for each sequence
     memory: int = 80  # pairs kept for the Hessian
     max_iter: int = 1000  # iterations of stage two; each is a pass, seldom two
-    tol: float = 2e-4  # smallest extrapolated decrease, as a share of the objective, to go on for
+    tol: float | None = None  # see StoppingRule

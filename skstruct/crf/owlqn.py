@@ -6,14 +6,18 @@ trainer. All weights take part in every pass; :mod:`.working_set` is the faster 
 
 import numpy as np
 
-from .quasi_newton import Memory, at_precision, dot, expected_gain, pseudo_gradient, search
+from .bound import StoppingRule
+from .quasi_newton import Memory, Minimum, at_precision, dot, pseudo_gradient, search
 
 KEEP_EVERY = 10
 """Iterations between two states offered to a checkpoint: a state holds the whole memory."""
 
 
-def owlqn(objective, weights, options, progress):
-    """Minimise from ``weights``; see :func:`.working_set.active_orthant` for the arguments."""
+def owlqn(objective, weights, options, progress, carry=None):
+    """Minimise from ``weights``; see :func:`.working_set.active_orthant` for the arguments.
+
+    ``carry`` has no effect: the method begins anew.
+    """
     o, c1 = objective, objective.c1
     view = o.everything()
     weights, n_done = weights.copy(), 0
@@ -22,7 +26,7 @@ def owlqn(objective, weights, options, progress):
         weights, n_done = found[1]["weights"], found[0]["n_iter"]
     smooth, gradient = o.evaluate(view, weights)
     value = smooth + c1 * float(np.abs(weights).sum())
-    past = [value]
+    past, rule = [value], StoppingRule(o, options.tol)
     store = Memory(options.memory, weights.shape[0])
     one = np.ones(weights.shape[0])
     everywhere = np.ones(weights.shape[0], bool)
@@ -30,6 +34,8 @@ def owlqn(objective, weights, options, progress):
         past = found[0]["past"]
         value = past[-1]
         store.restore(found[1]["steps"], found[1]["changes"])
+        rule.restore(found[1])
+        rule.reached(past)
     converged, n_iter = False, n_done
     for n_iter in range(n_done + 1, options.max_iter + 1):
         pseudo = pseudo_gradient(weights, gradient, c1)
@@ -51,13 +57,19 @@ def owlqn(objective, weights, options, progress):
         store.add(new - weights, new_gradient - gradient)
         weights, gradient = new, new_gradient
         past.append(value)
+        if rule.near:
+            rule.note(weights, gradient, value)
+        finished = rule.reached(past, rule.near)
         if progress.add(weights, view.where, value, pseudo):
             break
-        if expected_gain(past) <= options.tol * abs(value):
+        if finished:
             converged = True
             break
         if n_iter % KEEP_EVERY == 0:
             steps, changes = store.kept()
             state = {"past": [float(v) for v in past], "n_iter": n_iter}
-            progress.offer(state, {"weights": weights, "steps": steps, "changes": changes})
-    return weights, value, pseudo_gradient(weights, gradient, c1), n_iter, converged
+            progress.offer(state, {"weights": weights, "steps": steps, "changes": changes, **rule.arrays()})
+    rule.note(weights, gradient, value)
+    return Minimum(
+        weights, value, pseudo_gradient(weights, gradient, c1), n_iter, converged, rule.gap(value)
+    )

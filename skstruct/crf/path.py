@@ -1,9 +1,10 @@
-"""The regularisation path: one corpus, many strengths of the penalty."""
+"""One corpus, many penalties: minimisations that start from each other, and the regularisation path."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import closing
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -12,13 +13,94 @@ from sklearn.base import clone
 
 from ..data.types import Corpus
 from ..training.held_out import both_or_neither
+from .bound import EXTRAPOLATED
 from .estimator import L1CRF
 from .run import warn_unless_converged
 from .solve import HeldOutLikelihood, solve
 
+ZERO = 0.1
+"""A penalty of zero is as far from the others as this share of the least that is not."""
+
+
+class Step(NamedTuple):
+    """One of the minimisations of a :class:`PenaltyPath`."""
+
+    candidate: int  # its number
+    parent: int | None  # the candidate whose weights it starts from
+    last: bool  # whether no other one starts from the parent after it
+
+
+def tree_of_starts(candidates):
+    """Which penalties to start from which: a tree of short distances, from the strongest.
+
+    Distance is ``|Δ log c1| / 2 + |Δ log c2|``: the weights change more with the L2 penalty.
+
+    Parameters
+    ----------
+    candidates : ndarray of shape (n, 2)
+        c1 and c2.
+
+    Returns
+    -------
+    list of Step
+        Each parent before its children. It does not depend on the order of the candidates, but for the
+        numbers.
+    """
+    logs = np.empty_like(candidates)
+    for k, values in enumerate(candidates.T):
+        least = values[values > 0.0].min(initial=1.0) if (values > 0.0).any() else 1.0
+        logs[:, k] = np.log(np.where(values > 0.0, values, ZERO * least))
+    ordered = sorted(range(len(candidates)), key=lambda i: tuple(-candidates[i]))
+    done, waiting, found = [ordered[0]], ordered[1:], [(ordered[0], None)]
+    while waiting:
+        distance = np.abs(logs[done][:, None] - logs[waiting]) @ np.array([0.5, 1.0])
+        i, j = np.unravel_index(distance.argmin(), distance.shape)
+        found.append((waiting[j], done[i]))
+        done.append(waiting.pop(j))
+    last = {parent: child for child, parent in found}
+    return [Step(child, parent, last[parent] == child) for child, parent in found]
+
+
+class PenaltyPath:
+    """Minimisations of one objective with several penalties, each from the nearest one before.
+
+    All share one encoding of the corpus and one layout of the weights: what the weakest L1 penalty keeps
+    at zero, the stronger ones do too.
+
+    Parameters
+    ----------
+    run : CRFRun
+    candidates : ndarray of shape (n, 2)
+        c1 and c2.
+    options : SolverOptions
+    """
+
+    def __init__(self, run, candidates, options):
+        self.candidates, self.options, self.seed = candidates, options, run.seed()
+        self.tree = tree_of_starts(candidates)
+        self.objective = run.objective(candidates[:, 0].min())
+
+    def __iter__(self):
+        """Yield (number of the candidate, CRFResult); the objective has that candidate's penalties then."""
+        o, ends, parents = self.objective, {}, {step.parent for step in self.tree}
+        for candidate, parent, last in self.tree:
+            o.c1, o.c2 = self.candidates[candidate].tolist()
+            start = {}
+            if parent is not None:
+                weights, carry = ends.pop(parent) if last else ends[parent]
+                start = {"weights": weights, "carry": carry}
+            result = solve(o, self.options, seed=self.seed, **start)
+            if candidate in parents:
+                ends[candidate] = result.weights, result.carry
+            yield candidate, result
+
+    def close(self):
+        """Stop the objective's threads."""
+        self.objective.close()
+
 
 class PathPoint(NamedTuple):
-    """One strength of the penalty; see :func:`regularization_path`."""
+    """One strength of the penalties; see :func:`regularization_path`."""
 
     c1: float
     objective: float
@@ -27,6 +109,7 @@ class PathPoint(NamedTuple):
     score: float | None  # on the held-out sequences, if there are any
     log_proba: float | None  # their mean log-probability
     model: L1CRF
+    c2: float
 
 
 def regularization_path(
@@ -35,14 +118,15 @@ def regularization_path(
     y: Corpus,
     c1s: Iterable[float],
     *,
+    c2s: Iterable[float] | None = None,
     sample_weight: ArrayLike | None = None,
     X_val: Corpus | None = None,
     y_val: Corpus | None = None,
 ) -> list[PathPoint]:
-    """Fit an :class:`L1CRF` for several values of ``c1``.
+    """Fit an :class:`L1CRF` for several values of ``c1``, and of ``c2``.
 
-    Costs little more than one fit: the corpus is encoded once, and each model starts from the one
-    before, from the strongest penalty, under which few weights are not zero, to the weakest.
+    Costs much less than as many fits: the corpus is encoded once, and each model starts from the nearest one
+    before, from the strongest penalties, under which few weights are not zero, to the weakest.
 
     Parameters
     ----------
@@ -53,6 +137,8 @@ def regularization_path(
         As in :meth:`L1CRF.fit`.
     c1s : iterable of float >= 0
         In any order; repetitions count once.
+    c2s : iterable of float >= 0, optional
+        Likewise; each with each of ``c1s``. None: the estimator's own ``c2``.
     X_val, y_val : lists of sequences, optional
         Held-out sequences to score; labels that training lacks are wrong in ``score``, and in ``log_proba``
         as in :meth:`L1CRF.fit`.
@@ -60,14 +146,16 @@ def regularization_path(
     Returns
     -------
     list of PathPoint
-        From the largest ``c1`` to the smallest: ``c1``, ``objective``, ``n_active``, ``n_iter``,
-        ``score`` (what ``model.score`` gives for the held-out sequences) and ``log_proba`` (their mean
-        log-probability), both None without such sequences, and ``model``, a fitted clone.
+        From the largest ``c1`` to the smallest, and for each from the largest ``c2`` to the smallest: ``c1``,
+        ``objective``, ``n_active``, ``n_iter``, ``score`` (what ``model.score`` gives for the held-out
+        sequences) and ``log_proba`` (their mean log-probability), both None without such sequences,
+        ``model``, a fitted clone, and ``c2``.
 
     Raises
     ------
     ValueError, TypeError
-        As :meth:`L1CRF.fit`, or if ``c1s`` is empty, or holds a number that is negative or not finite.
+        As :meth:`L1CRF.fit`, or if ``c1s`` or ``c2s`` is empty, or holds a number that is negative or not
+        finite.
 
     Examples
     --------
@@ -82,34 +170,40 @@ def regularization_path(
     """
     if not isinstance(estimator, L1CRF):
         raise TypeError(f"estimator must be an L1CRF, got {type(estimator).__name__}")
-    strengths = np.unique(np.asarray(list(c1s), dtype=float))[::-1]
-    if strengths.size == 0:
-        raise ValueError("c1s is empty")
-    if not np.isfinite(strengths).all() or strengths[-1] < 0.0:
-        raise ValueError(f"c1s must be finite and not negative, got {strengths.tolist()}")
+    strengths = [_strengths("c1s", c1s), _strengths("c2s", [estimator.c2] if c2s is None else c2s)]
     if estimator.solver == "sgd":
         raise ValueError("a path needs a solver that converges, got solver='sgd'")
+    candidates = np.array(list(product(*strengths)))
     first = clone(estimator)
     first._validate_params()
     run = first._prepare(X, y, sample_weight, both_or_neither(X_val, y_val))
-    # What the weakest penalty keeps at zero, the stronger ones do too.
-    points, weights, held_out = [], None, None
-    with closing(run.objective(strengths[-1])) as objective:
+    points, held_out, options = [None] * len(candidates), None, run.options()
+    if options.tol is None:
+        options = options._replace(tol=EXTRAPOLATED)
+    with closing(PenaltyPath(run, candidates, options)) as path:
         if run.validation is not None:
-            held_out = HeldOutLikelihood(objective, run.validation)
-        for c1 in strengths.tolist():
-            objective.c1 = c1
-            result = solve(objective, run.options(), weights=weights, seed=run.seed())
+            held_out = HeldOutLikelihood(path.objective, run.validation)
+        for number, result in path:
             warn_unless_converged(result, first)
-            weights = result.weights
-            model = clone(estimator).set_params(c1=c1)
+            c1, c2 = candidates[number].tolist()
+            model = clone(estimator).set_params(c1=c1, c2=c2)
             vars(model).update(run.fitted(result))
             score = log_proba = None
             if X_val is not None:
                 score = model.score(X_val, y_val)
             if held_out is not None:
-                log_proba = held_out.score(weights)
-            points.append(
-                PathPoint(c1, model.objective_, result.n_active, result.n_iter, score, log_proba, model)
+                log_proba = held_out.score(result.weights)
+            points[number] = PathPoint(
+                c1, model.objective_, result.n_active, result.n_iter, score, log_proba, model, c2
             )
     return points
+
+
+def _strengths(name, values):
+    """Distinct strengths of a penalty, the largest first."""
+    found = np.unique(np.asarray(list(values), dtype=float))[::-1]
+    if found.size == 0:
+        raise ValueError(f"{name} is empty")
+    if not np.isfinite(found).all() or found[-1] < 0.0:
+        raise ValueError(f"{name} must be finite and not negative, got {found.tolist()}")
+    return found.tolist()

@@ -5,6 +5,8 @@ objective is smooth, and L-BFGS (Liu and Nocedal 1989) applies. Sums use ``einsu
 threads would get in the way of ours and would make results depend on their number.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..core.compile import kernel_any_order
@@ -13,12 +15,24 @@ SUFFICIENT = 1e-4
 """Armijo's constant."""
 MAX_TRIALS = 30
 """Step lengths tried in one line search."""
-WINDOW = 10
-"""Iterations whose gain is compared with that of as many before."""
+WINDOW, SHORTEST = 10, 4
+"""Iterations whose gain is compared with that of as many before; fewer at the beginning, but so many."""
 FASTEST, SLOWEST = 0.6, 0.95
 """Bounds on the rate of convergence per window that is extrapolated: a single good step proves nothing."""
 PRECISION = 1e-9
 """Changes below this share of the first objective are rounding errors of sums over a corpus."""
+
+
+class Minimum(NamedTuple):
+    """Where a solver ended; n weights."""
+
+    weights: np.ndarray  # (n,)
+    value: float  # the objective
+    pseudo: np.ndarray  # (n,) its subgradient of least norm
+    n_iter: int
+    converged: bool  # False also if no step lowers the objective although one should
+    gap: float  # how far the objective can be above the optimum, as a share of it; nan if that is not known
+    carry: tuple | None = None  # for a minimisation with other penalties
 
 
 def dot(x, y):
@@ -78,13 +92,16 @@ def expected_gain(past):
     """The extrapolated remaining decrease of the objective: a geometric series through two windows.
 
     With d₁ and d₂ the gains of the last window but one and of the last, r = d₂ / d₁, a geometric series:
-    d₂ (r + r² + ...) = d₂ r / (1 - r). Infinite as long as there are fewer values than two windows.
+    d₂ (r + r² + ...) = d₂ r / (1 - r). Windows are shorter where a start near the optimum leaves few
+    iterations; infinite as long as there are fewer than two windows of ``SHORTEST``.
     """
-    if len(past) <= 2 * WINDOW:
+    k = min(WINDOW, (len(past) - 1) // 2)
+    if k < SHORTEST:
         return np.inf
-    d1 = past[-1 - 2 * WINDOW] - past[-1 - WINDOW]
-    d2 = past[-1 - WINDOW] - past[-1]
-    r = max(min(d2 / d1, SLOWEST), FASTEST) if d1 > 0.0 else SLOWEST
+    fastest, slowest = (bound if k == WINDOW else bound ** (k / WINDOW) for bound in (FASTEST, SLOWEST))
+    d1 = past[-1 - 2 * k] - past[-1 - k]
+    d2 = past[-1 - k] - past[-1]
+    r = max(min(d2 / d1, slowest), fastest) if d1 > 0.0 else slowest
     return d2 * r / (1.0 - r)
 
 

@@ -62,6 +62,10 @@ class CRFResult:
     max_violation : float
         Its largest element in magnitude: how far the weight that fits worst is from optimality.
     n_active : int
+    gap : float
+        How far the objective can be above the optimum, as a share of it; nan if that is not known.
+    carry : Carry or None
+        For a minimisation with other penalties; see :func:`.active_orthant`.
     """
 
     nodes: SparseWeights
@@ -75,6 +79,8 @@ class CRFResult:
     optimality: float
     max_violation: float
     n_active: int
+    gap: float
+    carry: tuple | None = field(default=None, repr=False)
 
 
 def _keys(objective):

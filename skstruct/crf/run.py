@@ -204,6 +204,7 @@ class CRFRun:
             "objective_": float(result.objective),
             "optimality_": result.optimality,
             "max_violation_": result.max_violation,
+            "gap_": result.gap,
             "n_active_features_": result.n_active,
             "history_": result.history,
         }

@@ -162,7 +162,7 @@ class CRFShard:
         if o.largest_values() is not None:
             values = np.zeros(self.n_features)
             values[mine] = o.largest_values()
-        return o.n_tokens, o.n_entries, np.count_nonzero(o.lengths), values
+        return o.n_tokens, o.n_entries, np.count_nonzero(o.lengths), o.all_labelled, values
 
     def set_working_set(self, _, pairs):
         """Work with these pairs from now on, and all transitions."""

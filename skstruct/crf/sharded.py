@@ -68,7 +68,8 @@ class ShardedObjective:
         self.n_passes, self.seen, self.kept = 0, None, None
         self._choose_weights(options)
         statistics = crew.step("choose", shared=self._choice())
-        n_tokens, n_entries, n_sequences, values = zip(*statistics)
+        n_tokens, n_entries, n_sequences, labelled, values = zip(*statistics)
+        self.all_labelled = all(labelled)
         self.n_tokens, self.n_entries, self.n_sequences = sum(n_tokens), sum(n_entries), sum(n_sequences)
         # The share of the sequences that the shard of a sequence lacks, on average.
         self.unseen = 1.0 - sum((n / max(self.n_sequences, 1)) ** 2 for n in n_sequences)

@@ -11,10 +11,11 @@ import time
 
 import numpy as np
 
+from .bound import StoppingRule
 from .objective import CRFObjective
 from .options import ObjectiveOptions
 from .owlqn import owlqn
-from .quasi_newton import dot, pseudo_gradient
+from .quasi_newton import Minimum, dot, pseudo_gradient
 from .result import CRFResult, unpack
 from .view import View
 from .working_set import active_orthant
@@ -144,7 +145,7 @@ def penalised(objective, weights):
     return value + objective.c1 * float(np.abs(weights).sum()), gradient
 
 
-def solve(objective, options, progress=None, *, weights=None, seed=0):
+def solve(objective, options, progress=None, *, weights=None, carry=None, seed=0):
     """Minimise an objective.
 
     Parameters
@@ -155,6 +156,8 @@ def solve(objective, options, progress=None, *, weights=None, seed=0):
     progress : Progress, optional
     weights : ndarray of shape (objective.size,) or None
         Where to start; skips stage one (unless it is all there is).
+    carry : Carry or None
+        Of the minimisation that ended in ``weights``; see :func:`.active_orthant`.
     seed : int
         Order of the sequences in stage one.
 
@@ -169,7 +172,7 @@ def solve(objective, options, progress=None, *, weights=None, seed=0):
         raise ValueError("solver='sgd' does not learn transitions that look at the input; use 'two-stage'")
     n_passes, progress = o.n_passes, Progress(o) if progress is None else progress
     start = np.zeros(o.size) if weights is None else weights
-    n_iter, converged, n_sgd = 0, False, sum(entry["stage"] == "sgd" for entry in progress.history)
+    n_iter, n_sgd = 0, sum(entry["stage"] == "sgd" for entry in progress.history)
     first = only_sgd or (options.solver == "two-stage" and options.sgd_iter and weights is None)
     if first and progress.resumed != "batch":
         progress.stage, progress.evaluates = "sgd", only_sgd
@@ -183,13 +186,18 @@ def solve(objective, options, progress=None, *, weights=None, seed=0):
             start = np.zeros(o.size)
     if only_sgd or progress.stopped:
         value, gradient = penalised(o, start)
+        rule = StoppingRule(o, None)
+        rule.note(start, gradient, value)
         pseudo = pseudo_gradient(start, gradient, o.c1)
+        found = Minimum(start, value, pseudo, n_iter, False, rule.gap(value))
     else:
         progress.stage = "batch"
         minimise = owlqn if options.solver == "owlqn" else active_orthant
-        start, value, pseudo, n_iter, converged = minimise(o, start, options, progress)
+        found = minimise(o, start, options, progress, carry)
+    pseudo = found.pseudo
     return CRFResult(
-        *unpack(o, start), start, value, progress.history, n_iter, o.n_passes - n_passes + n_sgd, converged,
-        float(np.sqrt(dot(pseudo, pseudo))), float(np.abs(pseudo).max(initial=0.0)),
-        int(np.count_nonzero(start)),
+        *unpack(o, found.weights), found.weights, found.value, progress.history, found.n_iter,
+        o.n_passes - n_passes + n_sgd, found.converged, float(np.sqrt(dot(pseudo, pseudo))),
+        float(np.abs(pseudo).max(initial=0.0)), int(np.count_nonzero(found.weights)), found.gap,
+        found.carry,
     )  # fmt: skip

@@ -17,9 +17,13 @@ instead of hurting:
   any size take the same steps.
 """
 
+from copy import copy
+from typing import NamedTuple
+
 import numpy as np
 
-from .quasi_newton import Memory, at_precision, dot, expected_gain, pseudo_gradient, search
+from .bound import StoppingRule
+from .quasi_newton import Memory, Minimum, at_precision, dot, pseudo_gradient, search
 
 REVISION = 12
 """Iterations between revisions of the working set and the diagonal."""
@@ -37,7 +41,7 @@ SMALLEST_UNIT = 1e-100
 """Smaller values count like this one: its square is a number."""
 
 
-def active_orthant(objective, weights, options, progress):
+def active_orthant(objective, weights, options, progress, carry=None):
     """Minimise the L1-regularised objective.
 
     Parameters
@@ -46,21 +50,17 @@ def active_orthant(objective, weights, options, progress):
     weights : ndarray of shape (objective.size,)
         Where to start.
     options : SolverOptions
-        ``memory``, ``max_iter`` and ``tol``, for which see :func:`.quasi_newton.expected_gain`.
+        ``memory``, ``max_iter`` and ``tol``, for which see :class:`.StoppingRule`.
     progress : Progress
         Hears of each iteration, with arrays of the working set, and of each revision what it takes to go on
         from there.
+    carry : Carry or None
+        What another minimisation ended with, of the same corpus with other penalties, whose ``weights`` are
+        near.
 
     Returns
     -------
-    weights : ndarray of shape (objective.size,)
-    value : float
-        The objective.
-    pseudo : ndarray of shape (objective.size,)
-        Its subgradient of least norm.
-    n_iter : int
-    converged : bool
-        False also if no step lowers the objective although one should.
+    Minimum
     """
     o, c1 = objective, objective.c1
     # Start from what is not zero; the transitions are always in.
@@ -68,33 +68,34 @@ def active_orthant(objective, weights, options, progress):
     if progress.found is not None:
         state, arrays = progress.found
         run = _Iterations(o, arrays["weights"], options, progress, arrays["pairs"])
-        run.value, run.past = state["value"], state["past"]
-        run.memory.restore(arrays["steps"], arrays["changes"])
+        run.resume(state, arrays)
         n_iter, finished = state["n_iter"], state["finished"]
     else:
-        run = _Iterations(o, weights, options, progress)
-    if n_iter == 0 and weights.any():  # a start worse than none, from a learning rate that was too high?
+        run = _Iterations(o, weights, options, progress, carry=carry)
+    if n_iter == 0 and weights.any() and carry is None:
+        # A start worse than none, from a learning rate that was too high?
         if not (np.isfinite(run.value) and run.value <= o.value_at_zero()):
             run = _Iterations(o, np.zeros(o.size), options, progress)
     while True:
         # Not where it was stopped: the revisions of a run that goes on stand elsewhere.
         if n_iter and not progress.stopped:
             state = {"value": float(run.value), "past": [float(v) for v in run.past]}
-            progress.offer({**state, "n_iter": n_iter, "finished": bool(finished)}, run.arrays())
-        # The gradient of all weights, kept at the current ones.
-        at, full = np.zeros(o.size), np.zeros(o.size)
-        at[run.view.where], full[run.view.where] = run.weights, run.gradient
-        full[: o.n_pairs] = o.gradient_of_pairs(at[: o.n_pairs])
+            state.update(n_iter=n_iter, finished=bool(finished), noted=run.noted)
+            progress.offer(state, run.arrays())
+        at, full = run.of_all_weights()
         pseudo = pseudo_gradient(at, full, c1)
         missing = pseudo.copy()
         missing[run.view.where] = 0.0
         n_missing = np.count_nonzero(missing)
         # A weight whose gradient exceeds c1 has a curvature of that order.
-        converged = finished and dot(missing, missing) <= c1 * options.tol * abs(run.value)
-        if converged or progress.stopped or n_iter >= options.max_iter:
-            return at, run.value, pseudo, n_iter, bool(converged)
-        if finished and (n_missing == 0 or done == 0):  # no number below this one can be reached
-            return at, run.value, pseudo, n_iter, not run.stuck
+        rule = run.rule
+        converged = rule.certified or finished and dot(missing, missing) <= c1 * rule.tol * abs(run.value)
+        stopped = progress.stopped or n_iter >= options.max_iter
+        # Without missing weights, or without a step, no number below this one can be reached.
+        last = finished and (n_missing == 0 or done == 0)
+        if converged or stopped or last:
+            converged = bool(converged or not stopped and not run.stuck)
+            return Minimum(at, run.value, pseudo, n_iter, converged, rule.gap(run.value), run.carry())
         pairs = _working_set(o, at, full)
         if n_missing or pairs.shape[0] < SHRINK * run.view.pairs.shape[0]:
             run.move(pairs, at, full)
@@ -115,18 +116,32 @@ def _working_set(objective, weights, gradient):
     return np.flatnonzero(active | (slope > threshold))
 
 
+class Carry(NamedTuple):
+    """What a minimisation leaves for another one of the same corpus with other penalties."""
+
+    memory: Memory
+    where: np.ndarray  # the places, in all weights, of the coordinates of the memory
+    unit: np.ndarray  # (F,) each feature's unit
+
+
 class _Iterations:
     """Iterations on one working set; moves to another one."""
 
-    def __init__(self, objective, weights, options, progress, pairs=None):
-        self.objective, self.tol, self.progress = objective, options.tol, progress
+    def __init__(self, objective, weights, options, progress, pairs=None, carry=None):
+        self.objective, self.progress = objective, progress
+        self.rule, self.noted = StoppingRule(objective, options.tol), False
         pairs = np.flatnonzero(weights[: objective.n_pairs]) if pairs is None else pairs
         self.view = objective.view(pairs)
         self.weights = weights[self.view.where]
         smooth, self.gradient = objective.evaluate(self.view, self.weights, keep=True)
         self.value = smooth + objective.c1 * float(np.abs(self.weights).sum())
-        self.unit = self._units()
-        self.memory = Memory(options.memory, self.view.size, self._root())
+        self.unit = self._units() if carry is None else carry.unit
+        if carry is None:
+            self.memory = Memory(options.memory, self.view.size, self._root())
+        else:
+            self.memory = copy(carry.memory)  # which `move` gives other arrays
+            self.memory.move(carry.where, self.view.where, self._root())
+        self.early = EARLY if carry is None else 0
         self.past = [self.value]
         self.stuck = False
         # A token has this many features: no direction is steeper than that many diagonals.
@@ -137,7 +152,32 @@ class _Iterations:
         weights = np.zeros(self.objective.size)
         weights[self.view.where] = self.weights
         steps, changes = self.memory.kept()
-        return {"pairs": self.view.pairs, "weights": weights, "steps": steps, "changes": changes}
+        arrays = {"pairs": self.view.pairs, "weights": weights, "steps": steps, "changes": changes}
+        return {**arrays, **self.rule.arrays()}
+
+    def resume(self, state, arrays):
+        """Go on from an earlier state, with what :meth:`arrays` gave there."""
+        self.value, self.past = state["value"], state["past"]
+        self.memory.restore(arrays["steps"], arrays["changes"])
+        self.rule.restore(arrays)
+        self.rule.reached(self.past)
+        self.noted = state["noted"]
+
+    def carry(self):
+        """What a minimisation with other penalties can go on from."""
+        return Carry(self.memory, self.view.where, self.unit)
+
+    def of_all_weights(self):
+        """(all weights, the gradient of all), once :meth:`.CRFObjective.evaluate` kept it at the current
+        ones."""
+        o = self.objective
+        at, full = np.zeros(o.size), np.zeros(o.size)
+        at[self.view.where], full[self.view.where] = self.weights, self.gradient
+        full[: o.n_pairs] = o.gradient_of_pairs(at[: o.n_pairs])
+        if not self.noted:
+            self.rule.note(at, full, self.value)
+            self.noted = True
+        return at, full
 
     def move(self, pairs, weights, gradient):
         """Continue with other coordinates."""
@@ -160,7 +200,7 @@ class _Iterations:
         """What the recursion starts from, on the working set."""
         unit = self.memory.root**2
         curvature = self.objective.curvature(self.view, self.weights)
-        power = POWERS[len(self.past) > EARLY]
+        power = POWERS[len(self.past) > self.early]
         return unit * np.maximum(curvature / unit, 1.0) ** power
 
     def _root(self):
@@ -188,7 +228,7 @@ class _Iterations:
             free = (w != 0.0) | (pseudo != 0.0)
             direction = -self.memory.solve(pseudo, free, diagonal, self.first_scale)
             direction[(w == 0.0) & (direction * pseudo >= 0.0)] = 0.0
-            kept = done == budget - 1
+            kept = done == budget - 1 or self.rule.near
             found = None
             if dot(direction, pseudo) < 0.0:
                 found = search(evaluate, w, self.value, pseudo, direction, c1, 1.0)
@@ -200,10 +240,12 @@ class _Iterations:
                 continue
             new, self.value, gradient = found
             self.memory.add(new - w, gradient - self.gradient)
-            self.weights, self.gradient = new, gradient
+            self.weights, self.gradient, self.noted = new, gradient, False
             self.past.append(self.value)
             done += 1
-            finished = expected_gain(self.past) <= self.tol * abs(self.value)
+            if self.rule.near:
+                self.of_all_weights()
+            finished = self.rule.reached(self.past, self.noted)
             self.progress.add(new, view.where, self.value, pseudo)
         if not kept:
             _, self.gradient = o.evaluate(view, self.weights, keep=True)

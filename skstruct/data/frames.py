@@ -33,7 +33,7 @@ class SequenceFrame(TokenTable):
 
     def __init__(self, frame: Any, lengths: NDArray[np.int64]) -> None:
         self.frame = frame
-        self._cut(lengths)
+        self._hold(frame, lengths)
 
     def _rows(self, rows):
         return rows_of(self.frame, rows)
@@ -62,12 +62,7 @@ def together(frames):
         return pandas.concat(frames, ignore_index=True)
     import polars
 
-    return polars.concat(frames)
-
-
-def has_strings(frame):
-    """Whether a column of a frame holds no numbers: its tokens are not only rows of these."""
-    return any(_numbers_of(column) is None for _, column in _columns(frame))
+    return polars.concat(frames, how="vertical_relaxed")
 
 
 def _columns(frame):
@@ -83,7 +78,11 @@ def as_matrix(matrix):
     if sparse.issparse(matrix):
         return as_rows(matrix), None
     if is_frame(matrix):
-        return numbers_of(matrix.collect() if hasattr(matrix, "collect") else matrix)
+        frame = check_frame(matrix)
+        block, names, strings, titles = parts_of(frame, np.array([0, len(frame)]))
+        if strings:
+            raise ValueError(f"column {titles[0]!r} holds no numbers, got {describe(strings[0][:1])}")
+        return block, names
     array = np.asarray(matrix)
     found = as_float(array) if array.ndim == 2 else None
     if found is None:
@@ -92,22 +91,6 @@ def as_matrix(matrix):
             f"{array.ndim} dimensions of type {array.dtype}"
         )
     return found, None
-
-
-def numbers_of(frame):
-    """(array, names) of a frame whose columns are numbers, NaN where one is missing.
-
-    Raises
-    ------
-    ValueError
-        If a column holds no numbers; names it.
-    """
-    found = []
-    for title, column in _columns(frame):
-        found.append(_numbers_of(column))
-        if found[-1] is None:
-            raise ValueError(f"column {title!r} holds no numbers, got {describe(list(column[:1]))}")
-    return _block(found, len(frame)), [str(title) for title in frame.columns]
 
 
 def _block(columns, n):

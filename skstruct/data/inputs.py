@@ -13,7 +13,7 @@ import numpy as np
 
 from .matrix import SequenceMatrix
 from .numbers import numbers_in
-from .places import PLACE, PlaceError, describe, place
+from .places import PLACE, PlaceError, by_sequence, describe, offsets_of, place
 from .sequences import TokenTable
 from .tables import is_frame
 
@@ -29,6 +29,7 @@ __all__ = [
     "as_sequences",
     "as_tokens",
     "blanked",
+    "by_sequence",
     "check_X_y",
     "check_same_lengths",
     "describe",
@@ -197,15 +198,8 @@ def lengths_of(sequences):
     return np.fromiter(map(len, sequences), np.int64, len(sequences))
 
 
-def offsets_of(lengths):
-    """``[0, l_0, l_0 + l_1, ...]``: where each sequence starts in the flat corpus."""
-    out = np.zeros(lengths.shape[0] + 1, np.int64)
-    lengths.cumsum(out=out[1:])
-    return out
-
-
 def flatten(sequences):
-    """All tokens: a list, the ``Rows`` of a ``SequenceMatrix``, or ``MixedTokens``."""
+    """All tokens: a list, or the ``Rows`` or ``MixedTokens`` of a table."""
     if isinstance(sequences, TokenTable):
         return sequences.flat()
     return list(chain.from_iterable(sequences))
@@ -316,7 +310,7 @@ def take(sequences, keep):
 
 
 def blanked(sequences, empty):
-    """The sequences, of which those at the positions in ``empty`` have lost their elements."""
+    """The sequences, with those at the positions in ``empty`` emptied."""
     if isinstance(sequences, TokenTable):
         keep = np.ones(len(sequences), np.bool_)
         keep[empty] = False

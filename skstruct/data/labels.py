@@ -8,7 +8,7 @@ from itertools import count
 
 import numpy as np
 
-from .inputs import PlaceError, describe, flatten, place
+from .inputs import PlaceError, by_sequence, describe, flatten, place
 
 UNLABELLED = -1
 
@@ -83,9 +83,7 @@ class Labels:
         """Lists of labels, one for each sequence, from the flat ids."""
         table = np.empty(len(self.values), dtype=object)
         table[:] = self.values
-        flat = table[ids].tolist()
-        bounds = offsets.tolist()
-        return [flat[a:b] for a, b in zip(bounds, bounds[1:])]
+        return by_sequence(table[ids].tolist(), offsets)
 
 
 def distinct_labels(sequences, offsets):

@@ -2,6 +2,8 @@
 
 Rows stand in one matrix, dense or in compressed sparse rows (CSR), so that encoding and slicing are a few
 operations of numpy for the whole corpus. A :class:`SequenceMatrix` behaves as the list of its sequences.
+
+Tokens may have two blocks: dense rows, and sparse rows or strings beside them (:class:`MixedTokens`).
 """
 
 from __future__ import annotations
@@ -20,11 +22,10 @@ from .tables import check_finite, checked_names, unpadded
 
 
 class ColumnInfo(NamedTuple):
-    """What a matrix says besides its values, if some columns are encoded features of tokens, or are dense."""
+    """What is known of columns that are features of tokens, encoded before."""
 
     bigram: bool  # whether the label bigram is a feature
-    fields: NDArray[np.int32] | None  # (columns,) what each column looks at, as a number
-    dense: NDArray[np.bool_] | None = None  # (columns,) which are dense data among others that are sparse
+    template: NDArray[np.int32]  # (columns,) which template, or key, each column is of, as a number
 
 
 class FeatureNames:
@@ -71,22 +72,121 @@ def _names_of(letters, ends):
     return FeatureNames(make=make)
 
 
+def names_of_all(is_dense, dense, others):
+    """The names of all columns, from those of the dense ones and of others; None if some are unknown."""
+    if dense is None or others is None:
+        return None
+    found = np.empty(is_dense.shape[0], dtype=object)
+    found[is_dense], found[~is_dense] = dense.all(), others.all()
+    return FeatureNames(found.tolist())
+
+
 class Rows:
-    """The tokens of some sequences, one row each."""
+    """Tokens that are the rows of one matrix, dense or CSR.
 
-    __slots__ = ("column_info", "matrix", "names")
+    Parameters
+    ----------
+    matrix : ndarray, float32 or float64, or CSR
+    names : FeatureNames, optional
+    column_info : ColumnInfo, optional
+        If the columns are encoded features.
+    """
 
-    def __init__(self, matrix, names, column_info):
-        self.matrix, self.names, self.column_info = matrix, names, column_info
+    kind = "rows of numbers"
+    """What errors call the tokens."""
+
+    def __init__(self, matrix, names=None, column_info=None):
+        self.shown = self.matrix = matrix  # what a user sees
+        self.names, self.column_info = names, column_info
 
     def __len__(self):
         return self.matrix.shape[0]
 
-    def __getitem__(self, k):
-        return Rows(self.matrix[k : k + 1], self.names, self.column_info)
-
     def __repr__(self):
         return f"a row of {self.matrix.shape[1]} numbers"
+
+    @property
+    def blocks(self):
+        """The tokens in parts: dense rows, sparse rows, or both."""
+        return (self,)
+
+    @property
+    def is_dense(self):
+        """(columns,) bool: which columns are dense."""
+        return np.full(self.matrix.shape[1], not sparse.issparse(self.matrix))
+
+    def take(self, rows):
+        """Those of a slice, without a copy, or of an array of numbers."""
+        matrix = self.matrix
+        if not (sparse.issparse(matrix) and isinstance(rows, slice)):
+            return Rows(matrix[rows], self.names, self.column_info)
+        start = matrix.indptr[rows.start : rows.stop + 1]
+        some = slice(start[0], start[-1])
+        parts = matrix.data[some], matrix.indices[some], start - start[0]
+        found = type(matrix)(parts, shape=(rows.stop - rows.start, matrix.shape[1]), copy=False)
+        return Rows(found, self.names, self.column_info)
+
+
+class MixedTokens:
+    """Tokens of two blocks: dense rows of numbers, and sparse rows or strings besides.
+
+    Parameters
+    ----------
+    rows : Rows
+        Dense.
+    others : Rows, or list of str or of tuples of str
+        As many.
+    columns : ndarray of bool, or tuple of str
+        With sparse rows, which columns of the whole are dense; the names of the columns of strings.
+    """
+
+    def __init__(self, rows, others, columns):
+        self.rows, self.others, self.columns = rows, others, columns
+        self.blocks, self.is_dense = (rows, others), columns
+        self.are_strings = isinstance(others, list)
+        self.kind = "strings with numbers" if self.are_strings else rows.kind
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __repr__(self):
+        width = self.matrix.shape[1]
+        return f"a token of strings with {width} numbers" if self.are_strings else f"a row of {width} numbers"
+
+    @property
+    def shown(self):
+        """The strings, or all columns as one matrix."""
+        return self.others if self.are_strings else self.matrix
+
+    @property
+    def matrix(self):
+        """All numbers in one matrix, sparse if a block is."""
+        if self.are_strings:
+            return self.rows.matrix
+        place = np.concatenate([np.flatnonzero(self.columns), np.flatnonzero(~self.columns)])
+        found = sparse.hstack([sparse.csr_matrix(block.matrix) for block in self.blocks], format="csr")
+        found.indices = place.astype(found.indices.dtype)[found.indices]
+        found.sort_indices()
+        return type(self.others.matrix)(found)
+
+    @property
+    def names(self):
+        """The names of the columns of ``matrix``; None if some are not known."""
+        if self.are_strings:
+            return self.rows.names
+        return names_of_all(self.columns, *(block.names for block in self.blocks))
+
+    def take(self, rows):
+        """Those of a slice, or of an array of numbers."""
+        if not self.are_strings:
+            others = self.others.take(rows)
+        else:
+            others = self.others[rows] if isinstance(rows, slice) else [self.others[k] for k in rows.tolist()]
+        return MixedTokens(self.rows.take(rows), others, self.columns)
+
+
+class MixedSequences(TokenTable):
+    """Checked sequences whose tokens are :class:`MixedTokens` of strings; iterated over, they are strings."""
 
 
 class SequenceMatrix(TokenTable):
@@ -132,10 +232,6 @@ class SequenceMatrix(TokenTable):
     [['a', 'b', 'c']]
     """
 
-    matrix: Any
-    names: FeatureNames | None
-    column_info: ColumnInfo | None
-
     def __init__(
         self, matrix: Any, lengths: ArrayLike, *, feature_names: Collection[str] | None = None
     ) -> None:
@@ -151,34 +247,29 @@ class SequenceMatrix(TokenTable):
             raise ValueError(f"lengths add up to {given.sum()}, but the matrix has {matrix.shape[0]} rows")
         if feature_names is not None:
             names = checked_names(feature_names, matrix.shape[1])
-        _assign(self, matrix, given, None if names is None else FeatureNames(names), None)
+        self._hold(Rows(matrix, None if names is None else FeatureNames(names)), given)
         check_finite(self)
+
+    @property
+    def matrix(self) -> Any:
+        """The rows of all tokens."""
+        return self._tokens.matrix
+
+    @property
+    def names(self) -> FeatureNames | None:
+        """As ``feature_names``, made when they are asked for."""
+        found: FeatureNames | None = self._tokens.names
+        return found
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
         """Names of the columns, or None."""
-        return None if self.names is None else tuple(self.names.all())
-
-    def _rows(self, rows):
-        if not sparse.issparse(self.matrix):
-            return self.matrix[rows]
-        indptr = self.matrix.indptr
-        first, last = indptr[rows.start], indptr[rows.stop]
-        start = indptr[rows.start : rows.stop + 1] - first
-        parts = self.matrix.data[first:last], self.matrix.indices[first:last], start
-        return type(self.matrix)(parts, shape=(rows.stop - rows.start, self.matrix.shape[1]), copy=False)
-
-    def _picked(self, rows, lengths):
-        matrix = self._rows(rows) if isinstance(rows, slice) else self.matrix[rows]
-        return assembled(matrix, lengths, self.names, self.column_info)
-
-    def flat(self):
-        """All tokens."""
-        return Rows(self.matrix, self.names, self.column_info)
+        names = self.names
+        return None if names is None else tuple(names.all())
 
     def __repr__(self) -> str:
-        kind = "sparse" if sparse.issparse(self.matrix) else "dense"
-        N, F = self.matrix.shape
+        matrix = self.matrix
+        kind, (N, F) = "sparse" if sparse.issparse(matrix) else "dense", matrix.shape
         return f"SequenceMatrix of {len(self)} sequences, {N} {kind} rows of {F} columns"
 
     # -- from other containers ---------------------------------------------------------------------
@@ -246,21 +337,6 @@ class SequenceMatrix(TokenTable):
         return X if label is None else (X, X.split(labels))
 
 
-def _assign(X, matrix, lengths, names, column_info):
-    X.matrix, X.names, X.column_info = matrix, names, column_info
-    X._cut(lengths)
-
-
 def assembled(matrix, lengths, names=None, column_info=None):
-    """A :class:`SequenceMatrix` of parts that need no check.
-
-    Parameters
-    ----------
-    matrix : ndarray, float32 or float64, or CSR
-    lengths : ndarray, int64
-    names : FeatureNames, optional
-    column_info : ColumnInfo, optional
-    """
-    X = SequenceMatrix.__new__(SequenceMatrix)
-    _assign(X, matrix, lengths, names, column_info)
-    return X
+    """A :class:`SequenceMatrix` of parts that need no check; for these see :class:`Rows`."""
+    return SequenceMatrix.of(Rows(matrix, names, column_info), lengths)

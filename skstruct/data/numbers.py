@@ -4,12 +4,13 @@ The first sequence that is not empty decides. Input without numbers goes to
 :mod:`.inputs`; malformed numbers raise an error that says how to write them.
 """
 
+from contextlib import suppress
+
 import numpy as np
 from scipy import sparse
 
-from .frames import SequenceFrame, has_strings, numbers_of, together
-from .matrix import FeatureNames, SequenceMatrix, assembled
-from .mixed import MixedSequences, read_frame
+from .frames import SequenceFrame, parts_of, together
+from .matrix import FeatureNames, MixedSequences, MixedTokens, Rows, SequenceMatrix, assembled
 from .places import PLACE, PlaceError, describe
 from .tables import as_float, as_rows, check_finite, is_frame
 
@@ -19,7 +20,7 @@ _NUMBER = (int, float, np.number, np.bool_)
 def numbers_in(X, name="X"):
     """A :class:`SequenceMatrix` of what users hand over, or None if its tokens are no rows of numbers.
 
-    Data frames with columns of strings become :class:`.mixed.MixedSequences`, or lists of strings if there
+    Data frames with columns of strings become :class:`.matrix.MixedSequences`, or lists of strings if there
     are no others.
 
     Raises
@@ -42,18 +43,15 @@ def numbers_in(X, name="X"):
         sequences = X.to_list() if hasattr(X, "to_list") else X
     else:
         return None
-    if sequences is None:
-        return None
-    i = _first_filled(sequences)
+    i = None if sequences is None else _first_filled(sequences)
     if i is None:
         return None
     first = sequences[i]
-    read = _reader_of(first)
-    if read is None:
-        if isinstance(first, np.ndarray) and first.ndim == 1 and first.dtype.kind in "biuf":
-            raise PlaceError(i, None, _ONE_DIMENSION, name)
-        return None
-    return read(list(sequences), i, name)
+    if is_frame(first):
+        return _read_frames(list(sequences), i, name)
+    if isinstance(first, np.ndarray) and first.ndim == 1 and first.dtype.kind in "biuf":
+        raise PlaceError(i, None, _ONE_DIMENSION, name)
+    return _stacked(list(sequences), i, name) if _are_rows(first) else None
 
 
 _ONE_DIMENSION = f"{PLACE} is one-dimensional; a series of numbers needs one row a token: x.reshape(-1, 1)"
@@ -98,99 +96,86 @@ def _holds_numbers(array):
     return array.size > 0 and isinstance(array.flat[0], _NUMBER)
 
 
-def _reader_of(first):
-    """What stacks sequences like ``first``; None if these are no rows of numbers."""
-    if sparse.issparse(first):
-        return _stacked_sparse
-    if is_frame(first):
-        return _stacked_frames
-    if isinstance(first, np.ndarray) and first.ndim != 1:
-        return _stacked_arrays if _holds_numbers(first) else None
-    if isinstance(first, np.ndarray) and first.dtype.kind != "O":
-        return None
-    if isinstance(first, (str, bytes, dict)) or not hasattr(first, "__getitem__"):
-        return None
-    rows = first.to_list() if hasattr(first, "to_list") else first
-    for token in rows:
-        if isinstance(token, np.ndarray) and token.dtype.kind in "biuf" and token.ndim == 1:
-            return _stacked_lists
-        if not isinstance(token, (list, tuple)):
-            return None
-        if len(token):
-            return _stacked_lists if isinstance(token[0], _NUMBER) else None
-    return None
-
-
-def _kind(sequence):
-    return "sparse" if sparse.issparse(sequence) else "dense"
-
-
-def _assembled(parts, widths, first, name, names=None):
-    """The sequences as one matrix, after a check of their columns."""
-    wrong = np.flatnonzero(np.asarray(widths) != widths[first])
-    if wrong.shape[0]:
-        i = int(wrong[0])
-        raise PlaceError(
-            i, None, f"{PLACE} has {widths[i]} columns, expected {widths[first]} like sequence {first}", name
-        )
-    lengths = np.array([part.shape[0] for part in parts], np.int64)
-    if _kind(parts[first]) == "sparse":
-        matrix = parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
-    else:
-        dtype = np.float32 if all(part.dtype == np.float32 for part in parts) else np.float64
-        matrix = parts[0] if len(parts) == 1 else np.concatenate(parts, dtype=dtype)
-    X = assembled(matrix, lengths, names)
-    check_finite(X, name)
-    return X
-
-
-def _same_kind(sequences, i, first, name):
-    """Whether sequence i has rows; raises if it is not of the kind of sequence ``first``."""
-    sequence = sequences[i]
-    listed = hasattr(sequence, "__len__") and hasattr(sequence, "__getitem__")
-    if isinstance(sequence, (str, bytes, dict)) or not (listed or sparse.issparse(sequence)):
-        raise PlaceError(i, None, f"{PLACE} must be rows of numbers, got {describe(sequence)}", name)
-    if not sparse.issparse(sequence) and not len(sequence):
+def _are_rows(sequence):
+    """Whether the tokens of a sequence are rows of numbers."""
+    if sparse.issparse(sequence):
+        return True
+    if isinstance(sequence, np.ndarray) and (sequence.ndim != 1 or sequence.dtype.kind != "O"):
+        return sequence.ndim != 1 and _holds_numbers(sequence)
+    if isinstance(sequence, (str, bytes, dict)) or not hasattr(sequence, "__getitem__"):
         return False
-    if _kind(sequence) != _kind(sequences[first]):
-        raise PlaceError(
-            i, None, f"{PLACE} is {_kind(sequence)}, sequence {first} is {_kind(sequences[first])}", name
-        )
-    return True
+    for token in _listed(sequence):
+        if isinstance(token, np.ndarray) and token.dtype.kind in "biuf" and token.ndim == 1:
+            return True
+        if not isinstance(token, (list, tuple)):
+            return False
+        if len(token):
+            return isinstance(token[0], _NUMBER)
+    return False
 
 
-def _stacked_sparse(sequences, first, name):
-    F, kind = sequences[first].shape[1], type(sequences[first].tocsr())
-    for i in range(len(sequences)):
+def _stacked(sequences, first, name):
+    """Sequences of rows as one matrix, all of the kind and width of sequence ``first``."""
+    blocks, is_sparse = [], sparse.issparse(sequences[first])
+    for i, sequence in enumerate(sequences):
+        mine = sparse.issparse(sequence)
+        listed = hasattr(sequence, "__len__") and hasattr(sequence, "__getitem__")
+        if isinstance(sequence, (str, bytes, dict)) or not (listed or mine):
+            raise PlaceError(i, None, f"{PLACE} must be rows of numbers, got {describe(sequence)}", name)
+        if not mine and not len(sequence):
+            blocks.append(None)
+            continue
+        if mine != is_sparse:
+            kinds = ("sparse", "dense") if mine else ("dense", "sparse")
+            text = f"{PLACE} is {kinds[0]}, sequence {first} is {kinds[1]}"
+            raise PlaceError(i, None, text, name)
         try:
-            filled = _same_kind(sequences, i, first, name)
-            sequences[i] = as_rows(sequences[i]) if filled else kind((0, F))
+            blocks.append(as_rows(sequence) if mine else _dense(sequence, i, name))
         except PlaceError:
             raise
         except ValueError as error:
             raise PlaceError(i, None, str(error), name) from None
-    return _assembled(sequences, [part.shape[1] for part in sequences], first, name)
+    given = [block for block in blocks if block is not None]
+    width = blocks[first].shape[1]
+    for i, block in enumerate(blocks):
+        if block is not None and block.shape[1] != width:
+            text = f"{PLACE} has {block.shape[1]} columns, expected {width} like sequence {first}"
+            raise PlaceError(i, None, text, name)
+    if len(given) == 1:
+        matrix = given[0]
+    elif is_sparse:
+        matrix = sparse.vstack(given, format="csr")
+    else:
+        small = all(block.dtype == np.float32 for block in given)
+        matrix = np.concatenate(given, dtype=np.float32 if small else np.float64)
+    lengths = np.array([0 if block is None else block.shape[0] for block in blocks], np.int64)
+    X = assembled(matrix, lengths)
+    check_finite(X, name)
+    return X
 
 
-def _stacked_arrays(sequences, first, name):
-    F = sequences[first].shape[1] if sequences[first].ndim == 2 else 0
-    for i in range(len(sequences)):
-        if not _same_kind(sequences, i, first, name):
-            sequences[i] = np.zeros((0, F), np.float32)
-            continue
-        try:
-            array = np.asarray(sequences[i])
-        except ValueError:  # parts of different shapes
-            text = f"{PLACE} must be rows of numbers, got {describe(sequences[i])}"
-            raise PlaceError(i, None, text, name) from None
-        if array.ndim == 1 and array.dtype.kind in "biuf":
+def _dense(sequence, i, name):
+    """The rows of sequence i as float32 or float64."""
+    if isinstance(sequence, np.ndarray) and (sequence.ndim != 1 or sequence.dtype.kind in "biuf"):
+        if sequence.ndim == 1:
             raise PlaceError(i, None, _ONE_DIMENSION, name)
-        if array.ndim != 2:
-            raise PlaceError(
-                i, None, f"{PLACE} must have two dimensions, tokens and columns, got {array.ndim}", name
-            )
-        sequences[i] = _as_numbers(array, i, name)
-    return _assembled(sequences, [part.shape[1] for part in sequences], first, name)
+        if sequence.ndim != 2:
+            text = f"{PLACE} must have two dimensions, tokens and columns, got {sequence.ndim}"
+            raise PlaceError(i, None, text, name)
+        return _as_numbers(sequence, i, name)
+    rows = _listed(sequence)
+    for t, row in enumerate(rows):
+        if isinstance(row, (str, bytes, dict)) or not hasattr(row, "__len__"):
+            raise PlaceError(i, t, f"expected a row of numbers, got {describe(row)}", name)
+        if len(row) != len(rows[0]):
+            text = f"{PLACE} has {len(row)} columns, expected {len(rows[0])} like position 0"
+            raise PlaceError(i, t, text, name)
+    with suppress(ValueError):  # entries of different shapes
+        found = np.asarray(rows)
+        found = as_float(found) if found.ndim == 2 else None
+        if found is not None:
+            return found
+    return _as_numbers(np.array([[*row] for row in rows], dtype=object).reshape(len(rows), -1), i, name)
 
 
 def _as_numbers(array, i, name):
@@ -208,36 +193,37 @@ def _as_numbers(array, i, name):
     raise PlaceError(i, None, f"{PLACE} must hold numbers, got an array of type {array.dtype}", name)
 
 
-def _stacked_frames(sequences, first, name):
-    if has_strings(sequences[first]):
-        return _read_frames(sequences, first, name)
-    names = None
-    for i, sequence in enumerate(sequences):
-        if not is_frame(sequence):
-            raise PlaceError(i, None, f"{PLACE} is {describe(sequence)}, sequence {first} is a table", name)
-        try:
-            sequences[i], mine = numbers_of(sequence)
-        except ValueError as error:
-            raise PlaceError(i, None, str(error), name) from None
-        names = names or mine
-        if mine != names and len(mine) == len(names):
-            c = next(c for c, pair in enumerate(zip(mine, names)) if pair[0] != pair[1])
-            raise PlaceError(
-                i, None, f"{PLACE}: column {c} is {mine[c]!r}, that of sequence 0 is {names[c]!r}", name
-            )
-    widths = [part.shape[1] for part in sequences]
-    return _assembled(sequences, widths, first, name, FeatureNames(names))
+def _listed(sequence):
+    return sequence.to_list() if hasattr(sequence, "to_list") else list(sequence)
+
+
+# --------------------------------------------------------------------------------------------------
+# Data frames
+# --------------------------------------------------------------------------------------------------
+def read_frame(frame, lengths, name="X"):
+    """What the sequences of a data frame are: a ``SequenceMatrix``, ``MixedSequences``, or strings.
+
+    Tokens with one column of strings are str, with several they are tuples.
+    """
+    X = SequenceFrame(frame, lengths)
+    block, names, strings, titles = parts_of(frame, X.offsets, name)
+    rows = Rows(block, FeatureNames(names))
+    numbers = SequenceMatrix.of(rows, lengths)
+    check_finite(numbers, name)
+    if not strings:
+        return numbers
+    tokens = strings[0] if len(strings) == 1 else list(zip(*strings))
+    return MixedSequences.of(MixedTokens(rows, tokens, tuple(titles)), lengths) if names else X.split(tokens)
 
 
 def _read_frames(sequences, first, name):
-    """Sequences of data frames with columns of strings."""
+    """Sequences that are data frames."""
     columns = list(sequences[first].columns)
     for i, sequence in enumerate(sequences):
         if not is_frame(sequence):
             if not hasattr(sequence, "__len__") or len(sequence):
-                raise PlaceError(
-                    i, None, f"{PLACE} is {describe(sequence)}, sequence {first} is a table", name
-                )
+                text = f"{PLACE} is {describe(sequence)}, sequence {first} is a table"
+                raise PlaceError(i, None, text, name)
             sequences[i] = sequences[first][:0]
         elif list(sequence.columns) != columns:
             found, expected = (", ".join(map(str, c)) for c in (sequence.columns, columns))
@@ -245,31 +231,3 @@ def _read_frames(sequences, first, name):
             raise PlaceError(i, None, text, name)
     lengths = np.array([len(sequence) for sequence in sequences], np.int64)
     return read_frame(together(sequences), lengths, name)
-
-
-def _stacked_lists(sequences, first, name):
-    F = len(next(token for token in _listed(sequences[first]) if len(token)))
-    for i in range(len(sequences)):
-        if not _same_kind(sequences, i, first, name):
-            sequences[i] = np.zeros((0, F))
-            continue
-        rows = _listed(sequences[i])
-        for t, row in enumerate(rows):
-            if isinstance(row, (str, bytes, dict)) or not hasattr(row, "__len__"):
-                raise PlaceError(i, t, f"expected a row of numbers, got {describe(row)}", name)
-            if len(row) != F:
-                raise PlaceError(
-                    i, t, f"{PLACE} has {len(row)} columns, expected {F} like sequence {first}", name
-                )
-        try:
-            array = np.asarray(rows)
-        except ValueError:
-            array = np.empty((0, 0, 0))
-        if array.ndim != 2 or as_float(array) is None or array.dtype.kind in "US":
-            array = np.array([[*row] for row in rows], dtype=object).reshape(len(rows), -1)
-        sequences[i] = _as_numbers(array, i, name)
-    return _assembled(sequences, [part.shape[1] for part in sequences], first, name)
-
-
-def _listed(sequence):
-    return sequence.to_list() if hasattr(sequence, "to_list") else list(sequence)

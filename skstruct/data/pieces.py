@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .text import LINE, PARAGRAPH, Tokens, by_text, codes_of
+from .places import by_sequence
+from .text import LINE, PARAGRAPH, Tokens, codes_of
 
 PIECES = "lines", "paragraphs", "texts"
 """From the shortest to the longest."""
@@ -29,7 +30,7 @@ class Pieces(NamedTuple):
 
     def sequences(self, layout):
         """The tokens of each piece, as a tagger reads them."""
-        return by_text(self.tokens.words(layout), self.bounds)
+        return by_sequence(self.tokens.words(layout), self.bounds)
 
 
 def chosen(tokens, aligned, pieces):

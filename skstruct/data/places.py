@@ -54,3 +54,16 @@ def place(offsets, k):
     """(sequence, position) of the k-th element of the flat corpus."""
     i = int(np.searchsorted(offsets, k, side="right")) - 1
     return i, int(k - offsets[i])
+
+
+def offsets_of(lengths):
+    """``[0, l_0, l_0 + l_1, ...]``: where each sequence starts in the flat corpus."""
+    out = np.zeros(lengths.shape[0] + 1, np.int64)
+    lengths.cumsum(out=out[1:])
+    return out
+
+
+def by_sequence(flat, offsets):
+    """The flat corpus cut where sequences start: a list of its parts."""
+    bounds = offsets.tolist()
+    return [flat[a:b] for a, b in zip(bounds, bounds[1:])]

@@ -1,6 +1,6 @@
 """The scheme that labels look like, and how to rewrite labels that break the one asked for."""
 
-from .scheme_rules import SCHEMES, LabelTable, may_end, may_follow
+from .scheme_rules import SCHEMES, LabelTable, first_fault
 from .schemes import convert_scheme
 
 # Labels can be well formed in several schemes; the commonest comes first. Every word is a label of IO.
@@ -37,11 +37,7 @@ def _is_well_formed(y, name):
             return not _are_prefixed(table)
     except ValueError:
         return False
-    return all(
-        may_follow(name, previous, label)
-        for labels in parsed
-        for previous, label in zip([None, *labels], labels)
-    ) and all(may_end(name, labels[-1]) for labels in parsed if labels)
+    return all(first_fault(name, labels) is None for labels in parsed)
 
 
 def _are_prefixed(labels):

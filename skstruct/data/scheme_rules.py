@@ -238,6 +238,14 @@ def may_follow(name, previous, label):
     return label[0] == "O" or may_open(name, previous, label)
 
 
+def first_fault(name, parsed):
+    """The position of the first label that breaks the scheme; T if the last may not be the last; or None."""
+    for t, (previous, label) in enumerate(zip([None, *parsed], parsed)):
+        if not may_follow(name, previous, label):
+            return t
+    return len(parsed) if parsed and not may_end(name, parsed[-1]) else None
+
+
 def well_formed(name, parsed, start, stop):
     """Whether a chunk found by `chunks` is spelled as the scheme spells chunks."""
     inside = _RULES[name].inside

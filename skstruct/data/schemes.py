@@ -51,8 +51,7 @@ from .scheme_rules import (
     allowed_transitions,
     check_scheme,
     chunks,
-    may_end,
-    may_follow,
+    first_fault,
     read_spans,
 )
 from .types import Corpus
@@ -225,15 +224,11 @@ def convert_labels(labels: Collection[str], source: str, target: str, strict: bo
         spans = labels_to_spans(labels, source)
         return spans_to_labels(_united(spans) if SPELLINGS[target].bare else spans, len(labels), target)
     parsed = LabelTable(source).parse(labels)
-    previous = None
-    for t, label in enumerate(parsed):
-        if not may_follow(source, previous, label):
-            how = "start a sequence" if previous is None else f"follow {labels[t - 1]!r}"
-            raise PlaceError(None, t, f"label {labels[t]!r} may not {how} in the scheme {source}")
-        previous = label
-    if parsed and not may_end(source, parsed[-1]):
-        t = len(parsed) - 1
-        raise PlaceError(None, t, f"label {labels[t]!r} may not end a sequence in the scheme {source}")
+    t = first_fault(source, parsed)
+    if t is not None:
+        how = f"follow {labels[t - 1]!r}" if 0 < t < len(labels) else f"{'end' if t else 'start'} a sequence"
+        t = min(t, len(labels) - 1)
+        raise PlaceError(None, t, f"label {labels[t]!r} may not {how} in the scheme {source}")
     return spans_to_labels(chunks(parsed), len(parsed), target)
 
 

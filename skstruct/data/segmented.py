@@ -12,7 +12,16 @@ from itertools import accumulate, chain, count
 
 import numpy as np
 
-from .inputs import PlaceError, as_sequences, describe, flatten, lengths_of, offsets_of, place
+from .inputs import (
+    PlaceError,
+    as_sequences,
+    by_sequence,
+    describe,
+    flatten,
+    lengths_of,
+    offsets_of,
+    place,
+)
 from .scheme_rules import CLOSING, OPENING, SPELLINGS, LabelTable
 from .text import as_texts, codes_of
 from .trie import Trie
@@ -92,8 +101,7 @@ def as_words(pieces, y):
     if not columns or any(set(map(type, column)) - {str} or "" in column for column in columns):
         _refuse_items(flat, offsets, tagged)
         columns = [list(map(str, c)) for c in (zip(*flat) if tagged else columns)]  # subclasses of str
-    bounds = offsets.tolist()
-    words, *tags = ([column[a:b] for a, b in zip(bounds, bounds[1:])] for column in columns)
+    words, *tags = (by_sequence(column, offsets) for column in columns)
     for i, (parts, spelling) in enumerate(zip(pieces, words)):
         if "".join(parts) != "".join(spelling):
             _refuse_spelling(i, "".join(parts), spelling)
@@ -199,7 +207,7 @@ def find_words(pieces, words):
     Returns
     -------
     ndarray of shape (T,), uint8
-        For each character that is not white space its position in `skstruct.features.lexicon.MARKS`.
+        For each character that is not white space its position in `skstruct.features.contexts.MARKS`.
     """
     trie = Trie(codes_of("".join(words)).astype(np.int32), offsets_of(lengths_of(words)))
     parts = flatten(pieces)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .places import PLACE, PlaceError, describe
+from .places import PLACE, PlaceError, by_sequence, describe, offsets_of
 
 
-class TokenTable(ABC):
+class TokenTable:
     """Sequences of tokens, of which each is a row of one table.
 
     It behaves as the list of its sequences: it has a length, can be iterated over and sliced, and all of
@@ -29,19 +28,34 @@ class TokenTable(ABC):
     lengths: NDArray[np.int64]
     offsets: NDArray[np.int64]
 
-    def _cut(self, lengths):
-        """Note where sequences end."""
-        self.lengths = lengths
-        self.offsets = np.zeros(lengths.shape[0] + 1, np.int64)
-        np.cumsum(lengths, out=self.offsets[1:])
+    @classmethod
+    def of(cls, tokens, lengths):
+        """Sequences over a table that needs no check.
 
-    @abstractmethod
+        Parameters
+        ----------
+        tokens : Rows or MixedTokens
+            ``tokens.take(rows)`` are those of some rows, ``tokens.shown`` is what a user sees of them.
+        lengths : ndarray of shape (n_sequences,), int64
+        """
+        X = cls.__new__(cls)
+        X._hold(tokens, lengths)
+        return X
+
+    def _hold(self, tokens, lengths):
+        self._tokens, self.lengths, self.offsets = tokens, lengths, offsets_of(lengths)
+
+    def flat(self):
+        """All tokens."""
+        return self._tokens
+
     def _rows(self, rows):
-        """What stands in some rows, a slice or an array of numbers: without a copy if it is a slice."""
+        """What a user sees of some rows, a slice or an array of numbers: no copy if it is a slice."""
+        return self._tokens.take(rows).shown
 
-    @abstractmethod
     def _picked(self, rows, lengths):
         """Sequences of these lengths over some rows."""
+        return type(self).of(self._tokens.take(rows), lengths)
 
     @property
     def shape(self) -> tuple[int]:
@@ -56,26 +70,18 @@ class TokenTable(ABC):
         return (self._rows(slice(a, b)) for a, b in zip(bounds, bounds[1:]))
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, tuple):  # X[key, ...] is how scikit-learn slices what has a shape
-            rest = [part for part in key if part is not Ellipsis]
-            if len(rest) > 1:
-                raise IndexError(f"a {type(self).__name__} has one dimension, got {len(rest)} indices")
-            key = rest[0] if rest else slice(None)
-        if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
-            i = range(len(self))[key]
-            return self._rows(slice(int(self.offsets[i]), int(self.offsets[i + 1])))
-        if isinstance(key, slice):
-            start, stop, step = key.indices(len(self))
-            if step == 1:
-                stop = max(start, stop)
-                rows = slice(int(self.offsets[start]), int(self.offsets[stop]))
-                return self._picked(rows, self.lengths[start:stop])
-            key = np.arange(start, stop, step)
-        which = _positions(key, len(self))
+        which, offsets = np.arange(len(self))[key], self.offsets
+        if which.ndim == 0:
+            return self._rows(slice(int(offsets[which]), int(offsets[which + 1])))
+        if which.ndim > 1:
+            raise IndexError(f"a {type(self).__name__} has one dimension, got the index {describe(key)}")
         lengths = self.lengths[which]
+        if (np.diff(which) == 1).all():
+            first, last = (int(which[0]), int(which[-1])) if which.size else (0, -1)
+            return self._picked(slice(int(offsets[first]), int(offsets[last + 1])), lengths)
         ends = np.cumsum(lengths)
-        n = int(ends[-1]) if ends.shape[0] else 0
-        return self._picked(np.arange(n) + np.repeat(self.offsets[which] - ends + lengths, lengths), lengths)
+        rows = np.arange(ends[-1]) + np.repeat(offsets[which] - ends + lengths, lengths)
+        return self._picked(rows, lengths)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         array = np.empty(len(self), dtype=object)
@@ -84,7 +90,7 @@ class TokenTable(ABC):
         return array
 
     def blanked(self, keep):
-        """The sequences, of which only those of the mask ``keep`` have tokens."""
+        """The sequences, with those outside of the mask ``keep`` emptied."""
         return self._picked(np.flatnonzero(np.repeat(keep, self.lengths)), np.where(keep, self.lengths, 0))
 
     def split(self, values: Any) -> list[Any]:
@@ -104,10 +110,10 @@ class TokenTable(ABC):
             raise ValueError(f"values must be a list or an array, got {describe(values)}")
         if hasattr(values, "iloc") or hasattr(values, "to_numpy"):
             values = values.to_numpy()
-        bounds = self.offsets.tolist()
-        if len(values) != bounds[-1]:
-            raise ValueError(f"values must have one entry a token, {bounds[-1]}, got {len(values)}")
-        return [values[a:b] for a, b in zip(bounds, bounds[1:])]
+        n = int(self.offsets[-1])
+        if len(values) != n:
+            raise ValueError(f"values must have one entry a token, {n}, got {len(values)}")
+        return by_sequence(values, self.offsets)
 
     def column(self, values: Any) -> list[Any]:
         """Values by sequence, one a token, in one list: what was predicted, as a column of a table.
@@ -135,21 +141,3 @@ class TokenTable(ABC):
             if len(part) != n:
                 raise PlaceError(i, None, f"{PLACE} has {n} tokens, got {len(part)} values", "values")
         return [value for part in values for value in part]
-
-
-def _positions(key, n):
-    """The positions that a list of indices or a mask means."""
-    found = np.asarray(key)
-    if found.ndim != 1:
-        raise IndexError(f"expected an index, a slice, or a list of indices or of bool, got {describe(key)}")
-    if found.dtype == bool:
-        if found.shape[0] != n:
-            raise IndexError(f"the mask has {found.shape[0]} entries for {n} sequences")
-        return np.flatnonzero(found)
-    if not found.shape[0]:
-        return np.zeros(0, np.int64)
-    if found.dtype.kind not in "iu":
-        raise IndexError(f"expected indices or a mask, got {describe(key)}")
-    if found.max() >= n or found.min() < -n:
-        raise IndexError(f"an index is out of range for {n} sequences")
-    return np.where(found < 0, found + n, found)

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .inputs import PlaceError, as_sequences, describe, lengths_of, offsets_of
+from .places import by_sequence
 from .schemes import spans_to_labels
-from .text import BREAK, by_text, classes_of, codes_of, joined
+from .text import BREAK, classes_of, codes_of, joined
 
 PROBLEMS = "none", "trimmed", "empty", "duplicate", "overlap", "moved", "unknown", "dropped", "crowded"
 NONE, TRIMMED, EMPTY, DUPLICATE, OVERLAP, MOVED, UNKNOWN, DROPPED, CROWDED = range(9)
@@ -51,7 +52,7 @@ class Given(NamedTuple):
 
     def by_text(self):
         """For each text the list of its spans."""
-        return by_text(self.spans, self.first)
+        return by_sequence(self.spans, self.first)
 
 
 class Aligned(NamedTuple):
@@ -202,7 +203,7 @@ def trimmed_spans(texts, y):
     start, end = (np.fromiter((s[k] for s in given.spans), np.int64, len(shift)) + shift for k in (0, 1))
     start, end = ((each - shift).tolist() for each in trimmed(text, start, end))
     spans = [Span(a, b, span.label) for a, b, span in zip(start, end, given.spans)]
-    return by_text(spans, given.first)
+    return by_sequence(spans, given.first)
 
 
 def align_spans(tokens, given, align="nearest", overlap="error"):

@@ -59,24 +59,22 @@ def check_finite(X, name="X"):
     X : SequenceMatrix
     """
     matrix, is_sparse = X.matrix, sparse.issparse(X.matrix)
-    values = matrix.data if is_sparse else matrix
+    values = matrix.data if is_sparse else matrix.ravel()
     with np.errstate(all="ignore"):
         if values.dtype.kind != "f" or np.isfinite(values.sum()):
             return
-    step = max(1, 2**20 // max(1, values.shape[-1])) if not is_sparse else 2**20
-    for first in range(0, values.shape[0], step):
-        wrong = np.argwhere(~np.isfinite(values[first : first + step]))
+    for first in range(0, values.shape[0], 2**20):
+        wrong = np.flatnonzero(~np.isfinite(values[first : first + 2**20]))
         if wrong.shape[0]:
             break
     else:
         return  # the sum alone was too large
+    k = first + int(wrong[0])
     if is_sparse:
-        k = first + int(wrong[0, 0])
         row, column = int(np.searchsorted(matrix.indptr, k, side="right")) - 1, int(matrix.indices[k])
-        value = float(values[k])
     else:
-        row, column = first + int(wrong[0, 0]), int(wrong[0, 1])
-        value = float(values[row, column])
+        row, column = divmod(k, matrix.shape[1])
+    value = float(values[k])
     called = "" if X.names is None else f" ({X.names.all()[column]!r})"
     hint = "; if it is padding: SequenceMatrix.from_padded" if np.isnan(value) else ""
     i, t = place(X.offsets, row)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .inputs import PlaceError, describe, offsets_of, place
+from .places import by_sequence
 
 TOKENIZERS = ("words", "characters")
 
@@ -64,7 +65,7 @@ class Tokens(NamedTuple):
         """For each text its tokens as (start, end)."""
         of_text = np.repeat(self.offset[:-1], np.diff(self.first))
         flat = list(zip((self.start - of_text).tolist(), (self.end - of_text).tolist()))
-        return by_text(flat, self.first)
+        return by_sequence(flat, self.first)
 
     def words(self, layout):
         """(N,) list of TextToken, or of str without layout; equal ones are one object."""
@@ -87,12 +88,6 @@ class _TextTokens(dict):
     def __missing__(self, pair):
         found = self[pair] = TextToken._make(pair)
         return found
-
-
-def by_text(flat, offsets):
-    """A flat list cut where sequences begin."""
-    bounds = offsets.tolist()
-    return [flat[a:b] for a, b in zip(bounds, bounds[1:])]
 
 
 # --------------------------------------------------------------------------------------------------

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from .places import PlaceError
+from .places import PlaceError, by_sequence
 from .spans import Span, as_spans
-from .text import as_texts, by_text
+from .text import as_texts
 from .types import Texts
 
 __all__ = ["from_utf16", "to_utf16", "wide_characters"]
@@ -78,7 +78,7 @@ def _converted(X, y, to_characters):
     given = as_spans(y, None if to_characters else texts)
     if len(given.first) != len(texts) + 1:
         raise ValueError(f"X has {len(texts)} texts, y has {len(given.first) - 1} lists of spans")
-    rows = by_text(given.spans, given.first)
+    rows = by_sequence(given.spans, given.first)
     for i, (text, row) in enumerate(zip(texts, rows)):
         wide = wide_characters(text)
         if to_characters:

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..chain.span_tagger import SpanTagger
 from ..data.inputs import PlaceError, check_X_y, describe, renumbered
+from ..data.places import by_sequence
 from ..data.schemes import labels_to_spans
 from ..data.spans import Span, labels_of
-from ..data.text import by_text
 from ..data.types import Corpus, Texts
 
 __all__ = ["columns_to_spans", "from_columns", "spans_to_columns"]
@@ -170,7 +170,9 @@ def spans_to_columns(
     tagger = SpanTagger(tokenizer=tokenizer, scheme=scheme, align=align, overlap=overlap)
     tagger._validate_params()
     _, tokens, given, aligned = tagger._aligned(X, y)
-    return by_text(tokens.words(layout=False), tokens.first), labels_of(aligned, given, tokens.first, scheme)
+    return by_sequence(tokens.words(layout=False), tokens.first), labels_of(
+        aligned, given, tokens.first, scheme
+    )
 
 
 def columns_to_spans(

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from sklearn.utils import Bunch
 
 from ..data.types import Path
-from ..formats.readers import read_columns, read_conllu
+from ..formats.readers import read_columns, read_conllu, tokens_and_labels
 from .fetch import fetch_file, get_data_home
 
 __all__ = ["fetch_conll2000", "fetch_conll2002", "fetch_ud"]
@@ -80,9 +80,10 @@ def _open(path):
     return gzip.open if compressed else open
 
 
-def _load(part, folder, read, description, options):
-    """Read a subset of a corpus, after downloading it if need be."""
-    path = os.path.join(folder, part.url.rsplit("/", 1)[1])
+def _fetch(part, folder, read, data_home, download_if_missing, timeout, **about):
+    """(sentences, description, path) of a subset of a corpus, after downloading it if need be."""
+    path = os.path.join(get_data_home(data_home), folder, part.url.rsplit("/", 1)[1])
+    description = _DESCRIPTION.format(url=part.url, **about)
 
     def check(candidate):
         if not read(candidate):
@@ -90,9 +91,9 @@ def _load(part, folder, read, description, options):
 
     fetch_file(
         part.url, path, sha256=part.sha256, check=check, notice=description,
-        download_if_missing=options["download_if_missing"], timeout=options["timeout"],
+        download_if_missing=download_if_missing, timeout=timeout,
     )  # fmt: skip
-    return read(path), path
+    return read(path), description, path
 
 
 def _choose(name, value, allowed):
@@ -110,14 +111,6 @@ def _read_text(path, encoding, widths):
     if sentences and len(sentences[0][0]) not in widths:
         raise ValueError(f"expected {widths[0]} columns; found {len(sentences[0][0])}")
     return sentences
-
-
-def _tokens_and_labels(sentences):
-    """(sequences of (form, part of speech), or of forms if that is all there is, label sequences)."""
-    y = [[row[-1] for row in sentence] for sentence in sentences]
-    if len(sentences[0][0]) == 2:
-        return [[form for form, _ in sentence] for sentence in sentences], y
-    return [[(form, tag) for form, tag, _ in sentence] for sentence in sentences], y
 
 
 def fetch_conll2000(
@@ -171,20 +164,15 @@ def fetch_conll2000(
     CoNLL.
     """
     _choose("subset", subset, CHUNKING_FILES)
-    part = CHUNKING_FILES[subset]
-    description = _DESCRIPTION.format(
+    sentences, *found = _fetch(
+        CHUNKING_FILES[subset], "conll2000", lambda file: _read_text(file, "utf-8", (3,)),
+        data_home, download_if_missing, timeout,
         title="CoNLL-2000, English chunking: part-of-speech tags and base phrases (BIO) of news text",
-        url=part.url,
         licence=_SHARED_TASK.format(texts="from the Wall Street Journal, as in the Penn Treebank"),
         reference="E. F. Tjong Kim Sang and S. Buchholz, Introduction to the CoNLL-2000 shared task: "
         "chunking, CoNLL 2000",
-    )
-    sentences, path = _load(
-        part, os.path.join(get_data_home(data_home), "conll2000"),
-        lambda file: _read_text(file, "utf-8", (3,)), description,
-        {"download_if_missing": download_if_missing, "timeout": timeout},
     )  # fmt: skip
-    return _bunch(*_tokens_and_labels(sentences), description, path, return_X_y)
+    return _bunch(*tokens_and_labels(sentences), *found, return_X_y)
 
 
 def fetch_conll2002(
@@ -229,26 +217,20 @@ def fetch_conll2002(
     """
     _choose("language", language, ENTITY_FILES)
     _choose("subset", subset, ENTITY_FILES[language])
-    part = ENTITY_FILES[language][subset]
     name, texts, widths = {
         "es": ("Spanish", "from the news agency EFE, of May 2000", (2, 3)),
         "nl": ("Dutch", "from the newspaper De Morgen, of 2000", (3,)),
     }[language]
-    description = _DESCRIPTION.format(
+    sentences, *found = _fetch(
+        ENTITY_FILES[language][subset], "conll2002", lambda file: _read_text(file, "latin-1", widths),
+        data_home, download_if_missing, timeout,
         title=f"CoNLL-2002, {name} named entities: persons, organisations, locations, others (BIO)",
-        url=part.url,
         licence=_SHARED_TASK.format(texts=texts),
         reference="E. F. Tjong Kim Sang, Introduction to the CoNLL-2002 shared task: "
         "language-independent named entity recognition, CoNLL 2002",
-    )
-    sentences, path = _load(
-        part, os.path.join(get_data_home(data_home), "conll2002"),
-        lambda file: _read_text(file, "latin-1", widths), description,
-        {"download_if_missing": download_if_missing, "timeout": timeout},
     )  # fmt: skip
     sentences = [s[1:] if s[0][0] == "-DOCSTART-" else s for s in sentences]
-    X, y = _tokens_and_labels([s for s in sentences if s])
-    return _bunch(X, y, description, path, return_X_y)
+    return _bunch(*tokens_and_labels([s for s in sentences if s]), *found, return_X_y)
 
 
 def fetch_ud(
@@ -304,17 +286,13 @@ def fetch_ud(
     if task == "segmentation" and not treebank.startswith("Chinese"):
         raise ValueError(f"task='segmentation' is for Chinese treebanks; got treebank={treebank!r}")
     file = f"{_TREEBANKS[treebank]}-ud-{subset}.conllu"
-    part = _Part(f"{UD}UD_{treebank}/{release}/{file}", ())
-    description = _DESCRIPTION.format(
+    sentences, *found = _fetch(
+        _Part(f"{UD}UD_{treebank}/{release}/{file}", ()), os.path.join("ud", release),
+        lambda file: read_conllu(file, fields=("form", "upos", "head", "deprel")),
+        data_home, download_if_missing, timeout,
         title=f"Universal Dependencies, treebank {treebank}, release {release}, {subset}",
-        url=part.url,
         licence="CC BY-SA 4.0, https://creativecommons.org/licenses/by-sa/4.0/",
         reference="J. Nivre et al., Universal Dependencies v2, LREC 2020; and the treebank's own README",
-    )
-    sentences, path = _load(
-        part, os.path.join(get_data_home(data_home), "ud", release),
-        lambda file: read_conllu(file, fields=("form", "upos", "head", "deprel")), description,
-        {"download_if_missing": download_if_missing, "timeout": timeout},
     )  # fmt: skip
     if task == "tagging":
         X = [[form for form, *_ in sentence] for sentence in sentences]
@@ -325,4 +303,4 @@ def fetch_ud(
     else:
         y = [["".join(form.split()) for form, *_ in sentence] for sentence in sentences]
         X = ["".join(words) for words in y]
-    return _bunch(X, y, description, path, return_X_y)
+    return _bunch(X, y, *found, return_X_y)

@@ -24,6 +24,8 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ..data.places import by_sequence, offsets_of
+
 __all__ = ["make_hmm_sequences"]
 
 
@@ -182,6 +184,4 @@ def _draw_words(rng, labels, L, W, zipf_exponent, separable):
 def _name(prefix, numbers, n, lengths):
     """Turn numbers below `n` into names, cut into sequences."""
     names = np.array([f"{prefix}{i}" for i in range(n)], dtype=object)
-    flat = names[numbers].tolist()
-    ends = np.cumsum(lengths).tolist()
-    return [flat[end - length : end] for end, length in zip(ends, lengths.tolist())]
+    return by_sequence(names[numbers].tolist(), offsets_of(lengths))

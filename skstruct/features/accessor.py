@@ -25,7 +25,7 @@ import numpy as np
 
 from ..core.interning import find_pairs, intern_pairs, table_of
 from ..data.inputs import as_sequences, flatten, lengths_of, offsets_of
-from .alphabet import Alphabet
+from .tokens import Alphabet
 
 LONGEST = 4
 """Tokens of the longest strings that count (Gao et al. 2010, section 6)."""

@@ -2,8 +2,10 @@
 
 import copy
 
-from .names import named_bag
-from .rows_as_features import bag_of
+import numpy as np
+
+from ..data.places import by_sequence
+from .encoded import features_listed, grid_listed
 
 
 class Encoder:
@@ -16,12 +18,12 @@ class Encoder:
     * ``min_count``, ``templates`` (None without), ``token_type`` and ``n_columns``: what it reads;
     * ``keep_rows(nodes, edges)``: an encoder with the rows marked True, of label and of transition features;
       also returns each kept row's old number, of both;
-    * ``row_names(rows)``, ``features_by_token(encoded, sequence)``: its features in words;
+    * ``row_names(rows)``, and ``edge_names`` of transitions: its features in words;
     * ``merged(encoders, counts, min_count)``: one encoder from those of several shards.
     """
 
-    TOKENS = ()
-    """Types of tokens it is for."""
+    kind = "tokens of another kind"
+    """What errors call its tokens, where those of another model hold numbers."""
 
     token_type = None
     """Of tokens, as ``data.inputs.Inputs`` has it."""
@@ -35,12 +37,17 @@ class Encoder:
     has_bigram = True
     """Whether the label bigram is a feature."""
 
+    is_independent = False
+    """Whether the features of a sequence do not depend on other sequences, but for ``min_count``."""
+
     named = "features"
     """What errors call what it makes."""
 
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
-        return copy.copy(self)
+        twin = copy.copy(self)
+        twin.nodes, twin.edges = self.nodes.copy(), self.edges.copy()
+        return twin
 
     @property
     def n_node_rows(self):
@@ -57,15 +64,24 @@ class Encoder:
         """Number of features in use."""
         return self.n_node_rows
 
-    def features_by_token(self, encoded, sequence):
-        """The features of one sequence, encoded; by token, of labels and of transitions.
+    def row_names(self, rows):
+        """The names of rows of label features, {row: name}."""
+        return self.nodes.row_names(rows)
+
+    def edge_names(self, rows):
+        """The names of rows of transition features, {row: name}."""
+        return self.edges.row_names(rows)
+
+    def features_by_token(self, task):
+        """The features of an encoded corpus in words; by token, of labels and of transitions.
 
         Returns
         -------
         nodes, edges : list of lists of (row, value, name)
         """
-        nodes = named_bag(bag_of(encoded), self.row_names)
-        return nodes, [[] for _ in nodes]
+        nodes = features_listed(task, task.token)
+        edges = grid_listed(task, task.token, task.edges, task.edge_alive)
+        return _named(nodes, self.row_names), _named(edges, self.edge_names)
 
     def template_of_row(self, encoded):
         """(n_node_rows,) the template, or the key, of each row as a number; None if nobody knows."""
@@ -80,3 +96,37 @@ class Encoder:
             If it has none.
         """
         raise ValueError(f"there is nothing to adapt: {self.named} have no accessor variety")
+
+
+def _named(bag, names_of):
+    names, values = names_of(set(bag.row.tolist())), bag.value if bag.value.size else np.ones(bag.row.shape)
+    flat = [(row, value, names[row]) for row, value in zip(bag.row.tolist(), values.tolist())]
+    return by_sequence(flat, bag.start)
+
+
+def merge_encoders(encoders, counts, min_count):
+    """The encoder that has read all shards, and the new rows of each.
+
+    Parameters
+    ----------
+    encoders : list of TemplateEncoder or BagEncoder
+        Without count cut-off; of one kind.
+    counts : list of RowMap, or None
+        Occurrences by row, needed if ``min_count`` is above 1.
+    min_count : int
+
+    Returns
+    -------
+    encoder : TemplateEncoder or BagEncoder
+    maps : list of RowMap
+
+    Raises
+    ------
+    ValueError
+        If the shards' tokens are of different kinds, or templates look at a text as a whole.
+    """
+    first = encoders[0]
+    for s, encoder in enumerate(encoders):
+        if (encoder.token_type, encoder.templates) != (first.token_type, first.templates):
+            raise ValueError(f"shard {s}: its tokens are not of the kind of those of shard 0")
+    return first.merged(encoders, counts, min_count)

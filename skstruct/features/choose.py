@@ -8,16 +8,16 @@ their encoder, whatever the token is.
 import os
 
 from ..data.inputs import PlaceError, describe, place
-from ..data.matrix import Rows
-from ..data.mixed import MixedTokens
-from .bags import BagEncoder
-from .encoder import TemplateEncoder
-from .mixed import MixedEncoder
+from ..data.matrix import MixedTokens
+from .bag_encoder import BagEncoder
+from .base import Encoder
+from .mixed_encoder import MixedEncoder
 from .numeric import NumericFeatures
 from .pattern_encoder import PatternEncoder
 from .patterns import Patterns
 from .presets import PRESETS
-from .rows import RowsEncoder
+from .rows_encoder import RowsEncoder
+from .template_encoder import TemplateEncoder
 from .templates import resolve_templates
 
 ENCODERS = (TemplateEncoder, BagEncoder)
@@ -33,8 +33,7 @@ def new_encoder(features, min_count, flat, scaled=True):
     """
     if isinstance(flat, list):
         return _encoder_of_strings(features, min_count, flat)
-    dense = isinstance(flat, Rows) and flat.column_info is not None and flat.column_info.dense is not None
-    if dense or isinstance(flat, MixedTokens):
+    if isinstance(flat, MixedTokens):
         return MixedEncoder.for_tokens(features, min_count, flat, scaled, new_encoder)
     return RowsEncoder.for_tokens(features, min_count, flat, scaled)
 
@@ -57,16 +56,10 @@ def _encoder_of_strings(features, min_count, flat):
 
 def check_tokens(encoder, flat, token):
     """Raise if the tokens are rows of numbers where a model was trained on others, or the other way round."""
-    numeric = isinstance(flat, (Rows, MixedTokens))
-    if not len(flat) or not numeric and encoder.token_type is not RowsEncoder.token_type:
-        return
-    numbers = (Rows, "rows of numbers"), (MixedTokens, "strings with numbers")
-    kinds = *numbers, (object, "tokens of another kind")
-    known = next(name for kind, name in kinds if kind in encoder.TOKENS or kind is object)
-    found = next(name for kind, name in kinds if isinstance(flat, kind))
-    if known != found:
-        got = repr(flat[0]) if numeric else describe(flat[0])
-        raise PlaceError(*place(token, 0), f"expected {known} as in training, got {got}", "X")
+    found = Encoder.kind if isinstance(flat, list) else flat.kind
+    if len(flat) and found != encoder.kind:
+        got = describe(flat[0]) if isinstance(flat, list) else repr(flat)
+        raise PlaceError(*place(token, 0), f"expected {encoder.kind} as in training, got {got}", "X")
 
 
 def check_same_features(encoder, features, min_count):

@@ -1,24 +1,51 @@
-"""Named features: their numbers, and the weight rows of those that are frequent enough."""
+"""Numbered features, and the weight rows of those that are frequent enough."""
 
 import copy
 import re
 
 import numpy as np
 
+from .encoded import NOTHING
+
 _KEY = re.compile("[^:=]*")
 
 
-class FeatureIndex:
-    """Names of features, in the order in which they were met, and their weight rows.
+def with_new_rows(row_of, n, n_rows, deserving=True, width=1):
+    """The rows of ``n`` features, of which the first have been given rows before.
+
+    Parameters
+    ----------
+    row_of : ndarray of int32
+        Rows so far by number, -1 if there is none; the last -1 serves number -1.
+    n, n_rows : int
+        Features, and rows that are given away.
+    deserving : ndarray of shape (n,), bool, or True
+        Whether a feature without rows gets some.
+    width : int
+        Rows of a feature, which are neighbours; ``row_of`` has the first.
+
+    Returns
+    -------
+    row_of : ndarray of shape (n + 1,), int32
+    n_rows : int
+    """
+    out = np.full(n + 1, -1, np.int32)
+    out[: row_of.shape[0] - 1] = row_of[:-1]
+    new = np.flatnonzero((out[:-1] < 0) & deserving)
+    out[new] = n_rows + width * np.arange(new.shape[0], dtype=np.int32)
+    return out, n_rows + width * new.shape[0]
+
+
+class RowIndex:
+    """The weight rows of features that are numbered in the order in which they were met.
 
     Parameters
     ----------
     first_row : int
-        Rows below it have no names.
+        Rows below it belong to no feature.
 
     Attributes
     ----------
-    ids : dict of str to int
     row_of : ndarray of shape (n + 1,), int32
         By number the row, -1 if there is none; the last -1 serves number -1.
     counts : ndarray of shape (n,), int64
@@ -28,21 +55,106 @@ class FeatureIndex:
 
     def __init__(self, first_row=0):
         self.first_row = self.n_rows = first_row
-        self.ids = {}
         self.row_of = np.full(1, -1, np.int32)
         self.counts = np.zeros(0, np.int64)
+
+    def copy(self):
+        """One that can grow while this stays as it is."""
+        return copy.copy(self)  # arrays are replaced, never changed
+
+    def row_names(self, rows):
+        """The names of rows, {row: name}: none are known here."""
+        return {}
+
+    def give_rows(self, n, seen, min_count, always=NOTHING):
+        """Give rows to features that are new, or have become frequent.
+
+        Parameters
+        ----------
+        n : int
+            Features by now.
+        seen : ndarray of int
+            Their numbers in a corpus, which count; negative ones do not.
+        min_count : int
+        always : ndarray of int
+            Numbers of features that have rows however rare they are.
+        """
+        enough = True
+        if min_count > 1:
+            counts = np.bincount(seen[seen >= 0], minlength=n)
+            counts[: self.counts.shape[0]] += self.counts
+            self.counts, enough = counts, counts >= min_count
+            enough[always] = True
+        self.row_of, self.n_rows = with_new_rows(self.row_of, n, self.n_rows, enough)
+
+    def kept(self, used, min_count):
+        """An index of the features whose rows are ``used``, which they are, and the row that each row was."""
+        out, row = type(self)(self.first_row), self.row_of[:-1]
+        stays = np.append(used, False)[row]  # False is for row -1
+        rows = np.append(np.arange(self.first_row), row[stays])
+        out.row_of, out.n_rows = with_new_rows(out.row_of, np.count_nonzero(stays), self.first_row)
+        if min_count > 1:  # beyond the cut-off nobody asks how often
+            out.counts = np.minimum(self.counts[stays], min_count)
+        return out, stays, rows
+
+    def merge(self, parts, numbers, counts, n, min_count, always=NOTHING):
+        """Be the index of several that have no count cut-off.
+
+        Parameters
+        ----------
+        parts : list of RowIndex
+        numbers : list of ndarray
+            What the numbers of each part have become.
+        counts : list of ndarray
+            Occurrences by row of each; looked at if ``min_count`` is above 1.
+        n : int
+            Features of all.
+        min_count : int
+        always
+            As of :meth:`give_rows`.
+
+        Returns
+        -------
+        list of ndarray, int32
+            What the rows of each part have become.
+        """
+        if min_count > 1:
+            self.counts = np.zeros(n, np.int64)
+            for part, mine, count in zip(parts, numbers, counts):
+                self.counts[mine] += np.asarray(count)[part.row_of[:-1]]
+        self.give_rows(n, NOTHING, min_count, always)
+        maps = []
+        for part, mine in zip(parts, numbers):
+            rows = np.zeros(part.n_rows, np.int32)  # row 0 of the transitions stays
+            rows[part.row_of[:-1]] = self.row_of[mine]
+            maps.append(rows)
+        return maps
+
+
+class FeatureIndex(RowIndex):
+    """The weight rows of features that have names.
+
+    Attributes
+    ----------
+    ids : dict of str to int
+        Numbers of the names.
+    """
+
+    def __init__(self, first_row=0):
+        super().__init__(first_row)
+        self.ids = {}
 
     @classmethod
     def of_names(cls, names, first_row=0):
         """All of some names, each with a row, in their order."""
         index = cls(first_row)
         index.find(list(names), grow=True)
-        index.assign(np.zeros(0, np.int32), 1)
+        index.assign(NOTHING, 1)
         return index
 
     def copy(self):
         """One that can grow while this stays as it is."""
-        twin = copy.copy(self)  # arrays are replaced, never changed
+        twin = super().copy()
         twin.ids = dict(self.ids)
         return twin
 
@@ -59,30 +171,12 @@ class FeatureIndex:
 
     def assign(self, seen, min_count):
         """Give rows to new names; ``seen`` are the numbers in a corpus, which count."""
-        n, old = len(self.ids), self.row_of.shape[0] - 1
-        row_of = np.full(n + 1, -1, np.int32)
-        row_of[:old] = self.row_of[:-1]
-        new = row_of[:-1] < 0
-        if min_count > 1:
-            counts = np.bincount(seen[seen >= 0], minlength=n)
-            counts[: self.counts.shape[0]] += self.counts
-            self.counts = counts
-            new &= counts >= min_count
-        n_new = int(np.count_nonzero(new))
-        row_of[:-1][new] = self.n_rows + np.arange(n_new, dtype=np.int32)
-        self.n_rows += n_new
-        self.row_of = row_of
+        self.give_rows(len(self.ids), seen, min_count)
 
     def keep_rows(self, used, min_count):
         """The names whose rows are in use, and the row that each row was."""
-        out, row = type(self)(self.first_row), self.row_of[:-1]
-        kept = np.append(used, False)[row]  # False is for row -1
-        out.ids = {name: k for k, name in enumerate(n for n, yes in zip(self.ids, kept.tolist()) if yes)}
-        rows = np.append(np.arange(self.first_row), row[kept])
-        out.n_rows = rows.shape[0]
-        out.row_of = np.append(np.arange(self.first_row, out.n_rows, dtype=np.int32), np.int32(-1))
-        if min_count > 1:  # beyond the cut-off nobody asks how often
-            out.counts = np.minimum(self.counts[kept], min_count)
+        out, stays, rows = self.kept(used, min_count)
+        out.ids = {name: k for k, name in enumerate(n for n, yes in zip(self.ids, stays.tolist()) if yes)}
         return out, rows
 
     def row_names(self, rows):
@@ -118,14 +212,4 @@ class FeatureIndex:
         """
         out = cls(parts[0].first_row)
         numbers = [out.find(list(part.ids), grow=True) for part in parts]
-        if min_count > 1:
-            out.counts = np.zeros(len(out.ids), np.int64)
-            for part, mine, count in zip(parts, numbers, counts):
-                out.counts[mine] += np.asarray(count)[part.row_of[:-1]]
-        out.assign(np.zeros(0, np.int32), min_count)
-        maps = []
-        for part, mine in zip(parts, numbers):
-            rows = np.zeros(part.n_rows, np.int32)  # row 0 of the transitions stays
-            rows[part.row_of[:-1]] = out.row_of[mine]
-            maps.append(rows)
-        return out, numbers, maps
+        return out, numbers, out.merge(parts, numbers, counts, len(out.ids), min_count)

@@ -1,4 +1,4 @@
-"""How rows of numbers become features: intercept and scale."""
+"""How rows of numbers become features: intercept, scale, and the columns of neighbours."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ..data.inputs import describe
 
@@ -114,3 +115,74 @@ def exact_sum(values: NDArray[np.float64]) -> Fraction:
         whole = (int((mine >> 32).sum()) << 32) + int((mine & 0xFFFFFFFF).sum())
         total += whole * Fraction(2) ** (e - 53)
     return total
+
+
+def neighbours(matrix, token, low, high):
+    """Yield the rows of each token's neighbours, place by place from ``low`` to ``high``.
+
+    Parameters
+    ----------
+    matrix : ndarray or CSR of shape (N, F)
+    token : ndarray of shape (n + 1,), int64
+        Where each sequence starts.
+
+    Yields
+    ------
+    rows : ndarray or CSR of shape (N, F)
+        Zeros beyond the ends of a sequence.
+    inside : ndarray of shape (N,), bool
+        Whether there is such a neighbour.
+    """
+    begin, end = (np.repeat(edge, np.diff(token)) for edge in (token[:-1], token[1:]))
+    here = np.arange(begin.shape[0])
+    for shift in range(low, high + 1):
+        inside = (here + shift >= begin) & (here + shift < end)
+        yield picked(matrix, here + shift, inside) if shift else matrix, inside
+
+
+def picked(matrix, at, inside=None):
+    """The rows ``at``; zeros where it is not ``inside``."""
+    used = np.arange(at.shape[0]) if inside is None else np.flatnonzero(inside)
+    if not sparse.issparse(matrix):
+        out = np.zeros(matrix.shape, matrix.dtype)
+        out[used] = matrix[at[used]]
+        return out
+    ones = np.ones(used.shape[0], matrix.dtype)
+    pick = sparse.csr_matrix((ones, (used, at[used])), shape=(at.shape[0], matrix.shape[0]))
+    found = pick @ matrix
+    found.sort_indices()
+    return found
+
+
+def side_by_side(parts):
+    """Matrices with the same rows as one: sparse if one is."""
+    if len(parts) == 1:
+        return parts[0]
+    kinds = [type(part) for part in parts if sparse.issparse(part)]
+    if not kinds:
+        return np.ascontiguousarray(np.hstack(parts))
+    return kinds[0](sparse.hstack([sparse.csr_matrix(part) for part in parts], format="csr"))
+
+
+def as_features(rows, token, window, scale, bias):
+    """Sparse rows as features by token: (start, number, value); see :class:`.encoded.Dense` for numbers.
+
+    Parameters
+    ----------
+    rows : CSR of shape (N, F), float64
+    token : ndarray of shape (n + 1,), int64
+    window : (int, int)
+        First and last neighbour whose columns are features too.
+    scale : float
+        Values are multiplied by it.
+    bias : bool
+        Whether each token has one more feature, the last, of value 1.
+    """
+    if tuple(window) != (0, 0):
+        rows = side_by_side([near for near, _ in neighbours(rows, token, *window)])
+    start, number, value = rows.indptr.astype(np.int64), rows.indices, rows.data * scale
+    if not bias:
+        return start, number, value
+    ends = start[1:]
+    number, value = np.insert(number, ends, rows.shape[1]), np.insert(value, ends, 1.0)
+    return start + np.arange(start.shape[0]), number, value

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.inputs import describe
 from .base import Encoder
-from .encoded import Bag, Encoded, Grid, RowMap, no_grid
+from .encoded import NOTHING, Bag, Grid, RowMap, without_templates
 from .feature_index import FeatureIndex
 from .patterns import PatternWriter
 from .tokens import refuse, split_columns
@@ -53,12 +53,6 @@ class PatternEncoder(Encoder):
         encoder.nodes, encoder.edges = FeatureIndex.of_names(nodes), FeatureIndex.of_names(edges, 1)
         return encoder
 
-    def copy(self):
-        """An encoder that can grow while this one stays as it is."""
-        twin = copy.copy(self)
-        twin.nodes, twin.edges = self.nodes.copy(), self.edges.copy()
-        return twin
-
     def encode(self, flat, token, grow, reference_token=None):
         """Encode a corpus.
 
@@ -98,17 +92,13 @@ class PatternEncoder(Encoder):
                 self.first_type = tuple if isinstance(flat[0], tuple) else str
             self.nodes.assign(nodes.ravel(), self.min_count)
             self.edges.assign(edges[edges >= 0], self.min_count)
-        none, G = np.zeros(0, np.uint8), len(of_transitions)
-        nothing = np.zeros(0, np.int32)
+        G = len(of_transitions)
         grid = Grid(
             self.edges.row_of[edges], np.zeros(G, np.int32), np.ones(G, np.int32), np.zeros(G + 1, np.int32),
-            nothing, nothing,
+            NOTHING, NOTHING,
         )  # fmt: skip
         start = np.arange(len(flat) + 1, dtype=np.int64) * len(of_labels)
-        return Encoded(
-            anchor=token, left=0, n_columns=1, nodes=no_grid(len(flat)), edges=grid,
-            bag=Bag(start, self.nodes.row_of[nodes.ravel()], np.zeros(0)), node_alive=none, edge_alive=none,
-        )  # fmt: skip
+        return without_templates(token, Bag(start, self.nodes.row_of[nodes.ravel()], np.zeros(0)), grid)
 
     # -- what models and their readers ask ---------------------------------------------------------
     @property
@@ -127,28 +117,8 @@ class PatternEncoder(Encoder):
         twin.edges, edge_rows = self.edges.keep_rows(edges, self.min_count)
         return twin, node_rows, edge_rows
 
-    def row_names(self, rows):
-        """The names of node rows, {row: name}."""
-        return self.nodes.row_names(rows)
-
-    def features_by_token(self, encoded, sequence):
-        """The features of one sequence, encoded; by token, of labels and of transitions.
-
-        Returns
-        -------
-        nodes, edges : list of lists of (row, value, name)
-        """
-        out = []
-        P = len(self.templates.of_labels)
-        for side, rows in (
-            (self.nodes, encoded.bag.row.reshape(len(sequence), P)), (self.edges, encoded.edges.row.T),
-        ):  # fmt: skip
-            names = side.row_names(set(rows.ravel().tolist()))
-            out.append([[(row, 1.0, names[row]) for row in token if row >= 0] for token in rows.tolist()])
-        return tuple(out)
-
     def merged(self, encoders, counts, min_count):
-        """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`.base.merge_encoders`; this is the first of ``encoders``."""
         out = type(self)(self.templates, min_count)
         out.first_type = self.first_type
         maps = []

@@ -1,8 +1,8 @@
-"""Any classifier's opinion of tokens as rows of numbers, for a model of sequences to start from.
+"""Stacking: the scores that a classifier gives to each token, as the input of a sequence model.
 
 In training, the scores of a sequence come from a classifier that has not seen it (Wolpert 1992), as they
-will for sequences to come. Scores of a classifier's own training data would be far too good, and what learns
-from them would believe them.
+will for new sequences. A classifier scores its own training data far too well, and a model that learns from
+such scores trusts them too much.
 
 References
 ----------
@@ -17,22 +17,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import (
-    BaseEstimator,
-    HasMethods,
-    StrOptions,
-    safe_indexing,
-    safe_set_output,
-    sequence_tags,
-)
+from .._sklearn import BaseEstimator, HasMethods, StrOptions, safe_indexing
 from ..data.matrix import FeatureNames, SequenceMatrix, assembled
 from ..data.types import Corpus
-from .stacking import by_token, stacked, targets_of
+from .sequence_transformer import SequenceTransformer, by_token, stacked, targets_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -43,7 +36,7 @@ LEAST = 0.01
 """Probabilities below count as this one in logarithms: a forest's 0 is not a certainty."""
 
 
-class TokenPredictions(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class TokenPredictions(SequenceTransformer, BaseEstimator):
     """Let a classifier of scikit-learn score the labels of tokens; the scores are rows for a tagger.
 
     So any classifier becomes part of a structured model: it says how a token looks, and the tagger learns
@@ -119,8 +112,11 @@ class TokenPredictions(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         self.method = method
         self.cv = cv
 
-    def __sklearn_tags__(self) -> Any:
-        return sequence_tags(super().__sklearn_tags__())
+    def _needs_labels(self):
+        return True
+
+    def _inner(self):
+        return self.classifier, getattr(self, "classifier_", None)
 
     def get_metadata_routing(self) -> Any:
         """Who gets which metadata: what the classifier requests, one value a sequence, is repeated by token.
@@ -135,22 +131,6 @@ class TokenPredictions(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         if hasattr(self.cv, "split"):
             router.add(splitter=self.cv, method_mapping=splits)
         return router
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Choose the container of transformers in the classifier; scores come as a SequenceMatrix.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"} or None
-
-        Returns
-        -------
-        self
-        """
-        for inner in (self.classifier, getattr(self, "classifier_", None)):
-            if inner is not None and hasattr(inner, "transform"):
-                safe_set_output(inner, transform=transform)
-        return self
 
     # -- fitting -----------------------------------------------------------------------------------
     def fit(self, X: Corpus, y: Corpus, **params: Any) -> Self:

@@ -1,23 +1,24 @@
-"""Several descriptions of the same tokens side by side: templates and vectors, for one."""
+"""The columns of several transformers of sequences side by side, such as templates and word vectors."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.pipeline import FeatureUnion
 
-from .._sklearn import safe_set_output, sequence_tags
 from ..data.inputs import as_tokens, describe, lengths_of
-from ..data.matrix import ColumnInfo, FeatureNames, SequenceMatrix, assembled
-from .window import joined
+from ..data.matrix import ColumnInfo, FeatureNames, MixedTokens, Rows, SequenceMatrix
+from .numeric import side_by_side
+from .sequence_transformer import SequenceTransformer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class SequenceUnion(FeatureUnion, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
     """The columns of several transformers of sequences, side by side.
 
     It is scikit-learn's ``FeatureUnion`` for transformers that return a :class:`.SequenceMatrix`, such as
@@ -56,26 +57,8 @@ class SequenceUnion(FeatureUnion, auto_wrap_output_keys=None):  # type: ignore[m
     SequenceMatrix of 2 sequences, 4 sparse rows of 5 columns
     """
 
-    def __sklearn_tags__(self) -> Any:
-        tags = sequence_tags(super().__sklearn_tags__())
-        tags.target_tags.required = False
-        return tags
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Choose the container of the inner transformers' output; sequences come as a SequenceMatrix.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"} or None
-
-        Returns
-        -------
-        self
-        """
-        for _, inner in self.transformer_list:
-            if not isinstance(inner, str):
-                safe_set_output(inner, transform=transform)
-        return self
+    def _inner(self):
+        return [inner for _, inner in self.transformer_list]
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Fit all transformers.
@@ -128,24 +111,23 @@ class SequenceUnion(FeatureUnion, auto_wrap_output_keys=None):  # type: ignore[m
         if hasattr(self, "_nothing") and not all(isinstance(X, SequenceMatrix) for X in Xs):
             lengths = [lengths_of(as_tokens(X)) for X in Xs]
             if not any(each.any() for each in lengths):  # sequences that are all empty
-                nothing = self._nothing
-                return assembled(nothing.matrix, lengths[0], nothing.names, nothing.column_info)
+                return SequenceMatrix.of(self._nothing, lengths[0])
         parts = [_as_part(X, name) for X, name in zip(Xs, used)]
         for part, name in zip(parts, used):
             if not np.array_equal(part.lengths, parts[0].lengths):
                 raise ValueError(
                     f"transformer {name!r} returned sequences of other lengths than {used[0]!r} did"
                 )
-        weights = self.transformer_weights or {}
-        matrix = joined([_times(part.matrix, weights.get(name)) for part, name in zip(parts, used)])
+        weights, tokens = self.transformer_weights or {}, [part.flat() for part in parts]
+        prefixes = [f"{name}__" if self.verbose_feature_names_out else "" for name in used]
+        found = _united(tokens, [weights.get(name) for name in used], prefixes)
         known = getattr(self, "_nothing", None)
-        if known is None or known.matrix.shape[1] != matrix.shape[1]:
-            prefixes = [f"{name}__" if self.verbose_feature_names_out else "" for name in used]
-            column_info = _column_info(parts, [name in weights for name in used])
-            columns = [(part.names, part.matrix.shape[1]) for part in parts]
-            names = FeatureNames(make=lambda: _names(prefixes, columns))
-            known = self._nothing = assembled(matrix[:0], np.zeros(0, np.int64), names, column_info)
-        return assembled(matrix, parts[0].lengths, known.names, known.column_info)
+        if known is None or not np.array_equal(known.is_dense, found.is_dense):
+            self._nothing = found.take(slice(0, 0))
+        else:  # the same names are the same object
+            for block, before in zip(found.blocks, known.blocks):
+                block.names = before.names
+        return SequenceMatrix.of(found, parts[0].lengths)
 
 
 def _as_part(X, name):
@@ -158,37 +140,54 @@ def _as_part(X, name):
     return found
 
 
-def _times(matrix, weight):
-    return matrix if weight is None else (matrix * weight).astype(matrix.dtype)
+def _times(part, weight, are_sparse):
+    """A part with its weight; dense columns that have one are sparse if others are: no model scales them."""
+    if weight is None:
+        return part
+    matrix, info = (part.matrix * weight).astype(part.matrix.dtype), part.blocks[-1].column_info
+    if info is not None and len(part.blocks) > 1:
+        info = info._replace(template=np.zeros(matrix.shape[1], np.int32))
+    return Rows(sparse.csr_matrix(matrix) if are_sparse else matrix, part.names, info)
 
 
-def _names(prefixes, parts):
-    """The names of the columns; ``parts`` are (names or None, columns)."""
+def _united(parts, weights, prefixes):
+    """The tokens of all parts: their dense columns in one block, the sparse ones in another."""
+    are_dense = [part.is_dense.any() for part in parts]
+    are_sparse = not all(part.is_dense.all() for part in parts)
+    parts = [_times(part, weight, are_sparse) for part, weight in zip(parts, weights)]
+    blocks = []
+    for dense in (True, False):
+        mine = [
+            (block, prefix)
+            for part, prefix in zip(parts, prefixes)
+            for block in part.blocks
+            if sparse.issparse(block.matrix) != dense
+        ]
+        if mine:
+            names = FeatureNames(make=partial(_names, [(b.names, b.matrix.shape[1], p) for b, p in mine]))
+            known = [(block.matrix.shape[1], block.column_info) for block, _ in mine]
+            complete = not dense and (any(are_dense) or any(info is not None for _, info in known))
+            matrix = side_by_side([block.matrix for block, _ in mine])
+            blocks.append(Rows(matrix, names, _column_info(known) if complete else None))
+    is_dense = np.concatenate([part.is_dense for part in parts])
+    return blocks[0] if len(blocks) == 1 else MixedTokens(*blocks, is_dense)
+
+
+def _names(parts):
+    """The names of the columns of a block; ``parts`` are (names or None, columns, prefix)."""
     return [
         prefix + name
-        for prefix, (names, n) in zip(prefixes, parts)
+        for names, n, prefix in parts
         for name in (names.all() if names is not None else [f"x{c}" for c in range(n)])
     ]
 
 
-def _column_info(parts, weighted):
-    """What is known of the columns: which are encoded features, and which are dense among sparse ones."""
-    encoded = [part.column_info for part in parts if part.column_info is not None]
-    is_sparse = [sparse.issparse(part.matrix) for part in parts]
-    if not any(is_sparse) or not encoded and all(is_sparse):
-        return None
-    fields, dense, first = [], [], 0
-    for part, is_thin, own in zip(parts, is_sparse, weighted):
-        n, known = part.matrix.shape[1], part.column_info
-        mine = np.zeros(n, np.int32) if known is None or known.fields is None else known.fields
-        fields.append(mine + np.int32(first))
+def _column_info(known):
+    """What is known of sparse columns beside dense ones, or encoded before; ``known``: (columns, info)."""
+    templates, first = [], 0
+    for n, info in known:
+        mine = np.zeros(n, np.int32) if info is None else info.template
+        templates.append(mine + np.int32(first))
         first += int(mine.max(initial=-1)) + 1
-        thick = np.full(n, not is_thin)
-        if known is not None and known.dense is not None:
-            thick = known.dense
-        dense.append(thick & (not own))
-    dense = np.concatenate(dense)
-    bigram = any(c.bigram for c in encoded) if encoded else True
-    if dense.any():
-        return ColumnInfo(bigram, None, dense)
-    return ColumnInfo(bigram, np.concatenate(fields))
+    bigrams = [info.bigram for _, info in known if info is not None]
+    return ColumnInfo(any(bigrams) if bigrams else True, np.concatenate(templates))

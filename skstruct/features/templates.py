@@ -3,7 +3,7 @@
 A template is a line of a CRF++ template file: an identifier that starts with ``U`` (a feature of the label)
 or ``B`` (a feature of the label transition), and macros: ``U05:%x[-1,0]/%x[0,0]`` is the combination of
 column 0 at the previous and the current token. Besides ``%x``, a macro may name a function of the token,
-``%suffix3[0,0]``; see :mod:`.columns`. A few functions look at more than the token, ``%av2[0,0]``,
+``%suffix3[0,0]``; see :mod:`.tokens`. A few functions look at more than the token, ``%av2[0,0]``,
 ``%lex_city[0,0]``; see :mod:`.contexts`.
 
 Templates are compiled to a :class:`Plan`. A *channel* is a function of a column. A *compound* is a
@@ -23,11 +23,10 @@ from typing import TYPE_CHECKING
 from ..data.inputs import describe
 from ..data.text import TextToken
 from ..data.types import Path
-from .columns import FUNCTION_NAMES, column_function
-from .contexts import is_context, lexicon_of
-from .lexicon import as_entries
+from .contexts import as_entries, is_context, lexicon_of
 from .patterns import Patterns
 from .presets import PRESETS, columns_preset
+from .tokens import FUNCTION_NAMES, column_function
 
 if TYPE_CHECKING:
     from typing_extensions import Self

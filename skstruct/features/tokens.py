@@ -1,6 +1,17 @@
-"""Tokens that are strings, or tuples of strings: their columns, after a check."""
+"""Tokens that are strings, or tuples of strings: their columns, their ids, and functions of one token.
 
+A template reads ``%x[0,0]``, the token itself, or a function of it such as ``%suffix3[0,0]``. Functions are
+computed once for each distinct token, never by occurrence. Functions of more than the token are in
+:mod:`.contexts`.
+"""
+
+import re
+import unicodedata
+from collections import defaultdict
+from itertools import count, repeat
 from operator import itemgetter
+
+import numpy as np
 
 from ..data.inputs import PLACE, PlaceError, describe, place
 
@@ -24,54 +35,179 @@ def split_columns(flat, offsets, n_columns, expected=None, reference_token=None)
         return [[] for _ in range(n_columns)]
     reference_token = flat[0] if reference_token is None else reference_token
     token_type = tuple if isinstance(reference_token, tuple) else str
+
+    def wrong(k, text):
+        return PlaceError(*place(offsets, k), f"{text}{describe(flat[k])}", "X")
+
     if expected is not None and token_type is not expected:
-        i, t = place(offsets, 0)
-        raise PlaceError(
-            i,
-            t,
-            f"expected a token of type {expected.__name__} as in training, got {describe(flat[0])}",
-            "X",
-        )
+        raise wrong(0, f"expected a token of type {expected.__name__} as in training, got ")
     if token_type is str:
         if n_columns > 1:
-            raise PlaceError(
-                place(offsets, 0)[0],
-                0,
-                f"the templates read column {n_columns - 1}, but the tokens are plain strings "
-                f"(column 0 only); {PLACE} is {describe(flat[0])}",
-            )
+            text = f"the templates read column {n_columns - 1}, but the tokens are plain strings "
+            text += f"(column 0 only); {PLACE} is {describe(flat[0])}"
+            raise PlaceError(place(offsets, 0)[0], 0, text)
         return [flat]
     kinds = set(map(type, flat))
     if kinds - {tuple} and not all(issubclass(kind, tuple) for kind in kinds):
         k = next(k for k, token in enumerate(flat) if not isinstance(token, tuple))
-        i, t = place(offsets, k)
-        raise PlaceError(
-            i, t, f"expected a tuple of strings like the first token, got {describe(flat[k])}", "X"
-        )
+        raise wrong(k, "expected a tuple of strings like the first token, got ")
     widths, width = set(map(len, flat)), len(reference_token)
     if widths != {width} or width < n_columns:
         k = next((k for k, token in enumerate(flat) if len(token) != width), 0)
-        i, t = place(offsets, k)
-        if len(flat[k]) < n_columns:
-            raise PlaceError(
-                i,
-                t,
-                f"the templates read column {n_columns - 1}, "
-                f"but the token has {len(flat[k])} columns: {describe(flat[k])}",
-                "X",
-            )
-        raise PlaceError(
-            i,
-            t,
-            f"expected {width} columns like the first token, got {len(flat[k])}: {describe(flat[k])}",
-            "X",
-        )
+        n = len(flat[k])
+        if n < n_columns:
+            raise wrong(k, f"the templates read column {n_columns - 1}, but the token has {n} columns: ")
+        raise wrong(k, f"expected {width} columns like the first token, got {n}: ")
     return [list(map(itemgetter(c), flat)) for c in range(n_columns)]
 
 
 def refuse(column, offsets, c, n_columns):
     """Raise for the first element of a column that is not a string."""
     k = next(k for k, token in enumerate(column) if not isinstance(token, str))
-    i, t = place(offsets, k)
     what = "the type str" if n_columns == 1 else f"a str in column {c}"
-    raise PlaceError(i, t, f"expected a token of {what}, got {describe(column[k])}", "X")
+    raise PlaceError(*place(offsets, k), f"expected a token of {what}, got {describe(column[k])}", "X")
+
+
+# --------------------------------------------------------------------------------------------------
+# Ids
+# --------------------------------------------------------------------------------------------------
+class Alphabet:
+    """Distinct strings in the order of their first occurrence.
+
+    Attributes
+    ----------
+    ids : dict of str to int
+    """
+
+    def __init__(self, strings=()):
+        self.ids = {s: k for k, s in enumerate(strings)}
+
+    def __len__(self):
+        return len(self.ids)
+
+    def strings(self):
+        """All strings, by id."""
+        return list(self.ids)
+
+    def lookup(self, strings):
+        """Ids as int32, -1 for what is unknown."""
+        return np.fromiter(map(self.ids.get, strings, repeat(-1)), np.int32, len(strings))
+
+    def interned(self, strings):
+        """(ids as int32, the alphabet with the new strings); this alphabet stays as it is.
+
+        Raises
+        ------
+        TypeError
+            If an element is not a string.
+        """
+        ids = defaultdict(count(len(self.ids)).__next__, self.ids)
+        out = np.fromiter(map(ids.__getitem__, strings), np.int32, len(strings))
+        ids = dict(ids)
+        kinds = set(map(type, ids))
+        if kinds - {str}:
+            if not all(issubclass(kind, str) for kind in kinds):
+                raise TypeError("expected strings")
+            ids = {str(s): k for s, k in ids.items()}
+        grown = Alphabet()
+        grown.ids = ids
+        return out, grown
+
+
+# --------------------------------------------------------------------------------------------------
+# Functions of a token that templates can read
+# --------------------------------------------------------------------------------------------------
+FULL_WIDTH_SHIFT = 0xFEE0
+
+_AFFIX = re.compile(r"(prefix|suffix)([1-9]\d?)\Z")
+_CHINESE_NUMERALS = frozenset("〇零一二三四五六七八九十百千万亿兆两壹贰叁肆伍陆柒捌玖拾佰仟")
+
+
+def shape(token):
+    """Upper case to ``X``, lower case to ``x``, digits to ``9``; runs longer than two cut to two.
+
+    >>> shape("McDonald's"), shape("1,024"), shape("IBM")
+    ("XxXxx'x", '9,99', 'XX')
+    """
+    out = []
+    for c in token:
+        if c.isupper():
+            c = "X"
+        elif c.islower():
+            c = "x"
+        elif c.isdigit():
+            c = "9"
+        if len(out) < 2 or out[-1] != c or out[-2] != c:
+            out.append(c)
+    return "".join(out)
+
+
+def character_type(token):
+    """``digit``, ``numeral``, ``letter``, ``punctuation`` or ``other``.
+
+    The classes of Gao, Qiu and Huang (2010), and Chinese numerals as one of their own, ``numeral``.
+    Full-width digits and letters count with their ASCII forms.
+    A longer token has the type of its first character; the empty token is ``other``.
+
+    >>> [character_type(c) for c in "７xＡ。三的"]
+    ['digit', 'letter', 'letter', 'punctuation', 'numeral', 'other']
+    """
+    if not token:
+        return "other"
+    c = token[0]
+    if 0xFF01 <= ord(c) <= 0xFF5E:
+        c = chr(ord(c) - FULL_WIDTH_SHIFT)
+    if c.isdigit():
+        return "digit"
+    if c in _CHINESE_NUMERALS:
+        return "numeral"
+    if c.isascii() and c.isalpha():
+        return "letter"
+    if unicodedata.category(c)[0] in "PS":
+        return "punctuation"
+    return "other"
+
+
+def _lower(token):
+    return token.lower()
+
+
+def _itself(token):
+    return token
+
+
+def _any(test):
+    return lambda token: "yes" if any(map(test, token)) else "no"
+
+
+_FUNCTIONS = {
+    "x": _itself,
+    "lower": _lower,
+    "shape": shape,
+    "type": character_type,
+    "digit": _any(str.isdigit),  # whether there is one anywhere in the token, here and in the next two
+    "upper": _any(str.isupper),
+    "hyphen": _any("-".__eq__),
+}
+
+FUNCTION_NAMES = (
+    "x, lower, shape, type, digit, upper, hyphen, prefix1, prefix2, ..., suffix1, suffix2, ..., "
+    "av1, ..., av4, lex_NAME"
+)
+
+
+def column_function(name):
+    """The function behind ``%name[...]`` in a template.
+
+    A token shorter than an affix has the whole token as its affix.
+
+    Raises
+    ------
+    KeyError
+        If there is no such function.
+    """
+    affix = _AFFIX.match(name)
+    if affix is None:
+        return _FUNCTIONS[name]
+    n = int(affix[2])
+    return (lambda token: token[:n]) if affix[1] == "prefix" else (lambda token: token[-n:])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import get_config
-from sklearn.base import TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,14 +19,13 @@ from .._sklearn import (
     available_if,
     get_tags,
     safe_indexing,
-    safe_set_output,
-    sequence_tags,
 )
-from ..data.inputs import PlaceError, as_tokens, renumbered
+from ..data.frames import rows_of
+from ..data.inputs import PlaceError, as_tokens, by_sequence, offsets_of, renumbered
 from ..data.matrix import FeatureNames, SequenceMatrix
 from ..data.tables import is_frame
 from ..data.types import Corpus
-from .stacking import as_numbers, by_token, empties, rows_between, stacked, targets_of
+from .sequence_transformer import SequenceTransformer, as_numbers, by_token, stacked, targets_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -40,7 +39,7 @@ def _inner_has(name):
     return check
 
 
-class TokenTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class TokenTransformer(SequenceTransformer, BaseEstimator):
     """Let a transformer of scikit-learn work on the tokens of sequences.
 
     It gets the tokens of all sequences as one table, and what it returns is cut where sequences end.
@@ -91,10 +90,11 @@ class TokenTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         self.transformer = transformer
         self.per = per
 
-    def __sklearn_tags__(self) -> Any:
-        tags = sequence_tags(super().__sklearn_tags__())
-        tags.target_tags.required = _needs_labels(self.transformer)
-        return tags
+    def _needs_labels(self):
+        return bool(get_tags(self.transformer).target_tags.required)
+
+    def _inner(self):
+        return self.transformer, getattr(self, "transformer_", None)
 
     def get_metadata_routing(self) -> Any:
         """Who gets which metadata: what the transformer requests, one value a sequence, is repeated by token.
@@ -106,22 +106,6 @@ class TokenTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         mapping = MethodMapping().add(caller="fit", callee="fit").add(caller="fit_transform", callee="fit")
         mapping.add(caller="partial_fit", callee="partial_fit")
         return MetadataRouter(owner=self).add(transformer=self.transformer, method_mapping=mapping)
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Choose the container of the inner transformer's output; sequences come as a SequenceMatrix.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"} or None
-
-        Returns
-        -------
-        self
-        """
-        for inner in (self.transformer, getattr(self, "transformer_", None)):
-            if inner is not None:
-                safe_set_output(inner, transform=transform)
-        return self
 
     # -- fitting -----------------------------------------------------------------------------------
     def fit(self, X: Corpus, y: Corpus | None = None, **params: Any) -> Self:
@@ -144,7 +128,7 @@ class TokenTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
             If the input is wrong; the message names sequence and position.
         """
         self._validate_params()
-        if self.per == "sequence" and _needs_labels(self.transformer):
+        if self.per == "sequence" and self._needs_labels():
             raise ValueError(
                 f"{type(self.transformer).__name__} learns from labels, of which transform has none; "
                 f'per="sequence" does not go with it'
@@ -192,7 +176,7 @@ class TokenTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
             raise ValueError("X holds no token: at least one sequence with at least one token is needed")
         if self.per == "sequence":
             first = int(np.flatnonzero(lengths)[0])
-            tokens = rows_between(tokens, int(lengths[:first].sum()), int(lengths[: first + 1].sum()))
+            tokens = rows_of(tokens, slice(int(lengths[:first].sum()), int(lengths[: first + 1].sum())))
             y = None
         more, keep = {}, None
         if y is not None:
@@ -204,9 +188,7 @@ class TokenTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         getattr(inner, method)(tokens if keep is None else safe_indexing(tokens, keep), **more)
         self.transformer_ = inner
         # What an empty list of sequences becomes: the transformers of scikit-learn refuse it.
-        self._nothing = as_numbers(inner.transform(rows_between(tokens, 0, 1)), np.ones(1, np.int64), None)[
-            :0
-        ]
+        self._nothing = as_numbers(inner.transform(rows_of(tokens, slice(1))), np.ones(1, np.int64), None)[:0]
         return self
 
     # -- transforming ------------------------------------------------------------------------------
@@ -224,16 +206,13 @@ class TokenTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         """
         check_is_fitted(self)
         tokens, lengths, names = stacked(X)
-        n = int(lengths.sum())
-        if not n:
-            return (
-                self._nothing[np.zeros(0, np.int64)] if not len(lengths) else empties(self._nothing, lengths)
-            )
+        if not lengths.sum():
+            return SequenceMatrix.of(self._nothing.flat(), lengths)
         if self.per == "corpus":
             return as_numbers(self.transformer_.transform(tokens), lengths, self._names_out(names))
         parts, ends = [], np.cumsum(lengths)
         for i in np.flatnonzero(lengths).tolist():
-            part = rows_between(tokens, int(ends[i] - lengths[i]), int(ends[i]))
+            part = rows_of(tokens, slice(int(ends[i] - lengths[i]), int(ends[i])))
             try:
                 part = clone(self.transformer).fit(part).transform(part)
             except ValueError as error:
@@ -263,8 +242,7 @@ class TokenTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         found = self.transformer_.inverse_transform(tokens)
         if is_frame(found) or isinstance(found, np.ndarray) and found.ndim == 2 or sparse.issparse(found):
             return as_numbers(found, lengths, None)
-        ends = np.cumsum(lengths).tolist()
-        return [found[b - n : b] for n, b in zip(lengths.tolist(), ends)]
+        return by_sequence(found, offsets_of(lengths))
 
     # -- what the inner one knows ------------------------------------------------------------------
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -302,7 +280,3 @@ class TokenTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "transformer_")
-
-
-def _needs_labels(transformer):
-    return bool(get_tags(transformer).target_tags.required)

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import POSITIVE, BaseEstimator, sequence_tags
+from .._sklearn import POSITIVE, BaseEstimator
 from ..data.inputs import as_tokens, describe, flatten, lengths_of, offsets_of
-from ..data.matrix import ColumnInfo, FeatureNames, Rows, SequenceMatrix, assembled
-from ..data.mixed import MixedTokens
+from ..data.matrix import ColumnInfo, FeatureNames, MixedTokens, SequenceMatrix, assembled
 from ..data.types import Corpus
 from .choose import check_tokens, new_encoder
+from .encoded import features_listed
+from .sequence_transformer import SequenceTransformer
 from .templates import FeatureTemplates
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class TokenVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class TokenVectorizer(SequenceTransformer, BaseEstimator):
     """Encode the features of tokens once, for all the fits of a search.
 
     The sparse matrix that it makes stands for the tokens: a tagger fitted on it, or on some of its
@@ -85,11 +85,6 @@ class TokenVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
     ) -> None:
         self.features = features
         self.min_count = min_count
-
-    def __sklearn_tags__(self) -> Any:
-        tags = sequence_tags(super().__sklearn_tags__())
-        tags.target_tags.required = False
-        return tags
 
     def fit(self, X: Corpus, y: Any = None) -> Self:
         """Learn which features there are.
@@ -159,28 +154,15 @@ class TokenVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
         check_is_fitted(self)
         return np.array(self._names.all(), dtype=object)
 
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Do nothing: sequences come as a SequenceMatrix, whatever container other transformers return.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"} or None
-
-        Returns
-        -------
-        self
-        """
-        return self
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_encoder")
 
     def _read(self, X):
         sequences = as_tokens(X)
         flat = flatten(sequences)
-        if isinstance(flat, MixedTokens):
-            flat = flat.tokens
-        if isinstance(flat, Rows):
+        if isinstance(flat, MixedTokens) and flat.are_strings:
+            flat = flat.others
+        if not isinstance(flat, list):
             raise ValueError("X: the tokens are rows of numbers already; TokenVectorizer encodes others")
         lengths = lengths_of(sequences)
         return flat, offsets_of(lengths), lengths
@@ -201,8 +183,7 @@ class TokenVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
                     f"tagger, or leave these templates out"
                 )
         encoded = encoder.encode(flat, token, True)
-        _, column = _listed(encoded, token)
-        used = np.bincount(column, minlength=encoder.n_node_rows) > 0
+        used = np.bincount(features_listed(encoded, token).row, minlength=encoder.n_node_rows) > 0
         self._column = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
         self._encoder, self.n_features_out_ = encoder, int(np.count_nonzero(used))
         self._names = FeatureNames(make=lambda: _names(encoder, np.flatnonzero(used).tolist()))
@@ -210,11 +191,8 @@ class TokenVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
         return encoded, token, lengths
 
     def _matrix(self, encoded, token, lengths):
-        start, row = _listed(encoded, token)
+        start, row, value = features_listed(encoded, token)
         column = self._column[row]
-        value = np.ones(column.shape[0])
-        if encoded.bag.value.shape[0]:
-            value = encoded.bag.value[encoded.bag.row >= 0]
         if (column < 0).any():  # combinations that only positions outside the text of ``fit`` had
             known = column >= 0
             start = np.append(0, np.cumsum(known))[start]
@@ -230,26 +208,3 @@ class TokenVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
 def _names(encoder, rows):
     known = encoder.row_names(set(rows))
     return [known[row] for row in rows]
-
-
-def _listed(encoded, token):
-    """(starts, weight rows) of the state features of each token, in the order in which they are added."""
-    if encoded.bag.start.shape[0] > 1:
-        used = encoded.bag.row >= 0
-        return np.append(0, np.cumsum(used))[encoded.bag.start], encoded.bag.row[used]
-    grid, n = encoded.nodes, int(token[-1])
-    sequence = np.repeat(np.arange(token.shape[0] - 1), np.diff(token))
-    here = np.arange(n) - token[sequence] + encoded.anchor[sequence] + encoded.left
-    rows = np.full((n, int(grid.width.sum())), -1, np.int32)
-    k = 0
-    for g, (lo, width) in enumerate(zip(grid.lo.tolist(), grid.width.tolist())):
-        for s in reversed(range(width)):  # anchors from left to right
-            anchor = here - lo - s
-            inside = (anchor >= encoded.anchor[sequence]) & (anchor < encoded.anchor[sequence + 1])
-            first = grid.row[g, np.where(inside, anchor, 0)]
-            rows[:, k] = np.where(inside & (first >= 0), first + s, -1)
-            k += 1
-    if encoded.node_alive.shape[0]:
-        rows[(rows >= 0) & (encoded.node_alive[rows] == 0)] = -1
-    used = rows >= 0
-    return np.append(0, np.cumsum(used.sum(axis=1))), rows[used]

@@ -1,4 +1,4 @@
-"""The columns of neighbours: rows of numbers that know what stands around a token."""
+"""Rows of numbers with the columns of neighbouring tokens."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, Integral, Interval, rows_tags, sequence_tags
+from .._sklearn import BaseEstimator, Integral, Interval, rows_tags
 from ..data.inputs import PLACE, PlaceError, as_tokens, describe
-from ..data.matrix import ColumnInfo, FeatureNames, SequenceMatrix, assembled
+from ..data.matrix import ColumnInfo, FeatureNames, MixedTokens, Rows, SequenceMatrix
 from ..data.types import Corpus
+from .numeric import neighbours, picked, side_by_side
+from .sequence_transformer import SequenceTransformer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Window(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class Window(SequenceTransformer, BaseEstimator):
     """Give tokens that are rows of numbers the columns of their neighbours.
 
     Beyond the ends of a sequence columns are 0. Taggers can read windows without this copy, by
@@ -70,9 +70,7 @@ class Window(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
         self.boundary = boundary
 
     def __sklearn_tags__(self) -> Any:
-        tags = rows_tags(sequence_tags(super().__sklearn_tags__()))
-        tags.target_tags.required = False
-        return tags
+        return rows_tags(super().__sklearn_tags__())
 
     def fit(self, X: Corpus, y: Any = None) -> Self:
         """Note the columns.
@@ -91,10 +89,10 @@ class Window(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
         numbers = _numbers(X)
         if numbers is None:
             raise ValueError("X holds no token: at least one sequence with at least one token is needed")
-        self._nothing = numbers[:0]
-        self.n_features_in_ = numbers.matrix.shape[1]
-        names = numbers.names
-        self._names = None if names is None else FeatureNames(make=lambda: self.names_of(names.all()))
+        self._nothing = numbers.flat().take(slice(0, 0))
+        self.n_features_in_ = self._nothing.is_dense.shape[0]
+        blocks, self._names_in = self._nothing.blocks, self._nothing.names
+        self._names = [self._names_of_block(block.names, block is blocks[-1]) for block in blocks]
         return self
 
     def transform(self, X: Corpus) -> SequenceMatrix:
@@ -113,41 +111,50 @@ class Window(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
         check_is_fitted(self)
         found = _numbers(X)
         if found is None:
-            nothing = self._nothing
-            found = assembled(nothing.matrix, np.zeros(len(X), np.int64), None, nothing.column_info)
-        width = found.matrix.shape[1]
+            found = SequenceMatrix.of(self._nothing, np.zeros(len(X), np.int64))
+        tokens, token = found.flat(), found.offsets
+        width = tokens.is_dense.shape[0]
         if width != self.n_features_in_:
             i = int(np.flatnonzero(found.lengths)[0]) if found.lengths.any() else 0
             raise PlaceError(
                 i, None, f"{PLACE} has {width} columns, expected {self.n_features_in_} as in training", "X"
             )
-        begin, end = (np.repeat(x, found.lengths) for x in (found.offsets[:-1], found.offsets[1:]))
-        here, parts, outside = np.arange(begin.shape[0]), [], []
-        for shift in range(-self.before, self.after + 1):
-            inside = (here + shift >= begin) & (here + shift < end)
-            parts.append(_picked(found.matrix, here + shift, inside) if shift else found.matrix)
-            if shift:
+        blocks = tokens.blocks
+        names = self._names if len(self._names) == len(blocks) else [None] * len(blocks)
+        dtype = np.result_type(*(block.matrix.dtype for block in blocks))
+        wide = [
+            self._wide(block, block.matrix.astype(dtype, copy=False), token, known, block is blocks[-1])
+            for block, known in zip(blocks, names)
+        ]
+        if len(wide) == 1:
+            return SequenceMatrix.of(wide[0], found.lengths)
+        repeats = self.before + 1 + self.after + self.deltas
+        ends = np.zeros((self.before + self.after) * self.boundary, np.bool_)
+        is_dense = np.append(np.tile(tokens.is_dense, repeats), ends)
+        return SequenceMatrix.of(MixedTokens(*wide, is_dense), found.lengths)
+
+    def _wide(self, block, matrix, token, names, last):
+        """A block with the columns of neighbours; the last one has those of boundaries."""
+        parts, outside = [], []
+        for rows, inside in neighbours(matrix, token, -self.before, self.after):
+            parts.append(rows)
+            if rows is not matrix:
                 outside.append(~inside)
         if self.deltas:
-            following = _picked(found.matrix, np.minimum(here + 1, end - 1))
-            parts.append((following - _picked(found.matrix, np.maximum(here - 1, begin))) * 0.5)
-        if self.boundary and outside:
-            parts.append(np.column_stack(outside).astype(found.matrix.dtype))
-        return assembled(joined(parts), found.lengths, self._names, self._column_info(found.column_info))
-
-    def _column_info(self, column_info):
-        """What is known of the columns, if they are encoded features."""
-        if column_info is None:
-            return None
-        places, ends = self.before + 1 + self.after, (self.before + self.after) * self.boundary
-        fields, dense = column_info.fields, column_info.dense
-        if fields is not None:
-            n = int(fields.max(initial=-1)) + 1
-            more = [fields + np.int32(k * n) for k in range(places + self.deltas)]
-            fields = np.concatenate([*more, np.arange(ends) + n * len(more)]).astype(np.int32)
-        if dense is not None:
-            dense = np.append(np.tile(dense, places + self.deltas), np.zeros(ends, np.bool_))
-        return ColumnInfo(column_info.bigram, fields, dense)
+            here = np.arange(matrix.shape[0])
+            begin, end = (np.repeat(edge, np.diff(token)) for edge in (token[:-1], token[1:]))
+            following = picked(matrix, np.minimum(here + 1, end - 1))
+            parts.append((following - picked(matrix, np.maximum(here - 1, begin))) * 0.5)
+        ends = len(outside) if self.boundary and last else 0
+        info = block.column_info
+        if info is not None:
+            n = int(info.template.max(initial=-1)) + 1
+            templates = [info.template + np.int32(k * n) for k in range(len(parts))]
+            templates.append(np.arange(ends) + n * len(parts))
+            info = ColumnInfo(info.bigram, np.concatenate(templates).astype(np.int32))
+        if ends:
+            parts.append(np.column_stack(outside).astype(matrix.dtype))
+        return Rows(side_by_side(parts), names, info)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the columns: those of neighbours with their distance, such as ``x3@-1``.
@@ -162,38 +169,25 @@ class Window(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # ty
         ndarray of str, object
         """
         check_is_fitted(self)
-        if input_features is not None:
-            if len(input_features) != self.n_features_in_:
-                raise ValueError(
-                    f"input_features must be {self.n_features_in_} names, got {len(input_features)}"
-                )
-            return np.array(self.names_of(input_features), dtype=object)
-        if self._names is not None:
-            return np.array(self._names.all(), dtype=object)
-        return np.array(self.names_of([f"x{c}" for c in range(self.n_features_in_)]), dtype=object)
+        if input_features is None:
+            known = self._names_in
+            input_features = [f"x{c}" for c in range(self.n_features_in_)] if known is None else known.all()
+        elif len(input_features) != self.n_features_in_:
+            raise ValueError(f"input_features must be {self.n_features_in_} names, got {len(input_features)}")
+        return np.array(self._names_of(input_features), dtype=object)
 
-    def names_of(self, names):
-        """The names of all columns, from those of the input."""
+    def _names_of_block(self, names, last):
+        return None if names is None else FeatureNames(make=lambda: self._names_of(names.all(), last))
+
+    def _names_of(self, names, last=True):
+        """The names of all columns, from those of the input; the last block has those of boundaries."""
         shifts = range(-self.before, self.after + 1)
         found = [f"{name}@{shift:+d}" if shift else str(name) for shift in shifts for name in names]
         if self.deltas:
             found += [f"delta:{name}" for name in names]
-        if self.boundary:
+        if self.boundary and last:
             found += [f"boundary@{shift:+d}" for shift in shifts if shift]
         return found
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Do nothing: sequences come as a SequenceMatrix, whatever container other transformers return.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"} or None
-
-        Returns
-        -------
-        self
-        """
-        return self
 
 
 def _numbers(X):
@@ -205,34 +199,3 @@ def _numbers(X):
         if len(sequence):
             raise PlaceError(i, 0, f"expected a row of numbers, got {describe(sequence[0])}", "X")
     return None
-
-
-def _picked(matrix, at, inside=None):
-    """The rows ``at``; zeros where it is not ``inside``."""
-    used = np.arange(at.shape[0]) if inside is None else np.flatnonzero(inside)
-    if not sparse.issparse(matrix):
-        out = np.zeros(matrix.shape, matrix.dtype)
-        out[used] = matrix[at[used]]
-        return out
-    ones = np.ones(used.shape[0], matrix.dtype)
-    pick = sparse.csr_matrix((ones, (used, at[used])), shape=(at.shape[0], matrix.shape[0]))
-    return pick @ matrix
-
-
-def joined(parts):
-    """Matrices side by side: sparse if one is."""
-    kinds = [type(part) for part in parts if sparse.issparse(part)]
-    if not kinds:
-        return parts[0] if len(parts) == 1 else np.ascontiguousarray(np.hstack(parts))
-    found = sparse.hstack([_as_csr(part) for part in parts], format="csr")
-    found.sum_duplicates()
-    return kinds[0](found)
-
-
-def _as_csr(part):
-    """CSR; of dense rows all columns are written out, zeros too, so that a model finds them fast."""
-    if sparse.issparse(part):
-        return sparse.csr_matrix(part)
-    N, F = part.shape
-    columns = np.tile(np.arange(F, dtype=np.int32), N)
-    return sparse.csr_matrix((part.ravel(), columns, np.arange(N + 1) * F), shape=(N, F))

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import POSITIVE, BaseEstimator, sequence_tags
-from ..data.inputs import as_tokens, flatten, lengths_of, offsets_of
-from ..data.matrix import FeatureNames, Rows, assembled
+from .._sklearn import POSITIVE, BaseEstimator
+from ..data.inputs import as_tokens, by_sequence, flatten, lengths_of, offsets_of
+from ..data.matrix import FeatureNames, assembled
 from ..data.types import Corpus
+from .sequence_transformer import SequenceTransformer
 from .tokens import refuse, split_columns
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ UNKNOWN = "_"
 """The cluster of words without a vector."""
 
 
-class WordVectors(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class WordVectors(SequenceTransformer, BaseEstimator):
     """Word vectors or word clusters, learned from raw text without labels.
 
     Words that stand beside the same words get similar vectors. The counts of a word's left and right
@@ -112,11 +112,6 @@ class WordVectors(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.min_count = min_count
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = sequence_tags(super().__sklearn_tags__())
-        tags.target_tags.required = False
-        return tags
-
     def fit(self, X: Corpus, y: Any = None) -> Self:
         """Learn vectors.
 
@@ -190,8 +185,7 @@ class WordVectors(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             (*token, columns[row]) if isinstance(token, tuple) else (token, columns[row])
             for token, row in zip(flat, rows.tolist())
         ]
-        ends = np.cumsum(lengths).tolist()
-        return [tokens[end - n : end] for n, end in zip(lengths.tolist(), ends)]
+        return by_sequence(tokens, offsets_of(lengths))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the columns that are added.
@@ -211,25 +205,12 @@ class WordVectors(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             return np.array(["wordcluster"], dtype=object)
         return np.array([f"wordvectors{k}" for k in range(self.vectors_.shape[1])], dtype=object)
 
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Do nothing: sequences stay sequences, whatever container other transformers return.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"} or None
-
-        Returns
-        -------
-        self
-        """
-        return self
-
 
 def _read(X):
     """(tokens, lengths, their words in lower case)"""
     sequences = as_tokens(X)
     flat, lengths = flatten(sequences), lengths_of(sequences)
-    if isinstance(flat, Rows):
+    if not isinstance(flat, list):
         raise ValueError("X: the tokens are rows of numbers already; WordVectors needs words")
     offsets = offsets_of(lengths)
     words = split_columns(flat, offsets, 1)[0]

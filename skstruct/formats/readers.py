@@ -109,6 +109,11 @@ def read_columns(
         raise ValueError(
             f"{getattr(path_or_file, 'name', path_or_file)}: expected columns of a token and a label; found 1"
         )
+    return tokens_and_labels(sentences)
+
+
+def tokens_and_labels(sentences):
+    """(X, y) of sentences of columns: the last is the label; one other makes a str, several make a tuple."""
     places = slice(-1) if sentences and len(sentences[0][0]) > 2 else 0
     X = [[row[places] for row in rows] for rows in sentences]
     return X, [[row[-1] for row in rows] for rows in sentences]

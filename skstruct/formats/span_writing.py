@@ -9,8 +9,9 @@ from pathlib import Path as Folder
 from typing import IO, Any
 
 from ..data.inputs import describe
+from ..data.places import by_sequence
 from ..data.spans import as_spans
-from ..data.text import as_texts, by_text
+from ..data.text import as_texts
 from ..data.types import Path, Texts
 from ..data.utf16 import to_utf16
 from .brat import lines_of
@@ -78,7 +79,7 @@ def write_spans(
     check_choice("format", format, (*_WRITERS, "label-studio", "brat"))
     texts = as_texts(X)
     given = as_spans(y, texts)
-    spans = by_text(given.spans, given.first)
+    spans = by_sequence(given.spans, given.first)
     metadata = _as_metadata(metadata, len(texts), format)
     if format == "brat":
         contents = _brat_files(texts, spans, metadata)

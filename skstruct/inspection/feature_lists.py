@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._sklearn import innermost
 from ..data.inputs import as_tokens, check_positive, describe
 from ..data.matrix import SequenceMatrix
-from ..features.rows import RowsEncoder
+from ..features.rows_encoder import RowsEncoder
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 
 
@@ -31,7 +31,7 @@ def model_with(estimator, method, who):
 
 def chain_of(tagger):
     """The ChainModel of a fitted tagger, or of the one inside of a segmenter."""
-    return model_with(tagger, "chain", "a chain tagger")
+    return model_with(tagger, "new_chain", "a chain tagger")
 
 
 def weight_rows(store, rows):
@@ -164,7 +164,7 @@ class ActiveFeatures(NamedTuple):
 
 def active_features(model, given):
     """The features that the model knows of one sequence, alone in a checked corpus."""
-    return ActiveFeatures(*model.encoder.features_by_token(model.encode(given)[0], given[0]))
+    return ActiveFeatures(*model.encoder.features_by_token(model.encode(given)[0]))
 
 
 def tokens_of(given):

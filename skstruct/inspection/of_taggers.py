@@ -8,7 +8,7 @@ import numpy as np
 
 from .._sklearn import final_step, innermost
 from ..data.inputs import as_sequences, flatten, lengths_of, offsets_of
-from ..data.text import by_text
+from ..data.places import by_sequence
 
 
 class Seen(NamedTuple):
@@ -39,7 +39,7 @@ class Seen(NamedTuple):
         tokens = np.bincount(self.of, lengths_of(items), self.n).astype(np.int64)
         if items and isinstance(items[0], np.ndarray):
             return np.split(np.concatenate(items), np.cumsum(tokens)[:-1])
-        return by_text(flatten(items), offsets_of(tokens))
+        return by_sequence(flatten(items), offsets_of(tokens))
 
 
 def seen_by_tagger(model, X, y=None):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sklearn.utils.validation import check_is_fitted
 
 from ..crf.path import PathPoint, regularization_path
+from ..crf.search import L1CRFCV
 from ..data.types import Corpus
 from .plotting import check_matplotlib, new_axes
 
@@ -13,20 +16,30 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+class _Candidate(NamedTuple):
+    """A point of a search, as far as it has what a PathPoint has."""
+
+    c1: float
+    c2: float
+    score: float
+    n_active: None = None
+
+
 class RegularizationPathDisplay:
     """The held-out score and the number of active weights against the strength of the L1 penalty.
 
-    Use :meth:`from_path` with what :func:`skstruct.regularization_path` returned, or
-    :meth:`from_estimator`, which computes it.
+    Use :meth:`from_path` with what :func:`skstruct.regularization_path` returned,
+    :meth:`from_estimator`, which computes it, or :meth:`from_search` with a fitted :class:`skstruct.L1CRFCV`,
+    which knows scores only.
 
     Parameters
     ----------
-    points : list of PathPoint
+    points : list of PathPoint, or of what has ``c1``, ``c2`` and ``score`` as these have
 
     Attributes
     ----------
-    line_ : matplotlib Line2D
-        Active weights.
+    line_ : matplotlib Line2D or None
+        Active weights, if they are known.
     score_line_ : matplotlib Line2D or None
         Held-out scores, if there are any.
     ax_ : matplotlib Axes
@@ -34,7 +47,7 @@ class RegularizationPathDisplay:
     figure_ : matplotlib Figure
     """
 
-    def __init__(self, points: Sequence[PathPoint]) -> None:
+    def __init__(self, points: Sequence[PathPoint | _Candidate]) -> None:
         self.points = points
 
     def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
@@ -63,11 +76,14 @@ class RegularizationPathDisplay:
             ax.set_xscale("log")
         elif any(c1):
             ax.set_xscale("symlog", linthresh=min(x for x in c1 if x > 0.0))
+        ax.set(xlabel="c1")
+        self.line_ = self.score_line_ = self.ax_score_ = None
+        if points and points[0].n_active is None:
+            return self._plot_scores(ax, points, kwargs)
         style = {"marker": "o", "color": "C0", "label": "active weights", **kwargs}
         (self.line_,) = ax.plot(c1, [point.n_active for point in points], **style)
-        ax.set(xlabel="c1", ylabel="active weights")
+        ax.set(ylabel="active weights")
         ax.set_ylim(bottom=0)
-        self.score_line_ = self.ax_score_ = None
         lines = [self.line_]
         if points and points[0].score is not None:
             self.ax_score_ = ax.twinx()
@@ -81,6 +97,49 @@ class RegularizationPathDisplay:
         ax.legend(handles=lines, loc="best")
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def _plot_scores(self, ax, points, kwargs):
+        """Draw scores alone, a line for each c2; ``score_line_`` is that of the best."""
+        best = max(points, key=lambda point: point.score)
+        for c2 in sorted({point.c2 for point in points}):
+            mine = [(point.c1, point.score) for point in points if point.c2 == c2]
+            (line,) = ax.plot(*zip(*mine), **{"marker": "s", "label": f"c2 = {c2:g}", **kwargs})
+            if c2 == best.c2:
+                self.score_line_ = line
+        ax.axvline(best.c1, color=self.score_line_.get_color(), linestyle=":", linewidth=1)
+        ax.set(ylabel="mean score over the folds")
+        ax.legend(loc="best")
+        self.ax_, self.ax_score_, self.figure_ = ax, ax, ax.figure
+        return self
+
+    @classmethod
+    def from_search(cls, search: L1CRFCV, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the mean scores of a search over both penalties.
+
+        Parameters
+        ----------
+        search : L1CRFCV
+            Fitted.
+        ax, **kwargs
+            As of :meth:`plot`.
+
+        Returns
+        -------
+        RegularizationPathDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError
+            If the search has not been made.
+        """
+        check_matplotlib(cls.__name__)
+        check_is_fitted(search, "cv_results_")
+        results = search.cv_results_
+        pairs = zip(results["params"], results["mean_test_score"].tolist())
+        points = [_Candidate(p["c1"], p["c2"], score) for p, score in pairs]
+        return cls(points).plot(ax=ax, **kwargs)
 
     @classmethod
     def from_path(cls, points: Sequence[PathPoint], *, ax: Any = None, **kwargs: Any) -> Self:

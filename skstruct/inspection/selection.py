@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 from .._sklearn import final_step, innermost, safe_indexing
 from ..data.inputs import SPANS, WORDS, as_tokens, flatten, lengths_of
 from ..data.matrix import SequenceMatrix
-from ..data.text import by_text, tokenized
+from ..data.places import by_sequence
+from ..data.text import tokenized
 from ..metrics.checks import check_choice
 from .of_taggers import seen_by_tagger
 
@@ -167,7 +168,7 @@ def _tokens(model, X):
     model, X = innermost(model, X)
     if model.inputs.task == SPANS:
         tokens = tokenized(list(X), model.tokenizer)
-        return by_text(tokens.words(layout=False), tokens.first)
+        return by_sequence(tokens.words(layout=False), tokens.first)
     if model.inputs.task == WORDS and all(isinstance(text, str) for text in X):
         return [list("".join(text.split())) for text in X]
     return as_tokens(X)

@@ -2,9 +2,9 @@
 
 A file has features (attribute, label, weight) and (label, label, weight), a database of labels, one of
 attributes, and the lists of features of each label and each attribute, by which the tool finds them. The
-attributes are what items of ``python-crfsuite`` are made of: the same names that ``features.bags`` makes of
-dictionaries, so that the model becomes an ordinary one over ready-made features. The numbers of the labels
-are kept, since the smallest of equally good labels wins.
+attributes are what items of ``python-crfsuite`` are made of: the same names that ``features.bag_encoder``
+makes of dictionaries, so that the model becomes an ordinary one over ready-made features. The numbers of the
+labels are kept, since the smallest of equally good labels wins.
 
 References
 ----------
@@ -19,7 +19,7 @@ from ..crf.estimator import L1CRF
 from ..crf.given_weights import ready_crf
 from ..crf.result import SparseWeights
 from ..data.labels import Labels
-from ..features.bags import BagEncoder
+from ..features.bag_encoder import BagEncoder
 from ..saving.container import ModelFileError
 from .cqdb import read_strings
 from .pickles import crf_in_pickle, unpacked
@@ -118,7 +118,7 @@ def _crf_of(file, parameters):
         _check_lists(file, at, tag, n, features, mine)
         weights.append(_weights(file, at_features, features, mine, (n, n_labels)))
     encoder = BagEncoder.of_names(attributes)
-    if len(encoder.index.ids) < n_attributes:
+    if len(encoder.nodes.ids) < n_attributes:
         file.fail(at_attributes, "an attribute occurs twice")
     transitions, states = weights
     return ready_crf(encoder, Labels(labels, in_order=True), states, transitions, **parameters)

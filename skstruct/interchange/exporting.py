@@ -37,7 +37,7 @@ def chain_model(estimator, tool):
     """
     check_is_fitted(estimator)
     model = getattr(estimator, "_distribution", None) or getattr(estimator, "_model", None)
-    if not hasattr(model, "chain") or estimator.inputs.task != LABELS:
+    if not hasattr(model, "new_chain") or estimator.inputs.task != LABELS:
         hint = "; use its tagger_" if hasattr(estimator, "tagger_") else ""
         raise TypeError(f"a chain tagger is needed, got a {type(estimator).__name__}{hint}")
     if model.order == 2:

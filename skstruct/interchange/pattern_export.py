@@ -9,10 +9,10 @@ import re
 
 import numpy as np
 
-from ..features.encoder import TemplateEncoder
 from ..features.names import row_names
 from ..features.pattern_encoder import PatternEncoder
 from ..features.patterns import CRFPP, FARTHEST, WAPITI, Patterns, boundary
+from ..features.template_encoder import TemplateEncoder
 from ..features.templates import MACRO
 from .exporting import FORBIDDEN, named_model, refuse
 
@@ -67,7 +67,7 @@ def keyed_model(model, syntax):
 
 
 def _bigram_line(lines, syntax):
-    """The pattern of transitions that is to have the weights of the label bigram.
+    """The pattern of transitions that gets the weights of the label bigram.
 
     Several such patterns add up; so ``lines`` loses repetitions, or gets one more that is alone.
     """
@@ -144,7 +144,7 @@ def _of_templates(encoder, tool, syntax):
 # Patterns, in the syntax of the same tool or of the other
 # --------------------------------------------------------------------------------------------------
 def _of_patterns(encoder, tool, syntax):
-    """The same of a PatternEncoder."""
+    """(lines, (name, row) of features, of conditioned transitions) of a PatternEncoder."""
     patterns, lines = encoder.templates, []
     sides = []
     for side in (encoder.nodes, encoder.edges):

@@ -1,4 +1,4 @@
-"""From keys and blocks of weights, which CRF++ and Wapiti have in common, to a tagger.
+"""Taggers from keys and blocks of weights, which CRF++ and Wapiti have in common.
 
 A key of a feature of labels owns L weights; one of transitions L * L, by previous and by next label. Keys of
 transitions that every token has make up the label bigram.

@@ -14,7 +14,7 @@ from ..crf.estimator import L1CRF
 from ..crf.given_weights import ready_crf
 from ..crf.result import SparseWeights
 from ..data.labels import Labels
-from ..features.bags import BagEncoder
+from ..features.bag_encoder import BagEncoder
 from ..features.patterns import WAPITI
 from ..saving.container import ModelFileError
 from .pattern_models import Keys, pattern_crf, patterns_of, weights_of_labels

@@ -173,6 +173,13 @@ labeled_attachment_scorer: Scorer = make_scorer(labeled_attachment_score)
 expected_calibration_error_scorer: Scorer = score_calibration
 sequence_log_loss_scorer: Scorer = score_log_loss
 
+SCORES: dict[str, Callable[..., float]] = {
+    "token_accuracy": token_accuracy_score,
+    "sequence_accuracy": sequence_accuracy_score,
+    "segment_f1": segment_f1_score,
+}
+"""What scorers of labels ask of predictions, by their names in ``SCORERS``: ``(y_true, y_pred) -> float``."""
+
 SCORERS: dict[str, Scorer] = {
     "token_accuracy": token_accuracy_scorer,
     "sequence_accuracy": sequence_accuracy_scorer,

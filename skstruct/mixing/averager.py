@@ -169,14 +169,14 @@ class BaggingShuffleAverager(MetaLearner):
         common = {"n_iter_": max(member.n_iter_ for member in members)}
         if hasattr(members[0], "classes_"):
             common["classes_"] = members[0].classes_
-        estimator = clone(self._template())
+        estimator = clone(training.template)
         vars(estimator).update(common, _model=model)
         kept = {"estimators_": members} if self.keep_members else {}
         return {**common, **kept, "history_": history, "estimator_": estimator}
 
     def _members(self, X, y, sample_weight, given):
-        """What all members share (a ``Run``), and for each its estimator, seed and examples."""
-        template = self._trainable()
+        """The members' estimator, what they share (a ``Run``), and each one's clone, seed and examples."""
+        template = self._trainable()._settled(X, y, sample_weight)
         random = check_random_state(self.random_state)
         prepared = clone(template).set_params(random_state=int(random.randint(2**31 - 1)))
         prepared._validate_params()
@@ -195,7 +195,7 @@ class BaggingShuffleAverager(MetaLearner):
             if self.checkpoint is not None:
                 member.set_params(checkpoint=self.checkpoint)
             members.append((member, seed, drawn))
-        return shared, members
+        return template, shared, members
 
     def member_scores(
         self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None
@@ -248,7 +248,7 @@ class _Training:
 
     def __init__(self, averager, X, y, sample_weight, given, context):
         self.averager, self.X, self.y, self.context = averager, X, y, context
-        self.shared, self.members = averager._members(X, y, sample_weight, given)
+        self.template, self.shared, self.members = averager._members(X, y, sample_weight, given)
         self.interrupt, self.checkpoints, self.failures = None, [], []
 
     def models(self, threads):

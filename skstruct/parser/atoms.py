@@ -8,7 +8,7 @@ any kind; if one holds morphological features, such as ``Case=Nom|Number=Sing``,
 import numpy as np
 
 from ..data.inputs import PlaceError, describe, flatten, place
-from ..features.alphabet import Alphabet
+from ..features.tokens import Alphabet
 from .features import SPECIAL
 from .templates import MOST_SMALL, column_of, is_part
 

@@ -254,7 +254,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         return {"beam": int(self.beam_size), "merge": merge, "update": update}
 
     def _fresh_state(self, lines, encoder, labels, key):
-        """No features, no weights."""
+        """A training state without features and weights."""
         settings = {**self._settings(), "min_count": int(self.min_count)}
         return fresh_state(lines, encoder, labels, settings, self._rule(), key)
 
@@ -287,7 +287,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         return self._model.predict(as_sequences(X), self.n_jobs, self._beam())
 
     def predict(self, X: Corpus) -> list[list[Any]]:
-        """Trees.
+        """Predict the trees of sentences.
 
         Parameters
         ----------

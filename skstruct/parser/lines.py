@@ -1,4 +1,4 @@
-"""The lines of templates that a parser reads: named sets, own lines, and more for further columns."""
+"""The templates of a parser as lines: named sets, the user's own, and more for further columns."""
 
 from typing import NamedTuple
 

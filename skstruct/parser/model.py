@@ -1,4 +1,4 @@
-"""A dependency parser without scikit-learn around it: vocabulary, weights, prediction, states of training."""
+"""The fitted model of a dependency parser: vocabulary, weights and prediction; and states of its training."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -303,7 +303,7 @@ class ParserModel(SavableModel):
 # Training
 # --------------------------------------------------------------------------------------------------
 def fresh_state(lines, encoder, labels, settings, rule, key):
-    """No features, no weights.
+    """A :class:`TrainingState` without features and weights.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def continued_state(before, lines, encoder, old_labels, labels, settings, rule, 
 
 
 def final_model(model, rule, lines, encoder, labels, pseudo=False, reuse=False, ended=False):
-    """The :class:`ParserModel` that training so far amounts to, without bookkeeping.
+    """The :class:`ParserModel` with the final weights of a model in training.
 
     ``reuse``: training ends here for good, and the model may be made of its arrays. ``ended``: it ends here,
     and goes on, if ever, with copies.

@@ -1,4 +1,4 @@
-"""Pseudo-projective trees (Nivre and Nilsson 2005): what was lifted is written into labels, and found again.
+"""Pseudo-projective parsing (Nivre and Nilsson 2005): labels say which arcs were lifted, and from where.
 
 A tree that is not projective is lifted (:mod:`.trees`), and the label of a dependent that was moved says what
 label its head has: ``nmod↑obj`` is an ``nmod`` whose head is some ``obj`` below the word it hangs on now. The

@@ -1,4 +1,4 @@
-"""The state of dependency parsers.
+"""Dependency parsers in files.
 
 Features are stored by their keys, in ascending order, which makes keys small; rows of weights follow that
 order. The tables are built anew. Keys are checked: no feature occurs twice, and each belongs to a template.
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.codes import STANDARD
 from ..data.labels import Labels
-from ..features.alphabet import Alphabet
+from ..features.tokens import Alphabet
 from ..saving.labels import labels_from_state, labels_state
 from ..saving.values import require
 from ..training.tables import compressed_tables, table_from_state, training_state, training_tables

@@ -273,7 +273,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
 
     # -- prediction --------------------------------------------------------------------------------
     def predict(self, X: Corpus) -> list[list[Any]]:
-        """The best paths.
+        """Predict as the base does, from the best path through each lattice.
 
         Parameters
         ----------

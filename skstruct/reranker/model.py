@@ -1,4 +1,4 @@
-"""A re-ranker without scikit-learn around it: features and weights beside those of the base."""
+"""The fitted model of a re-ranker: features and weights beside those of the base."""
 
 from dataclasses import dataclass
 
@@ -44,5 +44,5 @@ class RerankModel(TableModel):
 
 
 def final_model(model, rule, words, tags):
-    """The :class:`RerankModel` that training so far amounts to, without bookkeeping."""
+    """The :class:`RerankModel` with the final weights of a model in training."""
     return RerankModel(*final(model.features, model.clock, rule), words, tags)

@@ -49,7 +49,7 @@ class RerankRun(Run):
         return HeldOut(X, y, True, (task, lattices)), [tag for tag in others if tag not in known]
 
     def held_out_score(self, model):
-        """What ``score`` returns; of a part that was split off, F1 of the nodes chosen."""
+        """What ``score`` returns; for sequences that ``fit`` has split off, the F1 of the nodes chosen."""
         if self.held_out.given:
             base, view = self.base, view_of(self.base)
             task, lattices = self.held_out.encoded

@@ -1,4 +1,4 @@
-"""The state of re-rankers.
+"""Re-rankers in files.
 
 Features are stored by their keys, in the order of rows; the table is built anew. The base is a fitted
 attribute, an estimator of its own.

@@ -16,13 +16,17 @@ _NOT_A_TAGGER = {
 REASONS = {
     "partial_fit": {
         "L1CRF": "minimises its objective over the whole corpus; warm_start=True lets fit go on",
+        "L1CRFCV": "chooses its penalties on the whole corpus; best_estimator_ with warm_start=True goes on",
         "BaggingShuffleAverager": "averages finished learners; its estimator has partial_fit",
         "ParameterMixer": "mixes after passes over whole shards; its estimator has partial_fit",
         "CalibratedTagger": "fits its temperature on text that its tagger has not seen; the tagger has it",
         "KBestReranker": "needs bases that were trained on other parts of the whole corpus",
         "": _INSIDE,
     },
-    "fit_shards": {"": "fits on one machine; ParameterMixer around it has fit_shards"},
+    "fit_shards": {
+        "L1CRFCV": "chooses its penalties on one machine; an L1CRF with c1_ and c2_ has fit_shards",
+        "": "fits on one machine; ParameterMixer around it has fit_shards",
+    },
     "member_scores": {"": "has no members; BaggingShuffleAverager has"},
     "adapt": {
         "ShiftReduceParser": "reads no accessor varieties",

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import re
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -69,6 +69,9 @@ def _is_savable(estimator):
 # --------------------------------------------------------------------------------------------------
 class Savable(SaysWhy):
     """Base of the estimators that can be saved; the class carries ``@savable``."""
+
+    _session_parameters: ClassVar[tuple[str, ...]] = ()
+    """Parameters that only ``fit`` reads; what of them no file can hold is left out, and None when loaded."""
 
     def save(self, path: Path, training: bool = True) -> None:
         """Write the fitted estimator to one file, which :func:`skstruct.load` reads.
@@ -311,6 +314,8 @@ def _estimator_state(estimator, writer, name):
         try:
             return writer.value(value, prefix + attribute)
         except TypeError as error:
+            if kind == "parameter" and attribute in cls._session_parameters:
+                return writer.value(None, prefix + attribute)
             raise TypeError(f"{kind} {attribute!r} of {cls.__name__}: {error}") from None
 
     attributes = vars(estimator)

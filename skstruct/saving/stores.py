@@ -20,11 +20,7 @@ def store_state(store, writer, name, divisor=0):
             raise ValueError(f"the model cannot be saved: it has weights ({name}) that are not finite")
     if writer.packed is not None:
         return {**state, **packed_state(store, writer, name, divisor)}
-    for field in ("value", "moment", "received", "column"):
-        array = getattr(store, field)
-        if array.size:
-            state[field] = writer.array(f"{name}.{field}", array)
-    for field in ("last", "first", "count", "room"):
+    for field in ("value", "moment", "received", "column", "last", "first", "count", "room"):
         array = getattr(store, field)
         if array.size:
             state[field] = writer.array(f"{name}.{field}", array)
@@ -118,16 +114,14 @@ def steps_state(rule, clock):
 
 def rule_from_state(node, reader, where):
     """The :class:`Rule` of a file."""
-    update, aggressiveness, hamming, penalty, alpha, average = reader.members(
-        node, where, "update aggressiveness hamming penalty alpha average"
-    )
+    read = reader.part(node, where)
     return Rule(
-        reader.choice(update, f"{where}.update", _UPDATES),
-        reader.number(aggressiveness, f"{where}.aggressiveness", 0.0, np.finfo(float).max),
-        reader.flag(hamming, f"{where}.hamming"),
-        reader.choice(penalty, f"{where}.penalty", PENALTIES),
-        reader.number(alpha, f"{where}.alpha", 0.0, 1.0),
-        reader.choice(average, f"{where}.average", _AVERAGES),
+        read("update", reader.choice, _UPDATES),
+        read("aggressiveness", reader.number, 0.0, np.finfo(float).max),
+        read("hamming", reader.flag),
+        read("penalty", reader.choice, PENALTIES),
+        read("alpha", reader.number, 0.0, 1.0),
+        read("average", reader.choice, _AVERAGES),
     )
 
 

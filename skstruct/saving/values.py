@@ -198,6 +198,19 @@ class Reader:
         self._estimators = []  # within, in the order in which they were complete
 
     # -- what has to be there ----------------------------------------------------------------------
+    def part(self, node, where):
+        """How to read the members of a JSON object: ``read("n", reader.integer, 0)`` is an int of at least 0.
+
+        ``read(name, how, *arguments)`` hands ``how`` the member, the place that errors name, and arguments.
+        """
+        require(isinstance(node, dict), f"{where} must be a JSON object")
+
+        def read(name, how, *arguments):
+            require(name in node, f"{where} lacks {name}")
+            return how(node[name], f"{where}.{name}", *arguments)
+
+        return read
+
     def members(self, node, where, names):
         """The members of a JSON object, in the order of ``names``; others are left alone."""
         require(isinstance(node, dict), f"{where} must be a JSON object")
@@ -237,8 +250,8 @@ class Reader:
         require(node in choices, f"{where} must be one of {list(choices)}, got {node!r:.40}")
         return choices[node]
 
-    def array(self, node, where, dtype=None, shape=None):
-        """An array that the caller owns; None in ``shape`` is any length."""
+    def array(self, node, where, dtype=None, shape=None, low=None, high=None):
+        """An array that the caller owns; None in ``shape`` is any length. Elements are in [low, high)."""
         require(isinstance(node, dict) and isinstance(node.get("$array"), str), f"{where}: no array")
         array = self._arrays.pop(node["$array"], None)
         require(array is not None, f"{where}: array {node['$array']!r} is absent or used twice")
@@ -248,12 +261,19 @@ class Reader:
         if shape is not None:
             fits = len(shape) == array.ndim and all(n is None or n == m for n, m in zip(shape, array.shape))
             require(fits, f"{where} must have the shape {shape}, got {array.shape}")
+        require(low is None or within(array, low, high), f"{where} is out of range")
         return array
 
     def strings(self, node, where):
         """The list of strings that :meth:`Writer.strings` stored."""
         data, offsets = self.members(node, where, "bytes offsets")
         return unpack_strings(self.array(data, where), self.array(offsets, where))
+
+    def distinct(self, node, where):
+        """The same if no string occurs twice."""
+        strings = self.strings(node, where)
+        require(len(set(strings)) == len(strings), f"{where}: a string occurs twice")
+        return strings
 
     # -- any value ---------------------------------------------------------------------------------
     def value(self, node, where):

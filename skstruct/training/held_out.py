@@ -18,8 +18,7 @@ import numpy as np
 
 from ..data.inputs import PlaceError, describe
 from ..data.labels import some_of
-from ..data.matrix import SequenceMatrix
-from ..data.mixed import MixedSequences
+from ..data.matrix import MixedSequences, SequenceMatrix
 from ..metrics import SCORERS
 from .checkpoint import arrays_of, with_arrays
 from .epochs import snapshot
@@ -55,7 +54,8 @@ class HeldOut:
 def _told_apart(X):
     """Sequences of tokens as JSON takes them; of rows of numbers a digest."""
     if isinstance(X, MixedSequences):
-        return _told_apart(X.numbers), X.tokens, X.columns
+        tokens = X.flat()
+        return _told_apart(SequenceMatrix.of(tokens.rows, X.lengths)), tokens.others, tokens.columns
     if not isinstance(X, SequenceMatrix):
         return X
     matrix, arrays = X.matrix, {"lengths": X.lengths}

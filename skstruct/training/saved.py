@@ -57,6 +57,10 @@ class SavableLearner(Savable):
 
     _saved = None
 
+    def _settled(self, X, y, sample_weight):
+        """The estimator to train on a corpus: itself, but for one that chooses parameters by the corpus."""
+        return self
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 

@@ -239,7 +239,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         return run
 
     def _fresh_state(self, key):
-        """No features, no weights."""
+        """A training state without features and weights."""
         beam, update, min_count = self.beam_size or 0, UPDATES[self.update], int(self.min_count)
         return fresh_state(WORD_TEMPLATES[self.templates], beam, update, min_count, self._rule(), key)
 
@@ -266,7 +266,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         dictionary: Collection[str] | None = None,
         boundaries: Collection[Collection[bool | None] | None] | None = None,
     ) -> list[list[str]]:
-        """Words.
+        """Segment texts into words.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""A word segmenter without scikit-learn around it: features, weights, prediction.
+"""The fitted model of a word segmenter: features, weights and prediction.
 
 Features carry their meaning in their keys (see :mod:`.features`), so that there is no vocabulary beside the
 table.
@@ -123,7 +123,7 @@ class WordModel(TableModel):
         return self._ranked(pieces, k, limit, n_jobs, beam)
 
     def _ranked(self, pieces, k, limit, n_jobs, beam):
-        """The same; the best one alone if k is None."""
+        """The k best segmentations of each text; the best one alone if k is None."""
         texts = ["".join(parts) for parts in pieces]
         limit = white_space_limits(pieces) if limit is None else limit
         beam = self.beam if beam is None else beam
@@ -169,12 +169,12 @@ class WordModel(TableModel):
 # Training
 # --------------------------------------------------------------------------------------------------
 def fresh_state(templates, beam, update, min_count, rule, key):
-    """No features, no weights."""
+    """A :class:`TrainingState` without features and weights."""
     return TrainingState(structure.new_model(templates, beam, update, min_count, rule), rule, key)
 
 
 def final_model(scorer, rule, reuse=False):
-    """The :class:`WordModel` that training so far amounts to, without bookkeeping.
+    """The :class:`WordModel` with the final weights of a model in training.
 
     ``reuse``: training ends here, and the model may be made of its arrays.
     """

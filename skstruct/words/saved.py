@@ -1,4 +1,4 @@
-"""The state of word segmenters.
+"""Word segmenters in files.
 
 Features are stored by their keys, in the order of rows; the table is built anew. Keys are checked: words
 stand before what holds them, none occurs twice.
@@ -46,7 +46,7 @@ def model_from_state(node, fitted, reader, where):
 
 
 def compressed(model, dtype, keep):
-    """The :class:`WordModel` without the features that have no weight and no other that holds their word."""
+    """The :class:`WordModel` without features of weight zero; words that other features hold stay."""
 
     def rows_and_keys(keys, used):
         return in_use(model.templates, keys, used)

@@ -22,8 +22,8 @@ from skstruct.core.noise import QUIET, make_noise
 from skstruct.core.store import Rule
 from skstruct.data.inputs import flatten, lengths_of, offsets_of
 from skstruct.data.labels import Labels
-from skstruct.features.bags import BagEncoder
-from skstruct.features.encoder import TemplateEncoder
+from skstruct.features.bag_encoder import BagEncoder
+from skstruct.features.template_encoder import TemplateEncoder
 from skstruct.features.templates import FeatureTemplates
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value encountered")

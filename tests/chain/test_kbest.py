@@ -27,8 +27,8 @@ def tagger_with_random_weights(seed, order, L, integers, lines, barriers):
     pairs = [(p, q) for p in labels for q in labels if generator.random() >= barriers]
     pairs += [(None, p) for p in labels if generator.random() >= barriers]
     tagger = StructuredPerceptron(lines, order=order, max_iter=1, random_state=0).fit(X, y)
-    for name in model_of(tagger).structure.STORES:
-        value = getattr(model_of(tagger), name).value
+    for store in model_of(tagger).stores().values():
+        value = store.value
         value[:] = generator.integers(-1, 2, value.shape) if integers else generator.normal(size=value.shape)
     if barriers:
         model_of(tagger).constraints = constraint_arrays(pairs, model_of(tagger).labels)

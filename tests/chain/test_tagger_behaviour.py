@@ -243,7 +243,7 @@ def test_ways_to_write_one_feature():
     fitted = [StructuredPerceptron(random_state=0).fit([[w, type(w)()]], [["B", "A"]]) for w in ways]
     for tagger in fitted:
         assert same_weights(tagger, fitted[0])
-        assert [n for n in model_of(tagger).encoder.index.ids] == ["w:x"]
+        assert [n for n in model_of(tagger).encoder.nodes.ids] == ["w:x"]
         scores = [tagger.decision_function([[way]])[0] for way in ways]
         assert len(set(scores)) == 1 and scores[0] != tagger.decision_function([[{}]])[0]
     numeric = StructuredPerceptron(random_state=0).fit([[{"v": 2.0}, {"v": -1}]], [["A", "B"]])

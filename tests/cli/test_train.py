@@ -77,6 +77,15 @@ def test_every_learner(folder, capsys, tmp_path, corpus, options, classes):
     assert run(capsys, "show", "-m", model)[0] == 0
 
 
+def test_a_search_says_what_it_chose(folder, capsys, tmp_path):
+    options = "-a", "l1crf", "--search", "-p", "c1s=(0.1, 3.0)", "-p", "c2s=[0.1]", "-p", "cv=2"
+    code, _, err = run(capsys, "train", folder / "labels.txt", "-m", tmp_path / "m", *options)
+    model = skstruct.load(tmp_path / "m")
+    assert code == 0 and f"chosen: c1={model.c1_:g}, c2=0.1; mean score " in err, err
+    assert model.best_params_["c1"] in (0.1, 3.0) and model.n_splits_ == 2
+    assert run(capsys, "tag", folder / "labels.txt", "-m", tmp_path / "m")[0] == 0
+
+
 @pytest.mark.parametrize(
     "corpus, options, message",
     [
@@ -93,6 +102,9 @@ def test_every_learner(folder, capsys, tmp_path, corpus, options, classes):
         ("labels.txt", ["--repair"], "--repair is for taggers with --param constraints=SCHEME"),
         ("labels.txt", ["-p", "constraints=FOO"], "--param constraints: scheme must be one of"),
         ("words.seg", ["--repair", "-p", "scheme=BI"], "--repair is for taggers"),
+        ("labels.txt", ["--search"], "--search chooses c1 and c2; it is for --algorithm l1crf"),
+        ("labels.txt", ["-a", "l1crf", "--search", "--shards", "2"], "--search and --shards cannot both"),
+        ("labels.txt", ["-a", "l1crf", "--search", "-p", "c1=0.5"], "L1CRFCV has no parameter 'c1'"),
     ],
 )
 def test_wrong_usage(folder, capsys, tmp_path, corpus, options, message):

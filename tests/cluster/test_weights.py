@@ -15,7 +15,7 @@ from skstruct.cluster.weights import Weights, differences, take_over
 from skstruct.core.codes import EACH_EPOCH, NO_AVERAGE
 from skstruct.core.noise import QUIET
 from skstruct.core.store import copy_store, new_store, settle, weights
-from skstruct.training.epochs import epoch_order, run_epoch
+from skstruct.training.epochs import epoch_order, run_epoch, stores_of
 
 LINES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "B", "B1:%x[0,0]"]
 ROUNDS = 4
@@ -26,7 +26,7 @@ def naive(estimator, X, y, n_shards, mixing):
     run = run_of(estimator, X, y)
     structure, rule, key = run.structure, run.state.rule, run.state.key
     plain, lengths, work = rule._replace(average=NO_AVERAGE), np.diff(run.task.token), run.scratch()
-    names = structure.STORES
+    names = list(stores_of(structure, run.state.model))
     now = {name: np.zeros_like(getattr(run.state.model, name).value) for name in names}
     received = {name: np.zeros_like(value) for name, value in now.items()}
     total, count, visited = {name: 0.0 for name in names}, 0, 0

@@ -72,7 +72,7 @@ def test_upgrade_over_a_warm_cache(place):
     """The same of the package itself: a lexicon finds nothing once the helper that looks up is changed."""
     copy_tree(Path(skstruct.__file__).parent, place / "code/skstruct")
     script = (
-        "from skstruct.features.lexicon import Lexicon; import numpy as np;"
+        "from skstruct.features.contexts import Lexicon; import numpy as np;"
         "print(Lexicon(['b'], True).match(['a', 'b'], np.array([0, 2])).tolist())"
     )
     assert run_python(place, script) == "[0, 4]\n"

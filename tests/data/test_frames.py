@@ -21,7 +21,7 @@ from skstruct import (
     StructuredPerceptron,
 )
 from skstruct.features import SequenceUnion, TokenTransformer, TokenVectorizer
-from skstruct.inspection import explain, features_of
+from skstruct.inspection import explain, feature_weights, features_of
 
 pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
 
@@ -204,6 +204,14 @@ def test_numbers_count_what_they_count_alone(learner, tmp_path):
     assert (
         skstruct.load(tmp_path / "model").decision_function(X).tolist() == both.decision_function(X).tolist()
     )
+
+
+@pytest.mark.parametrize("learner", [StructuredPerceptron, L1CRF])
+def test_windows_of_numbers_beside_strings(learner):
+    X, y = from_frame(pandas)
+    tagger = learner(NumericFeatures(window=(-1, 0)), random_state=0).fit(X, y)
+    names = {name for name, _, _ in feature_weights(tagger)}
+    assert tagger.score(X, y) > 0.5 and names & {"size@-1", "capital@-1"} and names & {"size", "capital"}
 
 
 @pytest.mark.parametrize("form", ["frames", "union"])

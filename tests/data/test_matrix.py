@@ -178,7 +178,7 @@ ERRORS = [
         "X: sequence 0, position 5, column 17 ('a17'): inf is not finite",
     ),
     ([sparse.csr_array(broken())], "X: sequence 0, position 5, column 17: nan is not finite"),
-    ([[[1, 2], [3]]], "X: sequence 0, position 1 has 1 columns, expected 2 like sequence 0"),
+    ([[[1, 2], [3]]], "X: sequence 0, position 1 has 1 columns, expected 2 like position 0"),
     ([[[1, 2], ["x", 3]]], "X: sequence 0, position 1, column 0: expected a number, got str 'x'"),
     (
         [ONE.astype(object), np.array([[1, "x"]], object)],

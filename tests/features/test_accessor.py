@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skstruct.data.inputs import flatten, lengths_of, offsets_of
 from skstruct.features.accessor import LONGEST, N_BUCKETS, AccessorVariety
-from skstruct.features.alphabet import Alphabet
+from skstruct.features.tokens import Alphabet
 
 TEXTS = st.lists(st.text("abc", max_size=7), max_size=20)
 

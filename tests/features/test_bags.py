@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import oracles
 from skstruct import StructuredPerceptron
 from skstruct.data.inputs import flatten, lengths_of, offsets_of
-from skstruct.features import bags
-from skstruct.features.bags import BagEncoder
+from skstruct.features import bag_encoder
+from skstruct.features.bag_encoder import BagEncoder
 
 NAME = st.sampled_from(["a", "b", "a:b", "c", ":", ""])
 NUMBER = st.one_of(
@@ -44,7 +44,7 @@ def encode(encoder, X, grow):
     start, row, value = encoder.encode(flatten(X), offsets_of(lengths_of(X)), grow).bag
     value = value if value.shape[0] else np.ones(row.shape[0])
     assert start[0] == 0 and start[-1] == row.shape[0] == value.shape[0]
-    index = encoder.index
+    index = encoder.nodes
     names = {int(index.row_of[k]): name for name, k in index.ids.items() if index.row_of[k] >= 0}
     assert len(names) == np.count_nonzero(index.row_of >= 0)  # no row has two names
     found = []
@@ -100,9 +100,9 @@ def test_bags_are_read_as_crfsuite_reads_them(token, data):
 def test_growth_keeps_rows(token, data):
     encoder = BagEncoder()
     encode(encoder, data.draw(corpora(token)), True)
-    before = {name: int(encoder.index.row_of[k]) for name, k in encoder.index.ids.items()}
+    before = {name: int(encoder.nodes.row_of[k]) for name, k in encoder.nodes.ids.items()}
     encode(encoder, data.draw(corpora(token)), True)
-    after = {name: int(encoder.index.row_of[k]) for name, k in encoder.index.ids.items()}
+    after = {name: int(encoder.nodes.row_of[k]) for name, k in encoder.nodes.ids.items()}
     assert before.items() <= after.items()
 
 
@@ -131,8 +131,8 @@ def test_chunks_do_not_show(monkeypatch):
     ]
     whole, pieces = BagEncoder(), BagEncoder()
     expected_ = encode(whole, X, True)
-    monkeypatch.setattr(bags, "CHUNK", 7)
-    monkeypatch.setattr(bags, "MOST_NUMBERS", 3)
+    monkeypatch.setattr(bag_encoder, "CHUNK", 7)
+    monkeypatch.setattr(bag_encoder, "MOST_NUMBERS", 3)
     same(encode(pieces, X, True), expected_)
     same(encode(pieces, X, False), expected_)
 

@@ -4,7 +4,7 @@ import pytest
 
 from skstruct import ParameterMixer, StructuredPerceptron
 from skstruct.features import choose
-from skstruct.features.bags import BagEncoder
+from skstruct.features.bag_encoder import BagEncoder
 from skstruct.inspection import explain, features_of
 
 LISTS = [

@@ -7,8 +7,8 @@ from inside import model_of
 from skstruct import FeatureTemplates, StructuredPerceptron
 from skstruct.data.inputs import flatten, lengths_of, offsets_of
 from skstruct.features.contexts import context_values
-from skstruct.features.encoder import TemplateEncoder
 from skstruct.features.presets import PRESETS
+from skstruct.features.template_encoder import TemplateEncoder
 from skstruct.inspection import explain, feature_weights, features_of
 
 X = [list(x) for x in ["门把手", "小门把大手", "手门"]]

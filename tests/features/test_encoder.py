@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import oracles
 from skstruct.data.inputs import flatten, lengths_of, offsets_of
-from skstruct.features.encoder import TemplateEncoder
+from skstruct.features.template_encoder import TemplateEncoder
 from skstruct.features.templates import FeatureTemplates
 
 FUNCTIONS = ["x", "x", "x", "suffix2", "prefix1", "lower", "shape", "digit", "upper", "hyphen"]

@@ -28,7 +28,7 @@ SMALL = {
     "crf.run": {"FEW_LABELS": 1, "DENSE_WEIGHTS": 10},
     "crf.sgd": {"PIECE": 5},
     "crf.working_set": {"SMALLEST": 2},
-    "features.rows": {"SOME_ROWS": 7},
+    "features.rows_encoder": {"SOME_ROWS": 7},
     "formats.span_offsets": {"_GROUP": 2},
     "parser.epoch": {"FEW_LABELS": 1},
     "parser.model": {"FEW_LABELS": 1},

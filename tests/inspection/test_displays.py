@@ -11,6 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skstruct import (
     L1CRF,
+    L1CRFCV,
     BaggingShuffleAverager,
     ParameterMixer,
     Segmenter,
@@ -136,6 +137,15 @@ def test_paths(corpus):
     assert alone.score_line_ is None and alone.ax_.get_xscale() == "symlog"
     with pytest.raises(ValueError, match="points is empty"):
         RegularizationPathDisplay.from_path([])
+    search = L1CRFCV(features="word", c1s=(0.5, 4), c2s=(0.1, 1), cv=2, max_iter=5, refit=False).fit(X, y)
+    scores = search.cv_results_["mean_test_score"]
+    display = RegularizationPathDisplay.from_search(search)
+    assert display.line_ is None and display.ax_.get_ylabel() == "mean score over the folds"
+    first, second = (line.get_ydata().tolist() for line in display.ax_.lines[:2])
+    assert (first, second) == (scores[[0, 2]].tolist(), scores[[1, 3]].tolist())
+    assert search.best_score_ in display.score_line_.get_ydata()
+    with pytest.raises(NotFittedError):
+        RegularizationPathDisplay.from_search(L1CRFCV())
 
 
 def test_confusions(tagger, corpus):

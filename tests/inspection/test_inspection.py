@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
 from skstruct.core import store as store_module
 from skstruct.datasets import make_hmm_sequences
-from skstruct.features.columns import column_function
+from skstruct.features.tokens import column_function
 from skstruct.inspection import explain, feature_weights, features_of, transition_weights
 
 # Every slot of a compound, an identifier that three positions share, a repeated line, atoms out of

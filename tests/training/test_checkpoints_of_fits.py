@@ -265,13 +265,15 @@ def test_averager_goes_on_with_the_members_as_they_were(tmp_path, monkeypatch, s
         ({"c1": 0.1}, 20),
         ({"c1": 0.1, "all_pairs": False, "sgd_iter": 3}, 40),
         ({"solver": "owlqn", "c1": 0.1}, 25),
+        ({"c1": 0.05, "c2": 0.05, "tol": None}, 30),
+        ({"solver": "owlqn", "c1": 0.05, "c2": 0.05, "tol": None}, 25),
         ({"solver": "sgd", "sgd_iter": 6}, 4),
     ],
 )
 def test_crf_resumed_equals_uninterrupted(tmp_path, parameters, after):
     """A solver that is interrupted, and one that goes on from its file."""
     X, y = corpus()
-    crf = L1CRF(random_state=0, tol=1e-6, max_iter=60, **parameters)
+    crf = L1CRF(**{"random_state": 0, "tol": 1e-6, "max_iter": 60, **parameters})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         whole = clone(crf).fit(X, y)

@@ -90,7 +90,7 @@ def info(cell):
 @verb
 def size_curve(cell):
     curve = inspection.size_curve(cell.model, cell.X, cell.y, keep=[1.0, 0.2])
-    cell.model.save(cell.folder / "part", training=False)
+    getattr(cell.model, "best_estimator_", cell.model).save(cell.folder / "part", training=False)
     assert curve.file_bytes[0] == (cell.folder / "part").stat().st_size
     assert np.isnan(curve.keep[0]) and curve.keep[1:].tolist() == [1.0, 0.2]
     assert curve.score[0] == cell.model.score(cell.X, cell.y) and curve.file_bytes[2] <= curve.file_bytes[1]

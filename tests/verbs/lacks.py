@@ -56,6 +56,7 @@ UNLABELLED = f"{PARSERS} {RERANKERS} {OF_WORDS} {MIXED} segmenter-reranker spans
 """What labels no tokens by itself."""
 
 LACKS = {
+    "fit_with_X_val": {"l1crf-search": NO_ARGUMENT},
     "tokens": {OTHERS: ABSENT},
     "alignment_report": {OTHERS: ABSENT},
     "partial_fit": {"spans-l1crf spans-averager* spans-calibrated spans-mixer spans-reranker": ABSENT,
@@ -63,7 +64,7 @@ LACKS = {
                     " segmenter-averager* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
     "fit_shards": {
         f"{ONLINE_TAGGERS} {CALIBRATED} {SEGMENTERS} {SPAN_TAGGERS} {MEMBERS} {RERANKERS} {ONE_PARSER}"
-        " word-segmenter": ABSENT,
+        " word-segmenter l1crf-search": ABSENT,
         "mixer-reranker": (ValueError, r"KBestReranker cannot learn from shards .*fit\(X, y\)"),
     },
     "adapt": {
@@ -125,7 +126,8 @@ LACKS = {
         f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker spans-reranker {OF_WORDS}": NOT_A_CHAIN,
         "*-frames": (TypeError, "coefficients needs a tagger trained on rows of numbers"),
         f"{SEGMENTERS} mixer-segmenter {SPAN_TAGGERS} mixer-spans perceptron perceptron-order2"
-        " passive-aggressive l1crf averager averager-l1crf mixer perceptron-pairs *-patterns *-dicts"
+        " passive-aggressive l1crf l1crf-search averager averager-l1crf mixer perceptron-pairs *-patterns"
+        " *-dicts"
         " perceptron-bags averager-passive-aggressive mixer-passive-aggressive calibrated calibrated-order2"
         " calibrated-averager calibrated-l1crf calibrated-passive-aggressive calibrated-mixer":
             (TypeError, "coefficients needs a tagger trained on rows of numbers"),

@@ -30,7 +30,7 @@ def contexts_header(encoder, sections):
 
 
 def _entries(entries, characters):
-    """Entries as lists of tokens; see `features.lexicon.Lexicon`."""
+    """Entries as lists of tokens; see `features.contexts.Lexicon`."""
     return [
         e if isinstance(e, tuple) else list("".join(e.split())) if characters else e.split() for e in entries
     ]

@@ -6,9 +6,8 @@ sorted by the combination that they extend and then by their last value, so that
 
 import numpy as np
 
-from ...core.interning import pairs_by_compound
+from ...core.interning import pairs_of
 from ...features.contexts import is_context
-from ...features.encoder import NO_PAIRS
 from .context_keys import contexts_header
 from .sections import combination_table
 from .unicode_tables import FUNCTIONS, tables_for
@@ -26,10 +25,9 @@ class TemplateKeys:
 
     def __init__(self, encoder, used):
         self.encoder, plan = encoder, encoder.plan
-        pairs = pairs_by_compound(encoder.table)
         self.sides = [(encoder.nodes, used[0]), (encoder.edges, used[1])]
         self.pairs = [
-            [pairs.get(side.offset + c, NO_PAIRS) for c in range(len(side.compounds))]
+            [pairs_of(encoder.table, side.offset + c) for c in range(len(side.compounds))]
             for side, _ in self.sides
         ]
         self.kept = [_kept(side, rows, own) for (side, rows), own in zip(self.sides, self.pairs)]

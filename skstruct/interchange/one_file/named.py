@@ -28,7 +28,7 @@ class NameKeys:
     parts = ("names",)
 
     def __init__(self, encoder, used):
-        self.names, self.rows = sorted_names(encoder.index)(used[0])
+        self.names, self.rows = sorted_names(encoder.nodes)(used[0])
         self.n_rows = encoder.n_node_rows
 
     def header(self, sections):

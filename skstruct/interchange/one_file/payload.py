@@ -7,9 +7,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._version import __version__
 from ...crf.run import nonzero_entries
-from ...features.bags import BagEncoder
-from ...features.encoder import TemplateEncoder
+from ...features.bag_encoder import BagEncoder
 from ...features.pattern_encoder import PatternEncoder
+from ...features.template_encoder import TemplateEncoder
 from .keys import TemplateKeys
 from .named import NameKeys, PatternKeys
 from .quantities import as_numbers
@@ -121,7 +121,7 @@ def chain_model(tagger, estimator):
     if hasattr(estimator, "fit"):
         check_is_fitted(estimator)
     model = getattr(tagger, "_model", None)
-    if not hasattr(model, "chain"):
+    if not hasattr(model, "new_chain"):
         kind = type(estimator).__name__
         raise TypeError(f"one file holds a chain tagger, a Segmenter or a SpanTagger over one, got a {kind}")
     return model

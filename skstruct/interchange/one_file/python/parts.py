@@ -2,3 +2,4 @@
 
 from . import chain, characters, contexts, names, pairs, patterns, spans, sums, templates, words  # noqa: F401
 from .calls import open_model  # noqa: F401
+from .reading import PARTS  # noqa: F401

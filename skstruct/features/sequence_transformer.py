@@ -1,9 +1,15 @@
-"""Tokens of all sequences as what scikit-learn's estimators take, and their results by sequence again."""
+"""The base of transformers of sequences; tokens of all sequences as what scikit-learn's estimators take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import TransformerMixin
 
-from ..data.frames import SequenceFrame, rows_of, together
+from .._sklearn import safe_set_output, sequence_tags
+from ..data.frames import SequenceFrame, together
 from ..data.inputs import (
     PlaceError,
     as_sequences,
@@ -12,8 +18,47 @@ from ..data.inputs import (
     flatten,
     lengths_of,
 )
-from ..data.matrix import SequenceMatrix
+from ..data.matrix import SequenceMatrix, assembled
 from ..data.tables import is_frame
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class SequenceTransformer(TransformerMixin):
+    """Base of transformers of sequences, whose output scikit-learn does not put into other containers."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(auto_wrap_output_keys=None, **options)  # type: ignore[call-arg]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = sequence_tags(super().__sklearn_tags__())  # type: ignore[misc]
+        tags.target_tags.required = self._needs_labels()
+        return tags
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose the container of inner transformers' output; sequences come as they do without.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None
+
+        Returns
+        -------
+        self
+        """
+        for inner in self._inner():
+            if hasattr(inner, "transform"):
+                safe_set_output(inner, transform=transform)
+        return self
+
+    def _needs_labels(self):
+        """Whether ``fit`` needs labels."""
+        return False
+
+    def _inner(self):
+        """The estimators inside."""
+        return ()
 
 
 def stacked(X):
@@ -39,11 +84,6 @@ def stacked(X):
             table[k] = token
         return table, lengths, None
     return flat, lengths, None
-
-
-def rows_between(tokens, a, b):
-    """The tokens a to b."""
-    return rows_of(tokens, slice(a, b))
 
 
 def targets_of(y, lengths):
@@ -83,11 +123,5 @@ def as_numbers(found, lengths, names):
     if n != lengths.sum():
         raise ValueError(f"the transformer returned {n} rows for {lengths.sum()} tokens")
     X = SequenceMatrix(found, lengths)
-    if names is not None and len(names.all()) == X.matrix.shape[1]:
-        X.names = names
-    return X
-
-
-def empties(nothing, lengths):
-    """As many empty sequences as there are lengths."""
-    return SequenceMatrix(nothing.matrix, lengths, feature_names=nothing.feature_names)
+    known = names is not None and len(names.all()) == X.matrix.shape[1]
+    return assembled(X.matrix, lengths, names if known else X.names)

@@ -10,37 +10,34 @@ A token is a bag of named features with values:
 Distinct pairs of key and value are resolved once and remembered; only new ones are looked at in Python.
 """
 
-import copy
 from contextlib import suppress
 from itertools import repeat
 
 import numpy as np
 
 from ..data.inputs import describe, lengths_of, offsets_of
-from .bag_chunks import (
+from .base import Encoder
+from .encoded import Bag, RowMap, without_templates
+from .feature_index import FeatureIndex, RowIndex
+from .pairs import (
     Nested,
+    Pairs,
     as_feature,
     check_kinds,
+    concatenated,
     encode_lists,
     encode_nested,
     flattened,
     items_at,
-    joined,
     roomy,
     spellings,
 )  # fmt: skip
-from .base import Encoder
-from .encoded import Bag, Encoded, RowMap, no_grid
-from .feature_index import FeatureIndex
-from .pairs import Pairs
 
 CHUNK = 1024
 """Tokens encoded at a time: bounds the number of live (key, value) tuples."""
 
 MOST_NUMBERS = 100_000
 """Distinct numbers remembered."""
-
-_ALL = np.zeros(0, np.uint8)  # alive: rows below the count cut-off do not exist
 
 _SIMPLE = (str, bool, int, float, np.bool_, np.integer, np.floating)
 
@@ -54,6 +51,7 @@ class BagEncoder(Encoder):
         Features seen fewer times in training are left out.
     """
 
+    is_independent = True
     TOKENS = (dict, list)
     token_type = dict  # of lists of features too
     named = "ready-made features"
@@ -77,13 +75,13 @@ class BagEncoder(Encoder):
         keys that True and False are nothing, unless a name says otherwise.
         """
         encoder = cls()
-        encoder.index = FeatureIndex.of_names(names)
-        encoder._fill(spellings(encoder.index.ids))
+        encoder.nodes = FeatureIndex.of_names(names)
+        encoder.remember(spellings(encoder.nodes.ids))
         return encoder
 
     def __init__(self, min_count=1):
         self.min_count = min_count
-        self.index = FeatureIndex()
+        self.nodes, self.edges = FeatureIndex(), RowIndex(1)
         self.pairs = Pairs()  # that are remembered
         self._pair_feature = []  # feature id by pair id
         self._pair_value = []
@@ -96,8 +94,7 @@ class BagEncoder(Encoder):
 
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
-        twin = copy.copy(self)
-        twin.index = self.index.copy()
+        twin = super().copy()
         twin.pairs = self.pairs.copy()
         twin._pair_feature, twin._pair_value = list(self._pair_feature), list(self._pair_value)
         twin._cache = twin._text = None
@@ -107,7 +104,7 @@ class BagEncoder(Encoder):
     def _resolve(self, key, value, grow):
         """(feature id, value) of one pair; raises Nested for values that hold several features."""
         name, number = as_feature(key, value)
-        return (-1 if name is None else self.index.number(name, grow)), number
+        return (-1 if name is None else self.nodes.number(name, grow)), number
 
     # -- many --------------------------------------------------------------------------------------
     def _encode_dicts(self, tokens, first, offsets, grow):
@@ -152,7 +149,7 @@ class BagEncoder(Encoder):
         """
         if self._text is None:
             features = np.unique(np.array(self._pair_feature, np.int32))
-            known = np.count_nonzero(features >= 0) == len(self.index.ids) and not self.pairs.ambiguous()
+            known = np.count_nonzero(features >= 0) == len(self.nodes.ids) and not self.pairs.ambiguous()
             self._text = self.pairs.text() if known else np.zeros(0, np.bool_)
         text = self._text
         if not text.shape[0]:
@@ -163,7 +160,7 @@ class BagEncoder(Encoder):
         """(feature id, value) of each pair that is not remembered."""
         keys, values = zip(*items)
         if set(map(type, keys)) == set(map(type, values)) == {str}:  # unseen words, mostly
-            return zip(map(self.index.ids.get, map("%s:%s".__mod__, items), repeat(-1)), repeat(1.0))
+            return zip(map(self.nodes.ids.get, map("%s:%s".__mod__, items), repeat(-1)), repeat(1.0))
         return [self._resolve(key, value, False) for key, value in items]
 
     def _number(self, value):
@@ -208,7 +205,7 @@ class BagEncoder(Encoder):
         numbered = (left >= 0) & (right >= 0)
         both = (left.astype(np.int64) << 32) | right
         first = np.unique(np.where(numbered, both, -1 - unknown), return_index=True)[1]
-        new, others, ids = [], {}, self.index.ids
+        new, others, ids = [], {}, self.nodes.ids
         try:
             for j in np.sort(first).tolist():
                 key, value = items[j]
@@ -240,7 +237,7 @@ class BagEncoder(Encoder):
 
     def _encode_lists(self, tokens, first, offsets, grow):
         """The same of lists of names."""
-        index = self.index
+        index = self.nodes
         return encode_lists(tokens, first, offsets, index.ids, lambda name: index.number(name, grow))
 
     def encode(self, flat, token, grow, reference_token=None):
@@ -267,36 +264,32 @@ class BagEncoder(Encoder):
         encode = self._encode_dicts if kind is dict else self._encode_lists
         check_kinds(flat, token, kind)
         chunks = range(0, len(flat), CHUNK)
-        features, values, sizes = joined([encode(flat[k : k + CHUNK], k, token, grow) for k in chunks])
+        features, values, sizes = concatenated([encode(flat[k : k + CHUNK], k, token, grow) for k in chunks])
         if grow:
             self._text = None
-            self.index.assign(features, self.min_count)
+            self.nodes.assign(features, self.min_count)
             self._tables()  # now, so that prediction changes nothing
-        no_grids = no_grid(len(flat))
-        return Encoded(
-            anchor=token, left=0, n_columns=1, nodes=no_grids, edges=no_grids,
-            bag=Bag(offsets_of(sizes), self.index.row_of[features], values), node_alive=_ALL, edge_alive=_ALL,
-        )  # fmt: skip
+        return without_templates(token, Bag(offsets_of(sizes), self.nodes.row_of[features], values))
 
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`."""
-        kept = np.append(nodes, False)[self.index.row_of[:-1]]  # False is for row -1
+        kept = np.append(nodes, False)[self.nodes.row_of[:-1]]  # False is for row -1
         id_of = [*np.where(kept, np.cumsum(kept) - 1, -1).tolist(), -1]
         twin = type(self)(self.min_count)
-        twin.index, rows = self.index.keep_rows(nodes, self.min_count)
+        twin.nodes, rows = self.nodes.keep_rows(nodes, self.min_count)
         twin._n_numbers = self._n_numbers
         # A str that is not remembered is known to be no feature; anything else would be looked at each time.
         known = zip(self.pairs.items(), self._pair_feature, self._pair_value)
         known = [(*pair, id_of[feature], number) for pair, feature, number in known]
-        twin._fill([each for each in known if each[2] >= 0 or not isinstance(each[1], str)])
+        twin.remember([each for each in known if each[2] >= 0 or not isinstance(each[1], str)])
         return twin, rows, np.zeros(1, np.int64)
 
-    def _fill(self, known):
+    def remember(self, known):
         """Remember pairs, (key, value, feature, number); there are none so far."""
         keys, values, features, numbers = zip(*known) if known else ((), (), (), ())
         kept = self.pairs.fill(keys, values)
         self._pair_feature, self._pair_value = [features[k] for k in kept], [numbers[k] for k in kept]
-        self._tables()
+        self._tables()  # now, so that prediction changes nothing
 
     def _remember(self, other, mine):
         """Remember the pairs of another encoder, whose feature f is ``mine[f]`` here."""
@@ -312,25 +305,14 @@ class BagEncoder(Encoder):
         pairs.add(left, right)
 
     # -- what models and their readers ask ---------------------------------------------------------
-    n_edge_rows = 1
-
-    @property
-    def n_node_rows(self):
-        """Weight rows of the features of labels."""
-        return self.index.n_rows
-
     def template_of_row(self, encoded):
         """See :class:`.base.Encoder`: the keys."""
-        return self.index.key_of_row()
-
-    def row_names(self, rows):
-        """The names of rows, {row: name}."""
-        return self.index.row_names(rows)
+        return self.nodes.key_of_row()
 
     def merged(self, encoders, counts, min_count):
-        """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`.base.merge_encoders`; this is the first of ``encoders``."""
         out, counts = type(self)(min_count), [count and count.nodes for count in counts or ()]
-        out.index, numbers, maps = FeatureIndex.merged([e.index for e in encoders], counts, min_count)
+        out.nodes, numbers, maps = FeatureIndex.merged([e.nodes for e in encoders], counts, min_count)
         for encoder, mine in zip(encoders, numbers):
             out._remember(encoder, mine)
         out._tables()

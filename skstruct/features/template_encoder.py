@@ -10,19 +10,14 @@ import copy
 import numpy as np
 
 from ..core.hashing import empty_table
-from ..core.interning import find_pairs, intern_pairs, pairs_by_compound, table_of
-from .alphabet import Alphabet
+from ..core.interning import find_pairs, intern_pairs, pairs_of, table_of
 from .base import Encoder
-from .columns import column_function
 from .contexts import Contexts, context_values, is_context
 from .encoded import Encoded, no_bag
-from .merging import merge_templates
-from .names import expanded, row_names
-from .sides import TemplateSide
+from .names import row_names
+from .template_rows import TemplateSide, merge_templates
 from .templates import resolve_templates
-from .tokens import refuse, split_columns
-
-NO_PAIRS = np.zeros((0, 2), np.int32)
+from .tokens import Alphabet, column_function, refuse, split_columns
 
 
 class TemplateEncoder(Encoder):
@@ -60,13 +55,17 @@ class TemplateEncoder(Encoder):
         self.edges = TemplateSide(plan, plan.edges, plan.edge_groups, 1, 1, len(plan.nodes))
         self.token_type = None  # str or tuple, from the first corpus
 
+    @property
+    def is_independent(self):
+        """See :class:`.base.Encoder`; accessor variety is a statistic of all sequences."""
+        return not self.contexts.longest
+
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
-        twin = copy.copy(self)
+        twin = super().copy()
         twin.alphabets, twin.derived = list(self.alphabets), dict(self.derived)
         twin.contexts = self.contexts.copy()
         twin.table, twin.entries = self.table.copy(), self.entries.copy()
-        twin.nodes, twin.edges = self.nodes.copy(), self.edges.copy()
         return twin
 
     # -- strings to ids ----------------------------------------------------------------------------
@@ -201,12 +200,6 @@ class TemplateEncoder(Encoder):
             return self.alphabets[c].strings()
         return list(context_values(name)) if is_context(name) else self.derived[channel][0].strings()
 
-    def context_strings(self, sequence):
-        """The values of the functions of a context for each token: {(function, column): list of str}."""
-        token = np.array([0, len(sequence)])
-        ids = self.contexts.ids(self._columns(list(sequence), token), token)
-        return {channel: [context_values(channel[0])[v] for v in values] for channel, values in ids.items()}
-
     def adapted(self, flat, token):
         """This encoder with the accessor varieties of another text, or for None of the training text.
 
@@ -292,10 +285,9 @@ class TemplateEncoder(Encoder):
     # -- what models and their readers ask ---------------------------------------------------------
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`."""
-        twin, number_of = self.copy(), pairs_by_compound(self.table)
-        pairs, rows = [], []
+        twin, pairs, rows = self.copy(), [], []
         for side, used in ((twin.nodes, nodes), (twin.edges, edges)):
-            own = [number_of.get(side.offset + c, NO_PAIRS) for c in range(len(side.compounds))]
+            own = [pairs_of(self.table, side.offset + c) for c in range(len(side.compounds))]
             own, kept = side.keep_rows(own, used, self.min_count)
             pairs += own
             rows.append(kept)
@@ -317,17 +309,11 @@ class TemplateEncoder(Encoder):
         """The names of node rows, {row: name}."""
         return row_names(self, self.nodes, rows)
 
-    def features_by_token(self, encoded, sequence):
-        """The features of one sequence, encoded; by token, of labels and of transitions.
-
-        Returns
-        -------
-        nodes, edges : list of lists of (row, value, name)
-        """
-        sides = ((self.nodes, encoded.nodes), (self.edges, encoded.edges))
-        return tuple(expanded(self, side, grid, sequence) for side, grid in sides)
+    def edge_names(self, rows):
+        """The names of rows of transition features, {row: name}."""
+        return row_names(self, self.edges, rows)
 
     def merged(self, encoders, counts, min_count):
-        """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`.base.merge_encoders`; this is the first of ``encoders``."""
         empty = type(self)(self.templates, min_count)
         return empty, merge_templates(empty, encoders, counts)

@@ -15,9 +15,9 @@ from ..core.compile import kernel
 from ..data.inputs import PLACE, PlaceError, describe, place
 from ..data.matrix import Rows
 from .base import Encoder
-from .encoded import Bag, Dense, Encoded, RowMap, no_bag, no_grid
-from .numeric import NumericFeatures, exact_sum, warn_unless_centred
-from .rows_as_features import windowed, with_bias
+from .encoded import NOTHING, Bag, Dense, RowMap, no_bag, without_templates
+from .feature_index import RowIndex
+from .numeric import NumericFeatures, as_features, exact_sum, warn_unless_centred
 
 SOME_ROWS = 4096
 """Dense rows that are read at a time where a copy is made."""
@@ -38,9 +38,8 @@ class RowsEncoder(Encoder):
         until :meth:`merged` knows the scale of all shards.
     """
 
-    TOKENS = (Rows,)
     token_type = np.ndarray
-    named = "rows of numbers"
+    named = kind = Rows.kind
 
     @classmethod
     def for_tokens(cls, features, min_count, flat, scaled=True):
@@ -66,19 +65,23 @@ class RowsEncoder(Encoder):
         self.scale = 1.0
         self.squares, self.n_tokens = Fraction(0), 0  # of the first corpus: sum of ‖x_t‖², tokens
         self.sums = None  # sum of the rows of a shard
-        self._fields = None  # (width,) of columns that are features encoded before
-        # Copies share these arrays: they are replaced, never changed. Features are numbered place by place
-        # of the window, then by column; the last one is the bias.
-        self.order = np.zeros(0, np.int32)  # features by first use
-        self.row_of = np.zeros(0, np.int32)  # (size,) row of each feature, -1 if it has none
-        self.counts = np.zeros(0, np.int64)  # (size,) uses of each feature, if there is a cut-off
-        self.n_rows = 0
+        self._template = None  # (width,) of columns that are features encoded before
+        # Features are numbered place by place of the window, then by column; the last one is the bias. Copies
+        # share these arrays: they are replaced, never changed.
+        self.order = NOTHING  # features by first use
+        self.nodes, self.edges = RowIndex(), RowIndex(1)  # their rows, in this order
+        self.row_of = NOTHING  # (size,) row of each feature, -1 if it has none
 
     @property
     def _bias(self):
         """The number of the bias, behind those of all columns."""
         low, high = self.features.window
         return self.width * (high - low + 1)
+
+    @property
+    def size(self):
+        """Features that there may be."""
+        return self._bias + bool(self.features.bias)
 
     # -- encoding ----------------------------------------------------------------------------------
     def encode(self, flat, token, grow, reference_token=None):
@@ -105,7 +108,7 @@ class RowsEncoder(Encoder):
             self._check(flat, token, grow)
             matrix = flat.matrix
             if grow and flat.column_info is not None and self.features.window == (0, 0):
-                self._fields = flat.column_info.fields
+                self._template = flat.column_info.template
             if grow and not self.n_tokens:
                 self._measure(matrix, token, flat.column_info is None)
             if not sparse.issparse(matrix) and not self.sparse:
@@ -113,14 +116,10 @@ class RowsEncoder(Encoder):
                 full = 2 * np.count_nonzero(some) > some.size
                 dense = Dense(matrix, self.scale, bool(self.features.bias), *self.features.window, full)
             else:
-                bag = self._bag(sparse.csr_matrix(matrix), token, grow)
+                bag = self._bag(sparse.csr_matrix(matrix, dtype=np.float64), token, grow)
         elif self.sparse is False:
             dense = Dense(np.zeros((0, self.width)), self.scale, False, 0, 0, True)
-        no_grids, none = no_grid(len(flat)), np.zeros(0, np.uint8)
-        return Encoded(
-            anchor=token, left=0, n_columns=1, nodes=no_grids, edges=no_grids, bag=bag, node_alive=none,
-            edge_alive=none, dense=dense,
-        )  # fmt: skip
+        return without_templates(token, bag, dense=dense)
 
     def _check(self, flat, token, grow):
         width = flat.matrix.shape[1]
@@ -139,11 +138,8 @@ class RowsEncoder(Encoder):
 
     def _begin(self, width, names, is_sparse):
         self.width, self.names, self.sparse = width, names, is_sparse
-        size = self._bias + bool(self.features.bias)
-        self.row_of = np.full(size, -1, np.int32)
-        self.counts = np.zeros(size if self.min_count > 1 else 0, np.int64)
         if not is_sparse:
-            self._assign(np.arange(size, dtype=np.int32))
+            self._number(np.arange(self.size, dtype=np.int32))
 
     def _measure(self, matrix, token, are_data):
         """Take the scale from the rows of the first corpus."""
@@ -170,59 +166,54 @@ class RowsEncoder(Encoder):
 
     def _bag(self, rows, token, grow):
         """The rows of a corpus as features by token."""
-        start, column, value = rows.indptr.astype(np.int64), rows.indices, rows.data.astype(np.float64)
-        used = value != 0.0
-        if not used.all():  # zeros that are written down
-            start = np.append(0, np.cumsum(used))[start]
-            column, value = column[used], value[used]
-        if self.features.window != (0, 0):
-            start, column, value = windowed(start, column, value, token, self.width, *self.features.window)
-        value = value * self.scale
-        if self.features.bias:
-            start, column, value = with_bias(start, column, value, self._bias)
+        if not rows.data.all():  # zeros that are written down
+            rows = rows.copy()
+            rows.eliminate_zeros()
+        how = self.features
+        start, number, value = as_features(rows, token, how.window, self.scale, how.bias)
         if grow and self.sparse:
-            self._grow(column)
-        if (value == 1.0).all():
-            value = np.zeros(0)
-        return Bag(start, self.row_of[column], value)
+            self._grow(number)
+        return Bag(start, self.row_of[number], np.zeros(0) if (value == 1.0).all() else value)
 
     def _grow(self, column):
         """Count columns, and give rows to those that are new and frequent enough."""
-        size, n = self.row_of.shape[0], column.shape[0]
+        size, n = self.size, column.shape[0]
         first = np.full(size, n, np.int64)
         first[column[::-1]] = np.arange(n - 1, -1, -1)  # of several the last one written: the first use
         known = np.zeros(size, np.bool_)
         known[self.order] = True
         new = np.flatnonzero((first < n) & ~known)
-        if self.min_count > 1:
-            self.counts = self.counts + np.bincount(column, minlength=size)
-        self._assign(np.append(self.order, new[np.argsort(first[new])].astype(np.int32)))
+        self._number(np.append(self.order, new[np.argsort(first[new])].astype(np.int32)), column)
 
-    def _assign(self, order):
-        """Give rows to the columns of ``order`` that have none and deserve them."""
-        deserving = self.row_of[order] < 0
+    def _number(self, order, column=NOTHING):
+        """Give rows to the features of ``order`` that have none and deserve them; those of a corpus count."""
+        self.order, seen = order, NOTHING
         if self.min_count > 1:
-            deserving &= (self.counts[order] >= self.min_count) | (order == self._bias)
-        columns = order[deserving]
-        row_of = self.row_of.copy()
-        row_of[columns] = self.n_rows + np.arange(columns.shape[0], dtype=np.int32)
-        self.order, self.row_of, self.n_rows = order, row_of, self.n_rows + columns.shape[0]
+            seen = self._by_feature(np.arange(order.shape[0]))[column]
+        self.nodes.give_rows(order.shape[0], seen, self.min_count, np.flatnonzero(order == self._bias))
+        self.place(order)
+
+    def place(self, order):
+        """Take over the features of the index, in the order of their numbers there."""
+        self.order = order
+        self.row_of = self._by_feature(self.nodes.row_of[:-1])
+
+    def _by_feature(self, values):
+        """(size,) int32: values of the features met, in their order; -1 of others."""
+        out = np.full(self.size, -1, np.int32)
+        out[self.order] = values
+        return out
 
     # -- what models and their readers ask ---------------------------------------------------------
-    n_edge_rows = 1
-
-    @property
-    def n_node_rows(self):
-        """Weight rows of the features of labels."""
-        return self.n_rows
-
     def template_of_row(self, encoded):
         """See :class:`.base.Encoder`: those of columns that were encoded before."""
-        if self._fields is None:
+        if self._template is None:
             return None
-        of_row = np.full(self.n_rows, int(self._fields.max(initial=-1)) + 1, np.int32)  # the bias is another
+        of_row = np.full(
+            self.n_node_rows, int(self._template.max(initial=-1)) + 1, np.int32
+        )  # the bias is another
         used = self.order[(self.row_of[self.order] >= 0) & (self.order < self.width)]
-        of_row[self.row_of[used]] = self._fields[used]
+        of_row[self.row_of[used]] = self._template[used]
         return of_row
 
     def _name(self, feature):
@@ -235,24 +226,20 @@ class RowsEncoder(Encoder):
 
     def row_names(self, rows):
         """The names of rows, {row: name}."""
-        columns = self.order[self.row_of[self.order] >= 0].tolist()
-        return {row: self._name(c) for c, row in zip(columns, self.row_of[columns].tolist()) if row in rows}
+        numbered = zip(self.order.tolist(), self.nodes.row_of.tolist())
+        return {row: self._name(column) for column, row in numbered if row >= 0 and row in rows}
 
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`; dense rows keep all columns."""
-        twin, rows = self.copy(), np.arange(self.n_rows)
+        twin, rows = self.copy(), np.arange(self.n_node_rows)
         if self.sparse:
-            kept = self.order[np.append(nodes, False)[self.row_of[self.order]]]  # False is for row -1
-            twin.row_of, twin.n_rows, twin.order = np.full_like(self.row_of, -1), 0, kept[:0]
-            twin._assign(kept)
-            rows = self.row_of[kept]
-            if self.min_count > 1:
-                twin.counts = np.where(twin.row_of >= 0, self.counts, 0)
+            twin.nodes, stays, rows = self.nodes.kept(nodes, self.min_count)
+            twin.place(self.order[stays])
         return twin, rows, np.zeros(1, np.int64)
 
     # -- shards ------------------------------------------------------------------------------------
     def merged(self, encoders, counts, min_count):
-        """See :func:`.merging.merge_encoders`; this is the first of ``encoders``."""
+        """See :func:`.base.merge_encoders`; this is the first of ``encoders``."""
         if min_count > 1 and not self.sparse:
             raise ValueError(f"min_count={min_count} applies to sparse rows only")
         for s, other in enumerate(encoders):
@@ -278,19 +265,16 @@ class RowsEncoder(Encoder):
         if all(encoder.sums is not None for encoder in encoders):
             sums = sum(encoder.sums[0] for encoder in encoders)
             warn_unless_centred(sums, sum(encoder.sums[1] for encoder in encoders), out.n_tokens)
-        if min_count > 1:
-            for encoder, count in zip(encoders, counts):
-                out.counts[encoder.order] += count.nodes[encoder.row_of[encoder.order]]
-        if self.sparse:
-            met = np.concatenate([encoder.order for encoder in encoders])
-            columns, first = np.unique(met, return_index=True)
-            out._assign(columns[np.argsort(first)])
-        maps = []
-        for encoder in encoders:
-            rows = np.empty(encoder.n_rows, np.int32)
-            rows[encoder.row_of[encoder.order]] = out.row_of[encoder.order]
-            maps.append(RowMap(rows, np.zeros(1, np.int32)))
-        return out, maps
+        columns, first = np.unique(np.concatenate([encoder.order for encoder in encoders]), return_index=True)
+        out.order = columns[np.argsort(first)]
+        number_of = out._by_feature(np.arange(out.order.shape[0]))
+        maps = out.nodes.merge(
+            [encoder.nodes for encoder in encoders], [number_of[encoder.order] for encoder in encoders],
+            [count and count.nodes for count in counts], out.order.shape[0], min_count,
+            np.flatnonzero(out.order == out._bias),
+        )  # fmt: skip
+        out.place(out.order)
+        return out, [RowMap(rows, np.zeros(1, np.int32)) for rows in maps]
 
     def rescaled(self, task, scale):
         """A task of values as they are, which this encoder made, under a scale."""

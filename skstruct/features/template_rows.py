@@ -9,7 +9,10 @@ import copy
 import numpy as np
 
 from ..core.compile import kernel
-from .encoded import Grid
+from ..core.interning import intern_pairs, pairs_of
+from .encoded import Grid, RowMap
+from .feature_index import with_new_rows
+from .tokens import column_function
 
 
 @kernel
@@ -73,24 +76,19 @@ class TemplateSide:
 
     def assign_rows(self, c, min_count):
         """Give rows to the nodes of compound ``c`` that have none and deserve them."""
-        width = len(self.compounds[c].slots)
-        n = self.n_nodes[c]
-        row_of = np.full(n + 1, -1, np.int32)
-        row_of[: self.row_of[c].shape[0] - 1] = self.row_of[c][:-1]
-        if width:
-            new = row_of[:-1] < 0
-            if min_count > 1:
-                enough = self.counts[c] >= min_count
-                old = row_of[:-1] >= 0
-                if old.any():
-                    rows = row_of[:-1][old][:, None] + np.arange(width)
-                    self.alive[rows] = enough[old]
-                new &= enough.any(axis=1)
-                self.alive = np.concatenate([self.alive, enough[new].ravel().astype(np.uint8)])
-            n_new = int(np.count_nonzero(new))
-            row_of[:-1][new] = self.n_rows + width * np.arange(n_new, dtype=np.int32)
-            self.n_rows += width * n_new
+        width, enough = len(self.compounds[c].slots), self.counts[c] >= min_count
+        if not width:
+            self.row_of[c] = np.full(self.n_nodes[c] + 1, -1, np.int32)
+            return
+        deserving = enough.any(axis=1) if min_count > 1 else True
+        row_of, self.n_rows = with_new_rows(self.row_of[c], self.n_nodes[c], self.n_rows, deserving, width)
         self.row_of[c] = row_of
+        if min_count > 1:
+            alive = np.zeros(self.n_rows, np.uint8)
+            alive[: self.alive.shape[0]] = self.alive
+            has = row_of[:-1] >= 0
+            alive[row_of[:-1][has, None] + np.arange(width)] = enough[has]
+            self.alive = alive
 
     def grow(self, nodes, left, anchor, token, min_count):
         """Count the features of a corpus, whose nodes are given by compound, and give rows to new ones."""
@@ -167,3 +165,90 @@ class TemplateSide:
             atom.append(len(offset))
         lo, width = [g.lo for g in self.groups], [g.width for g in self.groups]
         return Grid(row, *(np.array(values, np.int32) for values in (lo, width, atom, offset, source)))
+
+
+# --------------------------------------------------------------------------------------------------
+# One encoder from those of several shards
+# --------------------------------------------------------------------------------------------------
+def merge_templates(out, encoders, counts):
+    """Let a new template encoder know all that others do; the new rows of each of these."""
+    first, plan = encoders[0], out.plan
+    if first.contexts.longest and len(encoders) > 1:
+        raise ValueError(
+            "the templates read accessor varieties, which are statistics of a whole text: they cannot be "
+            "counted shard by shard"
+        )
+    out.token_type, out.contexts = first.token_type, first.contexts.copy()
+    if any(encoder.contexts.characters != first.contexts.characters for encoder in encoders):
+        raise ValueError("lexicons: some shards consist of characters and others of words")
+    ids = [[] for _ in encoders]  # by shard and column: the id of each string
+    for c in range(plan.n_columns):
+        for mine, encoder in zip(ids, encoders):
+            new, out.alphabets[c] = out.alphabets[c].interned(encoder.alphabets[c].strings())
+            mine.append(new)
+    channels = [_channel_maps(out, encoders, ids, channel) for channel in plan.channels]
+    sides = [
+        _merge_side(out, side, [getattr(e, side) for e in encoders], encoders, channels, counts)
+        for side in ("nodes", "edges")
+    ]
+    return [RowMap(*maps) for maps in zip(*sides)]
+
+
+def _channel_maps(out, encoders, ids, channel):
+    """By shard, what the ids of a channel have become, boundaries included."""
+    name, c = channel
+    boundaries = out.plan.left + out.plan.right
+    if name == "const":
+        return [np.zeros(1, np.int32) for _ in encoders]
+    if name == "x":
+        maps = [mine[c] for mine in ids]
+    elif channel in out.derived:
+        values, of_string = out.derived[channel]
+        function = column_function(name)
+        fresh, values = values.interned([function(s) for s in out.alphabets[c].strings()])
+        out.derived[channel] = values, np.concatenate([of_string, fresh])
+        maps = [values.lookup(encoder.derived[channel][0].strings()) for encoder in encoders]
+    else:  # a function of the context: its values are known in advance
+        maps = [np.arange(len(out.strings_of(channel)), dtype=np.int32) for _ in encoders]
+    head = np.arange(boundaries, dtype=np.int32)
+    return [np.concatenate([head, mine + np.int32(boundaries)]) for mine in maps]
+
+
+def _merge_side(out, name, sides, encoders, channels, counts):
+    """Fill one side of the merged encoder; the row map of each shard."""
+    side = getattr(out, name)
+    span, nodes = np.zeros(2, np.int64), []  # by compound and shard: the node that each node has become
+    for c, compound in enumerate(side.compounds):
+        right = channels[compound.channel]
+        if compound.prefix < 0:
+            side.n_nodes[c] = out._n_values(compound.channel)
+            nodes.append(right)
+            continue
+        number, n_nodes, maps = side.offset + c, np.zeros(1, np.int64), []
+        for s, encoder in enumerate(encoders):
+            pair = pairs_of(encoder.table, number)
+            maps.append(np.empty(pair.shape[0], np.int32))
+            if not pair.shape[0]:
+                continue
+            out.table = intern_pairs(
+                out.table, out.entries, number, nodes[compound.prefix][s][pair[:, 0]], right[s][pair[:, 1]],
+                0, span, np.array([0, pair.shape[0]]), maps[-1], n_nodes,
+            )  # fmt: skip
+        side.n_nodes[c] = int(n_nodes[0])
+        nodes.append(maps)
+    out_maps = [np.zeros(mine.n_rows, np.int32) for mine in sides]  # row 0 of the transitions stays
+    for c, compound in enumerate(side.compounds):
+        width = len(compound.slots)
+        if out.min_count > 1 and width:
+            side.counts[c] = np.zeros((side.n_nodes[c], width), np.int32)
+            for s, mine in enumerate(sides):
+                count = np.asarray(getattr(counts[s], name))
+                rows = mine.row_of[c][:-1][:, None] + np.arange(width)
+                side.counts[c][nodes[c][s]] += count[rows]  # a node becomes one node: no repeats
+        side.assign_rows(c, out.min_count)
+        for s, mine in enumerate(sides):
+            if width:
+                old, new = mine.row_of[c][:-1], side.row_of[c][nodes[c][s]]
+                for slot in range(width):
+                    out_maps[s][old + slot] = np.where(new < 0, -1, new + slot)
+    return out_maps

@@ -1,0 +1,147 @@
+"""The folds of a search over penalties: what each learns from, and its candidates' scores."""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from ..chain.constraints import constraints_of
+from ..chain.costs import class_costs
+from ..chain.held_out import EncodedPart
+from ..chain.model import make_task
+from ..data.inputs import flatten, lengths_of, offsets_of, renumbered, take
+from ..data.labels import Labels, encode_known
+from ..metrics import SCORES
+from ..training.held_out import scored
+from .path import PenaltyPath
+from .run import CRFRun
+
+
+class Fold(NamedTuple):
+    """One division of the corpus."""
+
+    number: int
+    train: np.ndarray  # positions of sequences
+    test: np.ndarray
+
+
+class Tried(NamedTuple):
+    """What a candidate came to in one fold."""
+
+    score: float
+    objective: float
+    n_iter: int
+    fit_time: float  # s
+    score_time: float  # s
+
+
+class EncodedCorpus(NamedTuple):
+    """A corpus encoded for all folds."""
+
+    run: CRFRun
+    position: np.ndarray  # (n,) the sequences that it holds, by their positions in the corpus
+
+
+def encoded_once(tagger, X, y, weight):
+    """The corpus encoded for all folds, or None if features depend on the fold."""
+    if tagger.min_count > 1:
+        return None
+    run = tagger._prepare(X, y, weight)
+    if not run.encoder.is_independent:
+        return None
+    filled = lengths_of(X) > 0
+    return EncodedCorpus(run, np.flatnonzero(filled if weight is None else filled & (weight > 0.0)))
+
+
+class FoldSearch:
+    """The candidates on one fold."""
+
+    def __init__(self, search, tagger, fold, X, y, weight, shared, interrupt):
+        self.search, self.tagger, self.fold, self.interrupt = search, tagger, fold, interrupt
+        self.X, self.y = take(X, fold.test), take(y, fold.test)
+        if not lengths_of(self.X).sum():
+            raise ValueError(f"fold {fold.number} has no token to be scored on")
+        train = fold.train if weight is None else fold.train[weight[fold.train] > 0.0]
+        if not (len(train) and lengths_of(take(X, train)).sum()):
+            raise ValueError(f"fold {fold.number} has no token to learn from")
+        if shared is None:
+            with renumbered(train):
+                more = None if weight is None else weight[train]
+                self.run = tagger._prepare(take(X, train), take(y, train), more)
+        else:
+            self.run = _restricted(shared, tagger, train, len(X))
+        self.held_out = self._encoded_test()
+
+    def _encoded_test(self):
+        token = offsets_of(lengths_of(self.X))
+        with renumbered(self.fold.test):
+            gold, unseen, _ = encode_known(self.y, token, self.run.labels)
+            task = make_task(self.run.encoder, flatten(self.X), token)
+        return EncodedPart.of(task, gold, unseen)
+
+    def tried(self, candidates, told):
+        """A list of Tried, in the order of the candidates."""
+        found = [None] * len(candidates)
+        path = PenaltyPath(self.run, candidates, self.run.options())
+        try:
+            results, done = iter(path), 0
+            while done < len(candidates) and not self.interrupt.count:
+                with told(done):
+                    began = time.perf_counter()
+                    number, result = next(results)
+                    fitted = time.perf_counter()
+                    score = self._score(result, candidates[number])
+                    times = fitted - began, time.perf_counter() - fitted
+                found[number] = Tried(score, float(result.objective), result.n_iter, *times)
+                done += 1
+                if self.search.verbose:
+                    self._print(candidates[number], found[number])
+        finally:
+            path.close()
+        return found
+
+    def _score(self, result, candidate):
+        scoring, fitted = self.search.scoring, self.run.fitted(result)
+        model = fitted["_model"]
+        if scoring is None:
+            return self.held_out.accuracy(model)
+        if scoring in SCORES:
+            labels = model.labels.decode(model.best_ids(self.held_out.task), self.held_out.task.token)
+            return float(SCORES[scoring](self.y, labels))
+        try:
+            return scored(scoring, self.tagger, fitted, self.X, self.y)
+        except ValueError as error:
+            c1, c2 = candidate
+            raise ValueError(f"fold {self.fold.number}, c1={c1:g}, c2={c2:g}: {error}") from error
+
+    def _print(self, candidate, tried):
+        c1, c2 = candidate
+        print(
+            f"fold {self.fold.number}: c1 {c1:g}, c2 {c2:g}, objective {tried.objective:.6g}, "
+            f"passes {tried.n_iter}, score {tried.score:.4f}, seconds {tried.fit_time:.3g}",
+            flush=True,
+        )
+
+
+def _restricted(shared, tagger, train, n):
+    """The run of the sequences at ``train`` alone, of a corpus of ``n``: the others have weight 0.
+
+    Labels, and what follows from them, are those of these sequences.
+    """
+    whole = shared.run
+    chosen = np.zeros(n, bool)
+    chosen[train] = True
+    chosen = chosen[shared.position]
+    task, lengths = whole.task, np.diff(whole.task.token)
+    gold = task.gold[np.repeat(chosen, lengths)]
+    present = np.unique(gold[gold >= 0])
+    if not len(present):
+        raise ValueError("a fold has no label to learn from: all its tokens are None")
+    labels = Labels([whole.labels.values[k] for k in present.tolist()])
+    new_id = np.full(len(whole.labels) + 1, -1, np.int32)  # the last is for tokens without label
+    new_id[present] = np.arange(len(present))
+    gold = new_id[gold]
+    constraints = constraints_of(tagger.constraints, labels, gold, offsets_of(lengths[chosen]))
+    cost = class_costs(tagger.class_weight, gold, labels, 0.0, complete=False)
+    task = task._replace(gold=new_id[task.gold], weight=np.where(chosen, task.weight, 0.0))
+    return CRFRun(tagger, task, whole.encoder, labels, constraints, cost)

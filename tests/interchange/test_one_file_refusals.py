@@ -1,0 +1,134 @@
+"""What cannot be written as one file is refused by name; and what a written file refuses."""
+
+import numpy as np
+import pytest
+from one_file_cases import NODE, asked, loaded, written
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skstruct import KBestReranker, Segmenter, ShiftReduceParser, StructuredPerceptron, WordSegmenter
+from skstruct.datasets import load_chunking, load_parsing, load_segmentation
+from skstruct.features import TokenTransformer
+from skstruct.features.patterns import Patterns
+from skstruct.interchange import export
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+HELD = "one file holds a chain tagger, a Segmenter or a SpanTagger over one, got a "
+WHY = "the model cannot be written as one file: "
+
+
+def rows(n=6):
+    rng = np.random.RandomState(0)
+    return [rng.rand(3, 2) for _ in range(n)], [["A", "B", "A"]] * n
+
+
+def small_parser():
+    X, y = load_parsing()
+    return ShiftReduceParser(max_iter=1).fit(X[:10], y[:10])
+
+
+def small_words():
+    X, y = load_segmentation()
+    return WordSegmenter(max_iter=1).fit(X[:10], y[:10])
+
+
+def small_reranker():
+    X, y = load_segmentation()
+    base = Segmenter(StructuredPerceptron("char", max_iter=1))
+    return KBestReranker(base, k=2, cv=2, max_iter=1).fit(X[:20], y[:20])
+
+
+def of_rows():
+    return StructuredPerceptron(max_iter=1).fit(*rows())
+
+
+def behind_a_step():
+    return make_pipeline(TokenTransformer(StandardScaler()), StructuredPerceptron(max_iter=1)).fit(*rows())
+
+
+def of_expressions():
+    patterns = Patterns(['u:%m[0,0,".?$"]', "b"], "wapiti")
+    return StructuredPerceptron(patterns, max_iter=1).fit([["a", "b"]], [["A", "B"]])
+
+
+def of_odd_labels():
+    return StructuredPerceptron("word", max_iter=1).fit([["a", "b"]], [[("A", 1), ("B", 2)]])
+
+
+REFUSED = {
+    small_parser: (TypeError, HELD + "ShiftReduceParser"),
+    small_words: (TypeError, HELD + "WordSegmenter"),
+    small_reranker: (TypeError, HELD + "KBestReranker"),
+    of_rows: (
+        ValueError,
+        WHY + "tokens are rows of numbers; skstruct.inspection.coefficients gives the weights",
+    ),
+    behind_a_step: (ValueError, WHY + "the step TokenTransformer(...) before the tagger"),
+    of_expressions: (ValueError, WHY + "the pattern 'u:%m[0,0,\".?$\"]' has a regular expression"),
+    of_odd_labels: (ValueError, WHY + "labels of type tuple"),
+}
+
+
+@pytest.mark.parametrize("make", REFUSED, ids=lambda make: make.__name__)
+def test_models_that_are_refused(make, tmp_path):
+    kind, text = REFUSED[make]
+    with pytest.raises(kind) as error:
+        export(make(), tmp_path / "tagger.py")
+    assert str(error.value) == text
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    X, y = load_chunking()
+    X = [[word for word, _ in sentence] for sentence in X]
+    return StructuredPerceptron("word", max_iter=2, random_state=0).fit(X[:30], y[:30]), X, y
+
+
+def test_searches_and_pipelines_are_what_they_end_in(tagger, tmp_path):
+    model, X, y = tagger
+    search = GridSearchCV(StructuredPerceptron("word", random_state=0), {"max_iter": [1, 2]}, cv=2)
+    search.fit(X[:30], y[:30])
+    assert loaded(written(search, tmp_path)).predict(X[30:40]) == search.predict(X[30:40])
+    piped = make_pipeline("passthrough", model)
+    assert loaded(written(piped, tmp_path)).predict(X[30:40]) == model.predict(X[30:40])
+
+
+def test_input_that_a_file_refuses(tagger, tmp_path):
+    model, X, _ = tagger
+    file, script = loaded(written(model, tmp_path)), written(model, tmp_path, "tagger.js")
+    wrong = {
+        "X: sequence 0, position 2: expected a str, got 5": [["a", "b", 5]],
+        "X: sequence 1: expected a list of tokens, got 'ab'": [["a"], "ab"],
+    }
+    for text, given in wrong.items():
+        with pytest.raises(ValueError) as error:
+            file.predict(given)
+        assert str(error.value) == text
+        if NODE:
+            assert asked(script, given, "predict")["predict"]["error"] == text
+    with pytest.raises(ValueError) as error:
+        file.predict_marginals(X[:1])
+    assert str(error.value) == "the model has no probabilities: calibrate it, or train an L1CRF"
+
+
+def test_allowed_labels(tagger, tmp_path):
+    model, X, _ = tagger
+    file = loaded(written(model, tmp_path))
+    labels = file.labels
+    allowed = [[None, labels[0], [labels[1], labels[2]], *[None] * (len(X[30]) - 3)]]
+    assert file.predict(X[30:31], allowed) == model.predict(X[30:31], allowed)
+    if NODE:
+        said = asked(written(model, tmp_path, "tagger.js"), X[30:31], "predict", allowed=allowed)
+        assert said["predict"] == model.predict(X[30:31], allowed)
+    with pytest.raises(ValueError, match=r"^X: sequence 0, position 0: 'no' is not a label of the model$"):
+        file.predict([["a"]], [["no"]])
+
+
+def test_models_without_any_weight(tmp_path):
+    model = StructuredPerceptron("word", max_iter=1).fit([["a"]], [["A"]])
+    assert loaded(written(model, tmp_path)).predict([["a", "b"]]) == model.predict([["a", "b"]])
+    if NODE:
+        assert asked(written(model, tmp_path, "t.js"), [["a"]], "predict") == {"predict": [["A"]]}
