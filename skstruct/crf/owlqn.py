@@ -70,6 +70,4 @@ def owlqn(objective, weights, options, progress, carry=None):
             state = {"past": [float(v) for v in past], "n_iter": n_iter}
             progress.offer(state, {"weights": weights, "steps": steps, "changes": changes, **rule.arrays()})
     rule.note(weights, gradient, value)
-    return Minimum(
-        weights, value, pseudo_gradient(weights, gradient, c1), n_iter, converged, rule.gap(value)
-    )
+    return Minimum(weights, value, pseudo_gradient(weights, gradient, c1), n_iter, converged, rule.gap(value))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._sklearn import final_step, innermost
-from ..data.inputs import as_sequences, flatten, lengths_of, offsets_of
+from ..data.inputs import as_sequences, as_tokens, flatten, lengths_of, offsets_of
 from ..data.places import by_sequence
 
 
@@ -62,7 +62,8 @@ def seen_by_tagger(model, X, y=None):
     inner, _ = innermost(model)  # averages and mixtures do not change their input
     kind, n = getattr(inner, "explained_as", None), len(X)
     if kind == "chain":
-        return Seen(model, X, None if y is None else as_sequences(y, "y", "label"), np.arange(n), n)
+        labels = None if y is None else as_sequences(y, "y", "label")
+        return Seen(model, as_tokens(X), labels, np.arange(n), n)
     if kind == "spans":
         pieces, labels = inner._pieces_of(X, y)
         tagger, X = final_step(inner.tagger_, pieces.sequences(inner.layout))

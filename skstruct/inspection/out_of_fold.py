@@ -15,6 +15,7 @@ from ..data.inputs import Sequences, flatten, renumbered
 from ..data.labels import Labels
 from ..data.types import Corpus
 from .of_taggers import positions_of, seen_by_tagger
+from .pictures import tokens_shown
 
 
 class OutOfFold(NamedTuple):
@@ -107,7 +108,7 @@ def _one_fold(estimator, X, y, train, test):
     with renumbered(test):
         seen = seen_by_tagger(estimator, X, y)
         marginals = seen.tagger.predict_marginals(seen.X)
-    labels, shown = seen.grouped(seen.y), seen.grouped([list(sequence) for sequence in seen.X])
+    labels, shown = seen.grouped(seen.y), seen.grouped(tokens_shown(seen.X))
     positions = positions_of(estimator, X) or [range(len(each)) for each in labels]
     return OutOfFold(seen.grouped(marginals), labels, shown, positions, seen.classes)
 
