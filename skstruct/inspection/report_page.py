@@ -9,7 +9,7 @@ import numpy as np
 
 from .._sklearn import innermost, safe_indexing
 from ..chain.constraints import scheme_of
-from ..data.inputs import TREES
+from ..data.inputs import TREES, WORDS
 from ..data.types import Corpus
 from ..metrics.confidence import reliability
 from ..saving.atomic import atomic_write
@@ -123,6 +123,8 @@ def report(model: Any, X: Any, y: Corpus) -> Report:
     predicted = model.predict(X)
     inner, _ = innermost(model)
     kind = inner.inputs.task if hasattr(inner, "inputs") else kind_of(X, y)
+    if kind == WORDS and all(isinstance(word, str) for words in y for word in words):
+        predicted = [[word if isinstance(word, str) else word[0] for word in words] for words in predicted]
     shown = X
     if kind != TREES and any(isinstance(x, str) for x in X):
         _, shown = innermost(model, X)  # what becomes of texts in a pipeline

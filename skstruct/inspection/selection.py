@@ -180,7 +180,7 @@ def _vectors(tokens):
     from sklearn.preprocessing import normalize
 
     if isinstance(tokens, SequenceMatrix):
-        means = [np.asarray(rows.mean(axis=0) if len(rows) else 0.0).ravel() for rows in tokens]
+        means = [np.asarray(rows.mean(axis=0) if rows.shape[0] else 0.0).ravel() for rows in tokens]
         return normalize(np.stack([np.broadcast_to(m, max(map(len, means))) for m in means]))
     words = [[_word(token) for token in _rows(sequence)] for sequence in tokens]
     return TfidfVectorizer(analyzer=list, sublinear_tf=True).fit_transform(words)

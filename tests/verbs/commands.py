@@ -91,7 +91,8 @@ def convert(cell):
 def report_page(cell):
     target = cell.folder / "page.html"
     out = cell.command("report", cell.corpus(), *cell.reading(), "-o", target)
-    assert out == f"{inspection.report(cell.model, cell.X, cell.y)}\n"
+    y = [[w if isinstance(w, str) else w[0] for w in t] for t in cell.y] if cell.kind == "words" else cell.y
+    assert out == f"{inspection.report(cell.model, cell.X, y)}\n"
     assert "Largest weights" in target.read_text(encoding="utf-8")
 
 
