@@ -26,6 +26,7 @@ BY_POSITION = {
     "CalibratedTagger": ["estimator"],
     "KBestReranker": ["base", "k", "cv"],
     "L1CRF": ["features"],
+    "L1CRFCV": ["features"],
     "ParameterMixer": ["estimator", "n_shards"],
     "PassiveAggressiveTagger": ["features"],
     "Segmenter": ["tagger", "scheme"],
