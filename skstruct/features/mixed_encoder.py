@@ -27,7 +27,7 @@ class MixedEncoder(Encoder):
     others : encoder
         Of the rest.
     columns : ndarray of bool, or tuple of str
-        As of :class:`.matrix.MixedTokens`.
+        As of :class:`skstruct.data.matrix.MixedTokens`.
     """
 
     token_type = np.ndarray
