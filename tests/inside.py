@@ -145,8 +145,9 @@ def after_each_submission(patch, act):
 
     def submitting(cluster, shards, function, calls, *how):
         task = submit(cluster, shards, function, calls, *how)
-        for shard, (_, _, _, name, _, shared, _) in zip(shards, calls):
-            if function is held._step and name == "train":
+        for shard, call in zip(shards, calls if function is held._step else ()):
+            name, shared = call[3], call[5]
+            if name == "train":
                 act(cluster, shard, shared[0])
         return task
 
