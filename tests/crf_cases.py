@@ -1,8 +1,14 @@
-"""A small corpus of bags of features as a CRF gets it."""
+"""Small corpora of bags of features as a CRF gets them, and its training on them."""
+
+from contextlib import closing
 
 import numpy as np
 
 from skstruct.chain.bigram import ChainTask
+from skstruct.crf.objective import CRFObjective
+from skstruct.crf.options import ObjectiveOptions, SolverOptions
+from skstruct.crf.result import pack
+from skstruct.crf.solve import Progress, solve
 from skstruct.features.encoded import Bag, Grid
 
 L = 3
@@ -39,3 +45,29 @@ def make_task(seed=0, n=8, R=6, edges=False, partial=False, valued=True, longest
         bag=Bag(start, row, value), gold=gold, weight=rng.rand(n) + 0.5, node_alive=none,
         edge_alive=none, option=np.zeros((0, 0), np.bool_),
     )  # fmt: skip
+
+
+def learnable(seed=0, n=60, R=20, **options):
+    """A corpus whose labels depend on its features."""
+    task = make_task(seed, n=n, R=R, longest=8, **options)
+    rng = np.random.RandomState(seed + 1)
+    truth = rng.randn(R, L)
+    for t in range(task.gold.shape[0]):
+        e = slice(task.bag.start[t], task.bag.start[t + 1])
+        if task.gold[t] >= 0:
+            task.gold[t] = np.argmax(truth[task.bag.row[e]].sum(axis=0) + 0.5 * rng.randn(L))
+    return task
+
+
+def train_crf(task, n_labels, *rows, n_threads=1, warm=None, after_pass=None, **options):
+    def those(names):
+        return {name: options[name] for name in names if name in options}
+
+    about = ObjectiveOptions(**those(ObjectiveOptions._fields))
+    with closing(CRFObjective(task, about, n_labels, *rows, n_threads=n_threads)) as o:
+        weights = None if warm is None else pack(o, *warm)
+        options = SolverOptions(**those(SolverOptions._fields))
+        return solve(o, options, Progress(o, after_pass=after_pass), weights=weights)
+
+
+STRICT = {"tol": 1e-12, "max_iter": 3000, "sgd_iter": 0}

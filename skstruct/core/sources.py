@@ -13,7 +13,7 @@ chain/trigram.py chain/visit.py chain/viterbi.py chain/viterbi_second.py
 cluster/weights.py
 core/adjustment.py core/codes.py core/compile.py core/feature_table.py core/hashing.py core/interning.py
 core/linking.py core/noise.py core/penalties.py core/prefetch.py core/rules.py core/store.py
-crf/choose_pairs.py crf/conditioned.py crf/corpus.py crf/exact_sums.py crf/exp_transitions.py
+crf/bound.py crf/choose_pairs.py crf/conditioned.py crf/corpus.py crf/exact_sums.py crf/exp_transitions.py
 crf/expectations.py crf/lattice.py crf/learning_rate.py crf/parts.py crf/quasi_newton.py
 crf/sequence_sums.py crf/sgd.py crf/token_features.py crf/view.py
 data/trie.py

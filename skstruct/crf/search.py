@@ -322,7 +322,7 @@ def _results(candidates, table):
         seconds = column(name)
         results[f"mean_{name}"], results[f"std_{name}"] = seconds.mean(axis=0), seconds.std(axis=0)
     for k, name in enumerate(("c1", "c2")):
-        results[f"param_{name}"] = np.ma.MaskedArray(candidates[:, k].copy(), mask=False)
+        results[f"param_{name}"] = np.ma.MaskedArray(candidates[:, k].copy())
     results["params"] = [{"c1": c1, "c2": c2} for c1, c2 in candidates.tolist()]
     for k, of_fold in enumerate(scores):
         results[f"split{k}_test_score"] = of_fold
@@ -344,5 +344,5 @@ savable_value(
     "$masked",
     np.ma.MaskedArray,
     lambda array, writer, name: writer.value(np.asarray(array.data), name),
-    lambda node, reader, where: np.ma.MaskedArray(reader.value(node, where), mask=False),
+    lambda node, reader, where: np.ma.MaskedArray(reader.value(node, where)),
 )

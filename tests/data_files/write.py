@@ -18,6 +18,7 @@ FILES = {
     "passive-aggressive-4": True,
     "l1crf-4": True,
     "l1crf-17": True,
+    "l1crf-search-4": True,
     "segmenter-l1crf-17": True,
     "spans-text-17": True,
     "averager-17-sparse": True,

@@ -29,7 +29,7 @@ SHARDS = "mixer mixer-*"
 CALIBRATED = "calibrated calibrated-*"
 PLAIN_TAGGERS = f"perceptron perceptron-* passive-aggressive passive-aggressive-* l1crf l1crf-* {CALIBRATED}"
 TAGGERS = (
-    f"{PLAIN_TAGGERS} averager averager-l1crf averager-passive-aggressive mixer mixer-passive-aggressive"
+    f"{PLAIN_TAGGERS} averager averager-l1crf* averager-passive-aggressive mixer mixer-passive-aggressive"
 )
 ONLINE_TAGGERS = "perceptron perceptron-* passive-aggressive passive-aggressive-*"
 WITHOUT_MARGINALS = (
@@ -56,10 +56,12 @@ UNLABELLED = f"{PARSERS} {RERANKERS} {OF_WORDS} {MIXED} segmenter-reranker spans
 """What labels no tokens by itself."""
 
 LACKS = {
-    "fit_with_X_val": {"l1crf-search": NO_ARGUMENT},
+    "fit_with_X_val": {
+        "l1crf-search segmenter-l1crf-search spans-l1crf-search calibrated-l1crf-search": NO_ARGUMENT
+    },
     "tokens": {OTHERS: ABSENT},
     "alignment_report": {OTHERS: ABSENT},
-    "partial_fit": {"spans-l1crf spans-averager* spans-calibrated spans-mixer spans-reranker": ABSENT,
+    "partial_fit": {"spans-l1crf* spans-averager* spans-calibrated spans-mixer spans-reranker": ABSENT,
                     f"l1crf l1crf-* {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS} segmenter-l1crf"
                     " segmenter-averager* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
     "fit_shards": {
@@ -74,8 +76,8 @@ LACKS = {
     # A model that is itself an average, or two models, has no weights of its own to average.
     "average": {f"{SEGMENTERS} {SPAN_TAGGERS} {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS}": NOT_ONE_MODEL},
     # Only what learns example by example can be mixed after an epoch.
-    "mix": {"spans-l1crf spans-averager* spans-calibrated spans-mixer": NOT_ONE_MODEL,
-            f"l1crf l1crf-* segmenter-l1crf segmenter-averager* segmenter-calibrated segmenter-mixer"
+    "mix": {"spans-l1crf* spans-averager* spans-calibrated spans-mixer": NOT_ONE_MODEL,
+            f"l1crf l1crf-* segmenter-l1crf* segmenter-averager* segmenter-calibrated segmenter-mixer"
             f" {CALIBRATED} {MEMBERS} {SHARDS}": NOT_ONE_MODEL},
     "rerank": {
         f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker {SPAN_TAGGERS} mixer-spans":
@@ -126,10 +128,10 @@ LACKS = {
         f"{PARSERS} {RERANKERS} mixer-reranker segmenter-reranker spans-reranker {OF_WORDS}": NOT_A_CHAIN,
         "*-frames": (TypeError, "coefficients needs a tagger trained on rows of numbers"),
         f"{SEGMENTERS} mixer-segmenter {SPAN_TAGGERS} mixer-spans perceptron perceptron-order2"
-        " passive-aggressive l1crf l1crf-search averager averager-l1crf mixer perceptron-pairs *-patterns"
+        " passive-aggressive l1crf l1crf-search averager averager-l1crf* mixer perceptron-pairs *-patterns"
         " *-dicts"
         " perceptron-bags averager-passive-aggressive mixer-passive-aggressive calibrated calibrated-order2"
-        " calibrated-averager calibrated-l1crf calibrated-passive-aggressive calibrated-mixer":
+        " calibrated-averager calibrated-l1crf* calibrated-passive-aggressive calibrated-mixer":
             (TypeError, "coefficients needs a tagger trained on rows of numbers"),
     },
     "features_of":

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 import skstruct
 from skstruct import (
     L1CRF,
+    L1CRFCV,
     BaggingShuffleAverager,
     CalibratedTagger,
     FeatureTemplates,
@@ -60,6 +61,11 @@ log_proba: NDArray[np.float64] = crf.sequence_log_proba(X, y)
 objective: float = crf.objective_
 for point in regularization_path(crf, X, y, [0.1, 1.0]):
     path_model: L1CRF = point.model
+
+search = L1CRFCV(c1s=[0.1, 1.0], candidates=None, cv=3, scoring="segment_f1").fit(X, y, groups=[0, 1])
+best: dict[str, float] = search.best_params_
+chosen: float = search.c1_ + search.best_score_
+chosen_model: L1CRF = search.best_estimator_
 
 inner = StructuredPerceptron("char", scoring="segment_f1", random_state=0)
 segmenter = Segmenter(inner, scheme="BI").fit(texts, words, X_val=texts, y_val=words)

@@ -2,6 +2,7 @@
 
 from skstruct import (
     L1CRF,
+    L1CRFCV,
     BaggingShuffleAverager,
     CalibratedTagger,
     KBestReranker,
@@ -29,6 +30,7 @@ PassiveAggressiveTagger().fit(3, y)  # arg-type
 L1CRF(c1="strong")  # arg-type
 L1CRF(order=2)  # call-arg
 L1CRF().partial_fit(X, y)  # attr-defined
+L1CRFCV(c1=0.1)  # call-arg
 Segmenter(schema="BI")  # call-arg
 Segmenter().fit(["ab"], [["a", "b"]]).predict(["ab"], words=["ab"])  # call-arg
 SpanTagger(align="best")  # arg-type

@@ -1,0 +1,62 @@
+"""The bound that certifies how near training has come to the optimum."""
+
+import numpy as np
+import pytest
+from crf_cases import STRICT, L, learnable, train_crf
+
+from skstruct.crf.bound import Cuts
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1.0])
+def test_no_bound_is_above_the_optimum(threshold):
+    """Of logistic losses, whose tangents are taken on the way of gradient descent."""
+    rng = np.random.RandomState(0)
+    A = rng.randn(200, 150) * (rng.rand(200, 150) < 0.2)
+    sign = np.sign(A @ (rng.randn(150) * (rng.rand(150) < 0.3)) + 0.3 * rng.randn(200))
+    c1, c2, w, v, t = 0.4, 0.05, np.zeros(150), np.zeros(150), 1.0
+
+    def loss(w):
+        z = -sign * (A @ w)
+        return np.logaddexp(0.0, z).sum(), A.T @ (-sign / (1.0 + np.exp(-z)))
+
+    def objective(w):
+        return loss(w)[0] + c1 * np.abs(w).sum() + c2 * w @ w
+
+    step, visited = 1.0 / (0.25 * np.linalg.norm(A, 2) ** 2 + 2.0 * c2), []
+    for _ in range(3000):  # accelerated proximal gradients
+        new = v - step * (loss(v)[1] + 2.0 * c2 * v)
+        new = np.sign(new) * np.maximum(np.abs(new) - step * c1, 0.0)
+        t, before = (1.0 + np.sqrt(1.0 + 4.0 * t * t)) / 2.0, t
+        v, w = new + (before - 1.0) / t * (new - w), new
+        visited.append(w)
+    optimum, cuts, found = objective(w), Cuts(20, threshold * c1), []
+    assert cuts.bound(c1, c2) == -np.inf
+    for w in visited[:200:4]:
+        value, gradient = loss(w)
+        cuts.add(gradient, value - gradient @ w)
+        bound = cuts.bound(c1, c2)
+        assert bound <= optimum * (1.0 + 1e-9)
+        again = Cuts(20, threshold * c1)
+        again.restore(**cuts.arrays())
+        found.append((objective(w) - optimum, objective(w) - bound, objective(w) - again.bound(c1, c2)))
+    true, certified, restored = found[-1]
+    assert 0.0 < certified < 6.0 * true  # one cut alone says a hundred times as much
+    assert restored == pytest.approx(certified, rel=0.2)
+
+
+@pytest.mark.parametrize("solver", ["two-stage", "owlqn"])
+@pytest.mark.parametrize("c1, c2", [(0.5, 0.1), (0.05, 0.02), (0.0, 0.5)])
+def test_the_gap_is_certified(solver, c1, c2):
+    task = learnable(edges=True)
+    least = train_crf(task, L, 20, 3, c1=c1, c2=c2, **STRICT)
+    found = train_crf(task, L, 20, 3, c1=c1, c2=c2, solver=solver)
+    true = found.objective / least.objective - 1.0
+    assert found.converged and 0.0 <= true <= found.gap <= 1e-3
+    assert least.gap < 1e-6
+    one = train_crf(task, L, 20, 3, c1=c1, c2=c2, solver="two-stage", tol=1e-2)
+    assert one.gap >= one.objective / least.objective - 1.0
+
+
+def test_no_gap_without_an_l2_penalty_or_all_labels():
+    assert np.isnan(train_crf(learnable(), L, 20, 1, c1=0.5).gap)
+    assert np.isnan(train_crf(learnable(partial=True), L, 20, 1, c1=0.5, c2=0.5).gap)
