@@ -57,12 +57,13 @@ UNLABELLED = f"{PARSERS} {RERANKERS} {OF_WORDS} {MIXED} segmenter-reranker spans
 
 LACKS = {
     "fit_with_X_val": {
-        "l1crf-search segmenter-l1crf-search spans-l1crf-search calibrated-l1crf-search": NO_ARGUMENT
+        "segmenter-l1crf-search spans-l1crf-search": (ValueError, "X_val: the fit of the tagger, a L1CRFCV"),
+        "l1crf-search calibrated-l1crf-search": NO_ARGUMENT,
     },
     "tokens": {OTHERS: ABSENT},
     "alignment_report": {OTHERS: ABSENT},
     "partial_fit": {"spans-l1crf* spans-averager* spans-calibrated spans-mixer spans-reranker": ABSENT,
-                    f"l1crf l1crf-* {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS} segmenter-l1crf"
+                    f"l1crf l1crf-* {CALIBRATED} {MEMBERS} {SHARDS} {RERANKERS} segmenter-l1crf*"
                     " segmenter-averager* segmenter-calibrated segmenter-mixer segmenter-reranker": ABSENT},
     "fit_shards": {
         f"{ONLINE_TAGGERS} {CALIBRATED} {SEGMENTERS} {SPAN_TAGGERS} {MEMBERS} {RERANKERS} {ONE_PARSER}"
