@@ -7,6 +7,7 @@ inside the package is followed here and nowhere else.
 import numpy as np
 
 import skstruct.crf.run as crf_run
+import skstruct.crf.working_set as working_set
 from skstruct.cli import compare
 from skstruct.cluster import held
 from skstruct.core import averaging
@@ -175,6 +176,11 @@ def before_each_pass(run, act):
     """Let ``act(record)`` precede what a run of L1CRF does after each pass."""
     after = run.after_pass
     run.after_pass = lambda record, matrices: act(record) or after(record, matrices)
+
+
+def pairs_to_work_on(objective, weights, gradient):
+    """The pairs of the next working set."""
+    return working_set._working_set(objective, weights, gradient)
 
 
 def kept_by_a_worker():

@@ -111,9 +111,12 @@ def _working_set(objective, weights, gradient):
     slope[active] = 0.0
     room = max(np.count_nonzero(active), SMALLEST, k // 10)
     threshold = MARGIN * objective.c1
+    steepest = slope > threshold
     if room < k:
-        threshold = max(threshold, np.partition(slope, k - 1 - room)[k - 1 - room])
-    return np.flatnonzero(active | (slope > threshold))
+        limit = np.partition(slope, k - 1 - room)[k - 1 - room]
+        # Where more pairs than there is room for are equally steep, and the steepest, all enter.
+        steepest &= slope > limit if slope.max() > limit else slope == limit
+    return np.flatnonzero(active | steepest)
 
 
 class Carry(NamedTuple):

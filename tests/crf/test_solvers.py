@@ -1,11 +1,15 @@
 """The solvers reach the optimum that others reach, and certify it."""
 
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import sklearn
 from crf_cases import STRICT, L, learnable, make_task, train_crf
+from inside import pairs_to_work_on
 
+from skstruct.crf import working_set
 from skstruct.crf.objective import CRFObjective
 from skstruct.crf.options import ObjectiveOptions, SolverOptions
 from skstruct.crf.quasi_newton import Memory, expected_gain, pseudo_gradient
@@ -321,3 +325,12 @@ def test_observed_transitions_need_the_second_stage():
         train_crf(make_task(edges=True), L, 6, 3, solver="sgd")
     with pytest.raises(ValueError, match="solver must be one of"):
         train_crf(make_task(), L, 6, solver="newton")
+
+
+def test_weights_that_are_equally_steep_all_enter(monkeypatch):
+    """More of them than there is room for in the working set; else none would, and none could move."""
+    monkeypatch.setattr(working_set, "SMALLEST", 1)
+    slopes = np.repeat([0.5, 0.2], [30, 10])
+    problem = SimpleNamespace(n_pairs=40, c1=0.1)
+    assert pairs_to_work_on(problem, np.zeros(40), slopes).tolist() == list(range(30))
+    assert pairs_to_work_on(problem, np.zeros(40), np.arange(40.0)).tolist() == [36, 37, 38, 39]
