@@ -24,6 +24,11 @@ from .byte_matching import ByteExpression
 CRFPP, WAPITI = "crf++", "wapiti"
 
 FARTHEST = {CRFPP: 8, WAPITI: 2**31}
+NEAR = 4
+"""Wapiti has a symbol for each of so many rows before a sequence, and behind it; one for all farther ones.
+
+So patterns that read farther mean different features in the two tools.
+"""
 """Positions that a macro may look away."""
 
 _MOST_COLUMNS = 1000
@@ -203,7 +208,7 @@ def boundary(syntax, distance):
     """What stands for the token that is ``distance`` before (negative) or behind a sequence."""
     if syntax == CRFPP:
         return f"_B{distance:+d}"
-    return f"_x{distance:+d}" if abs(distance) <= 4 else f"_x{'+' if distance > 0 else '-'}#"
+    return f"_x{distance:+d}" if abs(distance) <= NEAR else f"_x{'+' if distance > 0 else '-'}#"
 
 
 class PatternWriter:

@@ -11,15 +11,12 @@ import numpy as np
 
 from ..features.names import row_names
 from ..features.pattern_encoder import PatternEncoder
-from ..features.patterns import CRFPP, FARTHEST, WAPITI, Patterns, boundary
+from ..features.patterns import CRFPP, FARTHEST, NEAR, WAPITI, Patterns, boundary
 from ..features.template_encoder import TemplateEncoder
 from ..features.templates import MACRO
 from .exporting import FORBIDDEN, named_model, refuse
 
 _NAMES = {CRFPP: "CRF++", WAPITI: "Wapiti"}
-
-NEAR = 4
-"""Up to so many rows before a sequence, and behind it, Wapiti has a symbol for each."""
 
 
 def keyed_model(model, syntax):
@@ -120,7 +117,7 @@ def _of_templates(encoder, tool, syntax):
         for function, _, offset in template.atoms:
             if function != "x":
                 refuse(tool, f"functions of tokens such as %{function} in the template {template.text!r}")
-            if abs(offset) > FARTHEST[syntax]:
+            if abs(offset) > (NEAR if syntax == WAPITI else FARTHEST[syntax]):
                 refuse(tool, f"a template that reads so far away as {template.text!r}")
         atoms = iter(template.atoms)
 
@@ -169,19 +166,11 @@ def _of_patterns(encoder, tool, syntax):
 def _rewriter(patterns, tool, syntax):
     """The function that writes a string as another tool does: with its symbols for what is no token.
 
-    A token that is spelled like such a symbol becomes one, too. Wapiti has one symbol for all that is five or
-    more rows away, so that what reads them cannot be written for CRF++.
+    A token that is spelled like such a symbol becomes one, too.
     """
-    far = 0
     for text, macro in ((pattern.text, macro) for pattern in patterns.patterns for macro in pattern.macros):
-        odd = macro.kind != "x" or macro.lower or macro.absolute
-        if odd or (syntax == CRFPP and abs(macro.position) > NEAR):
+        if macro.kind != "x" or macro.lower or macro.absolute or abs(macro.position) > NEAR:
             refuse(tool, f"a pattern such as {text!r:.80}")
-        far = max(far, abs(macro.position))
-    symbols = {
-        boundary(patterns.syntax, sign * k): boundary(syntax, sign * k)
-        for k in range(far, 0, -1)
-        for sign in (-1, 1)
-    }
+    symbols = {boundary(patterns.syntax, at): boundary(syntax, at) for at in range(-NEAR, NEAR + 1) if at}
     any_symbol = re.compile("|".join(map(re.escape, symbols)) or "$^")
     return lambda text: any_symbol.sub(lambda found: symbols[found[0]], text)

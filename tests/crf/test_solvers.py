@@ -1,6 +1,5 @@
 """The solvers reach the optimum that others reach, and certify it."""
 
-
 from types import SimpleNamespace
 
 import numpy as np

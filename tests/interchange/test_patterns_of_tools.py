@@ -285,19 +285,28 @@ def test_from_tool_to_tool(tmp_path):
 
 
 def test_symbols_of_one_tool_become_those_of_the_other(tmp_path):
-    """Six rows before the token all are one symbol in Wapiti."""
-    names = [f"U:_B-{k}" for k in range(1, 7)]
+    """Beyond four rows Wapiti has one symbol for what CRF++ tells apart."""
+    names = [f"U:_B-{k}" for k in range(1, 5)]
     keys, weights = [(2 * k, name) for k, name in enumerate(names)], [1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 4.0, 0.0]
-    same = load_crfpp(crfpp_text(["A", "B"], ["U:%x[-6,0]"], keys, [*weights, 5.0, 0.0, 5.0, 0.0]))
+    same = load_crfpp(crfpp_text(["A", "B"], ["U:%x[-4,0]"], keys, weights))
     save_wapiti(same, tmp_path / "model")
     again = load_wapiti(tmp_path / "model")
     x = [[(c,) for c in "abcdefgh"]]
-    assert again.decision_function(x) == same.decision_function(x) == [20.0]
-    with pytest.raises(ValueError, match="no place for a pattern such as 'u:%x"):  # several would be one
-        save_crfpp(again, tmp_path / "back")
-    other = load_crfpp(crfpp_text(["A", "B"], ["U:%x[-6,0]"], keys, [*weights, 5.0, 0.0, 6.0, 0.0]))
-    with pytest.raises(ValueError, match="two features of one name: 'u:_x-#'"):
-        save_wapiti(other, tmp_path / "model")
+    assert again.decision_function(x) == same.decision_function(x) == [10.0]
+    save_crfpp(again, tmp_path / "back")
+    assert load_crfpp(tmp_path / "back").decision_function(x) == [10.0]
+
+
+@pytest.mark.parametrize(
+    ("syntax", "pattern", "write"),
+    [("crf++", "U:%x[-6,0]", save_wapiti), ("wapiti", "u:%x[-6,0]", save_crfpp)],
+)
+def test_patterns_that_read_farther_are_refused(tmp_path, syntax, pattern, write):
+    """A name without weight would get the weight of another."""
+    crf = L1CRF(Patterns([pattern], syntax)).fit([[(c,) for c in "abcdefgh"]], [list("XYXYXYXY")])
+    with pytest.raises(ValueError, match=r"no place for a pattern such as '[Uu]:%x"):
+        write(crf, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
 
 
 @pytest.mark.parametrize("tool", SAVERS)
@@ -322,8 +331,8 @@ def test_what_the_formats_have_no_place_for_is_refused_by_name(tool, tagger, mes
     assert not (tmp_path / "model").exists()
 
 
-def test_rows_far_away(tmp_path):
-    tagger = L1CRF(["U:%x[-9,0]"]).fit(TOKENS, TAGS)
+@pytest.mark.parametrize(("save", "farthest"), [(save_crfpp, 8), (save_wapiti, 4)])
+def test_rows_far_away(tmp_path, save, farthest):
+    save(L1CRF([f"U:%x[-{farthest},0]"]).fit(TOKENS, TAGS), tmp_path / "near")
     with pytest.raises(ValueError, match="reads so far away as"):
-        save_crfpp(tagger, tmp_path / "model")
-    save_wapiti(tagger, tmp_path / "model")
+        save(L1CRF([f"U:%x[-{farthest + 1},0]"]).fit(TOKENS, TAGS), tmp_path / "model")
