@@ -57,7 +57,7 @@ def test_dense_and_sparse_rows_have_one_optimum(options, labels, window):
     assert other.objective_ == pytest.approx(objective, rel=1e-6)
     assert other.predict(X) == found
     for mine, theirs in zip(marginals, other.predict_marginals(X)):
-        np.testing.assert_allclose(mine, theirs, atol=1e-3)
+        np.testing.assert_allclose(mine, theirs, atol=5e-3)
 
 
 def test_the_same_weights_say_the_same():
