@@ -7,7 +7,7 @@ weight by itself:
 
     D(α) = Σ αⱼ bⱼ - Σₖ max(|ḡₖ| - c1, 0)² / (4 c2),  ḡ = Σ αⱼ gⱼ
 
-which no objective falls below. One cut gives a loose bound, the best mixture of the last twenty a tight one.
+which no objective falls below. One cut gives a loose bound, the best mixture of the last forty a tight one.
 D is concave. It is maximised by quadratic programs: of the weights with ``|ḡₖ| > c1`` as they are now, which
 is exact as long as these stay the same, and a search along the line to its solution.
 """
@@ -39,7 +39,7 @@ RIDGE = 1e-10
 def _mix(table, alpha, threshold, mean, room):
     """The mixture's gradient: ``mean`` (n,) of the known elements, ``room`` (n,) how far the others reach.
 
-    ``table`` (n, m) has nan for elements of at most ``threshold`` in size.
+    ``table`` (n, m) has nan for elements that are not stored, of at most ``threshold`` in size.
     """
     for k in range(table.shape[0]):
         total, share = 0.0, 0.0
@@ -80,17 +80,17 @@ class Cuts:
     m : int
         How many are kept.
     threshold : float >= 0
-        Elements of gradients of at most this size are not stored. The bound reckons them as of this size, and
-        with the sign that is worse, so that it stays one. Not above ``c1`` nothing is lost by it but a little
-        of the tightness.
+        A weight's elements are stored from the first gradient on in which its element is larger in size. The
+        bound reckons those before as of this size, and with the sign that is worse, so that it stays one. Not
+        above ``c1`` nothing is lost by it but a little of the tightness.
     """
 
-    def __init__(self, m=20, threshold=0.0):
+    def __init__(self, m=40, threshold=0.0):
         self.m, self.threshold = m, threshold
         self.size, self.next = 0, 0
         self.offset = np.full(m, -np.inf)
         self.alpha = np.zeros(m)
-        self.place = np.zeros(0, np.int32)  # (size,) row of each weight in the table; -1 without one
+        self.weight = np.zeros(0, np.int64)  # (rows,) the weight of each row of the table
         self.table = np.zeros((0, m))  # (rows, m) the gradients; nan where nothing is stored
 
     def add(self, gradient, offset):
@@ -103,41 +103,32 @@ class Cuts:
         offset : float
             L(w) - ∇L(w)·w.
         """
-        if not self.size:
-            self.size = gradient.shape[0]
-            self.place = np.full(self.size, -1, np.int32)
-        where = np.flatnonzero(np.abs(gradient) > self.threshold)
-        new = where[self.place[where] < 0]
-        n = self.table.shape[0]
-        self.place[new] = np.arange(n, n + new.shape[0])
+        self.size = gradient.shape[0]
+        large = np.abs(gradient) > self.threshold
+        large[self.weight] = False  # these have a row
+        new = np.flatnonzero(large)
+        self.weight = np.concatenate([self.weight, new])
         self.table = np.concatenate([self.table, np.full((new.shape[0], self.m), np.nan)])
         slot = self.next % self.m
-        self.table[:, slot] = np.nan
-        self.table[self.place[where], slot] = gradient[where]
+        self.table[:, slot] = gradient[self.weight]
         self.offset[slot], self.alpha[slot] = offset, 0.0
         self.next += 1
 
     def arrays(self):
         """What it takes to go on from here; see :meth:`restore`."""
-        n = self.table.shape[0]
-        rows = np.flatnonzero(self.place >= 0)
-        weight = np.empty(n, np.int64)
-        weight[self.place[rows]] = rows
-        about = np.array([self.size, self.next], np.int64)
         return {
-            "about": about,
+            "about": np.array([self.size, self.next], np.int64),
             "offset": self.offset,
             "alpha": self.alpha,
-            "weight": weight,
+            "weight": self.weight,
             "table": self.table,
         }
 
     def restore(self, about, offset, alpha, weight, table):
         """The opposite of :meth:`arrays`."""
         self.size, self.next = about.tolist()
-        self.place = np.full(self.size, -1, np.int32)
-        self.place[weight] = np.arange(weight.shape[0])
-        self.offset, self.alpha, self.table = offset.copy(), alpha.copy(), table.copy()
+        self.offset, self.alpha = offset.copy(), alpha.copy()
+        self.weight, self.table = weight.copy(), table.copy()
 
     def bound(self, c1, c2):
         """A number that no value of the objective with these penalties falls below.
