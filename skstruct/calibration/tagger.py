@@ -208,7 +208,7 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
         weight = sample_weights(sample_weight, X)
         used = np.flatnonzero((lengths_of(X) > 0) & (True if weight is None else weight > 0.0))
         frozen = isinstance(template, FrozenEstimator)
-        folds = [(used[:0], used)] if frozen else self._folds(used)
+        folds = [(used[:0], used)] if frozen else self._folds(used, len(X))
         n_trained = 0 if frozen else 1 + len(folds)
         context = self._init_callback_context(max_subtasks=n_trained, sequential_subtasks=False)
         events = epoch_context(context, self, X, y)
@@ -254,15 +254,22 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
         with renumbered(keep), member_context(context, self, tagger, part.number, X, y):
             return tagger.fit(X, y, **more)
 
-    def _folds(self, used):
-        """[(train, test)]: positions; ``used`` are the sequences with tokens and a weight."""
+    def _folds(self, used, n):
+        """[(train, test)]: positions among n sequences, of those with tokens and a weight (``used``)."""
         from sklearn.model_selection import check_cv  # slow to import, and not needed to predict
 
-        cv = self.cv
-        n_folds = 5 if cv is None else cv
-        if isinstance(n_folds, Integral) and len(used) < n_folds:
+        cv = 5 if self.cv is None else self.cv
+        if not isinstance(cv, Integral):  # what others cut are positions in the user's X
+            every, is_used = np.arange(n), np.isin(np.arange(n), used)
+            folds = [[every[part] for part in fold] for fold in check_cv(cv).split(np.zeros(n))]
+            folds = [[part[is_used[part]] for part in fold] for fold in folds]
+            folds = [(train, test) for train, test in folds if len(test)]
+            if not folds or not all(len(train) for train, _ in folds):
+                raise ValueError("cv leaves no sequence that is not empty to train on, or to test on")
+            return folds
+        if len(used) < cv:
             raise ValueError(
-                f"cv={n_folds} folds need at least as many sequences that are not empty, got "
+                f"cv={cv} folds need at least as many sequences that are not empty, got "
                 f"{len(used)}; with a FrozenEstimator all sequences are for the temperature"
             )
         return [(used[train], used[test]) for train, test in check_cv(cv).split(used)]

@@ -7,7 +7,7 @@ and counting it would punish rare features.
 
 import numpy as np
 
-from .store import longer, made_sparse
+from .store import longer, made_sparse, n_rows
 
 PIECE_ROWS = 2**18
 """Rows that are moved at a time: a copy of all would be as large as the model."""
@@ -67,20 +67,18 @@ class Average:
         self.like = made_sparse(self.like)
 
     def _add_dense(self, store, row_of, rows):
-        C = store.columns
-        if row_of is None:
-            row_of = np.arange(store.value.shape[0] // C if C else 0)
-            rows = row_of.shape[0]
-        self.rows = rows
-        self.total = longer(self.total, rows * C)
+        C, n = store.columns, n_rows(store) if row_of is None else row_of.shape[0]
+        self.rows = n if row_of is None else rows
+        self.total = longer(self.total, self.rows * C)
         if self.nonzero:
-            self.used = longer(self.used, rows * C)
-        for begin in range(0, row_of.shape[0], PIECE_ROWS):
-            at = row_of[begin : begin + PIECE_ROWS]
-            value = store.value[begin * C : (begin + at.shape[0]) * C].reshape(-1, C)
-            self.total.reshape(rows, C)[at] += value
+            self.used = longer(self.used, self.rows * C)
+        for begin in range(0, n, PIECE_ROWS):
+            end = min(begin + PIECE_ROWS, n)
+            at = slice(begin, end) if row_of is None else row_of[begin:end]  # a slice is added in place
+            value = store.value[begin * C : end * C].reshape(-1, C)
+            self.total.reshape(self.rows, C)[at] += value
             if self.nonzero:
-                self.used.reshape(rows, C)[at] += value != 0.0
+                self.used.reshape(self.rows, C)[at] += value != 0.0
 
     def _add_sparse(self, store, row_of, rows):
         C = store.columns

@@ -130,9 +130,10 @@ class MetaLearner(CheckpointParameters, RunParameters, CallbackSupportMixin, Sav
     def _fitted(self):
         """The fitted estimator with this object's ``n_jobs``: a copy, since its own is a parameter."""
         check_is_fitted(self)
-        estimator = copy(self.estimator_)
-        if hasattr(estimator, "n_jobs"):
-            estimator.n_jobs = self.n_jobs
+        estimator = inner = copy(self.estimator_)
+        if hasattr(estimator, "tagger_"):
+            estimator.tagger_ = inner = copy(estimator.tagger_)
+        inner.n_jobs = self.n_jobs
         return estimator
 
     @_base_has("predict")

@@ -330,7 +330,7 @@ class Run:
                 "epoch": self.state.epoch + self.done + (not complete),
                 "updates": stats.updates,
                 "sequence_error": stats.updates / self.visited.shape[0],
-                "token_error": stats.wrong_tokens / int(self.task.token[-1]),
+                "token_error": stats.wrong_tokens / int(np.diff(self.task.token)[self.visited].sum()),
                 "loss": stats.loss,
                 "seconds": stats.seconds,
                 "complete": complete,

@@ -231,6 +231,13 @@ def test_parts_threads_and_weights():
         assert same.temperature_ == by_number.temperature_
         for a, b in zip(same.predict_marginals(X), by_number.predict_marginals(X)):
             np.testing.assert_array_equal(a, b)
+    # Positions of a splitter are those of X: an empty sequence in front moves them by one.
+    moved = [(train + 1, np.append(0, test + 1)) for train, test in KFold(3).split(X)]
+    with_empty = CalibratedTagger(perceptron(), cv=moved).fit([[], *X], [[], *y])
+    assert with_empty.temperature_ == by_number.temperature_
+    for part in (0, 1):
+        with pytest.raises(ValueError, match="cv leaves no sequence that is not empty"):
+            CalibratedTagger(perceptron(), cv=[([0], [1])[:: 1 - 2 * part]]).fit([[], *X], [[], *y])
     weight = np.ones(len(X))
     weight[::2] = 0.0
     left_out = CalibratedTagger(perceptron(), cv=3).fit(X, y, sample_weight=weight)

@@ -1,6 +1,7 @@
 """Parameter mixing as an estimator: over every learner, equal to its parts where it must be; good errors."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from skstruct.cluster import shards
 from skstruct.core import store as store_module
 from skstruct.datasets import load_segmentation
 from skstruct.mixing import rounds as rounds_module
+from skstruct.training import chunks
 
 
 def seeded(estimator, seed):
@@ -113,11 +115,15 @@ def test_a_mixture_can_do_what_its_estimator_can(estimator, X, y, tmp_path):
     }  # fmt: skip
 
 
-def test_a_segmenter_around_a_mixer():
+def test_a_segmenter_around_a_mixer(monkeypatch):
     segmenter = Segmenter(ParameterMixer(StructuredPerceptron("char", max_iter=3), random_state=0))
     inside = ParameterMixer(Segmenter(StructuredPerceptron("char", max_iter=3)), random_state=0)
     assert segmenter.fit(TEXTS, WORDS).predict(TEXTS) == inside.fit(TEXTS, WORDS).predict(TEXTS)
     assert inside.predict(TEXTS, dictionary=["大学图书馆"]) is not None
+    pools = []
+    monkeypatch.setattr(chunks, "ThreadPoolExecutor", lambda n: pools.append(n) or ThreadPoolExecutor(n))
+    inside.set_params(n_jobs=2).predict(TEXTS)
+    assert pools == [2]
 
 
 def test_weights_of_sequences():
