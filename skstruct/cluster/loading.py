@@ -10,6 +10,7 @@ import numpy as np
 
 from ..data.inputs import PlaceError, describe, lengths_of, take
 from ..data.numbers import numbers_in
+from ..training.chunks import no_collection
 from .shards import Shard, shard_key
 
 
@@ -84,6 +85,7 @@ def naming(job):
         raise type(error)(f"shard {s}: {error}") from error
 
 
+@no_collection()  # which takes a third of the time for many lists
 def open_shard(job):
     """Load and encode a shard; a :class:`.shards.Shard`.
 
