@@ -12,6 +12,7 @@ import sklearn_crfsuite
 
 from benchmarks.common import Stopwatch, corpus, n_tokens, read_columns, table
 from skstruct import L1CRF, PassiveAggressiveTagger, StructuredPerceptron
+from skstruct.interchange import load_crfsuite
 from skstruct.metrics import segment_f1_score
 
 LENGTH = 9
@@ -108,6 +109,44 @@ def tagging(X, y, X_test, arguments):
     )
 
 
+def nested(sequences):
+    """The same features by the token that they look at, as ``{"-1": {"postag": "DA"}, ...}``."""
+    out = []
+    for x in sequences:
+        out.append([{"": {}, "-1": {}, "+1": {}} for _ in x])
+        for token, features in zip(out[-1], x):
+            for name, value in features.items():
+                if name[:3] in ("-1:", "+1:"):
+                    token[name[:2]][name[3:]] = value
+                else:
+                    token[""][name] = value
+    return out
+
+
+def imported(X, y, X_test, arguments):
+    """Tag nested dicts with a model that CRFsuite has trained, there and here."""
+    X, X_test = nested(X), nested(X_test)
+    theirs = crfsuite(arguments.passes).fit(X, y)
+    ours = load_crfsuite(theirs.modelfile.name)
+    assert all(map(list.__eq__, ours.predict(X_test), map(list, theirs.predict(X_test))))
+    tagger = theirs.tagger_
+    watch = Stopwatch(time.process_time)
+    for _ in range(3 * arguments.repeat):
+        watch.time("nested, all at once, s, theirs", theirs.predict, X_test)
+        watch.time("nested, all at once, s, ours", ours.predict, X_test)
+        watch.time("nested, one at a time, ms, theirs", lambda: [tagger.tag(x) for x in X_test])
+        watch.time("nested, one at a time, ms, ours", lambda: [ours.predict([x]) for x in X_test])
+    print(f"\na model of CRFsuite: {n_tokens(X_test):,} tokens in {len(X_test):,} sentences\n")
+    per_sentence = 1e3 / len(X_test)
+    table(
+        ["", "CRFsuite", "L1CRF", "ratio"],
+        [
+            row(watch, "nested, all at once, s", 1, 3),
+            row(watch, "nested, one at a time, ms", per_sentence, 4),
+        ],
+    )
+
+
 def online(X, y, X_test, y_test, arguments):
     """Fit perceptron and passive-aggressive learner, dicts to model."""
     watch, scores = Stopwatch(time.process_time), {}
@@ -157,7 +196,7 @@ def fitting(X, y, arguments):
     table([*header, "passes"], rows)
 
 
-PARTS = ("fitting", "tagging", "online")
+PARTS = ("fitting", "tagging", "imported", "online")
 
 
 def main():
@@ -175,6 +214,8 @@ def main():
         fitting(X, y, arguments)
     if "tagging" in arguments.part:
         tagging(X, y, X_test, arguments)
+    if "imported" in arguments.part:
+        imported(X, y, X_test, arguments)
     if "online" in arguments.part:
         online(X, y, X_test, y_test, arguments)
 
