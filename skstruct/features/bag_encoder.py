@@ -15,7 +15,7 @@ from itertools import repeat
 
 import numpy as np
 
-from ..data.inputs import describe, lengths_of, offsets_of
+from ..data.inputs import describe, offsets_of
 from .base import Encoder
 from .encoded import Bag, RowMap, without_templates
 from .feature_index import FeatureIndex, RowIndex
@@ -27,8 +27,6 @@ from .pairs import (
     concatenated,
     encode_lists,
     encode_nested,
-    flattened,
-    items_at,
     roomy,
     spellings,
 )  # fmt: skip
@@ -109,25 +107,26 @@ class BagEncoder(Encoder):
     # -- many --------------------------------------------------------------------------------------
     def _encode_dicts(self, tokens, first, offsets, grow):
         """Feature ids, values (None if all are 1) and features per token of a chunk of dictionaries."""
-        nested = dict in map(type, tokens[0].values())
-        for plain in (flattened,) if nested else (list, flattened):
+        first_nested = dict in map(type, tokens[0].values())
+        for nested in (True,) if first_nested else (False, True):
             with suppress(Nested, TypeError, ValueError):
-                return self._encode_simple(plain(tokens), grow)
+                return self._encode_simple(tokens, grow, nested)
         # A value that holds several features, or one that is wrong: look at each token alone.
         return encode_nested(tokens, first, offsets, lambda *pair: self._resolve(*pair, grow))
 
-    def _encode_simple(self, tokens, grow):
-        """The same if every value is one feature."""
-        keys, values = self.pairs.numbers_of(tokens)
-        pair, others = self.pairs.find(keys, values), {}
-        sizes, unknown = lengths_of(tokens), (pair < 0).nonzero()[0]  # a method: sentences are short
+    def _encode_simple(self, tokens, grow, nested):
+        """The same if every value is one feature or, with ``nested``, a dictionary of such."""
+        pairs = self.pairs
+        keys, values, sizes, items_at = (pairs.numbers_of_nested if nested else pairs.numbers_of)(tokens)
+        pair, others = pairs.find(keys, values), {}
+        unknown = (pair < 0).nonzero()[0]  # a method: sentences are short
         if unknown.shape[0] and not grow:
             unknown = unknown[self._may_be_known(keys[unknown], values[unknown])]
         if unknown.shape[0]:
-            items = items_at(tokens, sizes, unknown)
+            items = items_at(unknown)
             if grow:
                 others = self._learn(items, keys, values, unknown)
-                pair[unknown] = self.pairs.find(keys[unknown], values[unknown])
+                pair[unknown] = pairs.find(keys[unknown], values[unknown])
             else:
                 others = dict(zip(unknown.tolist(), self._look_up(items)))
         feature_of, number_of, plain = self._tables()

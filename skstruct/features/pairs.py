@@ -8,13 +8,14 @@ are converted.
 """
 
 import sys
+from functools import partial
 from itertools import chain, repeat
 from math import inf, isfinite
 
 import numpy as np
 
 from ..core.interning import find_pairs, intern_pairs, table_of
-from ..data.inputs import PlaceError, describe, offsets_of, place
+from ..data.inputs import PlaceError, describe, lengths_of, offsets_of, place
 
 MOST_LAYOUTS = 1000
 """Layouts remembered."""
@@ -55,8 +56,35 @@ class _Layouts(dict):
         return found
 
 
+class _InnerLayouts(_Layouts):
+    """(key, keys of the dictionary that is its value) -> numbers of ``key:inner`` in bytes, and the names."""
+
+    def __missing__(self, layout):
+        key, inner = layout
+        # Of equal keys of other types, such as 1 and True, each has a name of its own.
+        if set(map(type, (key, *inner))) != {str}:
+            raise Nested
+        names = [f"{key}:{name}" for name in inner]
+        found = b"".join(map(self.numbers.__getitem__, names)), names
+        if len(self) < MOST_LAYOUTS:
+            self[layout] = found
+        return found
+
+
 def _array(parts):
     return np.frombuffer(bytearray().join(parts), np.int32)
+
+
+def _items_at(tokens, sizes, places):
+    """The (key, value) at ascending places among all pairs of dictionaries."""
+    start = offsets_of(sizes)
+    owner = np.searchsorted(start, places, side="right") - 1
+    some = np.unique(owner)
+    before = start[some] - offsets_of(sizes[some])[:-1]  # pairs of dictionaries left out
+    within = (places - np.repeat(before, np.unique(owner, return_counts=True)[1])).tolist()
+    some = list(map(tokens.__getitem__, some.tolist()))
+    keys, values = list(chain.from_iterable(some)), list(chain.from_iterable(map(dict.values, some)))
+    return list(zip(map(keys.__getitem__, within), map(values.__getitem__, within)))
 
 
 class Pairs:
@@ -73,7 +101,7 @@ class Pairs:
         self._left, self._right = [], []  # numbers of key and value by pair
         self._entries = np.zeros(1, np.int64)
         self._table, _ = table_of([])
-        self._layouts = _Layouts(self.keys)
+        self._layouts, self._inner_layouts = _Layouts(self.keys), _InnerLayouts(self.keys)
 
     def __len__(self):
         return len(self._left)
@@ -100,7 +128,16 @@ class Pairs:
         return twin
 
     def numbers_of(self, tokens):
-        """Numbers of the keys and of the values of dictionaries, one behind the other.
+        """The pairs of dictionaries, one behind the other.
+
+        Returns
+        -------
+        keys, values : ndarray, int32
+            Their numbers.
+        sizes : ndarray, int64
+            Pairs per token.
+        items : callable
+            The (key, value) at ascending places.
 
         Raises
         ------
@@ -111,8 +148,41 @@ class Pairs:
             left = _array(map(self._layouts.__getitem__, map(tuple, tokens)))
         else:
             left = _array(map(self.keys.__getitem__, chain.from_iterable(tokens)))
-        values = chain.from_iterable(map(dict.values, tokens))
-        return left, _array(map(self.values.__getitem__, values))
+        values, sizes = chain.from_iterable(map(dict.values, tokens)), lengths_of(tokens)
+        return left, _array(map(self.values.__getitem__, values)), sizes, partial(_items_at, tokens, sizes)
+
+    def numbers_of_nested(self, tokens):
+        """The same where values may be dictionaries: ``{"a": {"b": 1}}`` is the pair of ``a:b`` and 1.
+
+        Raises
+        ------
+        TypeError
+            If a value of an inner dictionary, or another value, is not hashable.
+        Nested
+            If a key is no str.
+        """
+        numbers, inner = self.keys, self._inner_layouts
+        left, names, values, sizes = [], [], [], []
+        for token in tokens:
+            before = len(values)
+            for key, value in token.items():
+                if type(value) is dict:
+                    found, joined = inner[key, tuple(value)]
+                    left.append(found)
+                    names.append(joined)
+                    values += value.values()
+                else:
+                    left.append(numbers[key])
+                    names.append((key,))
+                    values.append(value)
+            sizes.append(len(values) - before)
+
+        def items(places):
+            keys = list(chain.from_iterable(names))
+            return [(keys[k], values[k]) for k in places.tolist()]
+
+        right = _array(map(self.values.__getitem__, values))
+        return _array(left), right, np.array(sizes, np.int64), items
 
     def find(self, left, right):
         """Pairs of numbers to their ids, int32; -1 for what is unknown."""
@@ -129,6 +199,7 @@ class Pairs:
         """The number of a key, a new one if it has none."""
         if key not in self.keys:
             self._layouts.clear()
+            self._inner_layouts.clear()
         return self.keys.add(key)
 
     def number_value(self, value):
@@ -184,59 +255,8 @@ def _colons(text):
 # --------------------------------------------------------------------------------------------------
 # Pair by pair, where dictionaries cannot be walked in C
 # --------------------------------------------------------------------------------------------------
-MOST_NAMES = 1000
-"""Outer keys whose joined names are remembered, and inner keys for each."""
-
-
 class Nested(Exception):
     """A value holds several features; the chunk is encoded pair by pair."""
-
-
-def flattened(tokens):
-    """Dictionaries one level flatter: ``{"a": {"b": 1}}`` becomes ``{"a:b": 1}``.
-
-    Raises Nested if that does not work: if different features would have one key, or a key is no str.
-    """
-    out = []
-    for token in tokens:
-        flat, n = {}, 0
-        for key, value in token.items():
-            if type(value) is dict:
-                names = _names.get(key)
-                if names is None:
-                    names = _Joined(key)
-                    if len(_names) < MOST_NAMES:
-                        _names[key] = names
-                n += len(value)
-                for inner, feature in value.items():
-                    flat[names[inner]] = feature
-            else:
-                flat[key] = value
-                n += 1
-        if len(flat) < n:
-            raise Nested
-        out.append(flat)
-    return out
-
-
-_names = {}  # key -> _Joined: names that were joined once, whatever the model
-
-
-class _Joined(dict):
-    """Inner key -> ``key:inner``, a bounded memory."""
-
-    def __init__(self, key):
-        if type(key) is not str:
-            raise Nested
-        self.prefix = f"{key}:"
-
-    def __missing__(self, inner):
-        if type(inner) is not str:
-            raise Nested
-        name = self.prefix + inner
-        if len(self) < MOST_NAMES:
-            self[inner] = name
-        return name
 
 
 def as_feature(key, value):
@@ -304,18 +324,6 @@ def encode_lists(tokens, first, offsets, ids, feature):
             raise placed(first + owner, offsets, error)
         features[k] = feature(str(names[k]))
     return features, None, sizes
-
-
-def items_at(tokens, sizes, places):
-    """The (key, value) at ascending places among all pairs of dictionaries."""
-    start = offsets_of(sizes)
-    owner = np.searchsorted(start, places, side="right") - 1
-    some = np.unique(owner)
-    before = start[some] - offsets_of(sizes[some])[:-1]  # pairs of dictionaries left out
-    within = (places - np.repeat(before, np.unique(owner, return_counts=True)[1])).tolist()
-    some = list(map(tokens.__getitem__, some.tolist()))
-    keys, values = list(chain.from_iterable(some)), list(chain.from_iterable(map(dict.values, some)))
-    return list(zip(map(keys.__getitem__, within), map(values.__getitem__, within)))
 
 
 def roomy(array, n):
