@@ -12,6 +12,7 @@ from http.server import ThreadingHTTPServer
 import joblib
 import pytest
 from model_cases import ALL_CASES, fitted
+from sklearn.pipeline import make_pipeline
 
 from skstruct import SpanTagger, StructuredPerceptron
 from skstruct.cli import main
@@ -122,6 +123,9 @@ def test_several_models_tuples_and_texts():
         assert ask(address, [texts], "/names/predict") == [(200, listed)]
         assert ask(address, [texts[0].encode()], "/names/predict", "text/plain") == [(200, listed[0])]
         assert ask(address, [texts], "/names/predict?offsets=utf-16")[0][1][0][0] == [3, 6, "PER"]
+        status, answer = ask(address, [texts], "/names/predict?offsets=utf16")[0]
+        assert status == 400 and answer["error"] == "offsets must be utf-16, or left out, got 'utf16'"
+        assert "the body is not JSON" in ask(address, [""], "/names/predict")[0][1]["error"]
         assert ask(address, [[3]], "/names/predict")[0][0] == 400
         assert ask(address, [texts], "/other/predict")[0][0] == 404
         status, health = get(address, "/health")
@@ -162,6 +166,30 @@ def test_usage(capsys, tmp_path, tagger):
     with served(tagger[0]) as (host, port):
         assert main(["serve", str(tmp_path / "m"), "--port", str(port)]) == 1
     assert f"port {port}" in capsys.readouterr().err
+
+
+def test_models_are_called_as_their_files(tmp_path, tagger, monkeypatch):
+    called = []
+
+    def stopped(models, *address, **options):
+        called.append(list(models))
+        raise OSError(0, "stopped")
+
+    monkeypatch.setattr("skstruct.cli.serve.service", stopped)
+    ner, pos = (str(tmp_path / name) for name in ("ner.skstruct", "pos"))
+    for path in ner, pos:
+        tagger[0].save(path)
+    for given in [ner], [ner, pos], [ner, f"tags={ner}"]:
+        assert main(["serve", *given]) == 1
+    assert called == [["model"], ["ner", "pos"], ["ner", "tags"]]
+
+
+def test_a_pipeline_is_asked_by_json_alone(tagger):
+    model, X = tagger
+    with served(make_pipeline(model)) as address:
+        assert ask(address, [X[:1]]) == [(200, model.predict(X[:1]))]
+        status, page = get(address, "/?text=the+dog")
+        assert status == 200 and "send JSON" in page
 
 
 def test_the_program_of_the_page_runs(tmp_path, monkeypatch, tagger):

@@ -1,11 +1,12 @@
 """``skstruct check``: which labels of a corpus file are probably wrong."""
 
 import json
+import warnings
 
 from ..inspection import label_issues
 from ..inspection.html import readable
-from .common import CommandError, counted, n_jobs, output, positive, tell
-from .corpus import layout_of, located, read_all
+from .common import CommandError, check_target, counted, n_jobs, output, positive, tell, warn
+from .corpus import layout_of, locating, read_all
 from .learners import ALGORITHMS, named_algorithm, new_model, task_of
 from .lines import Source
 from .options import add_options, setting
@@ -54,14 +55,18 @@ def run(arguments):
     int
         The exit code, 0.
     """
+    if arguments.output is not None:
+        check_target(arguments.output)
     with Source(arguments.file, arguments.encoding) as source:
         layout = layout_of(arguments, source, task=task_of(arguments))
         model = new_model(arguments, features_of(arguments), layout.format)
         corpus = read_all(source, layout)
     try:
-        issues = label_issues(model, corpus.X, corpus.y, cv=arguments.cv, n_jobs=arguments.n_jobs)
-    except ValueError as error:
-        raise located(error, corpus.name, corpus.places) from error
+        with locating(corpus.name, corpus.places), warnings.catch_warnings():
+            if layout.format == "spans":
+                _tell_moves(model, corpus)
+                warnings.filterwarnings("ignore", ".*do not end where tokens do")  # of each fold
+            issues = label_issues(model, corpus.X, corpus.y, cv=arguments.cv, n_jobs=arguments.n_jobs)
     except TypeError as error:  # it labels no tokens
         raise CommandError(f"--algorithm {arguments.algorithm}: {error}") from None
     tell(
@@ -83,6 +88,13 @@ def run(arguments):
             labels = f"{readable(issue.given)}\t{readable(issue.suggested)}"
             print(f"{issue.score:.3f}\t{where}\t{labels}\t{issues.context(issue)}")
     return 0
+
+
+def _tell_moves(model, corpus):
+    """List the spans that do not end where tokens do."""
+    for text, position, span, problem, result in model.alignment_report(corpus.X, corpus.y).moves:
+        becomes = "" if result is None else f", to {tuple(result)!r}"
+        warn(f"{corpus.places[text]}: span {position}, {tuple(span)!r}: {problem}{becomes}")
 
 
 def _place(issue, corpus):

@@ -39,27 +39,33 @@ def tell_of_compiling():
     tell("compiling kernels for this machine: ten to twenty seconds for a kind of model; they are kept")
 
 
-def positive(text):
-    """An int of at least 1, as a type of ``argparse``."""
-    if not (text.isascii() and text.isdecimal()) or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be an int of at least 1, got {text!r}")
-    return int(text)
+def number(kind, fits, what):
+    """A type of ``argparse``: the numbers of a kind (int, float) that fit; ``what`` describes them."""
+
+    def checked(text):
+        with contextlib.suppress(ValueError):
+            if fits(value := kind(text)):
+                return value
+        raise argparse.ArgumentTypeError(f"must be {what}, got {text!r}")
+
+    return checked
 
 
-def n_jobs(text):
-    """A number of threads, as a type of ``argparse``: an int that is not 0; -1 means all cores."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if value == 0:
-        raise argparse.ArgumentTypeError(f"must be an int, and not 0, got {text!r}")
-    return value
+positive = number(int, lambda n: n >= 1, "an int of at least 1")
+n_jobs = number(int, bool, "an int, and not 0")
 
 
 def counted(number, noun):
     """``1 token``, ``2 tokens``."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def refuse_probabilities(arguments, kind):
+    """End with a usage error about ``--proba``, for a model that knows none."""
+    arguments.usage_error(
+        f"--proba: this {kind} knows no probabilities; L1CRF does, and CalibratedTagger around a tagger: "
+        f"train --algorithm l1crf, or train --calibrate"
+    )
 
 
 def load_model(path, jobs=None):

@@ -12,7 +12,7 @@ import time
 
 from ..data.inputs import flatten
 from ..metrics import segment_f1_score, token_accuracy_score, word_f1_score
-from .common import CommandError, counted, positive, tell
+from .common import CommandError, counted, number, positive, tell
 from .contest import PAIRS, SIDES, memory_of, sequences_of, templates_for, words_of
 from .corpus import read
 from .learners import named_algorithm
@@ -73,14 +73,7 @@ def _algorithm(text):
     )
 
 
-def _penalty(text):
-    value = float(text)
-    if not 0 <= value < float("inf"):
-        raise ValueError
-    return value
-
-
-_penalty.__name__ = "penalty of at least 0,"  # what argparse calls it in messages
+_penalty = number(float, lambda x: 0 <= x < float("inf"), "a number of at least 0")
 
 
 def run(arguments):

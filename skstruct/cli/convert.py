@@ -4,11 +4,11 @@ What is read is told by its content, what is written by its name, or an option.
 """
 
 import os
-from argparse import ArgumentTypeError, Namespace
+from argparse import Namespace
 
 from ..interchange import export, save_crfpp, save_crfsuite, save_wapiti
 from ..interchange.kinds import kind_of
-from .common import CommandError, check_target, load_model, tell
+from .common import CommandError, check_target, load_model, number, tell
 from .corpus import inputs_of, read
 
 _WRITERS = {
@@ -50,23 +50,14 @@ def add_parser(commands):
         help="how weights are written (default: exact); rounded ones take less room",
     )  # fmt: skip
     group.add_argument(
-        "--keep", type=_share, metavar="SHARE", help="share of the weights that stay, the largest first"
-    )
+        "--keep", type=number(float, lambda x: 0.0 < x <= 1.0, "a number above 0 and at most 1"),
+        metavar="SHARE", help="share of the weights that stay, the largest first",
+    )  # fmt: skip
     group.add_argument(
         "--check", metavar="FILE", help="a labelled corpus, to compare the file's labels with the model's"
     )
     group.add_argument("--title", help="of a page")
     parser.set_defaults(run=run, usage_error=parser.error)
-
-
-def _share(text):
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.0 < value <= 1.0:
-        raise ArgumentTypeError(f"must be a number above 0 and at most 1, got {text!r}")
-    return value
 
 
 def run(arguments):
@@ -113,5 +104,5 @@ def _export(model, arguments):
         options["check"] = read(arguments.check, _READ_AS_IS, inputs_of(model)).X
     report = export(model, arguments.target, weights=arguments.weights or "exact", **options)
     for line in str(report).splitlines():
-        tell(line)
+        tell(line.replace("check=X", "--check FILE"))
     return 0

@@ -6,6 +6,7 @@ guessed from the name of a file, or else from its first lines. What a model read
 `skstruct.data.inputs.Inputs`, which decides how a file is read for it.
 """
 
+import contextlib
 import os
 from itertools import islice
 from typing import NamedTuple
@@ -349,6 +350,15 @@ def batches(source, layout, size, inputs=None):
         found = True
     if not found:
         raise CommandError(f"{source.name}: there is no sentence in it")
+
+
+@contextlib.contextmanager
+def locating(name, places):
+    """Within it a ValueError becomes a `CommandError` that names the line; see `located`."""
+    try:
+        yield
+    except ValueError as error:
+        raise located(error, name, places) from error
 
 
 def located(error, name, places):

@@ -12,7 +12,7 @@ from ..data.inputs import LABELS, SPANS, WORDS, flatten
 from ..data.scheme_rules import SCHEMES
 from ..formats.readers import read_segmented
 from .common import CommandError, load_model, n_jobs, warn
-from .corpus import Layout, inputs_of, layout_of, located, read, read_all
+from .corpus import Layout, inputs_of, layout_of, locating, read, read_all
 from .lines import Source
 from .options import add_options
 from .scores import as_text, scores_of, warn_of_unknown
@@ -108,10 +108,8 @@ def model_scores(model, corpus, **options):
 
     ``options`` are those of `scores.scores_of`.
     """
-    try:
+    with locating(corpus.name, corpus.places):
         predicted = model.predict(corpus.X)
-    except ValueError as error:
-        raise located(error, corpus.name, corpus.places) from error
     task = model.inputs.task
     if task == LABELS:
         predicted = [list(map(str, labels)) for labels in predicted]

@@ -2,7 +2,7 @@
 
 from ..inspection import report
 from .common import check_target, load_model, n_jobs, tell
-from .corpus import inputs_of, located, read
+from .corpus import inputs_of, locating, read
 from .options import add_options
 
 
@@ -34,10 +34,8 @@ def run(arguments):
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
     corpus = read(arguments.file, arguments, inputs)
-    try:
+    with locating(corpus.name, corpus.places):
         page = report(model, corpus.X, corpus.y)
-    except ValueError as error:
-        raise located(error, corpus.name, corpus.places) from error
     page.save(arguments.output)
     print(page)
     tell(f"wrote {arguments.output}")

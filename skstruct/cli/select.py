@@ -1,14 +1,12 @@
 """``skstruct select``: which sentences of a pool to label next."""
 
-import argparse
-
 from ..data.inputs import SPANS
 from ..formats.span_writing import write_spans
 from ..inspection import select
 from ..inspection.selection import STRATEGIES
 from . import texts
-from .common import CommandError, load_model, n_jobs, output, positive
-from .corpus import inputs_of, layout_of, located, sentences
+from .common import CommandError, load_model, n_jobs, number, output, positive
+from .corpus import inputs_of, layout_of, locating, sentences
 from .lines import Source
 from .options import add_options
 
@@ -30,7 +28,7 @@ def add_parser(commands):
         help="what comes first (default: least_confident; margin is for models without probabilities)",
     )  # fmt: skip
     parser.add_argument(
-        "--diversity", type=_share, default=0.5, metavar="D",
+        "--diversity", type=number(float, lambda x: 0.0 <= x <= 1.0, "from 0 to 1"), default=0.5, metavar="D",
         help="how much less counts what resembles a sentence chosen before, from 0 to 1 (default: 0.5)",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="of --strategy random (default: 0)")
@@ -41,13 +39,6 @@ def add_parser(commands):
     )
     add_options(parser)
     parser.set_defaults(run=run, usage_error=parser.error, write=None)
-
-
-def _share(text):
-    value = float(text)
-    if not 0.0 <= value <= 1.0:
-        raise argparse.ArgumentTypeError(f"must be from 0 to 1, got {text!r}")
-    return value
 
 
 def run(arguments):
@@ -65,20 +56,23 @@ def run(arguments):
             pool = list(texts.read_texts(source, arguments))
             X, numbers = [text for _, text, _ in pool], [place for place, _, _ in pool]
         else:
+            if arguments.lines:
+                arguments.usage_error("--lines is for models of spans of texts")
             layout = layout_of(arguments, source, inputs)
             pool = [s for s in sentences(source, layout, inputs, labels=False) if s.tokens]
             words = layout.format == "segmented"
             X = [s.lines[0][1] if words else s.tokens for s in pool]
             numbers = [s.numbers for s in pool]
     try:
-        chosen = select(
-            model, X, arguments.k, strategy=arguments.strategy, diversity=arguments.diversity,
-            random_state=arguments.seed,
-        )  # fmt: skip
-    except ValueError as error:
-        raise located(error, source.name, numbers) from error
+        with locating(source.name, numbers):
+            chosen = select(
+                model, X, arguments.k, strategy=arguments.strategy, diversity=arguments.diversity,
+                random_state=arguments.seed,
+            )  # fmt: skip
     except TypeError as error:
-        raise CommandError(f"{arguments.model}: {error}") from None
+        options = "; --strategy margin chooses it, train --calibrate adds them"
+        hint = options if "probabilities" in str(error) else ""
+        raise CommandError(f"{arguments.model}: {error}{hint}") from None
     with output(arguments.output, arguments.encoding) as file:
         if inputs.task == SPANS:
             best = [X[i] for i in chosen]

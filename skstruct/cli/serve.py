@@ -4,19 +4,19 @@ All requests share the models: prediction never changes one, and compiled code l
 wrong with a request is said with the sequence and the position.
 """
 
-import argparse
 import json
 import signal
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from ..data.inputs import SPANS, WORDS
 from ..datasets import to_utf16
 from ..inspection import render
 from ..inspection.html import Html, attribute, box, escaped
-from .common import CommandError, load_model, positive, tell
+from .common import CommandError, load_model, number, positive, tell
 
 LIMIT = 1_000_000
 """Bytes of a request, unless ``--max-bytes`` says more."""
@@ -39,31 +39,26 @@ def add_parser(commands):
         "request is JSON, as predict takes it: [[\"the\", \"dog\"]], or [\"Ann met Bob.\"] for models of "
         "texts; or, as text/plain, one text.",
     )  # fmt: skip
-    parser.add_argument("models", nargs="+", metavar="[NAME=]MODEL", help="model files")
+    parser.add_argument(
+        "models", nargs="+", metavar="[NAME=]MODEL",
+        help="model files; without NAME= one is called model, several as their files",
+    )  # fmt: skip
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: 127.0.0.1)")
-    parser.add_argument("--port", type=_port, default=8000, help="port (default: 8000; 0: any that is free)")
+    parser.add_argument(
+        "--port",
+        type=number(int, lambda n: 0 <= n <= 65535, "a number up to 65535"),
+        default=8000,
+        help="port (default: 8000; 0: any that is free)",
+    )
     parser.add_argument(
         "--max-bytes", type=positive, default=LIMIT, metavar="N",
         help=f"refuse requests of more bytes (default: {LIMIT:,})",
     )  # fmt: skip
     parser.add_argument(
-        "--timeout", type=_seconds, default=PATIENCE, metavar="S",
-        help=f"seconds that a client may take to send a request (default: {PATIENCE:.0f})",
+        "--timeout", type=number(float, lambda x: 0.0 < x < float("inf"), "more than 0"), default=PATIENCE,
+        metavar="S", help=f"seconds that a client may take to send a request (default: {PATIENCE:.0f})",
     )  # fmt: skip
     parser.set_defaults(run=run, usage_error=parser.error)
-
-
-def _port(text):
-    if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"must be a number up to 65535, got {text!r}")
-    return int(text)
-
-
-def _seconds(text):
-    value = float(text)
-    if not 0.0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be more than 0, got {text!r}")
-    return value
 
 
 def run(arguments):
@@ -77,7 +72,8 @@ def run(arguments):
     models = {}
     for given in arguments.models:
         name, equals, path = given.partition("=")
-        name, path = (name, path) if equals and "/" not in name else ("model", given)
+        if not equals or "/" in name:
+            name, path = "model" if len(arguments.models) == 1 else Path(given).stem, given
         if name in models:
             arguments.usage_error(f"there are two models of the name {name!r}; write NAME=MODEL")
         models[name] = load_model(path)
@@ -220,8 +216,10 @@ def predicted(model, body, kind, query):
     BadRequest
     """
     try:
+        if query.get("offsets", "utf-16") != "utf-16":
+            raise ValueError(f"offsets must be utf-16, or left out, got {query['offsets']!r}")
         text = body.decode()
-        X = [_one(model, text)] if kind == "text/plain" else _with_tuples(model, json.loads(text))
+        X = [_one(model, text)] if kind == "text/plain" else _with_tuples(model, _json(text))
         if not isinstance(X, list):
             raise ValueError(f"expected a JSON list of sequences, got {text[:40]!r}")
         y = model.predict(X)
@@ -234,6 +232,13 @@ def predicted(model, body, kind, query):
                 about[name] = int(getattr(error, name))
         raise BadRequest(400, about) from None
     return y[0] if kind == "text/plain" else list(y)
+
+
+def _json(text):
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"the body is not JSON: {error}; send one text as text/plain") from None
 
 
 def _task(model):
@@ -251,9 +256,10 @@ def _one(model, text):
     """A text as one sequence of a model: words between white space, their columns between slashes."""
     if _task(model) in (WORDS, SPANS):
         return text
-    if model.inputs.token is str:
+    token = model.inputs.token if hasattr(model, "inputs") else None
+    if token is str:
         return text.split()
-    if model.inputs.token is tuple:
+    if token is tuple:
         width = model.inputs.width
         tokens = [tuple(token.rsplit("/", width - 1)) for token in text.split()]
         if all(len(token) == width for token in tokens):
@@ -265,9 +271,8 @@ def _one(model, text):
 def _warm_up(model):
     """Let kernels be loaded, or compiled, before the first request."""
     try:
-        model.predict(
-            [_one(model, "a" if _task(model) in (WORDS, SPANS) else "/".join("a" * model.inputs.width))]
-        )
+        width = 1 if _task(model) in (None, WORDS, SPANS) else model.inputs.width
+        model.predict([_one(model, "/".join("a" * width))])
     except ValueError:  # rows of numbers, say
         pass
 

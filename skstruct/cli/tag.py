@@ -13,8 +13,8 @@ from ..data.inputs import LABELS, SPANS, WORDS
 from ..data.schemes import labels_to_spans
 from ..formats.readers import CONLLU_FIELDS, read_segmented
 from . import texts
-from .common import CommandError, load_model, n_jobs, output, positive
-from .corpus import inputs_of, layout_of, located, sentences, several
+from .common import CommandError, load_model, n_jobs, output, positive, refuse_probabilities
+from .corpus import inputs_of, layout_of, locating, sentences, several
 from .lines import Source
 from .options import add_options
 
@@ -148,9 +148,7 @@ def _check_proba(model, inputs, kind, arguments):
         return
     needed = "predict_segment_proba" if inputs.task == WORDS else "predict_marginals"
     if not hasattr(model, needed):
-        arguments.usage_error(
-            f"--proba: this {kind} knows no probabilities; L1CRF does, and CalibratedTagger around a tagger"
-        )
+        refuse_probabilities(arguments, kind)
     if inputs.task == WORDS:
         if arguments.dictionary is not None:
             arguments.usage_error("--proba and --dictionary do not go together")
@@ -182,15 +180,13 @@ def _segmented(model, batch, layout, name, arguments):
     lines = [line for sentence in batch for line in sentence.lines]
     options = {} if arguments.dictionary is None else {"dictionary": arguments.dictionary}
     texts = [text for _, text, _ in lines]
-    try:
+    with locating(name, [[number] for number, _, _ in lines]):
         found = _ranked(model, texts, arguments, **options)
         if arguments.proba:
             found = [
                 [(_beside(words, proba), score) for words, score in ranked]
                 for ranked, proba in zip(found, model.predict_segment_proba(texts))
             ]
-    except ValueError as error:
-        raise located(error, name, [[number] for number, _, _ in lines]) from error
     join = arguments.tag_separator.join
     for ranked in found:
         for rank, (words, score) in enumerate(ranked):
@@ -220,12 +216,10 @@ def _header(rank, score):
 def _labelled(model, batch, layout, name, arguments):
     """Yield the lines of a batch with their labels."""
     X = [sentence.tokens for sentence in batch]
-    try:
+    with locating(name, [sentence.numbers for sentence in batch]):
         results = _ranked(model, X, arguments)
         if arguments.proba:
             results = _with_probabilities(model, X, results, arguments.scheme)
-    except ValueError as error:
-        raise located(error, name, [sentence.numbers for sentence in batch]) from error
     mark = {"conllu": _mark_conllu, "crfsuite": _mark_attributes}.get(layout.format, _mark_columns)
     for sentence, labellings in zip(batch, results):
         for rank, (labels, score) in enumerate(labellings):

@@ -17,7 +17,7 @@ from ..formats.span_files import FORMATS, annotated, iter_spans, records
 from ..formats.span_records import TextsAlone
 from ..formats.span_writing import write_spans
 from ..inspection import render
-from .common import CommandError, output
+from .common import CommandError, output, refuse_probabilities
 from .lines import Source
 
 WRITTEN = ("xml", "html", *FORMATS)
@@ -87,20 +87,26 @@ def add_options(parser):
     )  # fmt: skip
 
 
-_NOT_FOR_TEXTS = "scores", "kbest", "scheme", "dictionary", "adapt", "tokens", "label", "separator", "comment"
+_NOT_FOR_TEXTS = "scores", "kbest", "scheme", "dictionary", "adapt"
+_OF_TOKENS = "tokens", "label", "separator", "comment"
+
+
+def _refuse(arguments, names):
+    """Refuse options that a model of spans has no use for."""
+    for name in names:
+        if getattr(arguments, name) not in (None, False, []):
+            instead = "; in Python predict_kbest gives them" if name in ("kbest", "scores") else ""
+            arguments.usage_error(f"--{name} is not for models that mark spans of texts{instead}")
 
 
 def tag(model, arguments):
     """Run ``tag`` for a model of spans; returns the exit code."""
     wanted = arguments.write or "jsonl"
-    for name in _NOT_FOR_TEXTS:
-        if getattr(arguments, name) not in (None, False, []):
-            instead = "; in Python predict_kbest gives them" if name in ("kbest", "scores") else ""
-            arguments.usage_error(f"--{name} is not for models that mark spans of texts{instead}")
+    _refuse(arguments, _NOT_FOR_TEXTS)
     if arguments.proba and wanted not in _WITH_PROBA:
         arguments.usage_error(f"--proba: only {', '.join(_WITH_PROBA)} have a place for probabilities")
     if arguments.proba and not hasattr(model, "predict_segment_proba"):
-        arguments.usage_error("--proba: the model knows no probabilities; L1CRF does, and CalibratedTagger")
+        refuse_probabilities(arguments, type(model).__name__)
     if wanted == "brat" and arguments.output in (None, "-"):
         arguments.usage_error("--write brat needs --output, a folder")
     with Source(arguments.file, arguments.encoding) as source:
@@ -120,12 +126,16 @@ def tag(model, arguments):
 
 def read_texts(source, arguments):
     """Yield (place, text, metadata)."""
+    _refuse(arguments, _OF_TOKENS)
     name = Path(source.name).stem
+    records_of = arguments.format == "spans" or (arguments.format is None and are_annotated(source))
+    if arguments.read and (arguments.lines or not records_of):
+        arguments.usage_error("--read is for annotated texts")
     if arguments.lines:
         for number, line in enumerate(source, start=1):
             yield f"{source.name}, line {number}", line.rstrip("\r\n"), {}
             source.take()
-    elif arguments.format == "spans" or (arguments.format is None and are_annotated(source)):
+    elif records_of:
         reading = reading_of(arguments)
         options = TextsAlone(reading.get("text", "text"))
         for record in records(_given(source), reading.get("format", "auto"), arguments.encoding, options):

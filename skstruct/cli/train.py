@@ -23,7 +23,7 @@ from ..features.presets import PRESETS, preset_of
 from ..features.templates import FeatureTemplates
 from ..training.held_out import NAMES
 from .common import CommandError, check_target, counted, positive, tell
-from .corpus import batches, layout_of, located, read, read_all
+from .corpus import batches, layout_of, located, locating, read, read_all
 from .evaluate import model_scores
 from .learners import (
     ALGORITHMS,
@@ -256,10 +256,8 @@ def _repairer(arguments, model, format):
     def repair(corpus):
         source, repaired = rewriting(corpus.y, check_scheme(scheme))
         if source is None:  # the error says why
-            try:
+            with locating(corpus.name, corpus.places):
                 convert_scheme(corpus.y, scheme, scheme, strict=False)
-            except ValueError as error:
-                raise located(error, corpus.name, corpus.places) from error
         changed = [sum(a != b for a, b in zip(*pair)) for pair in zip(corpus.y, repaired)]
         if any(changed):
             tell(

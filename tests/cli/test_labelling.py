@@ -43,6 +43,20 @@ def test_check_of_texts(files, capsys):
     assert code == 0 and "notes.jsonl, record" in place.replace("line", "record")
 
 
+def test_check_lists_spans_that_are_no_whole_tokens(files, capsys):
+    (files / "some.jsonl").write_text('{"text": "Ann met Bob", "spans": [[0, 2, "A"], [8, 11, "A"]]}\n' * 6)
+    code, _, err = run(capsys, "check", files / "some.jsonl", "--cv", 2)
+    place = f"warning: {files / 'some.jsonl'}, line 1: span 0, (0, 2, 'A'): moved, to (0, 3, 'A')"
+    assert code == 0 and place in err and err.count("moved") == 6
+    _, _, err = run(capsys, "train", files / "some.jsonl", "-m", files / "some")
+    assert "6 of 12 spans do not end where tokens do" in err and "skstruct check lists them" in err
+
+
+def test_check_looks_at_the_target_first(files, capsys):
+    code, _, err = run(capsys, "check", files / "train.txt", "-o", files / "none" / "x.html")
+    assert code == 1 and "folder does not exist" in err and "may be wrong" not in err
+
+
 def test_check_refuses_what_labels_no_tokens(files, capsys):
     code, _, err = run(capsys, "check", files / "train.txt", "--algorithm", "reranker")
     assert code == 1 and "needs a tagger whose scores are sums over a chain" in err
@@ -60,7 +74,13 @@ def test_select(files, capsys):
         capsys, "select", files / "train.txt", "-m", files / "perceptron", "--strategy", "margin", "-k", 2
     )
     assert again[0] == 0 and again[1].count("\n\n") == 2
-    assert run(capsys, "select", files / "train.txt", "-m", files / "crf", "--diversity", "2")[0] == 2
+    for model, option, message in (
+        ("crf", ["--diversity", "2"], "must be from 0 to 1, got '2'"),
+        ("crf", ["--lines"], "--lines is for models of spans"),
+        ("ner", ["--label", "1"], "--label is not for models that mark spans"),
+    ):
+        code, _, err = run(capsys, "select", files / "train.txt", "-m", files / model, *option)
+        assert code == 2 and message in err
 
 
 def test_select_from_texts(files, capsys):

@@ -196,7 +196,8 @@ def test_what_tag_refuses(folder, capsys):
     for arguments, message in (
         (["--kbest", 2], "--kbest is not for models that mark spans of texts; in Python predict_kbest gives"),
         (["--separator", ","], "--separator is not for models"),
-        (["--proba"], "--proba: the model knows no probabilities"),
+        (["--read", "text=body"], "--read is for annotated texts"),
+        (["--proba"], "--proba: this SpanTagger knows no probabilities"),
         (["--proba", "--write", "html"], "only xml, jsonl, label-studio have a place for probabilities"),
         (["--write", "brat"], "--write brat needs --output, a folder"),
     ):
