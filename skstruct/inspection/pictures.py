@@ -229,8 +229,8 @@ def line(tokens, marks, limit=SHORT):
     marks : list of Mark
         In order, not overlapping.
     """
-    shown = [_token(token, limit) for token in tokens]
     gap = "" if all(isinstance(token, str) and len(token) == 1 for token in tokens) else " "
+    shown = ["<br>" if token == "\n" and not gap else _token(token, limit) for token in tokens]
     parts, at = [], 0
     for mark in marks:
         if mark.start > at:

@@ -91,6 +91,11 @@ def test_hostile_tokens_stay_text():
     check(render(tokens, trees, other))
 
 
+def test_lines_of_texts_are_lines_of_pictures():
+    picture = render(["Dear Ann,\nbye \\n"], [[(5, 8, "PER")]])
+    assert picture.count("<br>") == 1 and "<bdi>\\</bdi><bdi>n</bdi>" in picture
+
+
 def test_hostile_texts_stay_text():
     texts = ["<b>&\u202ec<", "שלום"]
     words = [["<b>", "&\u202e", "c<"], ["של", "ום"]]

@@ -38,19 +38,33 @@ def test_from_the_command_line(chunker, tmp_path):
     own = subprocess.run([sys.executable, "-I", "-S", path, corpus], capture_output=True, check=True)
     command = [sys.executable, "-m", "skstruct", "tag", corpus, "--model", tmp_path / "model.skstruct"]
     assert own.stdout == subprocess.run(command, capture_output=True, check=True).stdout
+    corpus.write_text("the/DT dog/NN\na/DT cat\n", encoding="utf-8")
+    own = subprocess.run([sys.executable, "-I", "-S", path, "--text", corpus], capture_output=True, text=True)
+    assert own.returncode == 1 and own.stdout.startswith("the/DT/")
+    assert f"{corpus}: line 2: the model reads 2 columns" in own.stderr
 
 
 @pytest.mark.parametrize(
-    "arguments, text",
+    "error, arguments, text",
     [
-        ({"path": "tagger.exe"}, "path must end in .py, .js, .cjs, .mjs or .html, got 'tagger.exe'"),
-        ({"path": "tagger.py", "weights": "int4"}, "weights must be 'exact', 'int16' or 'int8', got 'int4'"),
+        (
+            ValueError,
+            {"path": "tagger.exe"},
+            "path must end in .py, .js, .cjs, .mjs or .html, got 'tagger.exe'",
+        ),
+        (
+            ValueError,
+            {"path": "tagger.py", "weights": "int4"},
+            "weights must be 'exact', 'int16' or 'int8', got 'int4'",
+        ),
+        (TypeError, {"path": "tagger.py", "title": 5}, "title must be a str, got int 5"),
+        (TypeError, {"path": "tagger.html", "example": ["a"]}, "example must be a str, got list ['a']"),
     ],
 )
-def test_refused_parameters(arguments, text, chunker):
-    with pytest.raises(ValueError) as error:
+def test_refused_parameters(error, arguments, text, chunker):
+    with pytest.raises(error) as found:
         export(chunker[0], **arguments)
-    assert str(error.value) == text
+    assert str(found.value) == text
 
 
 def test_the_report(chunker, tmp_path):

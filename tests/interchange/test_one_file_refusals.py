@@ -125,6 +125,14 @@ def test_allowed_labels(tagger, tmp_path):
         assert said["predict"] == model.predict(X[30:31], allowed)
     with pytest.raises(ValueError, match=r"^X: sequence 0, position 0: 'no' is not a label of the model$"):
         file.predict([["a"]], [["no"]])
+    for allowed in ([], [[None], [None]]):
+        with pytest.raises(
+            ValueError, match="^X and allowed must hold the same number of sequences$"
+        ) as error:
+            file.predict([["a"]], allowed)
+        if NODE:
+            said = asked(written(model, tmp_path, "tagger.js"), [["a"]], "predict", allowed=allowed)
+            assert said["predict"]["error"] == str(error.value)
 
 
 def test_models_without_any_weight(tmp_path):

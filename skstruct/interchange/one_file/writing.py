@@ -61,7 +61,7 @@ def export(
     Raises
     ------
     TypeError
-        If it is another kind of model.
+        If it is another kind of model, or ``title`` or ``example`` is not a str.
     ValueError
         If the model cannot be written, or a parameter has another value; the message says why.
     OSError
@@ -87,7 +87,7 @@ def export(
         raise ValueError(f"weights must be 'exact', 'int16' or 'int8', got {weights!r}")
     for name, value in (("title", title), ("example", example)):
         if value is not None and not isinstance(value, str):
-            raise ValueError(f"{name} must be a str, got {describe(value)}")
+            raise TypeError(f"{name} must be a str, got {describe(value)}")
     payload = payload_of(model, weights)
     if ending == ".html":
         payload = payload.page()

@@ -39,6 +39,9 @@ function makeTagger(header, arrays, parts) {
   /** The best labels of each sequence; allowed: for each token null (any label), a label, or several labels. */
   function predict(X, allowed = null) {
     if (!Array.isArray(X)) throw new Error(`X must be a list of sequences, got ${shown(X)}`);
+    if (allowed && (!Array.isArray(allowed) || allowed.length !== X.length)) {
+      throw new Error("X and allowed must hold the same number of sequences");
+    }
     return X.map((x, i) => {
       const [[tokens]] = parts(x, i);
       return bestOf(tokens, i, allowed && optionsOf(tokens, i, allowed[i]))[0].map((y) => labels[y]);

@@ -21,10 +21,13 @@ class Tagger:
         """
         if isinstance(X, (str, dict)):
             raise ValueError(f"X must be a list of sequences, got {X!r}")
+        if allowed is not None and (isinstance(allowed, str) or len(allowed) != len(X)):
+            raise ValueError("X and allowed must hold the same number of sequences")
         paths = []
         for i, x in enumerate(X):
             ((tokens, _),) = self.parts(x, i)
-            paths.append(self.best_of(tokens, i, allowed and self.options(tokens, i, allowed))[0])
+            options = None if allowed is None else self.options(tokens, i, allowed[i])
+            paths.append(self.best_of(tokens, i, options)[0])
         return [[self.labels[y] for y in path] for path in paths]
 
     def decision_function(self, X):
@@ -79,9 +82,9 @@ class Tagger:
             refuse(i, None, "the constraints and the labels allowed leave no labelling")
         return path, score
 
-    def options(self, sequence, i, allowed):
-        """For each token the numbers of the labels that it may get."""
-        choices, out = allowed[i], []
+    def options(self, sequence, i, choices):
+        """For each token the numbers of the labels that it may get, or None."""
+        out = []
         if len(choices) != len(sequence):
             refuse(i, None, f"expected {len(sequence)} entries in allowed, got {len(choices)}")
         for t, choice in enumerate(choices):

@@ -8,7 +8,8 @@ from .reading import PARTS
 
 def main(tagger):
     """Label the file that the command line names."""
-    parser = ArgumentParser(description="Label FILE, or standard input: columns, a token a line.")
+    reads = "columns, a token a line" if tagger.header["task"] == "labels" else "text"
+    parser = ArgumentParser(description="Label FILE, or standard input: " + reads + ".")
     parser.add_argument("file", nargs="?", metavar="FILE")
     parser.add_argument("--text", action="store_true", help="read a sentence a line")
     arguments = parser.parse_args()
@@ -28,9 +29,11 @@ def write_labels(tagger, file, text):
     width = tagger.header["columns"]
     is_tuple = tagger.header["token"] == "tuple"
     if text:
-        for line in file:
+        for number, line in enumerate(file, 1):
             words = line.split()
             tokens = [tuple(word.rsplit("/", width - 1)) for word in words] if is_tuple else words
+            if any(is_tuple and len(token) < width for token in tokens):
+                raise ValueError(f"line {number}: the model reads {width} columns, as in the/DT")
             yield " ".join(map("%s/%s".__mod__, zip(words, tagger.predict([tokens])[0]))) + "\n"
         return
     for first, lines in sentences(file):
