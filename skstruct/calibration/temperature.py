@@ -98,6 +98,10 @@ class _Likelihood:
             p._replace(weight=np.where(z > -np.inf, p.weight, 0.0)) for p, z in zip(parts, possible)
         ]
         known = [part.task.gold != UNLABELLED for part in parts]
+        if not any(each.any() for each in known):
+            raise ValueError(
+                "y holds no label that the tagger knows: there is nothing to find a temperature by"
+            )
         self.complete = all(each.all() for each in known)
         counted = [np.repeat(p.weight > 0, np.diff(p.task.token)) for p in self.parts]
         self.n_tokens = sum(int((a & b).sum()) for a, b in zip(known, counted))

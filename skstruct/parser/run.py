@@ -97,7 +97,8 @@ class ParseRun(Run):
             begin, end = mine.index(name) if name in mine else 0, mine.count(name)
             for k in range(end):
                 old = self.task.atoms[begin + k]
-                atoms[rows.index(name) + k] = np.where(old >= 0, new[old - SPECIAL] + SPECIAL, -1)
+                known = old >= 0
+                atoms[rows.index(name) + k, known] = new[old[known] - SPECIAL] + SPECIAL
         self.lines, self.encoder, self.labels = plan["lines"], plan["encoder"], plan["labels"]
         task = make_task(atoms, rows, self.task.token)
         self.task = self.task._replace(atoms=atoms, n_forms=task.n_forms, label=plan["ids"][self.task.label])

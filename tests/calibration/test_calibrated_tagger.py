@@ -197,6 +197,14 @@ def test_labels_that_a_part_has_never_seen():
         assert 0.0 < p < 1.0
 
 
+def test_no_label_that_is_known():
+    X, y = corpus(["A", "B"], n=4)
+    frozen = CalibratedTagger(FrozenEstimator(perceptron().fit(X, y)))
+    for unknown in (None, "C"):
+        with pytest.raises(ValueError, match="y holds no label that the tagger knows"):
+            frozen.fit(X, [[unknown] * len(labels) for labels in y])
+
+
 def test_scores_that_overflow():
     y = [[f"L{k % 3}"] * 3 for k in range(12)]
     X = [[{f"x{k}": float(labels[0] == "L1") for k in range(9)}] * 3 for labels in y]

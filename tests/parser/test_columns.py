@@ -97,6 +97,12 @@ def test_columns_are_averaged_and_mixed(fitted):
     shards = [lambda: (X[:2], Y[:2]), lambda: ([[(*w[:3], "_") for w in X[2]], X[3]], Y[2:4])]
     mixed = skstruct.ParameterMixer(parser(), 2, random_state=0).fit_shards(shards)
     assert len(mixed.predict(X)) == len(X)
+    x, y = (
+        [("x", "Z", "A=b|C=d"), ("y", "Q", "_")],
+        [(0, "r"), (1, "a")],
+    )  # two parts in all, and a word without
+    few = skstruct.ParameterMixer(parser(), random_state=0).fit_shards([lambda: ([x], [y])] * 2)
+    assert few.predict([x]) == [y]
     narrow = [[word[:3] for word in sentence] for sentence in X]
     with pytest.raises(ValueError, match="shard 1: its words have 3 columns, those of shard 0 have 4"):
         skstruct.ParameterMixer(parser(), 2).fit_shards([lambda: (X, Y), lambda: (narrow, Y)])
