@@ -83,7 +83,7 @@ def as_matrix(matrix):
         if strings:
             raise ValueError(f"column {titles[0]!r} holds no numbers, got {describe(strings[0][:1])}")
         return block, names
-    array = np.asarray(matrix)
+    array = np.asanyarray(matrix)
     found = as_float(array) if array.ndim == 2 else None
     if found is None:
         raise ValueError(
@@ -225,10 +225,13 @@ def grouped(df, by, columns, label):
     """(frame of the chosen columns, lengths, labels or None); see ``SequenceMatrix.from_frame``."""
     df = check_frame(df)
     known = list(df.columns)
+    columns = [columns] if isinstance(columns, str) else columns
     chosen = [c for c in known if c not in (by, label)] if columns is None else list(columns)
     for name in [by, *chosen, *([] if label is None else [label])]:
         if name not in known:
             raise ValueError(f"the table has no column {name!r}; it has {', '.join(map(str, known))}")
+        if known.count(name) > 1:
+            raise ValueError(f"the table has {known.count(name)} columns {name!r}; rename all but one")
     keys = df[by].to_list()
     missing = next((k for k, key in enumerate(keys) if _is_missing(key)), None)
     if missing is not None:

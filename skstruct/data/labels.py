@@ -116,11 +116,12 @@ def distinct_labels(sequences, offsets):
         raise PlaceError(*place(offsets, k), text, "y")
     if labels:
         kinds = {type(_plain(v)) for v in labels}
-        first = type(_plain(labels[0]))
+        first_label = _plain(labels[0])
+        first = type(first_label)
         if kinds <= {bool, int}:  # True == 1: the dictionary cannot tell them apart
             kinds = {type(_plain(v)) for v in dict.fromkeys(zip(map(type, flat), flat)) for v in v[1:]}
             kinds.discard(type(None))
-        if float in kinds or len(kinds) > 1 or not _sortable(labels):
+        if float in kinds or len(kinds) > 1 or not (_is_itself(first_label) and _sortable(labels)):
             for k, label in enumerate(flat):
                 plain = _plain(label)
                 if plain is None:

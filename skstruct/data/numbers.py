@@ -187,7 +187,7 @@ def _as_numbers(array, i, name):
         for c, value in enumerate(row):
             try:
                 float(value)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 text = f"{PLACE}, column {c}: expected a number, got {describe(value)}"
                 raise PlaceError(i, t, text, name) from None
     raise PlaceError(i, None, f"{PLACE} must hold numbers, got an array of type {array.dtype}", name)

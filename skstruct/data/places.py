@@ -1,5 +1,7 @@
 """Places in a corpus, and errors that name them."""
 
+from contextlib import contextmanager
+
 import numpy as np
 
 PLACE = "{place}"
@@ -40,6 +42,16 @@ class PlaceError(ValueError):
         place = ", ".join(f"{what} {number}" for what, number in numbers if number is not None)
         place = place if self.name is None else f"{self.name}: {place}"
         self.args = (self.text.replace(PLACE, place, 1),)
+
+
+@contextmanager
+def in_sequence(i, name=None):
+    """A context whose errors about a place are about sequence ``i``; of the argument ``name``, if given."""
+    try:
+        yield
+    except PlaceError as error:
+        error.move(i, name)
+        raise
 
 
 def describe(value):

@@ -41,7 +41,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
-from .places import PlaceError
+from .places import PlaceError, in_sequence
 from .scheme_rules import (
     CLOSING,
     OPENING,
@@ -272,11 +272,8 @@ def convert_scheme(y: Corpus, source: str, target: str, strict: bool = True) -> 
     source, target = check_scheme(source), check_scheme(target)
     converted = []
     for i, labels in enumerate(y):
-        try:
+        with in_sequence(i):
             converted.append(convert_labels(labels, source, target, strict))
-        except PlaceError as error:
-            error.move(i)
-            raise
     return converted
 
 

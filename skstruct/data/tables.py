@@ -15,14 +15,19 @@ def is_frame(value):
 
 
 def as_float(array):
-    """An array of numbers as float32, where that holds its values, or float64; None if there are others."""
+    """An array of numbers as float32, where that holds its values, or float64; None if there are others.
+
+    What is masked becomes NaN.
+    """
     if array.dtype.kind == "O":
         try:
             return array.astype(np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return None
     if array.dtype.kind not in "biuf":
         return None
+    if isinstance(array, np.ma.MaskedArray):
+        array = array.astype(np.result_type(array.dtype, np.float32)).filled(np.nan)
     return np.ascontiguousarray(array, np.float32 if array.dtype in SMALL else np.float64)
 
 
@@ -83,7 +88,7 @@ def check_finite(X, name="X"):
 
 def unpadded(X, mask):
     """(rows, lengths) of a padded array; see ``SequenceMatrix.from_padded``."""
-    array = np.asarray(X)
+    array = np.asanyarray(X)
     array = as_float(array) if array.ndim == 3 else None
     if array is None:
         raise ValueError(

@@ -297,7 +297,7 @@ def _located(tokens, text, i):
                 continue
         try:
             start, end = token
-            pairs.append((min(index(start), _FAR), min(index(end), _FAR)))
+            pairs.append(tuple(max(-1, min(index(edge), _FAR)) for edge in (start, end)))
         except (TypeError, ValueError):
             wrong = f"token {t}: expected (start, end) or a str, got {describe(token)}"
             raise PlaceError(i, None, wrong, "tokenizer") from None

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..chain.span_tagger import SpanTagger
-from ..data.inputs import PlaceError, check_X_y, describe, renumbered
-from ..data.places import by_sequence
+from ..data.inputs import PlaceError, check_X_y, describe
+from ..data.places import by_sequence, in_sequence
 from ..data.schemes import labels_to_spans
 from ..data.spans import Span, labels_of
 from ..data.types import Corpus, Texts
@@ -203,11 +203,17 @@ def columns_to_spans(
     (['Ann Lee smiles'], [[Span(start=0, end=7, label='PER')]])
     """
     X, y, _ = check_X_y(X, y)
-    words = [[token if isinstance(token, str) else token[0] for token in tokens] for tokens in X]
-    texts, spans = list(map(joint.join, words)), []
-    for i, pair in enumerate(zip(words, y)):
-        with renumbered([i]):
-            spans.append(_spans_of(*pair, scheme, len(joint)))
+    texts, spans = [], []
+    for i, (tokens, labels) in enumerate(zip(X, y)):
+        words = [token[0] if isinstance(token, (tuple, list)) and token else token for token in tokens]
+        for t, word in enumerate(words):
+            if not isinstance(word, str):
+                raise PlaceError(
+                    i, t, f"expected a str, or a tuple whose first entry is one, got {word!r}", "X"
+                )
+        with in_sequence(i, "y"):
+            spans.append(_spans_of(words, labels, scheme, len(joint)))
+        texts.append(joint.join(words))
     return texts, spans
 
 
@@ -217,7 +223,7 @@ def _spans_of(words, labels, scheme, gap):
     found = labels_to_spans(["O" if label is None else label for label in labels], scheme)
     for start, _, label in found:
         if not label:
-            raise PlaceError(0, start, f"the label {labels[start]!r} has no type, which a span needs", "y")
+            raise PlaceError(None, start, f"the label {labels[start]!r} has no type, which a span needs", "y")
     for unknown, run in groupby(range(len(labels)), lambda t: labels[t] is None):
         if unknown:
             run = list(run)

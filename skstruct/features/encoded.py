@@ -175,7 +175,7 @@ def grid_listed(encoded, token, grid, alive):
 
 
 def _of_dense(dense, token):
-    rows = sparse.csr_matrix(dense.block, dtype=np.float64)
+    rows = sparse.csr_matrix(dense.block)
     start, row, value = as_features(rows, token, (dense.low, dense.high), dense.scale, dense.bias)
     return Bag(start, row.astype(np.int32), value)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..data.inputs import describe
+from ..data.inputs import describe, offsets_of
 
 MOST_MEAN = 0.99
 """Share of the mean vector in the mean squared norm of rows above which there is a warning."""
@@ -117,41 +117,44 @@ def exact_sum(values: NDArray[np.float64]) -> Fraction:
     return total
 
 
-def neighbours(matrix, token, low, high):
-    """Yield the rows of each token's neighbours, place by place from ``low`` to ``high``.
+def neighbours_of(token, low, high):
+    """The tokens from ``low`` to ``high`` places away from each token.
 
     Parameters
     ----------
-    matrix : ndarray or CSR of shape (N, F)
     token : ndarray of shape (n + 1,), int64
-        Where each sequence starts.
+        Where each sequence starts; the last one ends at N.
 
-    Yields
-    ------
-    rows : ndarray or CSR of shape (N, F)
-        Zeros beyond the ends of a sequence.
-    inside : ndarray of shape (N,), bool
-        Whether there is such a neighbour.
+    Returns
+    -------
+    at : ndarray of shape (N, high - low + 1), int64
+        Their numbers; 0 beyond the ends of a sequence.
+    inside : ndarray of shape (N, high - low + 1), bool
+        Whether there is such a token.
     """
-    begin, end = (np.repeat(edge, np.diff(token)) for edge in (token[:-1], token[1:]))
-    here = np.arange(begin.shape[0])
-    for shift in range(low, high + 1):
-        inside = (here + shift >= begin) & (here + shift < end)
-        yield picked(matrix, here + shift, inside) if shift else matrix, inside
+    begin, end = (np.repeat(edge, np.diff(token))[:, None] for edge in (token[:-1], token[1:]))
+    at = np.arange(begin.shape[0])[:, None] + np.arange(low, high + 1)
+    inside = (at >= begin) & (at < end)
+    return np.where(inside, at, 0), inside
 
 
-def picked(matrix, at, inside=None):
-    """The rows ``at``; zeros where it is not ``inside``."""
-    used = np.arange(at.shape[0]) if inside is None else np.flatnonzero(inside)
+def _entries_of(start, at, inside):
+    """Where each of the rows ``at`` begins in a new CSR matrix, and the number that each entry had.
+
+    ``start`` tells where rows begin in the old one. Rows that are not ``inside`` become empty.
+    """
+    size = np.where(inside, start[at + 1] - start[at], 0)
+    begins = offsets_of(size)
+    return begins, np.arange(begins[-1]) + np.repeat(start[at] - begins[:-1], size)
+
+
+def picked(matrix, at, inside):
+    """The rows ``at`` of a dense or CSR matrix; zeros where they are not ``inside``."""
     if not sparse.issparse(matrix):
-        out = np.zeros(matrix.shape, matrix.dtype)
-        out[used] = matrix[at[used]]
-        return out
-    ones = np.ones(used.shape[0], matrix.dtype)
-    pick = sparse.csr_matrix((ones, (used, at[used])), shape=(at.shape[0], matrix.shape[0]))
-    found = pick @ matrix
-    found.sort_indices()
-    return found
+        return np.where(inside[:, None], matrix[at], matrix.dtype.type(0))
+    start, entry = _entries_of(matrix.indptr, at, inside)
+    parts = matrix.data[entry], matrix.indices[entry], start
+    return type(matrix)(parts, shape=(at.shape[0], matrix.shape[1]))
 
 
 def side_by_side(parts):
@@ -169,7 +172,8 @@ def as_features(rows, token, window, scale, bias):
 
     Parameters
     ----------
-    rows : CSR of shape (N, F), float64
+    rows : CSR of shape (N, F)
+        Zeros that are written down are no features.
     token : ndarray of shape (n + 1,), int64
     window : (int, int)
         First and last neighbour whose columns are features too.
@@ -178,11 +182,26 @@ def as_features(rows, token, window, scale, bias):
     bias : bool
         Whether each token has one more feature, the last, of value 1.
     """
-    if tuple(window) != (0, 0):
-        rows = side_by_side([near for near, _ in neighbours(rows, token, *window)])
-    start, number, value = rows.indptr.astype(np.int64), rows.indices, rows.data * scale
+    start, value = rows.indptr.astype(np.int64), rows.data.astype(np.float64)
+    number = rows.indices.astype(np.int32, copy=False)
+    used = value != 0.0
+    if not used.all():  # zeros that are written down
+        start, number, value = offsets_of(used)[start], number[used], value[used]
+    n, width = rows.shape
+    low, high = window
+    if (low, high) != (0, 0):
+        at, inside = (each.ravel() for each in neighbours_of(token, low, high))
+        begins, entry = _entries_of(start, at, inside)
+        shift = np.tile(np.arange(high - low + 1, dtype=np.int32) * np.int32(width), n)
+        number = number[entry] + np.repeat(shift, np.diff(begins))
+        start, value = begins[:: high - low + 1], value[entry]
+    value = value * scale
     if not bias:
         return start, number, value
-    ends = start[1:]
-    number, value = np.insert(number, ends, rows.shape[1]), np.insert(value, ends, 1.0)
-    return start + np.arange(start.shape[0]), number, value
+    start = start + np.arange(n + 1)
+    given = np.ones(start[-1], np.bool_)
+    given[start[1:] - 1] = False  # the last of each token
+    numbers = np.full(given.shape[0], width * (high - low + 1), np.int32)
+    values = np.ones(given.shape[0])
+    numbers[given], values[given] = number, value
+    return start, numbers, values

@@ -70,7 +70,8 @@ class RowsEncoder(Encoder):
         # share these arrays: they are replaced, never changed.
         self.order = NOTHING  # features by first use
         self.nodes, self.edges = RowIndex(), RowIndex(1)  # their rows, in this order
-        self.row_of = NOTHING  # (size,) row of each feature, -1 if it has none
+        # (size,) 1 + the row of each feature, 0 if it has none: zeros take memory only where features are.
+        self._place = NOTHING
 
     @property
     def _bias(self):
@@ -116,7 +117,7 @@ class RowsEncoder(Encoder):
                 full = 2 * np.count_nonzero(some) > some.size
                 dense = Dense(matrix, self.scale, bool(self.features.bias), *self.features.window, full)
             else:
-                bag = self._bag(sparse.csr_matrix(matrix, dtype=np.float64), token, grow)
+                bag = self._bag(matrix if sparse.issparse(matrix) else sparse.csr_matrix(matrix), token, grow)
         elif self.sparse is False:
             dense = Dense(np.zeros((0, self.width)), self.scale, False, 0, 0, True)
         return without_templates(token, bag, dense=dense)
@@ -138,6 +139,11 @@ class RowsEncoder(Encoder):
 
     def _begin(self, width, names, is_sparse):
         self.width, self.names, self.sparse = width, names, is_sparse
+        if self.size > np.iinfo(np.int32).max:
+            raise ValueError(
+                f"X has {width} columns; with window={self.features.window} these are {self.size} features, "
+                f"more than {np.iinfo(np.int32).max}"
+            )
         if not is_sparse:
             self._number(np.arange(self.size, dtype=np.int32))
 
@@ -166,14 +172,11 @@ class RowsEncoder(Encoder):
 
     def _bag(self, rows, token, grow):
         """The rows of a corpus as features by token."""
-        if not rows.data.all():  # zeros that are written down
-            rows = rows.copy()
-            rows.eliminate_zeros()
         how = self.features
         start, number, value = as_features(rows, token, how.window, self.scale, how.bias)
         if grow and self.sparse:
             self._grow(number)
-        return Bag(start, self.row_of[number], np.zeros(0) if (value == 1.0).all() else value)
+        return Bag(start, self._place[number] - np.int32(1), np.zeros(0) if (value == 1.0).all() else value)
 
     def _grow(self, column):
         """Count columns, and give rows to those that are new and frequent enough."""
@@ -189,19 +192,24 @@ class RowsEncoder(Encoder):
         """Give rows to the features of ``order`` that have none and deserve them; those of a corpus count."""
         self.order, seen = order, NOTHING
         if self.min_count > 1:
-            seen = self._by_feature(np.arange(order.shape[0]))[column]
+            seen = self._by_feature(np.arange(order.shape[0]))[column] - 1
         self.nodes.give_rows(order.shape[0], seen, self.min_count, np.flatnonzero(order == self._bias))
         self.place(order)
 
     def place(self, order):
         """Take over the features of the index, in the order of their numbers there."""
         self.order = order
-        self.row_of = self._by_feature(self.nodes.row_of[:-1])
+        self._place = self._by_feature(self.nodes.row_of[:-1])
+
+    @property
+    def row_of(self):
+        """(size,) int32: the row of each feature, -1 if it has none."""
+        return self._place - np.int32(1)
 
     def _by_feature(self, values):
-        """(size,) int32: values of the features met, in their order; -1 of others."""
-        out = np.full(self.size, -1, np.int32)
-        out[self.order] = values
+        """(size,) int32: 1 + the values of the features met, in their order; 0 of others."""
+        out = np.zeros(self.size, np.int32)
+        out[self.order] = values + np.int32(1)
         return out
 
     # -- what models and their readers ask ---------------------------------------------------------
@@ -212,8 +220,9 @@ class RowsEncoder(Encoder):
         of_row = np.full(
             self.n_node_rows, int(self._template.max(initial=-1)) + 1, np.int32
         )  # the bias is another
-        used = self.order[(self.row_of[self.order] >= 0) & (self.order < self.width)]
-        of_row[self.row_of[used]] = self._template[used]
+        rows = self._place[self.order] - 1
+        used = (rows >= 0) & (self.order < self.width)
+        of_row[rows[used]] = self._template[self.order[used]]
         return of_row
 
     def _name(self, feature):
@@ -267,7 +276,7 @@ class RowsEncoder(Encoder):
             warn_unless_centred(sums, sum(encoder.sums[1] for encoder in encoders), out.n_tokens)
         columns, first = np.unique(np.concatenate([encoder.order for encoder in encoders]), return_index=True)
         out.order = columns[np.argsort(first)]
-        number_of = out._by_feature(np.arange(out.order.shape[0]))
+        number_of = out._by_feature(np.arange(out.order.shape[0])) - 1
         maps = out.nodes.merge(
             [encoder.nodes for encoder in encoders], [number_of[encoder.order] for encoder in encoders],
             [count and count.nodes for count in counts], out.order.shape[0], min_count,
@@ -284,7 +293,7 @@ class RowsEncoder(Encoder):
         if scale == 1.0 or bag.start.shape[0] == 1:
             return task
         value = bag.value if bag.value.shape[0] else np.ones(bag.row.shape[0])
-        bias = self.row_of[self._bias] if self.features.bias else -1
+        bias = self._place[self._bias] - 1 if self.features.bias else -1
         return task._replace(bag=bag._replace(value=np.where(bag.row == bias, 1.0, value * scale)))
 
 

@@ -168,6 +168,7 @@ def rows_from_state(node, reader, where):
     min_count, bigram = read("min_count", reader.integer, 1), read("bigram", reader.flag)
     encoder = RowsEncoder(features, min_count, bigram, read("scaled", reader.flag))
     encoder.width = width = read("width", reader.integer, 0, _MOST_COLUMNS)
+    require(encoder.size <= _MOST_COLUMNS, f"{where}: the window has too many columns")
     encoder.sparse = read("sparse", reader.flag)
     encoder.scale = read("scale", reader.number, 0.0, np.inf)
     require(0.0 < encoder.scale < np.inf, f"{where}.scale must be positive and finite")

@@ -144,7 +144,8 @@ def _times(part, weight, are_sparse):
     """A part with its weight; dense columns that have one are sparse if others are: no model scales them."""
     if weight is None:
         return part
-    matrix, info = (part.matrix * weight).astype(part.matrix.dtype), part.blocks[-1].column_info
+    dtype = np.result_type(part.matrix.dtype, np.float32)  # sparse integers become floats
+    matrix, info = part.matrix.astype(dtype) * dtype.type(weight), part.blocks[-1].column_info
     if info is not None and len(part.blocks) > 1:
         info = info._replace(template=np.zeros(matrix.shape[1], np.int32))
     return Rows(sparse.csr_matrix(matrix) if are_sparse else matrix, part.names, info)

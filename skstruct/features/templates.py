@@ -246,12 +246,15 @@ class FeatureTemplates:
     ) -> Self:
         """Read a CRF++ template file; ``#`` starts a comment line. ``lexicons`` as of the constructor."""
         lines = []
-        with open(path, encoding="utf-8-sig") as file:
-            for number, line in enumerate(file, 1):
-                line = line.strip()
-                if line and not line.startswith("#"):
-                    parse_template(line, f"{os.fspath(path)}:{number}")
-                    lines.append(line)
+        try:
+            with open(path, encoding="utf-8-sig") as file:
+                written = file.read().split("\n")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{os.fspath(path)}: not valid UTF-8: {error.reason}") from None
+        for number, line in enumerate(map(str.strip, written), 1):
+            if line and not line.startswith("#"):
+                parse_template(line, f"{os.fspath(path)}:{number}")
+                lines.append(line)
         if not lines:
             raise ValueError(f"{os.fspath(path)}: the file holds no template")
         return cls(lines, lexicons)

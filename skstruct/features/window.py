@@ -12,7 +12,7 @@ from .._sklearn import BaseEstimator, Integral, Interval, rows_tags
 from ..data.inputs import PLACE, PlaceError, as_tokens, describe
 from ..data.matrix import ColumnInfo, FeatureNames, MixedTokens, Rows, SequenceMatrix
 from ..data.types import Corpus
-from .numeric import neighbours, picked, side_by_side
+from .numeric import neighbours_of, picked, side_by_side
 from .sequence_transformer import SequenceTransformer
 
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ class Window(SequenceTransformer, BaseEstimator):
             )
         blocks = tokens.blocks
         names = self._names if len(self._names) == len(blocks) else [None] * len(blocks)
-        dtype = np.result_type(*(block.matrix.dtype for block in blocks))
+        # Differences of sparse integers would be cut off below 0.
+        dtype = np.result_type(*(block.matrix.dtype for block in blocks), *[np.float32] * self.deltas)
         wide = [
             self._wide(block, block.matrix.astype(dtype, copy=False), token, known, block is blocks[-1])
             for block, known in zip(blocks, names)
@@ -135,17 +136,15 @@ class Window(SequenceTransformer, BaseEstimator):
 
     def _wide(self, block, matrix, token, names, last):
         """A block with the columns of neighbours; the last one has those of boundaries."""
-        parts, outside = [], []
-        for rows, inside in neighbours(matrix, token, -self.before, self.after):
-            parts.append(rows)
-            if rows is not matrix:
-                outside.append(~inside)
+        at, inside = neighbours_of(token, -self.before, self.after)
+        shifts = range(-self.before, self.after + 1)
+        parts = [picked(matrix, *pair) if shift else matrix for shift, *pair in zip(shifts, at.T, inside.T)]
         if self.deltas:
-            here = np.arange(matrix.shape[0])
-            begin, end = (np.repeat(edge, np.diff(token)) for edge in (token[:-1], token[1:]))
-            following = picked(matrix, np.minimum(here + 1, end - 1))
-            parts.append((following - picked(matrix, np.maximum(here - 1, begin))) * 0.5)
-        ends = len(outside) if self.boundary and last else 0
+            near, inside_one = neighbours_of(token, -1, 1)
+            near = np.where(inside_one, near, np.arange(near.shape[0])[:, None])
+            parts.append((matrix[near[:, 2]] - matrix[near[:, 0]]) * 0.5)
+        outside = ~np.delete(inside, self.before, axis=1)
+        ends = outside.shape[1] if self.boundary and last else 0
         info = block.column_info
         if info is not None:
             n = int(info.template.max(initial=-1)) + 1
@@ -153,7 +152,7 @@ class Window(SequenceTransformer, BaseEstimator):
             templates.append(np.arange(ends) + n * len(parts))
             info = ColumnInfo(info.bigram, np.concatenate(templates).astype(np.int32))
         if ends:
-            parts.append(np.column_stack(outside).astype(matrix.dtype))
+            parts.append(outside.astype(matrix.dtype))
         return Rows(side_by_side(parts), names, info)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:

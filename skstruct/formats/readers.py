@@ -267,8 +267,8 @@ def _conllu(path_or_file, fields, encoding):
 
 def as_head(text, name, number):
     """The head in a cell, as an int."""
-    if not (text.isascii() and text.isdigit()):
-        raise ValueError(f"{name}, line {number}: expected a head, 0 or the id of a word; found {text!r}")
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise ValueError(f"{name}, line {number}: expected a head, 0 or the id of a word; found {text!r:.80}")
     return int(text)
 
 

@@ -237,4 +237,7 @@ def _as_names(names):
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise ValueError(f"label_names must be a list or a dict of names, got {describe(names)}")
     items = names.items() if isinstance(names, Mapping) else enumerate(names)
-    return {int(number): name for number, name in items}
+    try:
+        return {int(number): name for number, name in items}
+    except (TypeError, ValueError):
+        raise ValueError(f"the keys of label_names must be numbers, got {describe(names)}") from None

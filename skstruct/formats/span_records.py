@@ -75,7 +75,7 @@ class Reading:
         """Whether a record counts that is one annotator's annotation of the text that `source` identifies."""
         if self.annotator is not None:
             return self.choose(place, [name]) is not None
-        self.choose(place, [self.sources.setdefault(source, name), name])
+        self.choose(place, [self.sources.setdefault(str(source), name), name])
         return True
 
     def text_of(self, record, place):

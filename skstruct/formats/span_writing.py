@@ -199,6 +199,7 @@ def _brat_files(texts, spans, metadata):
             text.encode()
         except UnicodeEncodeError as error:
             raise ValueError(f"X: sequence {k}: cannot be written as UTF-8: {error.reason}") from None
+        name = Folder(name).as_posix()  # "a" and "./a" are one file
         if f"{name}.txt" in contents:
             raise ValueError(f"metadata: sequence {k}: there is a text {name!r} already")
         contents[f"{name}.txt"], contents[f"{name}.ann"] = text, lines_of(text, row, f"y: sequence {k}")

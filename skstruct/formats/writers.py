@@ -198,3 +198,7 @@ def _check_cell(cell, i, t):
         raise TypeError(f"sentence {i}, position {t}: expected a string; got {cell!r}")
     if "\n" in cell or "\r" in cell:
         raise ValueError(f"sentence {i}, position {t}: {cell!r} holds a line end")
+    if i == t == 0 and cell.startswith("\ufeff"):
+        raise ValueError(
+            f"sentence 0, position 0: {cell!r} begins with a byte order mark, which readers drop"
+        )

@@ -80,7 +80,7 @@ def reliability(
         right, p = _flat(y_true, y_proba)
         weight = np.ones(len(p)) if sample_weight is None else check_weight(sample_weight, len(p))
     else:
-        right, p, lengths = _of_tokens(y_true, y_proba, np.asarray(labels).tolist())
+        right, p, lengths = _of_tokens(y_true, y_proba, as_list(labels, "labels"))
         weight = np.ones(len(lengths)) if sample_weight is None else check_weight(sample_weight, len(lengths))
         weight = np.repeat(weight, lengths)
     if strategy == "uniform":

@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data.inputs import PlaceError
+from ..data.places import in_sequence
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.types import Corpus
 from .checks import check_choice, check_pairs, check_weight, f1, ratio, with_label
@@ -104,13 +104,10 @@ def _count_segments(y_true, y_pred, scheme, mode):
     table = LabelTable(scheme, mode == "strict")
     correct, n_true, n_pred = Counter(), Counter(), Counter()
     for i, (true, pred) in enumerate(check_pairs(y_true, y_pred)):
-        try:
+        with in_sequence(i):
             spans_true = read_spans(true, table)
             # Most sequences of a good model are right as a whole.
             spans_pred = spans_true if pred == true else read_spans(pred, table)
-        except PlaceError as error:
-            error.move(i)
-            raise
         n_true.update([kind for _, _, kind in spans_true])
         n_pred.update([kind for _, _, kind in spans_pred])
         correct.update([kind for _, _, kind in set(spans_true).intersection(spans_pred)])
@@ -295,8 +292,10 @@ def report_text(report, digits):
     cell = max(digits + 2, 6)
     lines = [f"{'':{width}}  precision  {'recall':>{cell}}  {'f1':>{cell}}  support"]
     for name, row in report.items():
+        support = row["support"]
+        shown = f"{support:7.0f}" if support == round(support) else f"{support:7g}"
         lines.append(
             f"{name:>{width}}  {row['precision']:9.{digits}f}  {row['recall']:{cell}.{digits}f}  "
-            f"{row['f1']:{cell}.{digits}f}  {row['support']:7g}"
+            f"{row['f1']:{cell}.{digits}f}  {shown}"
         )
     return "\n".join(lines)

@@ -19,11 +19,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..data.inputs import PlaceError, check_positive
+from ..data.inputs import check_positive
+from ..data.places import in_sequence
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
 from ..data.types import Corpus
 from .checks import check_choice, check_pairs, with_label
-from .words import word_spans
+from .words import is_tagged, word_spans
 
 _AT_ONCE = 2**22
 """Entries of the matrix of draws held at a time."""
@@ -55,7 +56,8 @@ def paired_bootstrap(
     Parameters
     ----------
     y_true, y_pred_a, y_pred_b : sequences of sequences
-        Labels; of words, or (word, tag) pairs, with ``score="words"``.
+        Labels; of words, or (word, tag) pairs, with ``score="words"``, where tags count if all three have
+        them.
     score : {"accuracy", "segments", "words"}, default="accuracy"
         Token accuracy, `segment_f1_score` in its default mode, or `word_f1_score`.
     scheme : str, default="BIO"
@@ -90,7 +92,10 @@ def paired_bootstrap(
     check_choice("score", score, ("accuracy", "segments", "words"))
     check_positive("n_resamples", n_resamples)
     table = LabelTable(check_scheme(scheme), strict=False)
-    count = {"accuracy": _tokens, "segments": partial(_segments, table), "words": _words}[score]
+    count = {"accuracy": _tokens, "segments": partial(_segments, table)}.get(score)
+    if score == "words":  # both systems are scored alike
+        both = [check_pairs(y_true, y_pred, same_length=False) for y_pred in (y_pred_a, y_pred_b)]
+        count = partial(_words, all(any(map(is_tagged, side)) for pairs in both for side in zip(*pairs)))
     counts = np.hstack([count(y_true, y_pred_a), count(y_true, y_pred_b)])
     n = counts.shape[0]
     if n == 0:
@@ -141,18 +146,15 @@ def _tokens(y_true, y_pred):
 def _segments(table, y_true, y_pred):
     rows = []
     for i, pair in enumerate(check_pairs(y_true, y_pred)):
-        try:
+        with in_sequence(i):
             true, pred = (set(read_spans(labels, table)) for labels in pair)
-        except PlaceError as error:
-            error.move(i)
-            raise
         rows.append((2 * len(true & pred), len(true) + len(pred)))
     return np.array(rows, np.int64).reshape(-1, 2)
 
 
-def _words(y_true, y_pred):
+def _words(tagged, y_true, y_pred):
     rows = [
         (2 * len(set(true).intersection(pred)), len(true) + len(pred))
-        for _, true, pred in word_spans(y_true, y_pred, None)
+        for _, true, pred in word_spans(y_true, y_pred, tagged)
     ]
     return np.array(rows, np.int64).reshape(-1, 2)

@@ -183,11 +183,17 @@ def unlabeled_attachment_score(y_true: Corpus, y_pred: Corpus) -> float:
     return attachment_scores(y_true, y_pred).uas
 
 
+def _tag(i, t, token):
+    if not isinstance(token, (tuple, list)) or len(token) != 2:
+        raise PlaceError(i, t, f"punctuation goes by tags, in (form, tag) tokens; got {token!r:.80}", "X")
+    return token[1]
+
+
 def score_trees(estimator, X, y, *, score, punctuation, subtypes):
     """What the scorers of `attachment_scorer_for` compute."""
     leave_out = None
     if punctuation is not None:
-        leave_out = [[tag in punctuation for _, tag in sentence] for sentence in X]
+        leave_out = [[_tag(i, t, token) in punctuation for t, token in enumerate(s)] for i, s in enumerate(X)]
     found = attachment_scores(y, estimator.predict(X), punctuation=leave_out, subtypes=subtypes)
     value = getattr(found, score)
     if np.isnan(value):

@@ -22,7 +22,8 @@ from ..data.types import Corpus
 from .checks import check_choice, check_pairs, check_weight, f1, ratio
 
 
-def _is_tagged(items):
+def is_tagged(items):
+    """Whether the items of a sentence are not words alone."""
     return len(items) > 0 and not isinstance(items[0], str)
 
 
@@ -46,8 +47,8 @@ def word_spans(y_true, y_pred, tagged):
     true and predicted items have them.
     """
     pairs = check_pairs(y_true, y_pred, same_length=False)
-    true_tagged = any(_is_tagged(true) for true, _ in pairs)
-    pred_tagged = any(_is_tagged(pred) for _, pred in pairs)
+    true_tagged = any(is_tagged(true) for true, _ in pairs)
+    pred_tagged = any(is_tagged(pred) for _, pred in pairs)
     if tagged and not (true_tagged and pred_tagged) and any(true or pred for true, pred in pairs):
         raise ValueError("tagged=True needs (word, tag) pairs in y_true and y_pred; got plain words")
     with_tags = true_tagged and pred_tagged if tagged is None else tagged

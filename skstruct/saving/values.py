@@ -309,6 +309,10 @@ class Reader:
         require(ok and math.prod(shape) == len(items), f"{where}: shape and items disagree")
         if dtype is str:
             require(all(type(v) is str for v in items), f"{where} must hold strings")
+            # Each takes as much memory as the longest: 16 times what the file has, and a little, at most.
+            longest = max(map(len, items), default=0)
+            ok = len(items) * longest <= 16 * (sum(map(len, items)) + len(items)) + 2**20
+            require(ok, f"{where}: the strings differ too much in length")
             return np.array(items, dtype=str).reshape(shape)
         array = np.empty(len(items), dtype=object)
         for i, item in enumerate(items):  # not array[:], which would take apart items of equal lengths

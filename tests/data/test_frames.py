@@ -288,3 +288,11 @@ def test_missing_integers_are_named_in_every_table():
     whole = frame.dropna()
     assert SequenceMatrix(whole, [2]).matrix.tolist() == [[1.0, 1.0], [3.0, 3.0]]
     assert StructuredPerceptron(random_state=0).fit([whole], [["a", "b"]]).predict([whole]) == [["a", "b"]]
+
+
+def test_a_column_that_occurs_twice():
+    df = pandas.DataFrame([[1, 1.0, 2.0], [1, 2.0, 3.0]], columns=["s", "v", "v"])
+    with pytest.raises(ValueError, match="the table has 2 columns 'v'; rename all but one"):
+        SequenceMatrix.from_frame(df, "s")
+    df.columns = ["s", "long name", "v"]
+    assert SequenceMatrix.from_frame(df, "s", columns="long name").feature_names == ("long name",)

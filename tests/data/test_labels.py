@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from skstruct import StructuredPerceptron
 from skstruct.data.labels import Labels, encode_labels
 
 
@@ -26,3 +27,9 @@ def test_new_labels_stand_behind_an_order(old, expected):
     ids, labels = encode_labels(y, token, Labels(old, in_order=True), grow=True)
     assert labels.values == expected
     assert ids.tolist() == [expected.index("d"), expected.index("b"), -1]
+
+
+def test_labels_that_are_missing_values():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="y: sequence 0, position 0: a label must not be NaN"):
+        StructuredPerceptron().fit([["a"]], [[pandas.NA]])

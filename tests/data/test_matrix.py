@@ -215,3 +215,18 @@ def test_errors_name_the_place(X, message):
 def test_a_matrix_that_does_not_fit(matrix, lengths, names, message):
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         SequenceMatrix(matrix, lengths, feature_names=names)
+
+
+def test_masked_values_are_missing():
+    rows = np.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[0, 0], [0, 1]])
+    for make in (lambda: SequenceMatrix(rows, [2]), lambda: StructuredPerceptron().fit([rows], [["a", "b"]])):
+        with pytest.raises(ValueError, match="sequence 0, position 1, column 1: nan is not finite"):
+            make()
+    padded = np.ma.array(np.ones((1, 3, 2)), mask=[[[0, 0], [0, 0], [1, 1]]])
+    assert SequenceMatrix.from_padded(padded).lengths.tolist() == [2]
+
+
+@pytest.mark.parametrize("rows", [[[10**400]], np.array([[10**400]], dtype=object)])
+def test_numbers_beyond_floats(rows):
+    with pytest.raises(ValueError, match="sequence 0, position 0, column 0: expected a number"):
+        StructuredPerceptron().fit([rows], [["a"]])

@@ -114,3 +114,8 @@ def test_random_texts():
 def test_twenty_thousand_random_texts():
     rng = random.Random(1)
     assert_tokens_partition([random_text(rng) for _ in range(20_000)])
+
+
+def test_a_tokenizer_that_leaves_the_text_by_far():
+    with pytest.raises(ValueError, match="token 0, .* leaves the text"):
+        tokenized(["ab"], lambda text: [(-(10**30), 10**30)])

@@ -112,3 +112,14 @@ def test_columns_of_texts_with_spans():
         columns_to_spans([["a"], ["a", "b"]], [["O"], ["O", "B"]])
     with pytest.raises(ValueError, match="The 'scheme' parameter"):
         spans_to_columns(X, y, scheme="BIX")
+
+
+@pytest.mark.parametrize("token", [3, (3, "a"), {"word": "a"}, ()])
+def test_spans_need_words(token):
+    with pytest.raises(ValueError, match="X: sequence 1, position 1: expected a str, or a tuple"):
+        columns_to_spans([["a"], ["b", token]], [["O"], ["O", "O"]])
+
+
+def test_spans_of_labels_of_no_scheme():
+    with pytest.raises(ValueError, match="y: sequence 1, position 0: label 'Q' does not belong"):
+        columns_to_spans([["a"], ["b"]], [["O"], ["Q"]])

@@ -334,3 +334,14 @@ def test_metadata_of_classifiers():
         pipeline.fit(X, y, sample_weight=weight, groups=[0, 0, 1, 1, 2, 2])
         fitted = pipeline[0].transformer_list[1][1].classifier_
         assert fitted.weights_.tolist() == np.repeat(weight, LENGTHS).tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64, bool])
+def test_sparse_integers_are_reckoned_with_as_floats(dtype):
+    dense = np.array([[1, 0], [0, 1], [1, 1], [0, 0]])
+    ints = SequenceMatrix(sparse.csr_matrix(dense.astype(dtype)), [4])
+    floats = SequenceMatrix(dense, [4])
+    window = Window(1, 0, deltas=True)
+    assert np.array_equal(window.fit_transform(ints).matrix.toarray(), window.fit_transform(floats).matrix)
+    union = SequenceUnion([("half", "passthrough")], transformer_weights={"half": 0.5})
+    assert np.array_equal(union.fit_transform(ints).matrix.toarray(), dense * 0.5)

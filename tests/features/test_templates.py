@@ -234,3 +234,10 @@ def test_columns_preset():
         templates.compile()
         assert templates.n_columns == n
         assert templates.lines[-1] == "B"
+
+
+def test_a_template_file_in_another_encoding(tmp_path):
+    path = tmp_path / "templates"
+    path.write_bytes(b"U0:%x[0,0]\n# caf\xe9\n")
+    with pytest.raises(ValueError, match="templates: not valid UTF-8"):
+        FeatureTemplates.from_file(path)

@@ -378,3 +378,9 @@ def test_writers_leave_files_open_and_refuse_others():
     assert file.getvalue() == "a\nb\n"
     with pytest.raises(TypeError, match="path_or_file"):
         write_columns([], None)
+
+
+def test_a_head_of_thousands_of_digits():
+    line = "\t".join(["1", "It", *"____", "1" * 5000, *"___"])
+    with pytest.raises(ValueError, match="line 1: expected a head"):
+        read_conllu(io.StringIO(line))

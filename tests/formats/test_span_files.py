@@ -358,3 +358,16 @@ def test_text_that_was_encoded_twice_is_warned_of_once(escaped, tmp_path):
     with pytest.warns(UserWarning, match="notes.jsonl: the text looks like UTF-8 .* 'Ã±' for 'ñ'") as found:
         read_spans(tmp_path / "notes.jsonl")
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("key", ["id", "_input_hash"])
+def test_identifiers_of_any_kind(key):
+    record = {key: [1], "text": "Ann", "x": [{"start": 0, "end": 3, "labels": ["PER"]}]}
+    if key == "_input_hash":
+        record["spans"] = [{"start": 0, "end": 3, "label": "PER"}]
+    assert read_spans([record]) == (["Ann"], [[(0, 3, "PER")]])
+
+
+def test_names_of_labels_go_by_numbers():
+    with pytest.raises(ValueError, match="keys of label_names must be numbers"):
+        read_spans([{"text": "Ann", "spans": [[0, 3, 1]]}], label_names={"PER": "person"})

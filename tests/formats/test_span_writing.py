@@ -147,3 +147,9 @@ def test_refused(wrong, message, tmp_path):
         write_spans(path, **arguments)
     assert not path.exists() or path.read_text() == "before"
     assert list(tmp_path.iterdir()) in ([], [path])
+
+
+def test_two_names_of_one_file_of_brat(tmp_path):
+    names = [{"name": "a"}, {"name": "./a"}]
+    with pytest.raises(ValueError, match="sequence 1: there is a text 'a' already"):
+        write_spans(tmp_path / "brat", ["one", "two"], [[], []], "brat", metadata=names)

@@ -111,3 +111,9 @@ def test_a_file_may_be_read_while_its_successor_is_written(tmp_path):
     write_segmented([["a", "b"], ["c"]], path)
     write_segmented((words[::-1] for words in iter_segmented(path)), path)
     assert read_segmented(path) == [["b", "a"], ["c"]]
+
+
+def test_a_byte_order_mark_at_the_start_of_a_file_would_be_lost():
+    assert written(write_columns, [[("\ufeffa", "b")]]) is None
+    assert written(write_segmented, [["\ufeff", "b"]]) is None
+    assert written(write_segmented, [["b", "\ufeff"]]).startswith("b \ufeff")

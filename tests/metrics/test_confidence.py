@@ -100,3 +100,9 @@ def test_bad_log_probabilities():
     for bad in (0.5, np.nan):
         with pytest.raises(ValueError, match="log_proba: sequence 1: expected a log-probability"):
             sequence_log_loss([["A"], ["B"]], [-1.0, bad])
+
+
+def test_labels_that_are_tuples():
+    marginals = [np.array([[0.9, 0.1], [0.2, 0.8]])]
+    found = reliability([[(1, "a"), (2, "b")]], marginals, labels=[(1, "a"), (2, "b")], n_bins=1)
+    assert found.accuracy.tolist() == [1.0]

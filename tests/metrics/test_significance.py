@@ -91,3 +91,11 @@ def test_bad_input(systems):
         paired_bootstrap([], [], [])
     with pytest.raises(ValueError, match="sequence 1"):
         paired_bootstrap([["A"], ["A"]], [["A"], ["A"]], [["A"], ["A", "B"]])
+
+
+def test_both_systems_are_scored_with_tags_or_without():
+    y_true, y_pred_a, y_pred_b = [[("a", "X")]] * 3, [[("a", "Y")]] * 3, [["a"]] * 3
+    found = paired_bootstrap(y_true, y_pred_a, y_pred_b, score="words", n_resamples=5, random_state=0)
+    assert (found.score_a, found.score_b) == (1.0, 1.0)
+    found = paired_bootstrap(y_true, y_pred_a, y_true, score="words", n_resamples=5, random_state=0)
+    assert (found.score_a, found.score_b) == (0.0, 1.0)

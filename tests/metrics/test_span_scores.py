@@ -72,3 +72,8 @@ def test_errors(true, pred, message):
             score(true, pred)
     with pytest.raises(ValueError, match="average must be one of"):
         span_f1_score([[]], [[]], average="samples")
+
+
+def test_a_report_shows_all_digits_of_a_count():
+    spans = [[(k, k + 1, "A") for k in range(12)]]
+    assert span_report(spans, spans, sample_weight=[102_881]).splitlines()[1].endswith(" 1234572")

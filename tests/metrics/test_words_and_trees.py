@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from skstruct.metrics import (
+    attachment_scorer_for,
     attachment_scores,
     segmentation_report,
     unlabeled_attachment_score,
@@ -130,3 +131,14 @@ def test_attachment_errors(bad, message):
         attachment_scores(true, [true[0], bad])
     with pytest.raises(ValueError, match="sequence 1: y_true and punctuation must be equally long"):
         attachment_scores(true, true, punctuation=[[False], [False]])
+
+
+def test_punctuation_goes_by_pairs_of_form_and_tag():
+    class Parser:
+        def predict(self, X):
+            return [[0, 1] for _ in X]
+
+    scorer = attachment_scorer_for(punctuation={"b"})
+    assert scorer(Parser(), [[("a", "a"), ("b", "b")]], [[0, 0]]) == 1.0
+    with pytest.raises(ValueError, match=r"X: sequence 1, position 0: .* \(form, tag\) tokens; got 'ab'"):
+        scorer(Parser(), [[("a", "a")] * 2, ["ab", "cd"]], [[0, 1], [0, 1]])

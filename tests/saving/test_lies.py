@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from refusal_cases import X, Y, bag_model, refuse, sparse_model, templates_model
+from scipy import sparse
 
 import skstruct
 from skstruct import StructuredPerceptron
@@ -291,3 +292,23 @@ def use(model, tokens):
             call()
         except Exception as error:  # the writer of such a file gets what it asked for
             assert not isinstance(error, (SystemError, IndexError)), error
+
+
+def test_small_files_do_not_fill_the_memory(forged):
+    long = np.frombuffer(json.dumps(["x" * 200_000] + [""] * 200_000).encode(), np.uint8)
+    forged.arrays["long"] = long
+    forged.estimator["fitted"]["classes_"] = {
+        "$text": {"shape": [200_001], "items": {"$json": {"$array": "long"}}}
+    }
+    forged.write()
+    with pytest.raises(ModelFileError, match="differ too much in length"):
+        skstruct.load(forged.path)
+
+
+def test_windows_of_more_columns_than_there_are_numbers(path):
+    StructuredPerceptron(max_iter=1).fit([sparse.csr_matrix(np.eye(2))], [["a", "b"]]).save(path)
+    forged = Forged(path)
+    forged.state["model"]["encoder"]["features"]["window"] = [-(2**40), 2**40]
+    forged.write()
+    with pytest.raises(ModelFileError, match="window"):
+        skstruct.load(path)
