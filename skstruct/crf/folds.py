@@ -59,11 +59,10 @@ class FoldSearch:
     def __init__(self, search, tagger, fold, X, y, weight, shared, interrupt):
         self.search, self.tagger, self.fold, self.interrupt = search, tagger, fold, interrupt
         self.X, self.y = take(X, fold.test), take(y, fold.test)
-        if not lengths_of(self.X).sum():
-            raise ValueError(f"fold {fold.number} has no token to be scored on")
         train = fold.train if weight is None else fold.train[weight[fold.train] > 0.0]
-        if not (len(train) and lengths_of(take(X, train)).sum()):
-            raise ValueError(f"fold {fold.number} has no token to learn from")
+        for labels, use in (self.y, "be scored on"), (take(y, train), "learn from"):
+            if all(label is None for each in labels for label in each):
+                raise ValueError(f"fold {fold.number} has no token with a label to {use}")
         if shared is None:
             with renumbered(train):
                 more = None if weight is None else weight[train]
@@ -135,8 +134,6 @@ def _restricted(shared, tagger, train, n):
     task, lengths = whole.task, np.diff(whole.task.token)
     gold = task.gold[np.repeat(chosen, lengths)]
     present = np.unique(gold[gold >= 0])
-    if not len(present):
-        raise ValueError("a fold has no label to learn from: all its tokens are None")
     labels = Labels([whole.labels.values[k] for k in present.tolist()])
     new_id = np.full(len(whole.labels) + 1, -1, np.int32)  # the last is for tokens without label
     new_id[present] = np.arange(len(present))

@@ -48,8 +48,9 @@ def tree_of_starts(candidates):
     """
     logs = np.empty_like(candidates)
     for k, values in enumerate(candidates.T):
-        least = values[values > 0.0].min(initial=1.0) if (values > 0.0).any() else 1.0
-        logs[:, k] = np.log(np.where(values > 0.0, values, ZERO * least))
+        positive = values > 0.0
+        least = values[positive].min() if positive.any() else 1.0
+        logs[:, k] = np.log(np.where(positive, values, ZERO * least))
     ordered = sorted(range(len(candidates)), key=lambda i: tuple(-candidates[i]))
     done, waiting, found = [ordered[0]], ordered[1:], [(ordered[0], None)]
     while waiting:

@@ -120,6 +120,7 @@ class CRFRun:
             self.events.end_open()
             fitted = self.fitted(result)
             self.events.end_fit(fitted)
+            vars(e).pop("resumed_from_", None)
             vars(e).update(fitted)
             if self.checkpoint is not None:
                 e.resumed_from_ = progress.n_resumed

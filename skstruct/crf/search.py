@@ -255,8 +255,15 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     def _folds(self, n, groups):
         from sklearn.model_selection import check_cv  # slow to import, and not needed to predict
 
-        splits = check_cv(self.cv).split(np.zeros((n, 1)), None, groups)
-        return [Fold(number, *map(np.asarray, split)) for number, split in enumerate(splits)]
+        positions, folds = np.arange(n), []
+        for number, split in enumerate(check_cv(self.cv).split(positions[:, None], None, groups)):
+            try:
+                folds.append(Fold(number, *(positions[list(part)] for part in split)))
+            except IndexError as error:
+                raise ValueError(f"fold {number} is no selection of the {n} sequences: {error}") from None
+        if not folds:
+            raise ValueError("cv has no fold")
+        return folds
 
     def _chosen(self, candidates, X, y, weight, folds, context):
         """The fitted attributes that say what was chosen."""

@@ -379,6 +379,7 @@ class Run:
             state.epoch += self.done
             state.history = self.history
             fitted["_training"] = state
+        vars(self.estimator).pop("resumed_from_", None)  # of an earlier fit
         vars(self.estimator).update(fitted)
 
 

@@ -121,13 +121,20 @@ def test_weights_groups_and_tokens_without_label(corpus):
     assert np.isnan(search.gap_)
 
 
-def test_other_inputs(corpus):
+def test_other_inputs(corpus, fitted):
     X, y = corpus
     rows = [np.eye(2)[[t % 2 for t in range(len(x))]] for x in X]
     dicts = [[{"w": str(token), "x": 0.5} for token in x] for x in X]
     for given in rows, dicts:
         search = L1CRFCV(**SMALL).fit(given, y)
         assert len(search.predict(given)) == len(y)
+    masks = [(np.arange(90) >= 30, np.arange(90) < 30)]
+    search = L1CRFCV(**{**SMALL, "cv": masks}, refit=False).fit(X, y)
+    assert np.array_equal(splits(search, "test_score")[0], splits(fitted, "test_score")[0])
+    unknown = [[None] * len(labels) if i < 30 else labels for i, labels in enumerate(y)]
+    for each in masks[0], masks[0][::-1]:
+        with pytest.raises(ValueError, match="fold 0 has no token with a label to"):
+            search.set_params(cv=[each]).fit(X, unknown)
     lacking = [labels if i < 30 else [v for v in labels] for i, labels in enumerate(y)]
     lacking[0] = ["rare"] * len(y[0])  # only the first fold's test part has it
     search = L1CRFCV(**SMALL).fit(X, lacking)
@@ -142,8 +149,10 @@ def test_other_inputs(corpus):
         ({"candidates": [(0.1, -1.0)]}, r"candidate 0: c1 and c2 must be finite and not negative, got \(0.1"),
         ({"candidates": [(0.1, 0.1), 3]}, r"candidate 1 must be a pair \(c1, c2\) or a dict, got 3"),
         ({"candidates": [{"c3": 1.0}]}, "candidate 0 has 'c3'"),
-        ({"cv": [([0, 1], [])]}, "fold 0 has no token to be scored on"),
-        ({"cv": [([], [0, 1])]}, "fold 0 has no token to learn from"),
+        ({"cv": [([0, 1], [])]}, "fold 0 has no token with a label to be scored on"),
+        ({"cv": []}, "cv has no fold"),
+        ({"cv": [([0, 1], [2]), ([0, 90], [2])]}, "fold 1 is no selection of the 90 sequences"),
+        ({"cv": [([], [0, 1])]}, "fold 0 has no token with a label to learn from"),
         (
             {"scoring": lambda model, X, y: np.nan},
             "fold 0, c1=1, c2=0.05: scoring must return a finite number",
@@ -216,3 +225,7 @@ def test_starts():
     other = tree_of_starts(candidates[order])
     assert [order[step.candidate] for step in other] == [step.candidate for step in tree]
     assert [step.last for step in tree[1:]] == [True, True, True]
+    # Zero is a tenth of the least penalty, whatever that is.
+    assert [step.candidate for step in tree_of_starts(np.array([[1.0, 0.0], [1.0, 10.0], [1.0, 99.0]]))] == [
+        2, 1, 0,
+    ]  # fmt: skip

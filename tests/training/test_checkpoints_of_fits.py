@@ -91,6 +91,7 @@ def test_resumed_equals_uninterrupted(tmp_path, monkeypatch, stop_after, learner
     again = clone(learner).set_params(checkpoint=tmp_path).fit(X, y)
     assert again.resumed_from_ == 0
     assert bits(again) == bits(whole)
+    assert not hasattr(again.set_params(checkpoint=None, max_iter=1).fit(X, y), "resumed_from_")
 
 
 def test_other_parameters_or_data_start_afresh(tmp_path, monkeypatch, stop_after):
