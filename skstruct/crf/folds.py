@@ -4,6 +4,7 @@ import time
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from ..chain.constraints import constraints_of
 from ..chain.costs import class_costs
@@ -101,16 +102,17 @@ class FoldSearch:
 
     def _score(self, result, candidate):
         scoring, fitted = self.search.scoring, self.run.fitted(result)
-        model = fitted["_model"]
+        model, (c1, c2) = fitted["_model"], candidate.tolist()
         if scoring is None:
             return self.held_out.accuracy(model)
-        if scoring in SCORES:
-            labels = model.labels.decode(model.best_ids(self.held_out.task), self.held_out.task.token)
-            return float(SCORES[scoring](self.y, labels))
         try:
-            return scored(scoring, self.tagger, fitted, self.X, self.y)
+            with renumbered(self.fold.test):
+                if scoring in SCORES:
+                    labels = model.labels.decode(model.best_ids(self.held_out.task), self.held_out.task.token)
+                    return float(SCORES[scoring](self.y, labels))
+                tagger = clone(self.tagger).set_params(c1=c1, c2=c2)
+                return scored(scoring, tagger, fitted, self.X, self.y)
         except ValueError as error:
-            c1, c2 = candidate
             raise ValueError(f"fold {self.fold.number}, c1={c1:g}, c2={c2:g}: {error}") from error
 
     def _print(self, candidate, tried):

@@ -167,6 +167,18 @@ def test_refusals(corpus, fitted, options, message):
     assert not hasattr(search, "c1_")
 
 
+def test_scorers_see_the_candidate_and_errors_the_place(corpus):
+    X, y = corpus
+    seen = []
+    search = L1CRFCV(**{**SMALL, "scoring": lambda model, X, y: seen.append((model.c1, model.c2)) or 0.5})
+    search.set_params(refit=False).fit(X, y)
+    assert set(seen) == {(0.1, 0.05), (1.0, 0.05)}
+    y = [["B-X"] * len(labels) for labels in y]
+    y[70][1] = None
+    with pytest.raises(ValueError, match="fold 2, c1=1, c2=0.05: sequence 70, position 1: label None"):
+        search.set_params(scoring="segment_f1").fit(X, y)
+
+
 def test_ties_go_to_the_stronger_penalty(corpus):
     search = L1CRFCV(**{**SMALL, "scoring": lambda model, X, y: 0.5}, refit=False).fit(*corpus)
     assert search.best_params_ == {"c1": 1.0, "c2": 0.05}
