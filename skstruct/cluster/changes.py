@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.feature_table import extended
 from ..core.hashing import empty_table, keys_of
-from .pieces import Piece, add_pieces
+from .pieces import Piece, add_pieces, taken
 
 
 class Kind(NamedTuple):
@@ -52,7 +52,7 @@ def moved(kind, rows, piece, seen):
         order = np.argsort(keys, kind="stable")
         kept = np.int64 if int(keys.max()) >= 2**32 else np.uint32
         keys = keys[order].astype(kept if piece.keys is None else piece.keys.dtype)
-        piece = Piece(keys, *(field[order] if field.shape[0] else field for field in piece[1:]))
+        piece = Piece(keys, *taken(piece[1:], order))
     return piece, (at, count)
 
 

@@ -49,27 +49,36 @@ def n_bytes(message):
     return sum(map(n_bytes, message))
 
 
+def taken(fields, at):
+    """Some elements of each field that is there; the others are empty."""
+    return [field[at] if field.shape[0] else field for field in fields]
+
+
+def any_nonzero(fields):
+    """Whether an element of some field is not zero, by element; the first field is always there."""
+    found = fields[0] != 0.0
+    for field in fields[1:]:
+        if field.shape[0]:
+            found |= field != 0.0
+    return found
+
+
 def smaller_piece(keys, size, fields):
     """The smaller of two: weights with their keys, or all of them; ``fields`` are full arrays."""
     filled = sum(field.itemsize for field in fields if field.shape[0])
     kind = np.dtype(key_type(size))
     if keys.shape[0] * (kind.itemsize + filled) >= size * filled:
         return Piece(None, *(field.copy() for field in fields))
-    return Piece(keys.astype(kind), *(f[keys] if f.shape[0] else f for f in fields))
+    return Piece(keys.astype(kind), *taken(fields, keys))
 
 
 def scaled(piece, coefficients, counted):
     """What a shard has changed, as it is added to the mixture; ``counted``: with counts."""
-    c, moment, received, count = coefficients, piece.moment, piece.received, _NONE
-    if counted:
-        changed = piece.value != 0.0
-        for field in (moment, received):
-            if field.shape[0]:
-                changed |= field != 0.0
-        count = changed.astype(np.int32)
+    c, moment = coefficients, piece.moment
+    count = any_nonzero(piece[1:4]).astype(np.int32) if counted else _NONE
     if moment.shape[0]:
         moment = c.moment * moment + c.shift * piece.value
-    return Piece(piece.keys, c.value * piece.value, moment, c.share * received, count)
+    return Piece(piece.keys, c.value * piece.value, moment, c.share * piece.received, count)
 
 
 def united(parts, size):

@@ -97,7 +97,7 @@ class Shard:
         """Begin with nothing."""
         self.trained = False
         stores = stores_of(self.run.structure, self.current).values()
-        self.base = [Weights(store, moments=False) for store in stores]
+        self.base = [Weights(store, self.run.state.rule, moments=False) for store in stores]
         self.tables = [empty_table() for _ in self.parts]
         self.known = [0 for _ in self.parts]
 
@@ -209,7 +209,7 @@ class Mixture:
         self.halves = None if halves is None else halves(model)
         stores = stores_of(structure, model)
         self.parts = list(stores)
-        self.weights = [Weights(store, moments=bool(rule.average)) for store in stores.values()]
+        self.weights = [Weights(store, rule, moments=True) for store in stores.values()]
         self.tables = [
             (empty_table(), np.zeros(1, np.int64)) if isinstance(part, FeatureTable) else None
             for part in (getattr(model, name) for name in self.parts)

@@ -29,7 +29,7 @@ import numpy as np
 from ..core.averaging import sparse_store
 from ..core.compile import kernel
 from ..core.store import grow_pool, insert, place_of, places_needed, sizes
-from .pieces import NOTHING, Piece, smaller_piece
+from .pieces import NOTHING, Piece, any_nonzero, smaller_piece, taken
 
 
 @kernel
@@ -51,40 +51,38 @@ class Weights:
     Parameters
     ----------
     store : Store
-        Of zeros; taken over if it is dense.
+        Of zeros.
+    rule : Rule
+        What is kept besides the weights.
     moments : bool
-        Whether moments are kept.
+        Whether moments are kept, if the rule averages.
 
     Attributes
     ----------
     keys : ndarray of int64, ascending, or None
         Of a sparse store, the weights present.
     value, moment, received : ndarray of float64
-        By key, or by place in ``keys``; the last two may be empty.
+        By key, or by place in ``keys``; the last two are empty if they are not among ``names``.
+    names : list of str
+    changed : ndarray of bool
+        Since the last call of :meth:`settle`.
     """
 
-    def __init__(self, store, moments):
+    def __init__(self, store, rule, moments):
+        needed = sizes(rule, 1, 1)
         self.columns = store.columns
         self.keys = np.zeros(0, np.int64) if store.sparse else None
-        self.value = np.zeros(0 if store.sparse else store.value.shape[0])
-        self.moment = np.zeros_like(self.value) if moments else np.zeros(0)
-        self.received = np.zeros_like(self.value)
-        self.has_moment, self.has_received = moments, store.received.shape[0] > 0
-        if not self.has_received:
-            self.received = np.zeros(0)
-        self.changed = np.zeros(self.value.shape[0], np.bool_)
-
-    def _arrays(self):
-        yield "value"
-        yield "changed"
-        if self.has_moment:
-            yield "moment"
-        if self.has_received:
-            yield "received"
+        self.names = ["value"]
+        self.names += [
+            name for name in ("moment", "received") if needed[name] and (moments or name != "moment")
+        ]
+        self.value, self.moment, self.received = np.zeros(0), NOTHING, NOTHING
+        self.changed = np.zeros(0, np.bool_)
+        self._resize(0 if store.sparse else store.value.shape[0])
 
     def _resize(self, size, rows=None):
         """Longer arrays; the old weights stand at ``rows`` in them, or in front."""
-        for name in self._arrays():
+        for name in (*self.names, "changed"):
             old = getattr(self, name)
             new = np.zeros(size, old.dtype)
             new[slice(old.shape[0]) if rows is None else rows] = old
@@ -131,40 +129,28 @@ class Weights:
         """
         at = self.places(piece.keys, piece.value.shape[0])
         factor = n_shards / np.maximum(piece.count, 1) if piece.count.shape[0] else 1.0
-        self.value[at] += factor * piece.value
-        if self.has_moment:
-            self.moment[at] += factor * piece.moment
-        if self.has_received:
-            self.received[at] += factor * piece.received
+        for name in self.names:
+            getattr(self, name)[at] += factor * getattr(piece, name)
         self.changed[at] = True
 
     def put(self, piece):
         """Overwrite weights; returns where they stand."""
         at = self.places(piece.keys, piece.value.shape[0])
-        self.value[at] = piece.value
-        if self.has_received:
-            self.received[at] = piece.received
+        for name in self.names:
+            getattr(self, name)[at] = getattr(piece, name)
         return at
 
     def news(self, everything=False):
         """The :class:`Piece` with what changed since the last call, or with all that is not zero."""
-        if everything:
-            alive = self.value != 0.0
-            if self.has_received:
-                alive |= self.received != 0.0
-            at = np.flatnonzero(alive)
-        else:
-            at = np.flatnonzero(self.changed)
+        fields = self.value, NOTHING, self.received
+        at = np.flatnonzero(any_nonzero(fields) if everything else self.changed)
         if self.keys is None:
-            return smaller_piece(at, self.value.shape[0], (self.value, NOTHING, self.received))
-        received = self.received[at] if self.has_received else NOTHING
-        return Piece(self.keys[at], self.value[at], NOTHING, received)
+            return smaller_piece(at, self.value.shape[0], fields)
+        return Piece(self.keys[at], *taken(fields, at))
 
     def arrays(self, name):
         """Everything there is to know between two rounds; {path: array}."""
-        fields = [field for field in self._arrays() if field != "changed"]
-        if self.keys is not None:
-            fields.append("keys")
+        fields = self.names if self.keys is None else [*self.names, "keys"]
         return {f"{name}.{field}": getattr(self, field) for field in fields}
 
     def restore(self, name, arrays):
@@ -236,9 +222,8 @@ def take_over(store, base, piece, rule, step):
             if done < keys.shape[0]:
                 store = grow_pool(store, rule, 8 * (keys.shape[0] - done))
     else:
-        store.value[at] = piece.value
-        if base.has_received:
-            store.received[at] = piece.received
+        for name in base.names:
+            getattr(store, name)[at] = getattr(piece, name)
     store.moment[:] = 0.0
     store.last[:] = step
     return store
@@ -271,32 +256,23 @@ def differences(store, base, rows):
     rows : int
         Rows in use.
     """
-    if not store.sparse:
-        n = rows * store.columns
-        base.places(None, n)
-        value, moment, received = store.value[:n] - base.value[:n], store.moment[:n], NOTHING
-        if base.has_received:
-            received = store.received[:n] - base.received[:n]
-        touched = value != 0.0
-        for field in (moment, received):
-            if field.shape[0]:
-                touched |= field != 0.0
-        return smaller_piece(np.flatnonzero(touched), n, (value, moment, received))
-    size = int(store.count[:rows].sum())
-    keys, places = np.empty(size, np.int64), np.empty(size, np.int64)
-    _by_key(store, rows, keys, places)
-    at, new = np.empty(size, np.int64), np.empty(size, np.bool_)
-    _locate(base.keys, keys, at, new)
-    old = at[~new]
-    value, moment, received = store.value[places], NOTHING, NOTHING
-    value[~new] -= base.value[old]
-    touched = value != 0.0
+    if store.sparse:
+        size = int(store.count[:rows].sum())
+        keys, places = np.empty(size, np.int64), np.empty(size, np.int64)
+        _by_key(store, rows, keys, places)
+        at, new = np.empty(size, np.int64), np.empty(size, np.bool_)
+        _locate(base.keys, keys, at, new)
+        known, before = ~new, at[~new]
+    else:
+        places = before = slice(rows * store.columns)
+        known = slice(None)
+        base.places(None, places.stop)
+    fields = [store.value[places].copy(), NOTHING, NOTHING]
+    fields[0][known] -= base.value[before]
     if store.moment.shape[0]:
-        moment = store.moment[places]
-        touched |= moment != 0.0
-    if base.has_received:
-        received = store.received[places]
-        received[~new] -= base.received[old]
-        touched |= received != 0.0
-    fields = (field[touched] if field.shape[0] else field for field in (value, moment, received))
-    return Piece(keys[touched], *fields)
+        fields[1] = store.moment[places]
+    if "received" in base.names:
+        fields[2] = store.received[places].copy()
+        fields[2][known] -= base.received[before]
+    at = np.flatnonzero(any_nonzero(fields))
+    return Piece(keys[at], *taken(fields, at)) if store.sparse else smaller_piece(at, places.stop, fields)

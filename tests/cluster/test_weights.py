@@ -149,8 +149,8 @@ def test_what_travels_arrives(sparse):
     def fresh():
         return new_store(rows, columns, rule, sparse)
 
-    there, here = fresh(), Weights(fresh(), moments=True)
-    base, one = Weights(fresh(), moments=False), (1.0, 1.0, 0.0, 1.0)
+    there, here = fresh(), Weights(fresh(), rule, moments=True)
+    base, one = Weights(fresh(), rule, moments=False), (1.0, 1.0, 0.0, 1.0)
     dense = np.zeros((rows, columns))
     for n_changed in (5, 300, 1, 0):
         keys = np.sort(generator.choice(rows * columns, n_changed, replace=False))
@@ -158,14 +158,14 @@ def test_what_travels_arrives(sparse):
         dense.ravel()[keys] = values
         nothing = np.zeros(0)
         there = take_over(there, base, Piece(keys, values, nothing, nothing), rule, 0)
-        elsewhere = Weights(fresh(), moments=False)  # knows nothing: everything is a difference
+        elsewhere = Weights(fresh(), rule, moments=False)  # knows nothing: everything is a difference
         piece = differences(there, elsewhere, rows)
-        here = Weights(fresh(), moments=True)
+        here = Weights(fresh(), rule, moments=True)
         here.add(scaled(piece, Coefficients(*one), False), 1)
         everything = here.news(everything=True)
-        copy = take_over(fresh(), Weights(fresh(), moments=False), everything, rule, 0)
+        copy = take_over(fresh(), Weights(fresh(), rule, moments=False), everything, rule, 0)
         for store in (there, copy):
             found = np.zeros(rows * columns)
-            all_of_it = differences(store, Weights(fresh(), moments=False), rows)
+            all_of_it = differences(store, Weights(fresh(), rule, moments=False), rows)
             found[slice(None) if all_of_it.keys is None else all_of_it.keys] = all_of_it.value
             np.testing.assert_array_equal(found, dense.ravel())

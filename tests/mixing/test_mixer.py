@@ -83,12 +83,13 @@ def test_threads_change_nothing(estimator, X, y):
     assert other.history_ != one.history_
 
 
-def test_sparse_rows_change_nothing(monkeypatch):
+@pytest.mark.parametrize("penalty, alpha", [("l2", 1e-3), ("l1-cumulative", 0.02)])
+def test_sparse_rows_change_nothing(penalty, alpha, monkeypatch):
     monkeypatch.setattr(store_module, "FEW_LABELS", 0)
 
     def weights(most_dense):
         monkeypatch.setattr(store_module, "DENSE_WEIGHTS", most_dense)
-        base = StructuredPerceptron(max_iter=4, penalty="l2", alpha=1e-3)
+        base = StructuredPerceptron(max_iter=4, penalty=penalty, alpha=alpha)
         mixer = ParameterMixer(base, n_shards=3, random_state=0)
         return [mixer.fit(X, Y).decision_function(X), mixer.fit_shards(dealt(X, Y, 3)).decision_function(X)]
 
