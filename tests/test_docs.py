@@ -4,20 +4,24 @@ Files and modules that pages and docstrings name exist.
 """
 
 import doctest
+import json
 import pathlib
 import pydoc
 import re
 import shlex
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from sklearn.ensemble import BaggingClassifier, StackingClassifier
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score, permutation_test_score
 
+import skstruct
 from skstruct import L1CRF, StructuredPerceptron
 from skstruct.cli import main
 from skstruct.data.inputs import PlaceError
-from skstruct.datasets import columns_to_spans, load_chunking, load_entities, read_columns, write_spans
+from skstruct.datasets import columns_to_spans, load_chunking, load_entities, read_spans, write_spans
 from skstruct.formats.writers import write_columns
 from skstruct.interchange import save_crfsuite
 from skstruct.metrics import SCORERS
@@ -75,14 +79,20 @@ def test_code_runs(page, tmp_path, monkeypatch):
 
 
 def test_the_first_commands_run(tmp_path, monkeypatch, capsys):
-    """The first block of the README, in an empty folder; what a command writes to a file is read back."""
+    """The blocks of commands of the README, in an empty folder; what they write to files is read back."""
     monkeypatch.chdir(tmp_path)
-    block = re.search(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)[1]
-    for line in block.splitlines():
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+    for line in "".join(blocks[:2]).splitlines():
         command, _, target = line.partition(" > ")
         assert main(shlex.split(command, comments=True)[1:]) == 0, line
         pathlib.Path(target or "said").write_text(capsys.readouterr().out, encoding="utf-8")
-    assert [row[:-1] for row in read_columns("tagged.txt")[0]] == read_columns("test.txt")[0]
+    texts = read_spans("more.jsonl")[0]
+    found = read_spans("tagged.jsonl")
+    assert found[0] == texts and found[1] == skstruct.load("ner").predict(texts)
+    command = [sys.executable, "-I", "-S", "ner.py"]
+    said = subprocess.run(command, input=texts[0], capture_output=True, text=True, check=True).stdout
+    assert [tuple(span.values()) for span in json.loads(said)["spans"]] == found[1][0]
+    assert pathlib.Path("ner.html").stat().st_size > 10_000
 
 
 def test_what_the_guide_says_of_scikit_learn():
@@ -134,7 +144,7 @@ def test_what_a_page_names_exists(page):
         assert len(paths) > 50
     first = "|".join(["skstruct", *(FOLDERS if page in ABOUT_CODE else ())])
     names = re.findall(rf"(?<![\w./])(?:{first})(?:\.(?!py\b)[A-Za-z_]\w*)+", text)
-    missing = {path for path in paths if not is_there(path)} - {"app.py"}  # the reader's own program
+    missing = {path for path in paths if not is_there(path)} - {"app.py", "ner.py"}  # the reader's own
     assert missing | {name for name in names if not leads_somewhere(name)} == set()
 
 

@@ -15,7 +15,7 @@ from ..chain.passive_aggressive import PassiveAggressiveTagger
 from ..chain.perceptron import StructuredPerceptron
 from ..chain.segmenter import Segmenter
 from ..core.compile import cache_counts
-from ..datasets import load_chunking, load_entities, load_sample
+from ..datasets import columns_to_spans, load_chunking, load_entities, load_sample, write_spans
 from ..formats.writers import write_columns
 from .common import CommandError, counted, positive, tell
 from .scores import scores_of
@@ -52,7 +52,8 @@ def add_parser(commands):
     parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     parser.add_argument(
         "--files", metavar="FOLDER",
-        help="write the sentences of the English chunking to files train.txt and test.txt; train nothing",
+        help="write the English chunking to train.txt and test.txt, and texts with entities to notes.jsonl and "
+        "more.jsonl; train nothing",
     )  # fmt: skip
     parser.set_defaults(run=run)
 
@@ -81,14 +82,26 @@ def split(sequences):
 
 
 def write_files(folder):
-    """Write the chunking corpus as columns, a file to train with and one to test with."""
+    """Write the chunking corpus as columns and the entities as texts, each to train and to test with."""
     sentences = [[(*token, label) for token, label in zip(*pair)] for pair in zip(*load_chunking())]
-    for name, part in zip(("train.txt", "test.txt"), split(sentences)):
-        path = os.path.join(folder, name)
+    notes = list(zip(*columns_to_spans(*load_entities())))
+    files = {
+        "train.txt": (write_columns, "sentence", split(sentences)[0]),
+        "test.txt": (write_columns, "sentence", split(sentences)[1]),
+        "notes.jsonl": (_write_notes, "text", split(notes)[0]),
+        "more.jsonl": (_write_notes, "text", split(notes)[1]),
+    }
+    paths = {name: os.path.join(folder, name) for name in files}
+    for path in paths.values():
         if os.path.exists(path):
             raise CommandError(f"{path}: is there already; nothing was written over it")
-        write_columns(part, path)
-        tell(f"wrote {counted(len(part), 'sentence')} to {path}")
+    for name, (write, what, items) in files.items():
+        write(items, paths[name])
+        tell(f"wrote {counted(len(items), what)} to {paths[name]}")
+
+
+def _write_notes(notes, path):
+    write_spans(path, *zip(*notes))
 
 
 def run(arguments):

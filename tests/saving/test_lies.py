@@ -42,7 +42,7 @@ def forged(path):
         (lambda e: e.update({"class": "FeatureTemplates"}), "unknown class"),
         (lambda e: e.update({"class": ["x"]}), "unknown class"),
         (lambda e: e.pop("fitted"), "lacks fitted"),
-        (lambda e: e["parameters"].update(gamma=1), "no parameter gamma.*written by skstruct 0.1.0"),
+        (lambda e: e["parameters"].update(gamma=1), r"no parameter gamma.*written by skstruct 0\."),
         (lambda e: e.update(parameters=[]), "parameters must be"),
         (lambda e: e["fitted"].update(predict=1), "no fitted attribute predict"),
         (lambda e: e["fitted"].update(__class__=1), "no fitted attribute __class__"),
