@@ -52,8 +52,8 @@ def add_parser(commands):
     parser.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
     parser.add_argument(
         "--files", metavar="FOLDER",
-        help="write the English chunking to train.txt and test.txt, and texts with entities to notes.jsonl and "
-        "more.jsonl; train nothing",
+        help="write the English chunking to train.txt and test.txt, and texts with entities to notes.jsonl "
+        "and more.jsonl; train nothing",
     )  # fmt: skip
     parser.set_defaults(run=run)
 
