@@ -7,10 +7,10 @@ from ..inspection import label_issues
 from ..inspection.html import readable
 from .common import CommandError, check_target, counted, n_jobs, output, positive, tell, warn
 from .corpus import layout_of, locating, read_all
-from .learners import ALGORITHMS, named_algorithm, new_model, task_of
+from .learners import new_model, task_of
 from .lines import Source
-from .options import add_options, setting
-from .train import add_features, features_of
+from .options import add_options
+from .train import add_features, add_learner, features_of
 
 
 def add_parser(commands):
@@ -33,16 +33,7 @@ def add_parser(commands):
     group = parser.add_argument_group("learning")
     group.add_argument("--cv", type=positive, default=5, metavar="N", help="parts (default: 5)")
     add_features(group)
-    group.add_argument(
-        "--algorithm", "-a", type=named_algorithm, default="l1crf", metavar="NAME",
-        help=f"the learner: {', '.join(ALGORITHMS)} (default: l1crf)",
-    )  # fmt: skip
-    group.add_argument("--epochs", type=positive, metavar="N", help="passes over the corpus")
-    group.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
-    group.add_argument(
-        "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=setting,
-        help="any parameter of the learner; may be repeated",
-    )  # fmt: skip
+    add_learner(group, "l1crf")
     alone = {"members": 1, "shards": 1, "cluster": None, "stream": None, "calibrate": False, "dev": None}
     parser.set_defaults(run=run, usage_error=parser.error, verbose=False, search=False, **alone)
 

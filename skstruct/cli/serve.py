@@ -4,6 +4,7 @@ All requests share the models: prediction never changes one, and compiled code l
 wrong with a request is said with the sequence and the position.
 """
 
+import contextlib
 import json
 import signal
 import sys
@@ -12,11 +13,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from ..data.inputs import SPANS, WORDS
+from ..data.inputs import SPANS
 from ..datasets import to_utf16
 from ..inspection import render
 from ..inspection.html import Html, attribute, box, escaped
-from .common import CommandError, load_model, number, positive, tell
+from .common import CommandError, as_sequence, load_model, number, positive, tell
 
 LIMIT = 1_000_000
 """Bytes of a request, unless ``--max-bytes`` says more."""
@@ -219,11 +220,11 @@ def predicted(model, body, kind, query):
         if query.get("offsets", "utf-16") != "utf-16":
             raise ValueError(f"offsets must be utf-16, or left out, got {query['offsets']!r}")
         text = body.decode()
-        X = [_one(model, text)] if kind == "text/plain" else _with_tuples(model, _json(text))
+        X = [as_sequence(_inputs(model), text)] if kind == "text/plain" else _with_tuples(model, _json(text))
         if not isinstance(X, list):
             raise ValueError(f"expected a JSON list of sequences, got {text[:40]!r}")
         y = model.predict(X)
-        if query.get("offsets") == "utf-16" and _task(model) == SPANS:
+        if query.get("offsets") and _inputs(model) is not None and model.inputs.task == SPANS:
             y = to_utf16(X, y)
     except (ValueError, TypeError, RecursionError) as error:
         about = {"error": str(error)}
@@ -241,10 +242,6 @@ def _json(text):
         raise ValueError(f"the body is not JSON: {error}; send one text as text/plain") from None
 
 
-def _task(model):
-    return model.inputs.task if hasattr(model, "inputs") else None
-
-
 def _with_tuples(model, X):
     """Lists of JSON as the tuples that a model wants."""
     if not hasattr(model, "inputs") or model.inputs.token is not tuple or not isinstance(X, list):
@@ -252,29 +249,16 @@ def _with_tuples(model, X):
     return [[tuple(t) if isinstance(t, list) else t for t in x] if isinstance(x, list) else x for x in X]
 
 
-def _one(model, text):
-    """A text as one sequence of a model: words between white space, their columns between slashes."""
-    if _task(model) in (WORDS, SPANS):
-        return text
-    token = model.inputs.token if hasattr(model, "inputs") else None
-    if token is str:
-        return text.split()
-    if token is tuple:
-        width = model.inputs.width
-        tokens = [tuple(token.rsplit("/", width - 1)) for token in text.split()]
-        if all(len(token) == width for token in tokens):
-            return tokens
-        raise ValueError(f"the model reads {width} columns of a token, with slashes between them: the/DT")
-    raise ValueError("the model reads features, not text: send JSON")
+def _inputs(model):
+    return getattr(model, "inputs", None)
 
 
 def _warm_up(model):
     """Let kernels be loaded, or compiled, before the first request."""
-    try:
-        width = 1 if _task(model) in (None, WORDS, SPANS) else model.inputs.width
-        model.predict([_one(model, "/".join("a" * width))])
-    except ValueError:  # rows of numbers, say
-        pass
+    with contextlib.suppress(ValueError):  # rows of numbers, say
+        inputs = _inputs(model)
+        columns = inputs.width if inputs is not None and inputs.token is tuple else 1
+        model.predict([as_sequence(inputs, "/".join("a" * columns))])
 
 
 def page(models, query):
@@ -283,7 +267,7 @@ def page(models, query):
     text, shown = query.get("text", ""), ""
     if name in models and text.strip():
         try:
-            X = [_one(models[name], text)]
+            X = [as_sequence(_inputs(models[name]), text)]
             shown = render(X, models[name].predict(X)).fragment
         except ValueError as error:
             shown = f"<p>{escaped(error, 500)}</p>"

@@ -10,12 +10,12 @@ import os
 import numpy as np
 
 from .._sklearn import layers
-from ..data.inputs import SPANS, TREES, WORDS
+from ..data.inputs import TREES
 from ..features.presets import preset_of
 from ..inspection import explain, feature_weights, transition_weights
 from ..inspection.explanations import printable
 from ..interchange.kinds import kind_of
-from .common import CommandError, load_model, positive
+from .common import CommandError, as_sequence, load_model, positive
 from .corpus import inputs_of
 
 _FEATURES_LISTED = 40
@@ -161,19 +161,10 @@ def _print_transitions(tagger, top):
 
 def _explain(model, arguments):
     inputs = inputs_of(model)
-    sequence = arguments.explain if inputs.task in (WORDS, SPANS) else arguments.explain.split()
     if not arguments.explain.split():
         arguments.usage_error("--explain needs a sentence")
-    if inputs.token is tuple:
-        sequence = [tuple(token.rsplit("/", inputs.width - 1)) for token in sequence]
-        short = next((token for token in sequence if len(token) < inputs.width), None)
-        if short is not None:
-            raise CommandError(
-                f"the model reads {inputs.width} columns of a token, separated by slashes; "
-                f"got {'/'.join(short)!r}"
-            )
     try:
-        explanation = explain(model, sequence)
+        explanation = explain(model, as_sequence(inputs, arguments.explain))
     except TypeError as error:  # it is of a kind that cannot be explained
         raise CommandError(f"{arguments.model}: --{error}") from None
     if arguments.json:

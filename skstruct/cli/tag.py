@@ -126,10 +126,13 @@ def run(arguments):
 def _check_usage(model, inputs, arguments):
     """Refuse options for what a model cannot do."""
     kind = type(model).__name__
-    if arguments.scores and not hasattr(model, "decision_function"):
-        arguments.usage_error(f"--scores: this {kind} gives no scores")
-    if arguments.kbest and not hasattr(model, "predict_kbest"):
-        arguments.usage_error(f"--kbest: this {kind} has no k best predictions")
+    for option, method, lack in (
+        ("scores", "decision_function", "gives no scores"),
+        ("kbest", "predict_kbest", "has no k best predictions"),
+        ("adapt", "adapt", "reads no accessor variety"),
+    ):
+        if getattr(arguments, option) and not hasattr(model, method):
+            arguments.usage_error(f"--{option}: this {kind} {lack}")
     if arguments.scores and arguments.dictionary is not None:
         arguments.usage_error("--scores and --dictionary do not go together; --kbest 1 writes the score, too")
     _check_proba(model, inputs, kind, arguments)
@@ -137,8 +140,6 @@ def _check_usage(model, inputs, arguments):
         arguments.usage_error(f"--dictionary: this {kind} takes none; segmenters do")
     if arguments.lines or arguments.write:
         arguments.usage_error(f"--lines and --write are for models of spans of texts; this is a {kind}")
-    if arguments.adapt and not hasattr(model, "adapt"):
-        arguments.usage_error(f"--adapt: this {kind} reads no accessor variety")
 
 
 def _check_proba(model, inputs, kind, arguments):

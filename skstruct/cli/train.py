@@ -64,23 +64,8 @@ def add_parser(commands):
         help="a list of names or words, an entry a line, which templates read as %%lex_NAME[0,0]; to a "
         "preset the templates of three positions are added; may be repeated",
     )  # fmt: skip
-    group.add_argument(
-        "--algorithm", "-a", type=named_algorithm, default="perceptron", metavar="NAME",
-        help=f"the learner: {', '.join(ALGORITHMS)}, or the name of its class (default: perceptron)",
-    )  # fmt: skip
-    group.add_argument(
-        "--epochs",
-        "--max-iter",
-        type=positive,
-        metavar="N",
-        help="passes over the corpus (default: the learner's)",
-    )
+    add_learner(group, "perceptron")
     _add_ways(group)
-    group.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
-    group.add_argument(
-        "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=setting,
-        help="any parameter of the estimator, as penalty=l2 or constraints=BIO; may be repeated",
-    )  # fmt: skip
     group.add_argument(
         "--repair", action="store_true",
         help="write labels as the scheme in --param constraints=SCHEME does, where the corpus writes them "
@@ -119,6 +104,23 @@ def _add_ways(group):
         "--stream", type=positive, metavar="N",
         help="read and learn N sentences at a time, for files larger than memory; an epoch then keeps the "
         "order of the file, and there is one unless --epochs says more",
+    )  # fmt: skip
+
+
+def add_learner(group, default):
+    """Add the options that choose a learner and its parameters."""
+    group.add_argument(
+        "--algorithm", "-a", type=named_algorithm, default=default, metavar="NAME",
+        help=f"the learner: {', '.join(ALGORITHMS)}, or the name of its class (default: {default})",
+    )  # fmt: skip
+    group.add_argument(
+        "--epochs", "--max-iter", type=positive, metavar="N",
+        help="passes over the corpus (default: the learner's)",
+    )  # fmt: skip
+    group.add_argument("--seed", type=int, default=0, help="random seed (default: 0)")
+    group.add_argument(
+        "--param", "-p", action="append", default=[], metavar="NAME=VALUE", type=setting,
+        help="any parameter of the estimator, as penalty=l2 or constraints=BIO; may be repeated",
     )  # fmt: skip
 
 

@@ -54,6 +54,10 @@ class _Contributions:
         found = [(name, value) for _, name, value in self._all() if value != 0.0]
         return sorted(found, key=lambda pair: -abs(pair[1]))
 
+    def _would(self):
+        """What would have to change, as HTML; nothing where that is not known."""
+        return ""
+
     def _as_dict(self):
         entry = {**vars(self), "score": self.score, "margin": None if self.margin == inf else self.margin}
         for name, value in entry.items():
@@ -99,14 +103,13 @@ class TokenExplanation(_Contributions):
     _lists = {"features": "feature", "transitions": "transition"}
 
     def _would(self):
-        """What would have to change, as a sentence of HTML."""
         change = self.counterfactual
         if change is None:
-            return "The model itself says something else here." if self.margin < 0 else ""
+            return note("The model itself says something else here.") if self.margin < 0 else ""
         names = ", ".join(f"<b>{escaped(name, SHORT)}</b>" for name in change.features[:TOP])
         if len(change.features) > TOP:
             names += f" and {len(change.features) - TOP} more"
-        return f"Without {names} it would be {escaped(change.label)}."
+        return note(f"Without {names} it would be {escaped(change.label)}.")
 
 
 @dataclass(frozen=True)
@@ -200,19 +203,19 @@ class _Explained(Shown):
         finite = [abs(x) for _, _, each in listed for _, x in each if isfinite(x)]
         largest, more = max(finite, default=0.0), len(self._items()) - len(listed)
         rest = f"{more:,} more {self._columns[0]}s; to_frame() has all of them"
-        found = [_bars(heading(k, item), item, each, largest) for k, item, each in listed]
+        found = [
+            bars(heading(k, item), each, item.score, largest, below=item._would()) for k, item, each in listed
+        ]
         return found, note(rest) if more else ""
 
 
-def _bars(heading, item, found, largest):
+def bars(heading, found, score, largest, top=TOP, below=""):
     """Bars that add up to a score, under a line that opens them; ``found``: (name, value), largest first."""
-    rows = [(escaped(name, LONG), value) for name, value in found[:TOP]]
-    if len(found) > TOP:
-        rows.append((f"<i>{len(found) - TOP} more</i>", fsum(value for _, value in found[TOP:])))
+    rows = [(escaped(name, LONG), value) for name, value in found[:top]]
+    if len(found) > top:
+        rows.append((f"<i>{len(found) - top} more</i>", fsum(value for _, value in found[top:])))
     cells = [(cell(bar(value, largest)), cell(f"{value:+.3f}", "number"), cell(name)) for name, value in rows]
-    total = cell(""), cell(f"<b>{item.score:+.3f}</b>", "number"), cell("all together")
-    would = item._would() if isinstance(item, TokenExplanation) else ""
-    below = note(would) if would else ""
+    total = cell(""), cell(f"<b>{score:+.3f}</b>", "number"), cell("all together")
     return f"<details><summary>{heading}</summary>{table([*cells, total])}{below}</details>"
 
 

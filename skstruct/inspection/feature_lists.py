@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._sklearn import innermost
+from ..crf.run import nonzero_entries
 from ..data.inputs import as_tokens, check_positive, describe
 from ..data.matrix import SequenceMatrix
 from ..features.rows_encoder import RowsEncoder
@@ -43,19 +44,6 @@ def weight_rows(store, rows):
         segment = slice(store.first[row], store.first[row] + store.count[row])
         out[k, store.column[segment]] = store.value[segment]
     return out
-
-
-def _nonzero_weights(store):
-    """(row, column, weight) arrays of all weights that are not zero."""
-    if not store.sparse:
-        places = np.flatnonzero(store.value)
-        return places // store.columns, places % store.columns, store.value[places]
-    row = np.repeat(np.arange(store.count.shape[0]), store.count)
-    ends = np.cumsum(store.count, dtype=np.int64)
-    places = np.arange(row.shape[0]) + (store.first - ends + store.count)[row]
-    filled = store.value[places] != 0.0
-    row, places = row[filled], places[filled]
-    return row, store.column[places], store.value[places]
 
 
 def feature_weights(tagger: Any, top: int | None = None, label: Any = None) -> FeatureWeights:
@@ -109,7 +97,9 @@ def feature_weights(tagger: Any, top: int | None = None, label: Any = None) -> F
         raise ValueError(f"{describe(label)} is not a label of the model")
     found = []
     for part in parts:
-        row, column, weight = _nonzero_weights(part.store)
+        keys, weight = nonzero_entries(part.store)
+        row, column = np.divmod(keys[weight != 0.0], part.store.columns)
+        weight = weight[weight != 0.0]
         if label is not None:
             mine = np.array([value == label for value in part.labels], np.bool_)[column]
             row, column, weight = row[mine], column[mine], weight[mine]

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from ..data.types import Corpus
 from .differences import Difference
-from .html import Shown, box, cell, escaped, label_html, note, readable, table
+from .html import box, cell, escaped, label_html, note, readable, table
 from .out_of_fold import predicted_out_of_fold
-from .weight_tables import new_frame
+from .weight_tables import Records
 
 SHOWN = 100
 """Issues that a picture shows; ``print`` shows a fifth of them."""
@@ -39,8 +39,10 @@ class LabelIssue(NamedTuple):
     score: float
 
 
-class LabelIssues(list, Shown):
+class LabelIssues(Records):
     """A list of `LabelIssue`, most suspicious first; notebooks show the labels with the tokens around."""
+
+    _record = LabelIssue
 
     def __init__(self, items: Any = (), tokens: Any = None) -> None:
         super().__init__(items)
@@ -49,20 +51,6 @@ class LabelIssues(list, Shown):
     def __getitem__(self, index: Any) -> Any:
         found = super().__getitem__(index)
         return LabelIssues(found, self._tokens) if isinstance(index, slice) else found
-
-    def to_dict(self) -> dict[str, list[Any]]:
-        """``{"sequence": [...], "position": [...], ...}``: a list for each attribute of `LabelIssue`."""
-        return {name: [getattr(issue, name) for issue in self] for name in LabelIssue._fields}
-
-    def to_frame(self) -> Any:
-        """A pandas DataFrame with a column for each attribute of `LabelIssue`.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        return new_frame(self.to_dict(), "LabelIssues")
 
     def context(self, issue: LabelIssue) -> str:
         """The token of an issue in [ ], and a few tokens around it; "" if they are not known."""

@@ -16,6 +16,7 @@ from ..saving.atomic import atomic_write
 from .arcs import arcs
 from .error_lists import errors_of
 from .explaining import explain
+from .explanations import bars
 from .feature_lists import feature_weights, model_with, transition_weights
 from .html import LONG, Html, Shown, bar, box, cell, escaped, label_html, note, table
 from .of_taggers import seen_by_tagger
@@ -274,17 +275,12 @@ def _compared(mine, label, right):
     values = dict(mine.largest)
     for name, value in right.largest if right is not None else ():
         values[name] = values.get(name, 0.0) - value
-    parts = sorted(values.items(), key=lambda part: -abs(part[1]))
-    rest = sum(value for _, value in parts[TOP:])
-    shown = [(escaped(name, LONG), value) for name, value in parts[:TOP] if value != 0.0]
-    shown += [("<i>others</i>", rest)] * (rest != 0.0)
-    largest = max((abs(value) for _, value in shown if np.isfinite(value)), default=0.0)
-    rows = [(cell(bar(value, largest)), cell(f"{value:+.3f}", "number"), cell(name)) for name, value in shown]
-    total = sum(value for _, value in parts)
-    rows.append((cell(""), cell(f"<b>{total:+.3f}</b>", "number"), cell("all together")))
+    parts = sorted((part for part in values.items() if part[1] != 0.0), key=lambda part: -abs(part[1]))
+    largest = max((abs(value) for _, value in parts if np.isfinite(value)), default=0.0)
     word = escaped(mine.token if right is not None else mine.word)
     instead = "" if right is None else f", not {label_html(right.label)}"
-    return f"<details><summary>Why {word} → {label_html(label)}{instead}?</summary>{table(rows)}</details>"
+    heading = f"Why {word} → {label_html(label)}{instead}?"
+    return bars(heading, parts, sum(value for _, value in parts), largest, TOP)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,27 @@ def new_frame(data, who, **options):
     return pandas.DataFrame(data, **options)
 
 
+class Records(list, Shown):
+    """A list of named tuples of one kind, ``_record``, that turns into columns."""
+
+    _record: ClassVar[Any]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """``{name: [...], ...}``: a list for each attribute of an item."""
+        columns = zip(*self) if self else ([] for _ in self._record._fields)
+        return dict(zip(self._record._fields, map(list, columns)))
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with a column for each attribute of an item.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        return new_frame(self.to_dict(), type(self).__name__)
+
+
 class FeatureWeight(NamedTuple):
     """What one feature says about one label."""
 
@@ -32,27 +53,14 @@ class FeatureWeight(NamedTuple):
     weight: float
 
 
-class FeatureWeights(list, Shown):
+class FeatureWeights(Records):
     """A list of `FeatureWeight`; notebooks show what speaks most for and against each label."""
+
+    _record = FeatureWeight
 
     def __getitem__(self, index: Any) -> Any:
         found = super().__getitem__(index)
         return FeatureWeights(found) if isinstance(index, slice) else found
-
-    def to_dict(self) -> dict[str, list[Any]]:
-        """``{"feature": [...], "label": [...], "weight": [...]}``."""
-        names = FeatureWeight._fields
-        return dict(zip(names, map(list, zip(*self)))) if self else {name: [] for name in names}
-
-    def to_frame(self) -> Any:
-        """A pandas DataFrame with the columns ``feature``, ``label`` and ``weight``.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        return new_frame(self.to_dict(), "FeatureWeights")
 
     def by_label(self) -> dict[Any, list[FeatureWeight]]:
         """The weights of each label, largest first."""

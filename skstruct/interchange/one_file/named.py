@@ -3,15 +3,12 @@
 import numpy as np
 
 
-def sorted_names(index):
-    """What gives the names of a ``FeatureIndex`` whose rows are used, sorted, and their rows."""
-
-    def of(used):
-        names = [(name, row) for name, row in zip(index.ids, index.row_of.tolist()) if row >= 0 and used[row]]
-        names.sort()
-        return [name for name, _ in names], np.array([row for _, row in names], np.int64)
-
-    return of
+def sorted_names(index, used):
+    """The names of a ``FeatureIndex`` whose rows are used, sorted, and their rows."""
+    names = sorted(
+        (name, row) for name, row in zip(index.ids, index.row_of.tolist()) if row >= 0 and used[row]
+    )
+    return [name for name, _ in names], np.array([row for _, row in names], np.int64)
 
 
 def row_map(n_rows, rows, first=0):
@@ -28,7 +25,7 @@ class NameKeys:
     parts = ("names",)
 
     def __init__(self, encoder, used):
-        self.names, self.rows = sorted_names(encoder.nodes)(used[0])
+        self.names, self.rows = sorted_names(encoder.nodes, used[0])
         self.n_rows = encoder.n_node_rows
 
     def header(self, sections):
@@ -47,9 +44,7 @@ class PatternKeys:
 
     def __init__(self, encoder, used):
         self.patterns = encoder.templates
-        self.names, self.rows = zip(
-            *(sorted_names(index)(each) for index, each in zip((encoder.nodes, encoder.edges), used))
-        )
+        self.names, self.rows = zip(*map(sorted_names, (encoder.nodes, encoder.edges), used))
         self.n_rows = encoder.n_node_rows, encoder.n_edge_rows
 
     def header(self, sections):

@@ -66,12 +66,8 @@ def javascript_file(block, parts, ending):
         As of :func:`python_file`.
     ending : {".js", ".mjs"}
     """
-    sources = [(_JAVASCRIPT / f"{part}.js").read_text(encoding="utf-8").strip() for part in parts]
-    last = (_JAVASCRIPT / f"tagger{ending}").read_text(encoding="utf-8").strip()
-    sources.append(last.replace('const DATA = "";', f'const DATA = "{block}";'))
-    if "spans" in parts:
-        sources.append((_JAVASCRIPT / f"tagger_spans{ending}").read_text(encoding="utf-8").strip())
-    text = "\n\n".join([_JAVASCRIPT_HEAD.format(version=__version__), *sources])
+    last = [f"tagger{ending}", *([f"tagger_spans{ending}"] if "spans" in parts else [])]
+    text = _joined(block, [_JAVASCRIPT / name for name in (*(f"{part}.js" for part in parts), *last)])
     return (
         f'"use strict";\n\n{text}\n'
         if ending == ".mjs"
@@ -90,11 +86,8 @@ def page_file(block, parts, title):
         As of :func:`python_file`.
     title : str
     """
-    sources = [(_JAVASCRIPT / f"{part}.js").read_text(encoding="utf-8").strip() for part in parts]
-    for name in ("page.js", *(["spans.js"] if "spans" in parts else [])):
-        sources.append((_PAGE / name).read_text(encoding="utf-8").strip())
-    text = "\n\n".join([_JAVASCRIPT_HEAD.format(version=__version__), *sources])
-    text = text.replace('const DATA = "";', f'const DATA = "{block}";')
+    last = ["page.js", *(["spans.js"] if "spans" in parts else [])]
+    text = _joined(block, [*(_JAVASCRIPT / f"{part}.js" for part in parts), *(_PAGE / name for name in last)])
     script = f'\n(function () {{\n"use strict";\n\n{text}\n}})();\n'
     style = "\n" + (_PAGE / "page.css").read_text(encoding="utf-8")
     policy = (
@@ -105,6 +98,13 @@ def page_file(block, parts, title):
     values = {"policy": policy, "title": shown, "style": style, "script": script}
     page = (_PAGE / "page.html").read_text(encoding="utf-8")
     return re.sub("@([a-z]+)@", lambda name: values[name[1]], page)
+
+
+def _joined(block, sources):
+    """Sources of JavaScript as one, with the constant in its place."""
+    texts = [source.read_text(encoding="utf-8").strip() for source in sources]
+    text = "\n\n".join([_JAVASCRIPT_HEAD.format(version=__version__), *texts])
+    return text.replace('const DATA = "";', f'const DATA = "{block}";')
 
 
 def _hash(text):

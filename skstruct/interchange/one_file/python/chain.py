@@ -79,27 +79,27 @@ class Chain:
         path, score = self.decode(emission, self.transitions(edges, self.plain, T))
         return path, score * self.step
 
+    def prefixes(self, emission, transitions):
+        """For each token the best scores of prefixes that end in each label."""
+        out = [[a + b for a, b in zip(self.start, emission[0])]]
+        for score, (into, highest) in zip(emission[1:], transitions[1:]):
+            out.append([a + b for a, b in zip(best_before(out[-1], into, highest), score)])
+        return out
+
     def decode(self, emission, transitions):
         """(labels, score): of equal scores the smaller label, from the last token backwards."""
-        labels, T = range(self.L), len(emission)
-        scores = [[a + b for a, b in zip(self.start, emission[0])]]
-        for t in range(1, T):
-            scores.append(advance(scores[-1], emission[t], *transitions[t]))
+        labels, scores = range(self.L), self.prefixes(emission, transitions)
         ends = [a + b for a, b in zip(scores[-1], self.end)]
         path = [max(labels, key=ends.__getitem__)]
-        for t in range(T - 1, 0, -1):
+        for t in range(len(emission) - 1, 0, -1):
             reached = [a + b for a, b in zip(scores[t - 1], transitions[t][0][path[-1]])]
             path.append(max(labels, key=reached.__getitem__))
         return path[::-1], max(ends)
 
     def best_with_each_label(self, emission, transitions):
         """For each token and label the best score of labellings that give the label to the token."""
-        T = len(emission)
-        scores = [[a + b for a, b in zip(self.start, emission[0])]]
-        for t in range(1, T):
-            scores.append(advance(scores[-1], emission[t], *transitions[t]))
-        behind, out = self.end, []
-        for t in range(T - 1, -1, -1):
+        scores, behind, out = self.prefixes(emission, transitions), self.end, []
+        for t in range(len(emission) - 1, -1, -1):
             out.append([a + b for a, b in zip(scores[t], behind)])
             if t:
                 rest = [a + b for a, b in zip(emission[t], behind)]
@@ -108,14 +108,14 @@ class Chain:
         return out[::-1]
 
 
-def advance(before, emission, into, highest):
-    """The best scores of prefixes that end in each label, one token on.
+def best_before(before, into, highest):
+    """For each label y the largest ``before[p] + into[y][p]``, of which the second is at most ``highest[y]``.
 
     Predecessors are tried from the best one on, until none that is left can win.
     """
     order = sorted(range(len(before)), key=before.__getitem__, reverse=True)
     ranked, out = [(before[p], p) for p in order], []
-    for scores, most, added in zip(into, highest, emission):
+    for scores, most in zip(into, highest):
         best = NEVER
         for reached, p in ranked:
             if reached + most <= best:
@@ -123,7 +123,7 @@ def advance(before, emission, into, highest):
             reached += scores[p]
             if reached > best:
                 best = reached
-        out.append(best + added)
+        out.append(best)
     return out
 
 

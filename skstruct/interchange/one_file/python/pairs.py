@@ -1,6 +1,6 @@
 """The second-order chain: transitions look two labels back (Collins 2002)."""
 
-from .chain import NEVER, Chain
+from .chain import Chain, best_before
 from .reading import PARTS, Weights
 
 
@@ -10,14 +10,16 @@ class Pairs(Chain):
     def __init__(self, header, arrays):
         super().__init__(header, arrays)
         L, trigrams = self.L, Weights(header, arrays, "trigrams")
-        self.trigram = []  # [p][y][a + 1]: the label y behind p behind a, where a = -1 is the start
+        self.trigram = [[[0.0] * L for _ in range(L)] for _ in range(L)]  # [p][y][a]: y behind p behind a
+        self.second = [[0.0] * L for _ in range(L)]  # [p][y]: y behind p, the first label
         for p in range(L):
-            by_label = [[0.0] * (L + 1) for _ in range(L)]
-            for a in range(L + 1):
-                for y, w in trigrams[p * (L + 1) + a]:
-                    by_label[y][a] = w
-            self.trigram.append(by_label)
-        self.most = [[max(row[1:]) for row in by_label] for by_label in self.trigram]
+            for a in range(-1, L):
+                for y, w in trigrams[p * (L + 1) + a + 1]:
+                    if a < 0:
+                        self.second[p][y] = w
+                    else:
+                        self.trigram[p][y][a] = w
+        self.most = [list(map(max, by_label)) for by_label in self.trigram]
 
     def prefixes(self, emission, transitions):
         """For each token from the second on the best scores [p][y] of prefixes that end in p, y."""
@@ -27,7 +29,7 @@ class Pairs(Chain):
             before, into, now = out[-1], transitions[t][0], []
             for p in range(self.L):
                 if t == 1:
-                    row = [first[p] + trigram[0] for trigram in self.trigram[p]]
+                    row = [first[p] + w for w in self.second[p]]
                 else:
                     row = best_before([scores[p] for scores in before], self.trigram[p], self.most[p])
                 now.append([s + (emission[t][y] + into[y][p]) for y, s in enumerate(row)])
@@ -44,7 +46,7 @@ class Pairs(Chain):
         for t in range(T - 1, 0, -1):
             path.append(p)
             if t > 1:
-                reached = [scores[p] + self.trigram[p][y][a + 1] for a, scores in enumerate(prefixes[t - 1])]
+                reached = [scores[p] + self.trigram[p][y][a] for a, scores in enumerate(prefixes[t - 1])]
                 y, p = p, max(range(self.L), key=reached.__getitem__)
         return path[::-1], total
 
@@ -62,26 +64,9 @@ class Pairs(Chain):
             into = transitions[t][0]
             rest = [[into[y][p] + emission[t][y] + behind[p][y] for y in labels] for p in labels]
             behind = [
-                [max(self.trigram[p][y][a + 1] + rest[p][y] for y in labels) for p in labels] for a in labels
+                [max(self.trigram[p][y][a] + rest[p][y] for y in labels) for p in labels] for a in labels
             ]
         return out[::-1]
-
-
-def best_before(before, trigrams, most):
-    """For each y the best score over the labels a before, from the best of these on until none can win."""
-    order = sorted(range(len(before)), key=before.__getitem__, reverse=True)
-    out = []
-    for scores, highest in zip(trigrams, most):
-        best = NEVER
-        for a in order:
-            reached = before[a]
-            if reached + highest <= best:
-                break
-            reached += scores[a + 1]
-            if reached > best:
-                best = reached
-        out.append(best)
-    return out
 
 
 PARTS["pairs"] = Pairs
