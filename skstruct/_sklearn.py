@@ -123,7 +123,6 @@ __all__ = [
     "epoch_context",
     "get_tags",
     "member_context",
-    "propagate_callbacks",
     "rows_tags",
     "safe_indexing",
     "safe_set_output",
@@ -257,33 +256,31 @@ class epoch_context:
 
 
 @contextlib.contextmanager
-def member_context(root, owner, member, number, X, y):
-    """Tell the callbacks of a meta-estimator that a member is trained, and hand them to it.
+def member_context(root, owner, member, number, X, y, name="member"):
+    """Tell the callbacks of a meta-estimator that a part of it is trained, and hand them to that part.
 
     Parameters
     ----------
     root : optional
-        The callback context of the fit, whose subtasks may run at the same time; None: no callbacks.
-    owner, member : estimator
-    number : int
+        The callback context of the fit; None: no callbacks.
+    owner : estimator
+    member : estimator or None
+        What is trained; None if it is no estimator.
+    number : int or None
+        Of the part, if parts may be trained at the same time.
     X, y
         Shown to callbacks.
+    name : str
+        What the parts are called.
     """
     if root is None:
         yield
         return
-    task = root.subcontext(task_name="member", task_id=number)
-    with task.propagate_callback_context(member):
+    task = root.subcontext(task_name=name, task_id=number)
+    with contextlib.nullcontext() if member is None else task.propagate_callback_context(member):
         task.call_on_fit_task_begin(estimator=owner, X=X, y=y)
         yield
         task.call_on_fit_task_end(estimator=owner, X=X, y=y)
-
-
-def propagate_callbacks(context, estimator):
-    """Context manager that hands a meta-estimator's callbacks to a member."""
-    if context is None:
-        return contextlib.nullcontext()
-    return context.propagate_callback_context(estimator)
 
 
 def text_tags(tags):

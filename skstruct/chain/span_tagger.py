@@ -14,7 +14,6 @@ from .._sklearn import (
     BaseEstimator,
     CallbackSupportMixin,
     HasMethods,
-    StrOptions,
     sample_weights,
     with_callbacks,
 )
@@ -41,10 +40,6 @@ SCHEMES = "BIOES", "BILOU", "BIO", "IOB1", "BMES"
 
 AT_ONCE = 1_000_000
 """Characters that are predicted at once: memory does not grow with the corpus."""
-
-
-def _one_of(*values):
-    return "{" + ", ".join(f'"{value}"' for value in values) + "}", [StrOptions(set(values))]
 
 
 @savable

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from .._sklearn import available_if, propagate_callbacks, text_tags
+from .._sklearn import available_if, epoch_context, member_context, text_tags
 from ..data.inputs import renumbered
 from ..data.types import Corpus, History, Texts
 from ..training.held_out import NAMES, both_or_neither, of_held_out
@@ -115,15 +115,11 @@ class TaggerTraining:
         context = self._init_callback_context(max_subtasks=1)
         data, fitted = self._training_data("fit", X, y, sample_weight)
         data.update(zip(NAMES, self._given_to_learner(given) or ()))
-        if context is None:
-            return self._train(tagger, tagger.fit, data, fitted)
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        part = context.subcontext(task_name="fit-tagger")
-        with propagate_callbacks(part, tagger):
-            part.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        events = epoch_context(context, self, X, y)
+        events.begin_fit()
+        with member_context(context, self, tagger, None, X, y, "fit-tagger"):
             self._train(tagger, tagger.fit, data, fitted)
-            part.call_on_fit_task_end(estimator=self, X=X, y=y)
-        context.call_on_fit_task_end(estimator=self, X=X, y=y)
+        events.end_fit(None)
         return self
 
     def _given_to_learner(self, given):

@@ -82,13 +82,15 @@ class FoldSearch:
     def tried(self, candidates, told):
         """A list of Tried, in the order of the candidates."""
         found = [None] * len(candidates)
-        path = PenaltyPath(self.run, candidates, self.run.options())
+        path = PenaltyPath(self.run, candidates, self.run.options(), self.interrupt)
         try:
             results, done = iter(path), 0
             while done < len(candidates) and not self.interrupt.count:
                 with told(done):
                     began = time.perf_counter()
                     number, result = next(results)
+                    if self.interrupt.count:
+                        break
                     fitted = time.perf_counter()
                     score = self._score(result, candidates[number])
                     times = fitted - began, time.perf_counter() - fitted

@@ -16,7 +16,7 @@ from ..training.held_out import both_or_neither
 from .bound import EXTRAPOLATED
 from .estimator import L1CRF
 from .run import warn_unless_converged
-from .solve import HeldOutLikelihood, solve
+from .solve import HeldOutLikelihood, Progress, solve
 
 ZERO = 0.1
 """A penalty of zero is as far from the others as this share of the least that is not."""
@@ -74,10 +74,13 @@ class PenaltyPath:
     candidates : ndarray of shape (n, 2)
         c1 and c2.
     options : SolverOptions
+    interrupt : DeferredInterrupt, optional
+        Ends a minimisation after a pass.
     """
 
-    def __init__(self, run, candidates, options):
+    def __init__(self, run, candidates, options, interrupt=None):
         self.candidates, self.options, self.seed = candidates, options, run.seed()
+        self.interrupt = interrupt
         self.tree = tree_of_starts(candidates)
         self.objective = run.objective(candidates[:, 0].min())
 
@@ -86,11 +89,11 @@ class PenaltyPath:
         o, ends, parents = self.objective, {}, {step.parent for step in self.tree}
         for candidate, parent, last in self.tree:
             o.c1, o.c2 = self.candidates[candidate].tolist()
-            start = {}
+            weights = carry = None
             if parent is not None:
                 weights, carry = ends.pop(parent) if last else ends[parent]
-                start = {"weights": weights, "carry": carry}
-            result = solve(o, self.options, seed=self.seed, **start)
+            progress = Progress(o, interrupt=self.interrupt)
+            result = solve(o, self.options, progress, weights=weights, carry=carry, seed=self.seed)
             if candidate in parents:
                 ends[candidate] = result.weights, result.carry
             yield candidate, result

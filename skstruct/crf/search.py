@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,6 +17,7 @@ from .._sklearn import (
     HasMethods,
     Interval,
     Real,
+    epoch_context,
     member_context,
     sample_weights,
     with_callbacks,
@@ -177,16 +177,15 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         context = self._init_callback_context(
             max_subtasks=len(folds) * len(candidates) + self.refit, sequential_subtasks=False
         )
-        if context is not None:
-            context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        events = epoch_context(context, self, X, y)
+        events.begin_fit()
         found = self._chosen(candidates, X, y, weight, folds, context)
         if self.refit:
             best = self._tagger(**found["best_params_"])
             with member_context(context, self, best, len(folds) * len(candidates), X, y):
                 best.fit(X, y, sample_weight)
             found.update((name, value) for name, value in vars(best).items() if name in _FITTED)
-        if context is not None:
-            context.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes=found)
+        events.end_fit(found)
         for name in _FITTED:
             vars(self).pop(name, None)
         vars(self).update(found)
@@ -276,8 +275,11 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         with DeferredInterrupt(at_once=True) as interrupt:
 
             def work(fold):
-                part = FoldSearch(self, tagger, fold, X, y, weight, shared, interrupt)
-                return part.tried(distinct, _progress(context, self, X, y, fold.number * len(candidates)))
+                def told(k):
+                    number = fold.number * len(candidates) + k
+                    return member_context(context, self, None, number, X, y, "candidate")
+
+                return FoldSearch(self, tagger, fold, X, y, weight, shared, interrupt).tried(distinct, told)
 
             if threads == 1:
                 tried = list(map(work, folds))
@@ -295,25 +297,6 @@ _FITTED = (
     "n_iter_", "history_",
 )  # fmt: skip
 """Attributes that a fitted L1CRF shares with the search."""
-
-
-def _progress(context, search, X, y, first):
-    """A function that gives the context manager of a candidate: callbacks hear of it."""
-    if context is None:
-        return lambda number: nullcontext()
-
-    class Told:
-        def __init__(self, number):
-            self.task = context.subcontext(task_name="candidate", task_id=first + number)
-
-        def __enter__(self):
-            self.task.call_on_fit_task_begin(estimator=search, X=X, y=y)
-
-        def __exit__(self, kind, error, trace):
-            if kind is None:
-                self.task.call_on_fit_task_end(estimator=search, X=X, y=y)
-
-    return Told
 
 
 def _results(candidates, table):

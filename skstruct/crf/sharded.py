@@ -67,7 +67,8 @@ class ShardedObjective:
         self.potentials = options.potentials(n_labels)
         self.n_passes, self.seen, self.kept = 0, None, None
         self._choose_weights(options)
-        statistics = crew.step("choose", shared=self._choice())
+        layout = WeightLayout(self.row, self.first, self.pair_label, self.pair, self.edge_pair)
+        statistics = crew.step("choose", shared=layout)
         n_tokens, n_entries, n_sequences, labelled, values = zip(*statistics)
         self.all_labelled = all(labelled)
         self.n_tokens, self.n_entries, self.n_sequences = sum(n_tokens), sum(n_entries), sum(n_sequences)
@@ -101,9 +102,6 @@ class ShardedObjective:
             conditioned = conditioned[self.alive[1][combination] != 0]
         self.edge_pair, _ = allowed_conditioned(conditioned, transition, options)
         self.size = self.n_pairs + self.pair.shape[0] + self.edge_pair.shape[0]
-
-    def _choice(self):
-        return WeightLayout(self.row, self.first, self.pair_label, self.pair, self.edge_pair)
 
     # -- what the solvers ask ------------------------------------------------------------------------
     def view(self, pairs):

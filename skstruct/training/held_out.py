@@ -119,11 +119,6 @@ def warn_unseen(labels, more=""):
         )
 
 
-def named_scorer(scoring):
-    """The scorer that a parameter ``scoring`` asks for; None for the estimator's own."""
-    return SCORERS[scoring] if isinstance(scoring, str) else scoring
-
-
 def scored_by_itself(estimator, X, y):
     """The scorer that asks the estimator."""
     return estimator.score(X, y)
@@ -139,7 +134,7 @@ def scored(scoring, estimator, fitted, X, y):
     """
     model = copy(estimator)
     vars(model).update(fitted)
-    value = named_scorer(scoring)(model, X, y)
+    value = (SCORERS[scoring] if isinstance(scoring, str) else scoring)(model, X, y)
     try:
         score = float(value)
     except (TypeError, ValueError):

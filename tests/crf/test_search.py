@@ -2,16 +2,19 @@
 
 import os
 import signal
+from contextlib import closing
 
 import numpy as np
 import pytest
+from inside import run_of
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ParameterSampler
 
 import skstruct
 from skstruct import L1CRF, L1CRFCV, BaggingShuffleAverager, CalibratedTagger
-from skstruct.crf.path import tree_of_starts
+from skstruct.crf.path import PenaltyPath, tree_of_starts
 from skstruct.datasets import load_chunking, make_hmm_sequences
+from skstruct.training.interrupt import DeferredInterrupt
 
 SMALL = {"c1s": (0.1, 1.0), "c2s": (0.05,), "cv": 3, "random_state": 0}
 
@@ -225,6 +228,44 @@ def test_an_interrupt_leaves_the_search_as_it_was(corpus, fitted):
         search.fit(X, y)
     assert vars(search) == before
     assert len(calls) == 2
+
+
+def test_an_interrupt_ends_a_minimisation(corpus):
+    run, interrupt = run_of(L1CRF(random_state=0), *corpus), DeferredInterrupt()
+    interrupt.stop()
+    with closing(PenaltyPath(run, np.array([[0.1, 0.1]]), run.options(), interrupt)) as path:
+        ((number, result),) = path
+    assert result.n_passes <= 3
+
+
+class Hears:
+    """A scikit-learn callback that notes the tasks it hears of."""
+
+    def __init__(self):
+        self.begun, self.ended = [], []
+
+    def setup(self, estimator, context):
+        pass
+
+    teardown = setup
+
+    def on_fit_task_begin(self, estimator, context):
+        self.begun.append((context.task_name, context.task_id))
+
+    def on_fit_task_end(self, estimator, context):
+        self.ended.append((context.task_name, context.task_id))
+
+
+def test_callbacks_hear_of_candidates(corpus):
+    search = L1CRFCV(**SMALL, n_jobs=2)
+    if not hasattr(search, "set_callbacks"):
+        pytest.skip("scikit-learn without callbacks")
+    hears = Hears()
+    search.set_callbacks(hears).fit(*corpus)
+    candidates = [("candidate", k) for k in range(6)]
+    assert sorted(task for task in hears.begun if task[0] == "candidate") == candidates
+    assert sorted(hears.begun) == sorted(hears.ended)
+    assert {name for name, _ in hears.begun} == {"candidate", "fit", "member"}
 
 
 def test_starts():
