@@ -17,7 +17,6 @@ from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import (
     HasMethods,
-    Hidden,
     Interval,
     InvalidParameterError,
     Options,
@@ -25,6 +24,7 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 from sklearn.utils._set_output import _safe_set_output as safe_set_output
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from .data.inputs import PLACE, PlaceError
@@ -109,7 +109,6 @@ __all__ = [
     "BaseEstimator",
     "CallbackSupportMixin",
     "HasMethods",
-    "Hidden",
     "Integral",
     "Interval",
     "InvalidParameterError",
@@ -119,8 +118,8 @@ __all__ = [
     "Real",
     "StrOptions",
     "available_if",
-    "documentation_site",
     "epoch_context",
+    "fit_routing",
     "get_tags",
     "member_context",
     "rows_tags",
@@ -250,10 +249,6 @@ class epoch_context:
             estimator=self._estimator, reconstruction_attributes=fitted_attributes, **self._data
         )
 
-    def end_open(self):
-        """Announce the end of an epoch that was begun and did not run."""
-        self.end(None)
-
 
 @contextlib.contextmanager
 def member_context(root, owner, member, number, X, y, name="member"):
@@ -281,6 +276,13 @@ def member_context(root, owner, member, number, X, y, name="member"):
         task.call_on_fit_task_begin(estimator=owner, X=X, y=y)
         yield
         task.call_on_fit_task_end(estimator=owner, X=X, y=y)
+
+
+def fit_routing(owner, estimator):
+    """The metadata routing of what fits another estimator, a MetadataRouter."""
+    mapping = MethodMapping().add(caller="fit", callee="fit")
+    router = MetadataRouter(owner=owner).add_self_request(owner)
+    return router.add(estimator=estimator, method_mapping=mapping)
 
 
 def text_tags(tags):

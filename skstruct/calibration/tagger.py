@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import (
@@ -18,6 +17,7 @@ from .._sklearn import (
     HasMethods,
     Integral,
     epoch_context,
+    fit_routing,
     member_context,
     sample_weights,
     with_callbacks,
@@ -125,9 +125,7 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
 
     def get_metadata_routing(self) -> Any:
         """Metadata routing of this object and its estimator; see scikit-learn's user guide."""
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        router = MetadataRouter(owner=self).add_self_request(self)
-        return router.add(estimator=self._template(), method_mapping=mapping)
+        return fit_routing(self, self._template())
 
     def _template(self):
         return StructuredPerceptron() if self.estimator is None else self.estimator
@@ -213,14 +211,22 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
         context = self._init_callback_context(max_subtasks=n_trained, sequential_subtasks=False)
         events = epoch_context(context, self, X, y)
         events.begin_fit()
+
+        def trained(number, tagger, keep, given=None):
+            """The tagger, trained on the sequences to keep, and judged by the user's (X_val, y_val)."""
+            more, kept_X, kept_y = dict(zip(NAMES, given or ())), take(X, keep), take(y, keep)
+            if weight is not None:
+                more["sample_weight"] = weight[keep]
+            with renumbered(keep), member_context(context, self, tagger, number, kept_X, kept_y):
+                return tagger.fit(kept_X, kept_y, **more)
+
         if frozen:
             fitted = template.estimator
             check_is_fitted(fitted)
             if given is not None:
                 raise ValueError("X_val and y_val: a frozen estimator is not trained")
         else:
-            everything = _Part(0, np.arange(len(X)), X, y, weight)
-            fitted = self._trained(clone(template), everything, context, given)
+            fitted = trained(0, clone(template), np.arange(len(X)), given)
         folds = self._drawn(folds, lengths_of(X))
         each = np.ones(len(X)) if weight is None else weight
 
@@ -231,8 +237,7 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
                 seen = train[
                     np.linspace(0, len(train) - 1, num=min(len(train), ENOUGH_SEEN)).astype(np.int64)
                 ]
-                learned_from = _Part(number + 1, train, X, y, weight)
-                member = self._trained(_silent(clone(template)), learned_from, context)._model
+                member = trained(number + 1, _silent(clone(template)), train)._model
                 model = in_units_of(model, member, take(X, seen), take(y, seen))
             with renumbered(test):
                 return encoded_fold(model, take(X, test), take(y, test), each[test], test)
@@ -244,15 +249,6 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
         events.end_fit(found)
         vars(self).update(found)
         return self
-
-    def _trained(self, tagger, part, context, given=None):
-        """The tagger, trained without one fold of the corpus, and judged by the user's (X_val, y_val)."""
-        keep, more = part.positions, dict(zip(NAMES, given or ()))
-        if part.weight is not None:
-            more["sample_weight"] = part.weight[keep]
-        X, y = take(part.X, keep), take(part.y, keep)
-        with renumbered(keep), member_context(context, self, tagger, part.number, X, y):
-            return tagger.fit(X, y, **more)
 
     def _folds(self, used, n):
         """[(train, test)]: positions among n sequences, of those with tokens and a weight (``used``)."""
@@ -321,16 +317,6 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
             [(labels, min(score * scale - z, 0.0)) for labels, score in ranked]
             for ranked, z in zip(found, log_z)
         )
-
-
-class _Part(NamedTuple):
-    """What a tagger is trained on."""
-
-    number: int  # 0: everything
-    positions: np.ndarray
-    X: object
-    y: list
-    weight: np.ndarray | None
 
 
 def _silent(estimator):

@@ -71,11 +71,6 @@ class SequenceTagger(SavableLearner, BaseEstimator):
             options[k] = rows[key]
         return options
 
-    def n_features(self) -> int:
-        """Number of features of the fitted model; each can have a weight for every label."""
-        check_is_fitted(self)
-        return self._model.n_features
-
     def _rows_encoder(self, name):
         """The encoder of a model of rows of numbers; other models lack the attribute ``name``."""
         encoder = getattr(getattr(self, "_model", None), "encoder", None)

@@ -6,10 +6,7 @@ by methods that change nothing that another question would see, and a *sum* adds
 anew in another process. Methods are called with two arguments: what is for this shard, and what is for all.
 """
 
-from concurrent.futures import ThreadPoolExecutor
-
-from joblib import effective_n_jobs
-
+from ..training.chunks import threads
 from .pieces import n_bytes
 from .tasks import Missing, Tasks
 from .tree import in_tree
@@ -24,16 +21,15 @@ class LocalShards:
     """
 
     def __init__(self, n_jobs):
-        self.threads = effective_n_jobs(n_jobs)
-        self.pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
-        self.objects, self.sent, self.received = [], 0, 0
+        self.n_jobs, self.objects, self.sent, self.received = n_jobs, [], 0, 0
 
-    def _map(self, function, *items):
-        return list((map if self.pool is None else self.pool.map)(function, *items))
+    def _map(self, function, items):
+        with threads(self.n_jobs, len(items)) as map_all:
+            return list(map_all(function, items))
 
     def make(self, maker, jobs):
         """Make the object of each shard: ``maker(job)``."""
-        self.objects = self._map(maker, jobs)
+        self.objects = self._map(maker, list(jobs))
 
     @property
     def n_shards(self):
@@ -43,7 +39,7 @@ class LocalShards:
     def _call(self, name, each, shared):
         self.sent += n_bytes(each) + self.n_shards * n_bytes(shared)
         each = [None] * self.n_shards if each is None else each
-        return self._map(lambda held, mine: getattr(held, name)(mine, shared), self.objects, each)
+        return self._map(lambda held: getattr(held[0], name)(held[1], shared), list(zip(self.objects, each)))
 
     def ask(self, name, each=None, shared=None):
         """A list of what a method that changes nothing returns, by shard."""
@@ -72,8 +68,6 @@ class LocalShards:
     def close(self):
         """Release the shards."""
         self.objects = []
-        if self.pool is not None:
-            self.pool.shutdown()
 
 
 # --------------------------------------------------------------------------------------------------

@@ -225,7 +225,7 @@ class Tasks:
             tasks[tuple(numbers)] = self._submit(numbers, function, calls, *how)
         return tasks
 
-    def _run(self, function, arguments, only=None):
+    def _run(self, function, arguments):
         """What a function returns, by shard.
 
         Parameters
@@ -234,10 +234,8 @@ class Tasks:
         arguments : callable
             ``arguments(s, lost)`` is a list of what to call it with for shard s; ``lost``: whether the shard
             has to be made anew.
-        only : list of int, optional
-            Shards.
         """
-        numbers = range(len(self.jobs)) if only is None else only
+        numbers = range(len(self.jobs))
         alive, results, waiting = set(self._workers()), {}, {}
 
         def send(lost):

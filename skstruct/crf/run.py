@@ -117,7 +117,7 @@ class CRFRun:
                 self.history = progress.history
                 weights = None if warm is None else pack(objective, *warm)
                 result = solve(objective, self.options(), progress, weights=weights, seed=self.seed())
-            self.events.end_open()
+            self.events.end(None)  # of an epoch that was begun and did not run
             fitted = self.fitted(result)
             self.events.end_fit(fitted)
             vars(e).pop("resumed_from_", None)

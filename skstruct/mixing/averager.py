@@ -14,14 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import (
-    HasMethods,
-    Interval,
-    Real,
-    epoch_context,
-    member_context,
-    with_callbacks,
-)
+from .._sklearn import HasMethods, Interval, Real, epoch_context, member_context, with_callbacks
 from ..data.types import Corpus, History
 from ..saving.registry import savable
 from ..training.held_out import both_or_neither

@@ -13,10 +13,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, CallbackSupportMixin, available_if, rows_tags, sequence_tags
+from .._sklearn import (
+    BaseEstimator,
+    CallbackSupportMixin,
+    available_if,
+    fit_routing,
+    rows_tags,
+    sequence_tags,
+)
 from ..chain.perceptron import StructuredPerceptron
 from ..chain.tagger import SequenceTagger
 from ..data.inputs import Inputs
@@ -60,14 +66,7 @@ class MetaLearner(CheckpointParameters, RunParameters, CallbackSupportMixin, Sav
 
     def get_metadata_routing(self) -> Any:
         """Metadata routing of this object and its estimator; see scikit-learn's user guide."""
-        return (
-            MetadataRouter(owner=self)
-            .add_self_request(self)
-            .add(
-                estimator=self._template(),
-                method_mapping=MethodMapping().add(caller="fit", callee="fit"),
-            )
-        )
+        return fit_routing(self, self._template())
 
     def _template(self):
         return StructuredPerceptron() if self.estimator is None else self.estimator

@@ -275,11 +275,6 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
             )
         return self._model.templates if continued else lines
 
-    def n_features(self) -> int:
-        """Number of features of the fitted model: of states, with a weight for each action, and of arcs."""
-        check_is_fitted(self)
-        return self._model.n_features
-
     # -- prediction --------------------------------------------------------------------------------
     def _best(self, X):
         """(trees, scores); see ``ParserModel.predict``."""

@@ -28,14 +28,7 @@ from .lines import Lines, check_labels, reads_labels
 from .packed import PREFIXES, PackedTables
 from .pseudo import restored
 from .search import ParseTask, new_work
-from .templates import (
-    ARC_PLACES,
-    STATE_PLACES,
-    column_of,
-    compile_templates,
-    decode_keys,
-    tracked_fields,
-)
+from .templates import ARC_PLACES, STATE_PLACES, column_of, compile_templates, decode_keys, tracked_fields
 from .trees import ACTION_NAMES
 
 

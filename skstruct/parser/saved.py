@@ -22,12 +22,7 @@ from .lines import Lines, attributes_read, check_columns, check_labels, without_
 from .model import ParserModel, compiled
 from .packed import PREFIXES, features_state
 from .template_sets import ARC_LINES
-from .templates import (
-    ARC_PLACES,
-    MOST_SMALL,
-    STATE_PLACES,
-    templates_of,
-)
+from .templates import ARC_PLACES, MOST_SMALL, STATE_PLACES, templates_of
 
 FACTS = ("stream", "min_count")
 

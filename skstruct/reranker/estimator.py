@@ -5,12 +5,10 @@ What is searched and learned is in :mod:`.epoch`; what comes from the base is in
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
@@ -28,7 +26,7 @@ from ..chain.segmenter import Segmenter
 from ..data.inputs import Inputs, Sequences, renumbered, take
 from ..data.types import Corpus
 from ..saving.registry import savable
-from ..training.chunks import map_chunks
+from ..training.chunks import map_chunks, threads
 from ..training.epochs import epoch_order
 from ..training.held_out import HeldOut, of_held_out
 from ..training.learner import OnlineLearner
@@ -248,28 +246,15 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         """The lattice of each sequence, from a base that has not seen it."""
         n = len(X)
         parts = [np.sort(part) for part in np.array_split(epoch_order(key, 2**31, n), self.cv)]
-        lattices = [None] * n
 
         def work(part):
             base = self._fitted_base(X, y, weight, np.setdiff1d(np.arange(n), part))
             with renumbered(part):
-                found = lattices_of(view, base, take(X, part), self.k)
-            for i, nodes in zip(part.tolist(), found):
-                lattices[i] = nodes
+                return lattices_of(view, base, take(X, part), self.k)
 
-        threads = min(effective_n_jobs(self.n_jobs), len(parts))
-        if threads == 1:
-            for part in parts:
-                work(part)
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(work, parts))
-        return lattices
-
-    def n_features(self) -> int:
-        """Number of features of the fitted model."""
-        check_is_fitted(self)
-        return self._model.n_features
+        with threads(self.n_jobs, len(parts)) as map_all:
+            found = [nodes for lattices in map_all(work, parts) for nodes in lattices]
+        return [found[place] for place in np.argsort(np.concatenate(parts))]
 
     # -- prediction --------------------------------------------------------------------------------
     def predict(self, X: Corpus) -> list[list[Any]]:

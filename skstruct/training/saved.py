@@ -70,6 +70,11 @@ class SavableLearner(Savable):
         check_is_fitted(self)
         return self._model.inputs
 
+    def n_features(self) -> int:
+        """Number of features of the fitted model; each has a weight for every label, or action."""
+        check_is_fitted(self)
+        return self._model.n_features
+
     def _to_state(self, writer, name):
         """Model and training state; empty if the estimator is not fitted."""
         attributes = vars(self)

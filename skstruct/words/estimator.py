@@ -22,12 +22,12 @@ from ..metrics.words import word_f1_score
 from ..saving.registry import savable
 from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
-from ..training.run import new_key
+from ..training.run import TrainingState, new_key
 from ..training.tables import check_unchanged, continued_state
 from . import epoch as structure
 from . import saved
 from .boundaries import as_gold, as_limits, white_space_limits
-from .model import fresh_state, make_task
+from .model import make_task
 from .run import WordRun, held_out_texts
 
 if TYPE_CHECKING:
@@ -240,13 +240,9 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
 
     def _fresh_state(self, key):
         """A training state without features and weights."""
-        beam, update, min_count = self.beam_size or 0, UPDATES[self.update], int(self.min_count)
-        return fresh_state(WORD_TEMPLATES[self.templates], beam, update, min_count, self._rule(), key)
-
-    def n_features(self) -> int:
-        """Number of features of the fitted model; each has a weight for every decision."""
-        check_is_fitted(self)
-        return self._model.n_features
+        rule, templates, update = self._rule(), WORD_TEMPLATES[self.templates], UPDATES[self.update]
+        model = structure.new_model(templates, self.beam_size or 0, update, int(self.min_count), rule)
+        return TrainingState(model, rule, key)
 
     # -- prediction --------------------------------------------------------------------------------
     def _limited(self, X, dictionary, boundaries):

@@ -16,7 +16,6 @@ from ..data.inputs import WORDS, Inputs, lengths_of, offsets_of
 from ..data.segmented import words_at
 from ..features.names import NamedWeights
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
-from ..training.run import TrainingState
 from ..training.tables import TableModel
 from . import epoch as structure
 from .boundaries import white_space_limits
@@ -163,14 +162,6 @@ class WordModel(TableModel):
             return feature_names(self.templates, features(self.templates, keys, rows))
 
         return [NamedWeights(self.weights, feature_labels(self.templates), names)]
-
-
-# --------------------------------------------------------------------------------------------------
-# Training
-# --------------------------------------------------------------------------------------------------
-def fresh_state(templates, beam, update, min_count, rule, key):
-    """A :class:`TrainingState` without features and weights."""
-    return TrainingState(structure.new_model(templates, beam, update, min_count, rule), rule, key)
 
 
 def final_model(scorer, rule, reuse=False):

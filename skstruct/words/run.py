@@ -7,10 +7,10 @@ from ..data.inputs import PlaceError
 from ..data.segmented import as_pieces, with_characters
 from ..metrics.words import word_f1_score
 from ..training.held_out import HeldOut
-from ..training.run import Run
+from ..training.run import Run, TrainingState
 from . import epoch as structure
 from .boundaries import as_gold
-from .model import WordModel, final_model, fresh_state, make_task
+from .model import WordModel, final_model, make_task
 from .search import new_work
 
 
@@ -45,9 +45,9 @@ class WordRun(Run):
 
     def fresh(self, key):
         """See ``training.run.Run``."""
-        model = self.state.model
-        min_count = model.features.min_count
-        return fresh_state(model.templates, model.beam, model.update, min_count, self.state.rule, key)
+        model, rule = self.state.model, self.state.rule
+        settings = model.templates, model.beam, model.update, model.features.min_count
+        return TrainingState(structure.new_model(*settings, rule), rule, key)
 
     # Keys mean the same everywhere: there is nothing to bring together.
     def vocabulary(self, min_count):

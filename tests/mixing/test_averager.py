@@ -152,9 +152,8 @@ def test_n_jobs_changes_nothing(base, parameters):
 def test_few_samples_leave_labels_known():
     """A member that saw one sequence still has all the labels, and all the features, of the others."""
     fitted = averager(max_samples=1e-9, keep_members=True).fit(X, Y)
-    for record in fitted.history_:  # of the one sequence: whether it is wrong, and how many of its tokens
-        tokens = {len(x) for x in X if (record["token_error"] * len(x)).is_integer()}
-        assert tokens and record["sequence_error"] in (0.0, 1.0)
+    for record in fitted.history_:  # the share of its tokens
+        assert any((record["token_error"] * len(x)).is_integer() for x in X)
     assert fitted.classes_.tolist() == sorted({label for y in Y for label in y})
     assert len({member.n_features() for member in fitted.estimators_}) == 1
 
