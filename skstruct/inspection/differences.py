@@ -67,7 +67,8 @@ def differences(task, X, y, y_pred, known, scheme=None):
     if task == WORDS:
         return _words(X, y, y_pred, known)
     if task == SPANS:
-        return SPANS, *_segments(*as_characters(X, y, y_pred), known, segment_reader((), "BIO"), words_of)
+        reader = segment_reader((), "BIO")
+        return SPANS, *_segments(*as_characters(X, y, y_pred), known, reader, words_of, beside=0)
     X, y, y_pred = checked(X, y, y_pred)
     if task == TREES:
         return _trees(X, y, y_pred, known)
@@ -100,13 +101,14 @@ def _labels(X, y, y_pred, known):
     return n_items, None if known is None else n_unseen, found
 
 
-def _segments(X, y, y_pred, known, segments_of, words_of=list):
+def _segments(X, y, y_pred, known, segments_of, words_of=list, beside=1):
+    """See :func:`differences`; ``beside``: tokens on both sides of a segment that must have labels, too."""
     found, n_items, n_unseen = [], 0, 0
     for i, (tokens, labels, predicted) in enumerate(zip(X, y, y_pred)):
         gold, predicted = segments_of(labels), segments_of(predicted)
         met_by, met_in = _between(predicted), _between(gold)
         for a, b, kind in gold:
-            if not _is_known(labels, a, b):
+            if not _is_known(labels, a, b, beside):
                 continue
             unseen = _unseen(words_of(tokens[a:b]), known)
             n_items, n_unseen = n_items + 1, n_unseen + unseen
@@ -115,7 +117,7 @@ def _segments(X, y, y_pred, known, segments_of, words_of=list):
                 other = met[0][2] if len(met) == 1 and met[0][:2] == (a, b) else _elsewhere(met)
                 found.append(Difference(kind, other, unseen, i, a, b, tokens))
         for a, b, kind in predicted:
-            if _is_known(labels, a, b) and not met_in(a, b):
+            if _is_known(labels, a, b, beside) and not met_in(a, b):
                 found.append(Difference(NONE, kind, _unseen(words_of(tokens[a:b]), known), i, a, b, tokens))
     return n_items, None if known is None else n_unseen, found
 
@@ -126,9 +128,9 @@ def _between(spans):
     return lambda a, b: spans[bisect_right(stops, a) : bisect_left(starts, b)]
 
 
-def _is_known(labels, a, b):
+def _is_known(labels, a, b, beside):
     """Whether the tokens a ... b - 1 of a segment, and those beside it, have labels: else it might go on."""
-    return None not in labels[max(a - 1, 0) : b + 1]
+    return None not in labels[max(a - beside, 0) : b + beside]
 
 
 def _elsewhere(met):

@@ -238,7 +238,7 @@ def _window(tokens, gold, found):
     factor = 3 if all(isinstance(token, str) and len(token) == 1 for token in tokens) else 1
     if len(tokens) <= WIDE * factor:
         return tokens, gold, found
-    first = min(mark.start for mark in set(gold) ^ set(found))
+    first = min((mark.start for mark in set(gold) ^ set(found)), default=0)
     a = max(0, min(first - AROUND * factor, len(tokens) - WIDE * factor))
     b = a + WIDE * factor
     inside = [

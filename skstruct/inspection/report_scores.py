@@ -7,7 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.inputs import LABELS, SPANS, TREES
+from ..data.spans import trimmed_spans
+from ..data.text import as_texts
 from ..metrics.significance import resampled
+from ..metrics.spans import judged
 from .pictures import checked, marked, segment_reader, tree_of
 
 RESAMPLES = 1_000
@@ -98,13 +101,13 @@ def _arcs(i, gold, predicted):
 
 def _marks(kind, X, y, y_pred, scheme):
     """(gold, predicted) of each sequence, as sets of (start, stop, type); what touches None is left out."""
+    if kind == SPANS:
+        both = zip(trimmed_spans(as_texts(X), y), trimmed_spans(as_texts(X), y_pred))
+        return [tuple(map(set, judged(*pair))) for pair in both]
     pairs = []
     unknown = [()] * len(y)
     if kind == LABELS:
         unknown = [[t for t, label in enumerate(labels) if label is None] for labels in y]
-    elif kind == SPANS:
-        unknown = [[t for s, e, *rest in map(tuple, _plain(spans)) if rest == [None] for t in range(s, e)]
-                   for spans in y]  # fmt: skip
     for (_, *sides), places in zip(marked(kind, X, y, y_pred, scheme), unknown):
         hidden = set(places)
         pairs.append(
@@ -113,10 +116,6 @@ def _marks(kind, X, y, y_pred, scheme):
             )
         )
     return pairs
-
-
-def _plain(spans):
-    return [(s["start"], s["end"], s["label"]) if isinstance(s, dict) else s for s in spans]
 
 
 def _counts(pairs):
@@ -135,7 +134,7 @@ def _resampled(counts):
     """(R, K, 3): counts of resamples."""
     n, K = counts.shape[:2]
     parts = resampled(counts.reshape(n, -1), RESAMPLES, 0)
-    return np.concatenate([part.reshape(-1, K, 3) for part in parts])
+    return np.concatenate([part.reshape(len(part), K, 3) for part in parts])
 
 
 def _score(ratio, counts, found):

@@ -10,7 +10,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skstruct import L1CRF, SpanTagger, StructuredPerceptron
 from skstruct.datasets import load_chunking
-from skstruct.inspection import explain, report
+from skstruct.inspection import errors, explain, report
 from skstruct.metrics import segment_report, span_f1_score, token_accuracy_score
 
 VOID = {"meta", "br", "rect", "path", "polyline"}
@@ -105,6 +105,23 @@ def test_pages_stay_small():
     page = report(model, X, y)
     assert len(page.wrong) == 400 and 100 < int(re.search(r"(\d+) are shown", page.to_html())[1]) <= 200
     assert len(page.to_html().encode()) < 3_000_000
+
+
+def test_parts_that_are_not_annotated_count_as_in_score():
+    """Spans beside such a part, or inside of it, have a label; a corpus without any span has no F1."""
+    texts = ["Ann met Bob", "Bob met Ann"]
+    whole = [[(0, 3, "PER"), (8, 11, "PER")]] * 2
+    model = SpanTagger(StructuredPerceptron(random_state=0)).fit(texts, whole)
+    for rest in (3, 11, None), (0, 11, None):
+        for label in "PER", "LOC":
+            y = [[(0, 3, label), rest]] * 2
+            page = report(model, texts, y)
+            assert page.scores["F1"].value == model.score(texts, y) == float(label == "PER")
+            assert page.by_label[label]["support"] == errors(model, texts, y).n_items == 2
+    model = SpanTagger(StructuredPerceptron(random_state=0)).fit(["Ann", "so"], [[(0, 3, "PER")], []])
+    page = report(model, ["so"], [[]])
+    assert np.isnan(page.scores["F1"].value) and page.scores["sequences that are right"].value == 1.0
+    Balanced(page.to_html())
 
 
 def test_raw_texts():
