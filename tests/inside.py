@@ -12,7 +12,7 @@ from skstruct.cli import compare
 from skstruct.cluster import held
 from skstruct.core import averaging
 from skstruct.data import trie
-from skstruct.datasets import corpora, samples
+from skstruct.datasets import corpora
 from skstruct.mixing.rounds import Rounds
 from skstruct.saving import container, registry
 from skstruct.training.run import Run
@@ -205,11 +205,6 @@ def put_chunk_size(patch, n_bytes):
 
 
 # -- what cannot be had otherwise ----------------------------------------------------------------------
-def put_sample_text(patch, text):
-    """Let the files of the small corpora hold this text."""
-    patch.setattr(samples, "_read_text", lambda file: text)
-
-
 def put_measurement(patch, measure):
     """Let ``compare`` call this instead of measuring."""
     patch.setattr(compare, "_measure", measure)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .places import PlaceError, describe, place
+from .places import PlaceError, describe, elements, place
 from .sequences import TokenTable
 from .tables import as_float, as_rows, is_frame
 
@@ -181,7 +181,7 @@ def _is_missing(value):
 
 def _strings_of(column, title, offsets, name):
     """A column as a list of str, categories spelled out."""
-    values = column.to_list() if hasattr(column, "to_list") else list(column)
+    values = list(elements(column))
     spelled = _is_category(column)
     for k, value in enumerate(values):
         if type(value) is str:

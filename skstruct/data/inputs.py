@@ -13,33 +13,15 @@ import numpy as np
 
 from .matrix import SequenceMatrix
 from .numbers import numbers_in
-from .places import PLACE, PlaceError, by_sequence, describe, offsets_of, place
+from .places import PLACE as PLACE
+from .places import PlaceError as PlaceError
+from .places import by_sequence as by_sequence
+from .places import describe as describe
+from .places import elements
+from .places import offsets_of as offsets_of
+from .places import place as place
 from .sequences import TokenTable
 from .tables import is_frame
-
-__all__ = [
-    "LABELS",
-    "PLACE",
-    "SPANS",
-    "TREES",
-    "WORDS",
-    "Inputs",
-    "PlaceError",
-    "Sequences",
-    "as_sequences",
-    "as_tokens",
-    "blanked",
-    "by_sequence",
-    "check_X_y",
-    "check_same_lengths",
-    "describe",
-    "flatten",
-    "lengths_of",
-    "offsets_of",
-    "place",
-    "renumbered",
-    "take",
-]
 
 _ORDINARY = {list, tuple, np.ndarray}
 _NOT_SEQUENCES = (str, bytes, bytearray, dict, set, frozenset)
@@ -87,17 +69,6 @@ def _is_sequence(value):
     )
 
 
-def _elements(container):
-    """The elements of a sequence-like object, by position."""
-    if type(container) in (list, tuple):
-        return container
-    if hasattr(container, "to_list"):  # pandas and polars
-        return container.to_list()
-    if hasattr(container, "__iter__"):
-        return list(container)
-    return [container[i] for i in range(len(container))]
-
-
 def as_sequences(X, name="X", item="token"):
     """A list of the sequences in ``X``, each a list, a tuple or a one-dimensional array.
 
@@ -122,7 +93,7 @@ def as_sequences(X, name="X", item="token"):
         raise ValueError(
             f"{name} must be a list of sequences, got a {type(X).__name__} of {X.ndim} dimensions"
         )
-    sequences = list(_elements(X))
+    sequences = list(elements(X))
     odd = set(map(type, sequences)) - _ORDINARY
     if odd:
         for i, sequence in enumerate(sequences):
@@ -154,7 +125,7 @@ def _one_sequence(sequences, name, item, i):
         else:
             hint = ""
         raise PlaceError(i, None, f"{PLACE} must be a list of {item}s, got {describe(sequence)}{hint}", name)
-    return list(_elements(sequence))
+    return list(elements(sequence))
 
 
 def _hint(sequences, name, item, i):
@@ -234,21 +205,18 @@ def check_same_lengths(token_lengths, label_lengths, names=("X", "y"), are_rows=
     wrong = np.flatnonzero(token_lengths != label_lengths)
     if wrong.size:
         i = int(wrong[0])
+        n, n_labels = token_lengths[i], label_lengths[i]
         if are_rows:
-            raise PlaceError(
-                i,
-                None,
-                f"{label_lengths[i]} labels but {token_lengths[i]} rows; rows are tokens, arrays of "
-                f"(channels, time) need .T",
-                names[0],
-            )
-        raise PlaceError(
-            i,
-            None,
-            f"as many labels as tokens are expected, got {token_lengths[i]} tokens "
-            f"and {label_lengths[i]} labels",
-            None if names == ("X", "y") else " and ".join(names),
-        )
+            text = f"{n_labels} labels but {n} rows; rows are tokens, arrays of (channels, time) need .T"
+            raise PlaceError(i, None, text, names[0])
+        text = f"as many labels as tokens are expected, got {n} tokens and {n_labels} labels"
+        raise PlaceError(i, None, text, None if names == ("X", "y") else " and ".join(names))
+
+
+def check_some(n_tokens, name="X"):
+    """Raise if a corpus has no token."""
+    if not n_tokens:
+        raise ValueError(f"{name} holds no token: at least one sequence with at least one token is needed")
 
 
 class Sequences(list):
@@ -293,12 +261,9 @@ def check_X_y(X, y, names=("X", "y"), read=as_sequences):
     y = as_sequences(y, names[1], "label")
     lengths = lengths_of(X)
     check_same_lengths(lengths, lengths_of(y), names, isinstance(X, SequenceMatrix))
-    if lengths.sum() == 0:
-        raise ValueError(
-            f"{names[0]} holds no token: at least one sequence with at least one token is needed"
-            if len(X)
-            else f"{names[0]} is empty: at least one sequence is needed"
-        )
+    if not len(X):
+        raise ValueError(f"{names[0]} is empty: at least one sequence is needed")
+    check_some(lengths.sum(), names[0])
     return X, y, offsets_of(lengths)
 
 

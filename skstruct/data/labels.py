@@ -193,13 +193,14 @@ def encode_labels(sequences, offsets, labels, grow):
     """
     ids, found = distinct_labels(sequences, offsets)
     new = [v for v in found if v not in labels.ids]
-    if new and not grow:
-        k = int(np.flatnonzero(ids == found.index(new[0]))[0])
-        _refuse(offsets, k, new[0], f"unknown label; known are {some_of(labels.values)}")
-    if new and labels.values and type(new[0]) is not type(labels.values[0]):
-        k = int(np.flatnonzero(ids == found.index(new[0]))[0])
-        _refuse(offsets, k, new[0], f"expected a label of type {type(labels.values[0]).__name__}")
     if new:
+        expected = ""
+        if not grow:
+            expected = f"unknown label; known are {some_of(labels.values)}"
+        elif labels.values and type(new[0]) is not type(labels.values[0]):
+            expected = f"expected a label of type {type(labels.values[0]).__name__}"
+        if expected:
+            _refuse(offsets, int(np.argmax(ids == found.index(new[0]))), new[0], expected)
         labels = labels.with_new(new)
     table = np.array([labels.ids[v] for v in found] + [UNLABELLED], np.int32)
     return table[ids], labels

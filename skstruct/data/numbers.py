@@ -11,7 +11,7 @@ from scipy import sparse
 
 from .frames import SequenceFrame, parts_of, together
 from .matrix import FeatureNames, MixedSequences, MixedTokens, Rows, SequenceMatrix, assembled
-from .places import PLACE, PlaceError, describe
+from .places import PLACE, PlaceError, describe, elements
 from .tables import as_float, as_rows, check_finite, is_frame
 
 _NUMBER = (int, float, np.number, np.bool_)
@@ -104,7 +104,7 @@ def _are_rows(sequence):
         return sequence.ndim != 1 and _holds_numbers(sequence)
     if isinstance(sequence, (str, bytes, dict)) or not hasattr(sequence, "__getitem__"):
         return False
-    for token in _listed(sequence):
+    for token in elements(sequence):
         if isinstance(token, np.ndarray) and token.dtype.kind in "biuf" and token.ndim == 1:
             return True
         if not isinstance(token, (list, tuple)):
@@ -163,7 +163,7 @@ def _dense(sequence, i, name):
             text = f"{PLACE} must have two dimensions, tokens and columns, got {sequence.ndim}"
             raise PlaceError(i, None, text, name)
         return _as_numbers(sequence, i, name)
-    rows = _listed(sequence)
+    rows = elements(sequence)
     for t, row in enumerate(rows):
         if isinstance(row, (str, bytes, dict)) or not hasattr(row, "__len__"):
             raise PlaceError(i, t, f"expected a row of numbers, got {describe(row)}", name)
@@ -191,10 +191,6 @@ def _as_numbers(array, i, name):
                 text = f"{PLACE}, column {c}: expected a number, got {describe(value)}"
                 raise PlaceError(i, t, text, name) from None
     raise PlaceError(i, None, f"{PLACE} must hold numbers, got an array of type {array.dtype}", name)
-
-
-def _listed(sequence):
-    return sequence.to_list() if hasattr(sequence, "to_list") else list(sequence)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -68,6 +68,17 @@ def place(offsets, k):
     return i, int(k - offsets[i])
 
 
+def elements(container):
+    """The elements of a sequence-like object, by position."""
+    if type(container) in (list, tuple):
+        return container
+    if hasattr(container, "to_list"):  # pandas and polars
+        return container.to_list()
+    if hasattr(container, "__iter__"):
+        return list(container)
+    return [container[i] for i in range(len(container))]
+
+
 def offsets_of(lengths):
     """``[0, l_0, l_0 + l_1, ...]``: where each sequence starts in the flat corpus."""
     out = np.zeros(lengths.shape[0] + 1, np.int64)

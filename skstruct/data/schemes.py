@@ -147,11 +147,8 @@ def spans_to_labels(spans: Iterable[tuple[int, int, str]], n: int, scheme: str) 
         labels += _spell(name, stop - start, span[2])
         if before is not None and span[2] == before[2]:
             if spelling.bare:
-                raise PlaceError(
-                    None,
-                    start,
-                    f"the spans {before!r} and {span!r} touch; the scheme {name} would make them one",
-                )
+                wrong = f"the spans {before!r} and {span!r} touch; the scheme {name} would make them one"
+                raise PlaceError(None, start, wrong)
             if spelling.clash:
                 labels[start] = spelling.label(spelling.clash, span[2])
         before = span
@@ -180,11 +177,8 @@ def _spell(name, length, kind):
 def _fill(labels, n, spelling):
     """Append O until there are `n` labels."""
     if len(labels) < n and not spelling.outside:
-        raise PlaceError(
-            None,
-            len(labels),
-            f"the token is in no span, and the scheme {spelling.name} has no label for that",
-        )
+        wrong = f"the token is in no span, and the scheme {spelling.name} has no label for that"
+        raise PlaceError(None, len(labels), wrong)
     labels += ["O"] * (n - len(labels))
 
 

@@ -12,16 +12,7 @@ from itertools import accumulate, chain, count
 
 import numpy as np
 
-from .inputs import (
-    PlaceError,
-    as_sequences,
-    by_sequence,
-    describe,
-    flatten,
-    lengths_of,
-    offsets_of,
-    place,
-)
+from .inputs import PlaceError, as_sequences, by_sequence, describe, flatten, lengths_of, offsets_of, place
 from .scheme_rules import CLOSING, OPENING, SPELLINGS, LabelTable
 from .text import as_texts, codes_of
 from .trie import Trie
@@ -142,12 +133,8 @@ def _refuse_spelling(i, text, words):
             goes_on = f"goes on with {rest!r}" if rest else "has ended"
             raise PlaceError(i, t, f"the words must spell the text, which {goes_on}, got {word!r}", "y")
         start += len(word)
-    raise PlaceError(
-        i,
-        len(words),
-        f"the words must spell the text, which goes on with {text[start : start + 10]!r} after the last word",
-        "y",
-    )
+    rest = f"{text[start : start + 10]!r} after the last word"
+    raise PlaceError(i, len(words), f"the words must spell the text, which goes on with {rest}", "y")
 
 
 def _check_white_space(i, parts, words):
@@ -156,12 +143,8 @@ def _check_white_space(i, parts, words):
     crossed = set(accumulate(map(len, parts))).difference(stops)
     if crossed:
         t = int(np.searchsorted(stops, min(crossed)))
-        raise PlaceError(
-            i,
-            t,
-            f"the text has white space inside of the word {words[t]!r}; white space always ends a word",
-            "y",
-        )
+        wrong = f"the text has white space inside of the word {words[t]!r}; white space always ends a word"
+        raise PlaceError(i, t, wrong, "y")
 
 
 # --------------------------------------------------------------------------------------------------

@@ -50,6 +50,12 @@ class Given(NamedTuple):
     spans: list  # (S,) Span, as they were given
     first: np.ndarray  # (n + 1,) int64: first span of each text
 
+    def places(self, offset):
+        """(S,) start and end of spans in the joined texts, and where their texts begin (``offset``) there."""
+        shift = np.repeat(offset[:-1], np.diff(self.first))
+        start, end = (np.fromiter((s[k] for s in self.spans), np.int64, len(shift)) + shift for k in (0, 1))
+        return start, end, shift
+
     def by_text(self):
         """For each text the list of its spans."""
         return by_sequence(self.spans, self.first)
@@ -140,15 +146,13 @@ class _Places:
 
     def __init__(self, tokens, given):
         self.tokens, self.given = tokens, given
-        spans, n = given.spans, len(given.spans)
         self.text = np.repeat(np.arange(len(given.first) - 1), np.diff(given.first))  # (S,)
-        self.shift = tokens.offset[self.text]
-        start, end = (np.fromiter((s[k] for s in spans), np.int64, n) + self.shift for k in (0, 1))
+        start, end, self.shift = given.places(tokens.offset)
         self.start, self.end = trimmed(tokens.text, start, end)  # (S,)
         self.lo = np.searchsorted(tokens.end, self.start, side="right")  # (S,) first token touched
         self.hi = np.maximum(np.searchsorted(tokens.start, self.end), self.lo)
         self.hi[self.start == self.end] = self.lo[self.start == self.end]
-        self.labelled = np.array([span.label is not None for span in spans], np.bool_)
+        self.labelled = np.array([span.label is not None for span in given.spans], np.bool_)
         self.problem = np.where((self.start != start) | (self.end != end), TRIMMED, NONE).astype(np.uint8)
         self.problem[self.hi == self.lo] = EMPTY
 
@@ -199,8 +203,7 @@ def trimmed_spans(texts, y):
     """For each text the list of its spans, checked, without white space at their ends."""
     given = as_spans(y, texts)
     text, offset = joined(texts)
-    shift = np.repeat(offset[:-1], np.diff(given.first))
-    start, end = (np.fromiter((s[k] for s in given.spans), np.int64, len(shift)) + shift for k in (0, 1))
+    start, end, shift = given.places(offset)
     start, end = ((each - shift).tolist() for each in trimmed(text, start, end))
     spans = [Span(a, b, span.label) for a, b, span in zip(start, end, given.spans)]
     return by_sequence(spans, given.first)

@@ -6,6 +6,7 @@ Offsets count code points of the text as it is; only the words that a tagger rea
 
 import re
 import unicodedata
+from functools import cache, partial
 from operator import index, itemgetter
 from typing import NamedTuple
 
@@ -71,23 +72,11 @@ class Tokens(NamedTuple):
         """(N,) list of TextToken, or of str without layout; equal ones are one object."""
         words = [self.text[a:b] for a, b in zip(self.start.tolist(), self.end.tolist())]
         if not unicodedata.is_normalized("NFC", self.text):
-            words = list(map(_Normalized().__getitem__, words))
+            words = list(map(cache(partial(unicodedata.normalize, "NFC")), words))
         if not layout:
             return list(map({}.setdefault, words, words))
         before = np.array(list("0123"), object)[self.before].tolist()
-        return list(map(_TextTokens().__getitem__, zip(words, before)))
-
-
-class _Normalized(dict):
-    def __missing__(self, word):
-        found = self[word] = unicodedata.normalize("NFC", word)
-        return found
-
-
-class _TextTokens(dict):
-    def __missing__(self, pair):
-        found = self[pair] = TextToken._make(pair)
-        return found
+        return list(map(cache(TextToken), words, before))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -287,10 +276,9 @@ def _located(tokens, text, i):
             start = text.find(token, behind)
             if start < 0:
                 after = f" behind token {t - 1}" if t else ""
+                wrong = f"token {t}, {token!r}, is not in the text{after}"
                 hint = "return (start, end) pairs instead of strings"
-                raise PlaceError(
-                    i, None, f"token {t}, {token!r}, is not in the text{after}; {hint}", "tokenizer"
-                )
+                raise PlaceError(i, None, f"{wrong}; {hint}", "tokenizer")
             token = start, start + len(token)
             behind = token[1]
             if text[start:behind].isspace():

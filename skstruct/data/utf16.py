@@ -20,8 +20,6 @@ from .spans import Span, as_spans
 from .text import as_texts
 from .types import Texts
 
-__all__ = ["from_utf16", "to_utf16", "wide_characters"]
-
 
 def wide_characters(text):
     """Positions of the characters that are two units of UTF-16, as an ascending int64 array."""

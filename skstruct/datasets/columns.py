@@ -15,8 +15,6 @@ from ..data.schemes import labels_to_spans
 from ..data.spans import Span, labels_of
 from ..data.types import Corpus, Texts
 
-__all__ = ["columns_to_spans", "from_columns", "spans_to_columns"]
-
 
 def from_columns(
     data: Any,
@@ -208,9 +206,8 @@ def columns_to_spans(
         words = [token[0] if isinstance(token, (tuple, list)) and token else token for token in tokens]
         for t, word in enumerate(words):
             if not isinstance(word, str):
-                raise PlaceError(
-                    i, t, f"expected a str, or a tuple whose first entry is one, got {word!r}", "X"
-                )
+                wrong = f"expected a str, or a tuple whose first entry is one, got {word!r}"
+                raise PlaceError(i, t, wrong, "X")
         with in_sequence(i, "y"):
             spans.append(_spans_of(words, labels, scheme, len(joint)))
         texts.append(joint.join(words))

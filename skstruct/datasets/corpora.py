@@ -16,8 +16,6 @@ from ..data.types import Path
 from ..formats.readers import read_columns, read_conllu, tokens_and_labels
 from .fetch import fetch_file, get_data_home
 
-__all__ = ["fetch_conll2000", "fetch_conll2002", "fetch_ud"]
-
 
 class _Part(NamedTuple):
     """One file of a corpus."""

@@ -22,8 +22,6 @@ from .._version import __version__
 from ..data.types import Path
 from ..saving.atomic import atomic_write
 
-__all__ = ["DownloadError", "fetch_file", "get_data_home"]
-
 _CHUNK = 1 << 16
 
 

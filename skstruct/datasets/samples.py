@@ -8,18 +8,12 @@ tab-separated columns, an empty line after each sentence, comments (its descript
 from __future__ import annotations
 
 from importlib import resources
+from io import StringIO
 from typing import Any, Literal
 
 from sklearn.utils import Bunch
 
-__all__ = [
-    "load_chunking",
-    "load_entities",
-    "load_parsing",
-    "load_sample",
-    "load_segmentation",
-    "load_tagging",
-]
+from ..formats.readers import read_columns
 
 # Language -> names of the file's columns, as the fields of the Bunch are called.
 _COLUMNS = {
@@ -80,9 +74,10 @@ def load_sample(language: Literal["zh", "en"] = "zh") -> Any:
     """
     if language not in list(_COLUMNS):
         raise ValueError(f"language must be one of {list(_COLUMNS)}, got {language!r}")
-    file = f"sample_{language}.txt"
     columns = _COLUMNS[language]
-    description, sentences = _parse(_read_text(file), len(columns), file)
+    text = resources.files(__package__).joinpath(f"sample_{language}.txt").read_text(encoding="utf-8")
+    description = "\n".join(line[2:] for line in text.split("\n") if line.startswith("# "))
+    sentences = read_columns(StringIO(text), separator="\t", comment="# ")
     fields = {
         column: [[token[k] for token in sentence] for sentence in sentences]
         for k, column in enumerate(columns)
@@ -197,33 +192,6 @@ def load_parsing() -> tuple[list[list[tuple[str, str]]], list[list[tuple[int, st
     """
     sample = load_sample("en")
     return _pair(sample.tokens, sample.pos), _pair(sample.heads, sample.labels)
-
-
-def _read_text(file):
-    return resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
-
-
-def _parse(text, n_columns, file):
-    """Split a sample into its description and its sentences of tuples of `n_columns` strings.
-
-    A comment is a line that starts with ``#`` and holds no tab, so that ``#`` may be a token.
-    """
-    comments, sentences, sentence = [], [], []
-    # Not splitlines, which also splits at the other line separators of Unicode.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.startswith("#") and "\t" not in line:
-            comments.append(line[1:].removeprefix(" "))
-        elif line:
-            token = tuple(line.split("\t"))
-            if len(token) != n_columns or "" in token:
-                raise ValueError(f"{file}, line {number}: expected {n_columns} columns, got {token}")
-            sentence.append(token)
-        elif sentence:
-            sentences.append(sentence)
-            sentence = []
-    if sentence:
-        sentences.append(sentence)
-    return "\n".join(comments), sentences
 
 
 def _pair(firsts, seconds):

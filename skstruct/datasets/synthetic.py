@@ -26,8 +26,6 @@ from sklearn.utils import check_random_state
 
 from ..data.places import by_sequence, offsets_of
 
-__all__ = ["make_hmm_sequences"]
-
 
 def make_hmm_sequences(
     n_sequences: int = 100,

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..core.compile import kernel
+from ..data.places import offsets_of
 from .numeric import as_features
 
 
@@ -149,9 +150,13 @@ def features_listed(encoded, token):
         bags.append(encoded.bag)
     if encoded.nodes.row.shape[0] or not bags:
         bags.append(grid_listed(encoded, token, encoded.nodes, encoded.node_alive))
-    start, row, value = _side_by_side(bags)
-    known = row >= 0
-    return Bag(np.append(0, np.cumsum(known))[start], row[known], value[known])
+    bag = _side_by_side(bags)
+    return kept(bag, bag.row >= 0)
+
+
+def kept(bag, used):
+    """The features of a bag, which has values, that are ``used``."""
+    return Bag(offsets_of(used)[bag.start], bag.row[used], bag.value[used])
 
 
 def grid_listed(encoded, token, grid, alive):

@@ -68,7 +68,7 @@ def row_names(encoder, side, rows, symbol=symbol):
         if k not in strings:
             before = [symbol(-d) for d in range(1, plan.left + 1)]
             behind = [symbol(d) for d in range(1, plan.right + 1)]
-            strings[k] = before + behind + encoder.strings_of((name, column))
+            strings[k] = before + behind + list(encoder.values_of((name, column)))
         return strings[k][value]
 
     def values(c, n):

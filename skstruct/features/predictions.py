@@ -23,6 +23,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, HasMethods, StrOptions, safe_indexing
+from ..data.inputs import check_some
 from ..data.matrix import FeatureNames, SequenceMatrix, assembled
 from ..data.types import Corpus
 from .sequence_transformer import SequenceTransformer, by_token, stacked, targets_of
@@ -295,9 +296,6 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
         prefix = type(self.classifier_).__name__.lower()
         return np.array([f"{prefix}_{label}" for label in labels], dtype=object)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "classifier_")
-
 
 def _can(classifier, method):
     """Whether a classifier has such scores; logarithms are those of its probabilities."""
@@ -309,8 +307,7 @@ class _Data:
 
     def __init__(self, X, y, params, groups):
         self.tokens, self.lengths, _ = stacked(X)
-        if not self.lengths.sum():
-            raise ValueError("X holds no token: at least one sequence with at least one token is needed")
+        check_some(self.lengths.sum())
         if y is None:
             raise ValueError("y must be a list of label sequences, got None")
         n = int(self.lengths.sum())

@@ -130,12 +130,14 @@ class RowsEncoder(Encoder):
         if width != self.width:
             text = f"{PLACE} has {width} columns, expected {self.width} as in training"
             raise PlaceError(i, None, text, "X")
-        wrong = None if self.names is None else self.names.differs(flat.names)
+        self._check_names(flat.names, "X", "training")
+
+    def _check_names(self, names, what, known):
+        wrong = None if self.names is None else self.names.differs(names)
         if wrong is not None:
-            mine, theirs = self.names.all()[wrong], flat.names.all()[wrong]
-            raise ValueError(
-                f"X: feature names differ from those of training: column {wrong} is {theirs!r}, was {mine!r}"
-            )
+            mine, theirs = self.names.all()[wrong], names.all()[wrong]
+            text = f"{what}: feature names differ from those of {known}: column {wrong} is {theirs!r}"
+            raise ValueError(f"{text}, was {mine!r}")
 
     def _begin(self, width, names, is_sparse):
         self.width, self.names, self.sparse = width, names, is_sparse
@@ -256,13 +258,7 @@ class RowsEncoder(Encoder):
                 raise ValueError(
                     f"shard {s}: its rows have {other.width} columns, those of shard 0 {self.width}"
                 )
-            wrong = None if self.names is None else self.names.differs(other.names)
-            if wrong is not None:
-                mine, theirs = self.names.all()[wrong], other.names.all()[wrong]
-                raise ValueError(
-                    f"shard {s}: feature names differ from those of shard 0: column {wrong} is {theirs!r}, "
-                    f"was {mine!r}"
-                )
+            self._check_names(other.names, f"shard {s}", "shard 0")
             if (other.sparse, other.has_bigram) != (self.sparse, self.has_bigram):
                 raise ValueError(f"shard {s}: its rows are not of the kind of those of shard 0")
         out = type(self)(self.features, min_count, self.has_bigram, self.scaled is not False)

@@ -133,10 +133,7 @@ def _numeric_state(features, writer, name):
 def _numeric_from_state(node, reader, where):
     read = reader.part(node, where)
     bias, window = read("bias", reader.flag), tuple(read("window", reader.list))
-    try:
-        return NumericFeatures(bias, read("scale", reader.value), window)
-    except ValueError as error:
-        require(False, f"{where}: {error}")
+    return NumericFeatures(bias, read("scale", reader.value), window)
 
 
 savable_value("$numeric", NumericFeatures, _numeric_state, _numeric_from_state)
@@ -164,7 +161,7 @@ def rows_state(encoder, writer, name):
 def rows_from_state(node, reader, where):
     """The :class:`RowsEncoder` of a file."""
     read = reader.part(node, where)
-    features = read("features", lambda node, where: _numeric_from_state(node, reader, where))
+    features = reader.value({"$numeric": read("features", lambda node, _: node)}, f"{where}.features")
     min_count, bigram = read("min_count", reader.integer, 1), read("bigram", reader.flag)
     encoder = RowsEncoder(features, min_count, bigram, read("scaled", reader.flag))
     encoder.width = width = read("width", reader.integer, 0, _MOST_COLUMNS)
@@ -208,10 +205,7 @@ def _patterns_from_state(node, reader, where):
     lines = reader.value(reader.list(lines, where), f"{where}.lines")
     ok = isinstance(lines, list) and all(type(line) is str for line in lines) and type(syntax) is str
     require(ok, f"{where} must hold strings")
-    try:
-        return Patterns(lines, syntax)
-    except ValueError as error:
-        require(False, f"{where}: {error}")
+    return Patterns(lines, syntax)
 
 
 savable_value("$patterns", Patterns, _patterns_state, _patterns_from_state)

@@ -10,15 +10,9 @@ from sklearn.base import TransformerMixin
 
 from .._sklearn import safe_set_output, sequence_tags
 from ..data.frames import SequenceFrame, together
-from ..data.inputs import (
-    PlaceError,
-    as_sequences,
-    as_tokens,
-    check_same_lengths,
-    flatten,
-    lengths_of,
-)
+from ..data.inputs import PlaceError, as_sequences, as_tokens, check_same_lengths, flatten, lengths_of
 from ..data.matrix import SequenceMatrix, assembled
+from ..data.places import offsets_of, place
 from ..data.tables import is_frame
 
 if TYPE_CHECKING:
@@ -78,9 +72,8 @@ def stacked(X):
         table = np.empty((len(flat), len(flat[0])), dtype=object)
         for k, token in enumerate(flat):
             if not isinstance(token, tuple) or len(token) != table.shape[1]:
-                i = int(np.searchsorted(np.cumsum(lengths), k, side="right"))
-                t = k - int(lengths[:i].sum())
-                raise PlaceError(i, t, f"expected a tuple of {table.shape[1]} like the first token", "X")
+                text = f"expected a tuple of {table.shape[1]} like the first token"
+                raise PlaceError(*place(offsets_of(lengths), k), text, "X")
             table[k] = token
         return table, lengths, None
     return flat, lengths, None

@@ -183,22 +183,17 @@ class TemplateEncoder(Encoder):
 
     def _n_values(self, k):
         """Number of ids of a channel, boundaries included."""
-        name, c = self.plan.channels[k]
-        if name == "const":
+        channel = self.plan.channels[k]
+        if channel[0] == "const":
             return 1
-        boundaries = self.plan.left + self.plan.right
-        if name == "x":
-            return boundaries + len(self.alphabets[c])
-        if is_context(name):
-            return boundaries + len(context_values(name))
-        return boundaries + len(self.derived[(name, c)][0])
+        return self.plan.left + self.plan.right + len(self.values_of(channel))
 
-    def strings_of(self, channel):
-        """The values of a channel as strings, by id without boundaries."""
+    def values_of(self, channel):
+        """The values of a channel, by id without boundaries: an alphabet, or a tuple of str."""
         name, c = channel
         if name == "x":
-            return self.alphabets[c].strings()
-        return list(context_values(name)) if is_context(name) else self.derived[channel][0].strings()
+            return self.alphabets[c]
+        return context_values(name) if is_context(name) else self.derived[channel][0]
 
     def adapted(self, flat, token):
         """This encoder with the accessor varieties of another text, or for None of the training text.

@@ -139,9 +139,8 @@ class TemplateSide:
             had, rows = has_rows[c][kept[c]], self.row_of[c][:-1][has_rows[c]]
             old_rows.append((rows[:, None] + np.arange(width)).ravel())
             self.n_nodes[c] = had.shape[0]
-            self.row_of[c] = np.full(had.shape[0] + 1, -1, np.int32)
-            self.row_of[c][:-1][had] = self.n_rows + width * np.arange(rows.shape[0])
-            self.n_rows += width * rows.shape[0]
+            none = np.full(1, -1, np.int32)
+            self.row_of[c], self.n_rows = with_new_rows(none, had.shape[0], self.n_rows, had, width)
             if min_count > 1 and width:  # beyond the cut-off nobody asks how often
                 self.counts[c] = np.minimum(self.counts[c][kept[c]], np.int32(min_count))
         rows = np.concatenate(old_rows)
@@ -209,7 +208,7 @@ def _channel_maps(out, encoders, ids, channel):
         out.derived[channel] = values, np.concatenate([of_string, fresh])
         maps = [values.lookup(encoder.derived[channel][0].strings()) for encoder in encoders]
     else:  # a function of the context: its values are known in advance
-        maps = [np.arange(len(out.strings_of(channel)), dtype=np.int32) for _ in encoders]
+        maps = [np.arange(len(out.values_of(channel)), dtype=np.int32) for _ in encoders]
     head = np.arange(boundaries, dtype=np.int32)
     return [np.concatenate([head, mine + np.int32(boundaries)]) for mine in maps]
 

@@ -85,6 +85,9 @@ class Alphabet:
     def __len__(self):
         return len(self.ids)
 
+    def __iter__(self):
+        return iter(self.ids)
+
     def strings(self):
         """All strings, by id."""
         return list(self.ids)
@@ -168,21 +171,13 @@ def character_type(token):
     return "other"
 
 
-def _lower(token):
-    return token.lower()
-
-
-def _itself(token):
-    return token
-
-
 def _any(test):
     return lambda token: "yes" if any(map(test, token)) else "no"
 
 
 _FUNCTIONS = {
-    "x": _itself,
-    "lower": _lower,
+    "x": str,
+    "lower": str.lower,
     "shape": shape,
     "type": character_type,
     "digit": _any(str.isdigit),  # whether there is one anywhere in the token, here and in the next two

@@ -12,16 +12,9 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import (
-    BaseEstimator,
-    HasMethods,
-    StrOptions,
-    available_if,
-    get_tags,
-    safe_indexing,
-)
+from .._sklearn import BaseEstimator, HasMethods, StrOptions, available_if, get_tags, safe_indexing
 from ..data.frames import rows_of
-from ..data.inputs import PlaceError, as_tokens, by_sequence, offsets_of, renumbered
+from ..data.inputs import PlaceError, as_tokens, by_sequence, check_some, offsets_of, renumbered
 from ..data.matrix import FeatureNames, SequenceMatrix
 from ..data.tables import is_frame
 from ..data.types import Corpus
@@ -172,8 +165,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
 
     def _learn(self, method, inner, X, y, params):
         tokens, lengths, self._names_in = stacked(X)
-        if not lengths.sum():
-            raise ValueError("X holds no token: at least one sequence with at least one token is needed")
+        check_some(lengths.sum())
         if self.per == "sequence":
             first = int(np.flatnonzero(lengths)[0])
             tokens = rows_of(tokens, slice(int(lengths[:first].sum()), int(lengths[: first + 1].sum())))
@@ -277,6 +269,3 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         check_is_fitted(self)
         found: int = self.transformer_.n_features_in_
         return found
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "transformer_")

@@ -11,11 +11,11 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, BaseEstimator
-from ..data.inputs import as_tokens, describe, flatten, lengths_of, offsets_of
+from ..data.inputs import as_tokens, check_some, describe, flatten, lengths_of, offsets_of
 from ..data.matrix import ColumnInfo, FeatureNames, MixedTokens, SequenceMatrix, assembled
 from ..data.types import Corpus
 from .choose import check_tokens, new_encoder
-from .encoded import features_listed
+from .encoded import features_listed, kept
 from .sequence_transformer import SequenceTransformer
 from .templates import FeatureTemplates
 
@@ -154,9 +154,6 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         check_is_fitted(self)
         return np.array(self._names.all(), dtype=object)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_encoder")
-
     def _read(self, X):
         sequences = as_tokens(X)
         flat = flatten(sequences)
@@ -171,8 +168,7 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         """(encoded corpus, first tokens, lengths)"""
         self._validate_params()
         flat, token, lengths = self._read(X)
-        if not flat:
-            raise ValueError("X holds no token: at least one sequence with at least one token is needed")
+        check_some(len(flat))
         encoder = new_encoder(self.features, int(self.min_count), flat)
         if encoder.templates is not None:
             conditioned = [t.text for t in encoder.templates.templates if t.edge and t.atoms]
@@ -191,12 +187,11 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         return encoded, token, lengths
 
     def _matrix(self, encoded, token, lengths):
-        start, row, value = features_listed(encoded, token)
-        column = self._column[row]
-        if (column < 0).any():  # combinations that only positions outside the text of ``fit`` had
-            known = column >= 0
-            start = np.append(0, np.cumsum(known))[start]
-            column, value = column[known], value[known]
+        bag = features_listed(encoded, token)
+        bag = bag._replace(row=self._column[bag.row])
+        if (bag.row < 0).any():  # combinations that only positions outside the text of ``fit`` had
+            bag = kept(bag, bag.row >= 0)
+        start, column, value = bag
         small = start[-1] < 2**31
         matrix = sparse.csr_matrix(
             (value, column, start.astype(np.int32) if small else start),

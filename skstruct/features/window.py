@@ -116,9 +116,8 @@ class Window(SequenceTransformer, BaseEstimator):
         width = tokens.is_dense.shape[0]
         if width != self.n_features_in_:
             i = int(np.flatnonzero(found.lengths)[0]) if found.lengths.any() else 0
-            raise PlaceError(
-                i, None, f"{PLACE} has {width} columns, expected {self.n_features_in_} as in training", "X"
-            )
+            text = f"{PLACE} has {width} columns, expected {self.n_features_in_} as in training"
+            raise PlaceError(i, None, text, "X")
         blocks = tokens.blocks
         names = self._names if len(self._names) == len(blocks) else [None] * len(blocks)
         # Differences of sparse integers would be cut off below 0.

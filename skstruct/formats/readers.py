@@ -25,24 +25,12 @@ from sys import intern
 from typing import IO, Any
 
 from ..data.types import Path
-from .attributes import iter_attributes, read_attributes
+from .attributes import iter_attributes as iter_attributes
+from .attributes import read_attributes as read_attributes
 from .text_files import CONLLU_FIELDS, TREE_FIELDS, check_fields, numbered_lines, split_cells
-from .writers import write_columns, write_conllu, write_segmented
-
-__all__ = [
-    "CONLLU_FIELDS",
-    "iter_attributes",
-    "iter_columns",
-    "iter_conllu",
-    "iter_segmented",
-    "read_attributes",
-    "read_columns",
-    "read_conllu",
-    "read_segmented",
-    "write_columns",
-    "write_conllu",
-    "write_segmented",
-]
+from .writers import write_columns as write_columns
+from .writers import write_conllu as write_conllu
+from .writers import write_segmented as write_segmented
 
 _SKIPPED_ID = re.compile(r"[0-9]+[-.][0-9]+")  # a multiword range or an empty node
 

@@ -25,8 +25,6 @@ from .span_offsets import UNITS, with_spans
 from .span_records import SPAN_KEYS, Reading, check_choice, from_object, from_pair, from_prodigy, json_values
 from .text_files import Accents
 
-__all__ = ["iter_spans", "read_spans"]
-
 _PARSERS = {
     "jsonl": from_object,
     "doccano": from_object,

@@ -19,8 +19,6 @@ from .label_studio import task
 from .span_records import SPAN_KEYS, check_choice
 from .text_files import open_text
 
-__all__ = ["write_spans"]
-
 
 def write_spans(
     path: Path | IO[str],

@@ -15,8 +15,6 @@ from typing import IO, Any
 from ..data.types import Path
 from .text_files import CONLLU_FIELDS, TREE_FIELDS, check_fields, open_text, split_cells
 
-__all__ = ["write_columns", "write_conllu", "write_segmented"]
-
 
 def write_columns(
     sentences: Iterable[Collection[Any]],
@@ -60,22 +58,17 @@ def write_columns(
         for i, sentence in enumerate(sentences):
             for t, token in enumerate(sentence):
                 if not isinstance(token, tuple | list):
-                    raise TypeError(f"sentence {i}, position {t}: expected a tuple; got {token!r}")
-                if expected is None:
-                    expected = len(token)
+                    _refuse(i, t, f"expected a tuple; got {token!r}", TypeError)
+                expected = len(token) if expected is None else expected
                 if len(token) != expected:
-                    raise ValueError(
-                        f"sentence {i}, position {t}: expected {expected} columns; got {len(token)}"
-                    )
+                    _refuse(i, t, f"expected {expected} columns; got {len(token)}")
                 for cell in token:
                     _check_cell(cell, i, t)
                 line = separator.join(token)
                 blank = not line.strip(" \t")
                 if blank or split_cells(line, None if separator == " " else separator) != list(token):
-                    raise ValueError(
-                        f"sentence {i}, position {t}: {token!r} could not be read back from the line "
-                        f"{line!r}: a cell is empty or holds the separator"
-                    )
+                    why = "a cell is empty or holds the separator"
+                    _refuse(i, t, f"{token!r} could not be read back from the line {line!r}: {why}")
                 file.write(line + "\n")
             file.write("\n")
 
@@ -121,26 +114,21 @@ def write_conllu(
         for i, sentence in enumerate(sentences):
             for t, token in enumerate(sentence):
                 if not isinstance(token, tuple | list) or len(token) != len(fields):
-                    raise ValueError(
-                        f"sentence {i}, position {t}: expected a tuple of {len(fields)} values "
-                        f"({', '.join(fields)}); got {token!r}"
-                    )
+                    values = f"{len(fields)} values ({', '.join(fields)})"
+                    _refuse(i, t, f"expected a tuple of {values}; got {token!r}")
                 row = dict(zip(fields, token))
                 for field, low, high in (("id", t + 1, t + 1), ("head", 0, len(sentence))):
                     value = row.get(field, low)
                     if not isinstance(value, Integral) or not low <= value <= high:
-                        raise ValueError(
-                            f"sentence {i}, position {t}: {field} must be an integer from {low} to {high}; "
-                            f"got {value!r}"
-                        )
+                        _refuse(i, t, f"{field} must be an integer from {low} to {high}; got {value!r}")
                     if field == "id" or field in row:
                         row[field] = str(int(value))
                 if row.get("head") == row["id"]:
-                    raise ValueError(f"sentence {i}, position {t}: head {row['head']} is the word itself")
+                    _refuse(i, t, f"head {row['head']} is the word itself")
                 for cell in row.values():
                     _check_cell(cell, i, t)
                     if "\t" in cell or not cell:
-                        raise ValueError(f"sentence {i}, position {t}: {cell!r} is empty or holds a tab")
+                        _refuse(i, t, f"{cell!r} is empty or holds a tab")
                 file.write("\t".join([row.get(field, "_") for field in CONLLU_FIELDS]) + "\n")
             file.write("\n")
 
@@ -187,18 +175,18 @@ def write_segmented(
             for t, word in enumerate(words):
                 _check_cell(word, i, t)
                 if word.split() != [word]:
-                    raise ValueError(
-                        f"sentence {i}, position {t}: {word!r} is empty or has white space in it"
-                    )
+                    _refuse(i, t, f"{word!r} is empty or has white space in it")
             file.write(separator.join(words) + "\n")
+
+
+def _refuse(i, t, wrong, error=ValueError):
+    raise error(f"sentence {i}, position {t}: {wrong}")
 
 
 def _check_cell(cell, i, t):
     if not isinstance(cell, str):
-        raise TypeError(f"sentence {i}, position {t}: expected a string; got {cell!r}")
+        _refuse(i, t, f"expected a string; got {cell!r}", TypeError)
     if "\n" in cell or "\r" in cell:
-        raise ValueError(f"sentence {i}, position {t}: {cell!r} holds a line end")
+        _refuse(i, t, f"{cell!r} holds a line end")
     if i == t == 0 and cell.startswith("\ufeff"):
-        raise ValueError(
-            f"sentence 0, position 0: {cell!r} begins with a byte order mark, which readers drop"
-        )
+        _refuse(i, t, f"{cell!r} begins with a byte order mark, which readers drop")

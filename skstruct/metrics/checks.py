@@ -34,9 +34,8 @@ def check_pairs(y_true, y_pred, same_length=True, names=("y_true", "y_pred")):
     for i, (true, pred) in enumerate(zip(y_true, y_pred)):
         true, pred = as_list(true, name_true, i), as_list(pred, name_pred, i)
         if same_length and len(true) != len(pred):
-            raise PlaceError(
-                i, None, f"{name_true} and {name_pred} must be equally long: got {len(true)} and {len(pred)}"
-            )
+            found = f"got {len(true)} and {len(pred)}"
+            raise PlaceError(i, None, f"{name_true} and {name_pred} must be equally long: {found}")
         pairs.append((true, pred))
     return pairs
 
@@ -50,15 +49,16 @@ def with_label(true, pred):
 
 
 def check_weight(sample_weight, n):
-    """Check weights of `n` sequences and return them as float64, shape (n,)."""
+    """Check weights of `n` sequences and return them as float64, shape (n,); ones for None."""
+    if sample_weight is None:
+        return np.ones(n)
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (n,):
         raise ValueError(f"sample_weight must have shape ({n},), one per sequence; got {weight.shape}")
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(bad):
-        raise PlaceError(
-            bad[0], None, f"sample_weight must be finite and at least 0; got {weight[bad[0]]} for {PLACE}"
-        )
+        wrong = f"sample_weight must be finite and at least 0; got {weight[bad[0]]} for {PLACE}"
+        raise PlaceError(bad[0], None, wrong)
     return weight
 
 

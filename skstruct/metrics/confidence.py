@@ -78,11 +78,10 @@ def reliability(
     check_positive("n_bins", n_bins)
     if labels is None:
         right, p = _flat(y_true, y_proba)
-        weight = np.ones(len(p)) if sample_weight is None else check_weight(sample_weight, len(p))
+        weight = check_weight(sample_weight, len(p))
     else:
         right, p, lengths = _of_tokens(y_true, y_proba, as_list(labels, "labels"))
-        weight = np.ones(len(lengths)) if sample_weight is None else check_weight(sample_weight, len(lengths))
-        weight = np.repeat(weight, lengths)
+        weight = np.repeat(check_weight(sample_weight, len(lengths)), lengths)
     if strategy == "uniform":
         which = np.minimum((p * n_bins).astype(np.int64), n_bins - 1)
         bins = [np.flatnonzero(which == k) for k in range(n_bins)]
@@ -129,11 +128,8 @@ def _of_tokens(y_true, y_proba, labels):
     for i, (true, rows) in enumerate(zip(y_true, y_proba)):
         true, rows = as_list(true, "y_true", i), np.asarray(rows, dtype=np.float64)
         if rows.shape != (len(true), len(labels)):
-            raise PlaceError(
-                i,
-                None,
-                f"y_proba of {PLACE} must have the shape {(len(true), len(labels))}, got {rows.shape}",
-            )
+            shape = len(true), len(labels)
+            raise PlaceError(i, None, f"y_proba of {PLACE} must have the shape {shape}, got {rows.shape}")
         if not ((rows >= 0.0) & (rows <= 1.0)).all():
             raise PlaceError(i, None, f"y_proba of {PLACE} must hold probabilities")
         given = [t for t, label in enumerate(true) if label is not None]
@@ -222,7 +218,7 @@ def sequence_log_loss(
     bad = np.flatnonzero(~(log_proba <= 1e-9))
     if bad.size:
         raise PlaceError(bad[0], None, f"expected a log-probability, got {log_proba[bad[0]]}", "log_proba")
-    weight = np.ones(len(y_true)) if sample_weight is None else check_weight(sample_weight, len(y_true))
+    weight = check_weight(sample_weight, len(y_true))
     tokens = np.array([len(as_list(each, "y_true", i)) for i, each in enumerate(y_true)], np.float64)
     used = weight > 0.0
     return ratio(-(weight[used] @ log_proba[used]), weight @ tokens)

@@ -30,8 +30,6 @@ Mode: TypeAlias = Literal["conlleval", "strict"]
 
 
 def _accuracy(pairs, correct, total, sample_weight):
-    if sample_weight is None:
-        return ratio(sum(correct), sum(total))
     weight = check_weight(sample_weight, len(pairs))
     return ratio(weight @ np.array(correct, float), weight @ np.array(total, float))
 
@@ -204,7 +202,12 @@ def segment_f1_score(
     {'LOC': 0.0, 'PER': 1.0}
     """
     check_choice("average", average, AVERAGES)
-    types, averages = segment_rows(_count_segments(y_true, y_pred, scheme, mode))
+    return f1_of(_count_segments(y_true, y_pred, scheme, mode), average)
+
+
+def f1_of(counts, average):
+    """F1 on average, or, if ``average`` is None, by type."""
+    types, averages = segment_rows(counts)
     if average is None:
         return {kind: row["f1"] for kind, row in types.items()}
     return averages[average]["f1"]

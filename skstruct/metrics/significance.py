@@ -96,7 +96,9 @@ def paired_bootstrap(
     if score == "words":  # both systems are scored alike
         both = [check_pairs(y_true, y_pred, same_length=False) for y_pred in (y_pred_a, y_pred_b)]
         count = partial(_words, all(any(map(is_tagged, side)) for pairs in both for side in zip(*pairs)))
-    counts = np.hstack([count(y_true, y_pred_a), count(y_true, y_pred_b)])
+    # (n, 4): what is right, and what counts, of A and of B, by sentence
+    counts = [[*a, *b] for a, b in zip(count(y_true, y_pred_a), count(y_true, y_pred_b), strict=True)]
+    counts = np.array(counts, np.int64).reshape(-1, 4)
     n = counts.shape[0]
     if n == 0:
         raise ValueError("y_true is empty: at least one sequence is needed")
@@ -138,23 +140,18 @@ def _quotients(sums):
 
 
 def _tokens(y_true, y_pred):
-    pairs = [with_label(*pair) for pair in check_pairs(y_true, y_pred)]
-    rows = [(sum(map(eq, true, pred)), len(true)) for true, pred in pairs]
-    return np.array(rows, np.int64).reshape(-1, 2)
+    for pair in check_pairs(y_true, y_pred):
+        true, pred = with_label(*pair)
+        yield sum(map(eq, true, pred)), len(true)
 
 
 def _segments(table, y_true, y_pred):
-    rows = []
     for i, pair in enumerate(check_pairs(y_true, y_pred)):
         with in_sequence(i):
             true, pred = (set(read_spans(labels, table)) for labels in pair)
-        rows.append((2 * len(true & pred), len(true) + len(pred)))
-    return np.array(rows, np.int64).reshape(-1, 2)
+        yield 2 * len(true & pred), len(true) + len(pred)
 
 
 def _words(tagged, y_true, y_pred):
-    rows = [
-        (2 * len(set(true).intersection(pred)), len(true) + len(pred))
-        for _, true, pred in word_spans(y_true, y_pred, tagged)
-    ]
-    return np.array(rows, np.int64).reshape(-1, 2)
+    for _, true, pred in word_spans(y_true, y_pred, tagged):
+        yield 2 * len(set(true).intersection(pred)), len(true) + len(pred)

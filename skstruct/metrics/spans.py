@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ..data.spans import as_spans
 from ..data.types import Corpus
 from .checks import check_choice, check_pairs, check_weight
-from .labels import AVERAGES, Average, report_of, report_text, segment_rows
+from .labels import AVERAGES, Average, f1_of, report_of, report_text
 
 
 @overload
@@ -67,10 +67,7 @@ def span_f1_score(
     {'LOC': 0.0, 'PER': 1.0}
     """
     check_choice("average", average, AVERAGES)
-    types, averages = segment_rows(_counts(y_true, y_pred, sample_weight))
-    if average is None:
-        return {kind: row["f1"] for kind, row in types.items()}
-    return averages[average]["f1"]
+    return f1_of(_counts(y_true, y_pred, sample_weight), average)
 
 
 def span_report(y_true: Corpus, y_pred: Corpus, sample_weight: ArrayLike | None = None) -> str:

@@ -152,10 +152,14 @@ def labeled_attachment_score(y_true: Corpus, y_pred: Corpus) -> float:
     >>> labeled_attachment_score([[(2, "det"), (0, "root")]], [[(2, "amod"), (0, "root")]])
     0.5
     """
-    scores = attachment_scores(y_true, y_pred)
-    if np.isnan(scores.las):
+    return _known(attachment_scores(y_true, y_pred).las)
+
+
+def _known(score):
+    """A score, unless it is NaN for want of labels."""
+    if np.isnan(score):
         raise ValueError("the labeled attachment score needs (head, label) pairs on both sides")
-    return scores.las
+    return score
 
 
 def unlabeled_attachment_score(y_true: Corpus, y_pred: Corpus) -> float:
@@ -195,7 +199,4 @@ def score_trees(estimator, X, y, *, score, punctuation, subtypes):
     if punctuation is not None:
         leave_out = [[_tag(i, t, token) in punctuation for t, token in enumerate(s)] for i, s in enumerate(X)]
     found = attachment_scores(y, estimator.predict(X), punctuation=leave_out, subtypes=subtypes)
-    value = getattr(found, score)
-    if np.isnan(value):
-        raise ValueError("the labeled attachment score needs (head, label) pairs on both sides")
-    return value
+    return _known(getattr(found, score))

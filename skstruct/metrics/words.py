@@ -59,12 +59,9 @@ def word_spans(y_true, y_pred, tagged):
         if text != text_pred:
             n = next((t for t, (a, b) in enumerate(zip(text, text_pred)) if a != b), None)
             n = min(len(text), len(text_pred)) if n is None else n
-            raise PlaceError(
-                i,
-                None,
-                f"the words of y_true and y_pred must spell the same text; from character "
-                f"{n} on they are {text[n : n + 10]!r} and {text_pred[n : n + 10]!r}",
-            )
+            found = f"{text[n : n + 10]!r} and {text_pred[n : n + 10]!r}"
+            wrong = "the words of y_true and y_pred must spell the same text; from character"
+            raise PlaceError(i, None, f"{wrong} {n} on they are {found}")
         # A word is known by where it stops and how long it is.
         items, items_pred = [
             list(zip(accumulate(map(len, w)), map(len, w), *([t] if with_tags else [])))

@@ -38,8 +38,6 @@ import numpy as np
 
 from .atomic import atomic_write
 
-__all__ = ["ModelFileError", "pack_strings", "read_container", "unpack_strings", "write_container"]
-
 MAGIC = b"\x89SKS\r\n\x1a\n"
 FORMAT_VERSION = 3
 """The newest that is read; version 2 is for compressed models, 3 for parsers."""

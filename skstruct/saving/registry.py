@@ -30,8 +30,6 @@ from .values import Reader, Writer, require, savable_value
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["ModelFileError", "Savable", "load", "savable"]
-
 _FITTED = re.compile(r"[A-Za-z]\w*_\Z", re.ASCII)
 
 T = TypeVar("T")

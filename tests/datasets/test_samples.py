@@ -3,7 +3,6 @@
 from importlib import resources
 
 import pytest
-from inside import put_sample_text
 
 from skstruct.datasets import (
     load_chunking,
@@ -180,19 +179,3 @@ def test_unknown_language(language):
         load_sample(language)
     with pytest.raises(ValueError, match="language"):
         load_tagging(language)
-
-
-def test_parsing_of_the_file_format(monkeypatch):
-    text = "# about\n#\n#   indented\n\n\na\tX\n#\tY\n\n\nb\u2028c\tZ"
-    put_sample_text(monkeypatch, text)
-    sample = load_sample("zh")
-    assert sample.DESCR == "about\n\n  indented"
-    assert sample.words == [["a", "#"], ["b\u2028c"]]
-    assert sample.tags == [["X", "Y"], ["Z"]]
-
-
-@pytest.mark.parametrize("line", ["a", "a\tb\tc", "a\t", "\tb"])
-def test_a_bad_line_is_named(monkeypatch, line):
-    put_sample_text(monkeypatch, f"# about\n\na\tX\n{line}\n")
-    with pytest.raises(ValueError, match="sample_zh.txt, line 4: expected 2 columns"):
-        load_sample("zh")

@@ -39,7 +39,7 @@ class TemplateKeys:
                 self.numbers.append(np.ones(1, np.int64))
                 self.values.append([])
                 continue
-            strings = encoder.strings_of(channel)
+            strings = list(encoder.values_of(channel))
             ids = [v for v in np.flatnonzero(met).tolist() if v >= outside]
             ids.sort(key=lambda v: strings[v - outside])
             number = np.zeros(outside + len(strings), np.int64)
