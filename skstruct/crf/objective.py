@@ -34,7 +34,8 @@ N_BLOCKS = 8
 """Blocks of sequences that are summed separately."""
 
 N_PARTS = 2
-"""Runs of blocks for which the gradient of all pairs, and that of parts, is summed separately: it is long."""
+"""Blocks in a row share one sum of the gradient of all pairs, and of parts, which are long arrays: so many
+sums."""
 
 
 def _take_tokens(tokens, start, *arrays):

@@ -49,10 +49,11 @@ class CRFParameters(TaggerParameters, CountParameters, RunParameters, ScoringPar
     max_iter: int = parameter(1000, "Maximum number of full passes after the first stage.")
     tol: float | None = parameter(
         None,
-        """When training is near enough to the optimum. None: where ``c2 > 0`` and all labels are known, when
-        the objective is at most 0.1 % above it for certain (``gap_``); else with 2e-4. A number: when the
-        decrease still to be expected, extrapolated from the last twenty passes as a geometric series, is
-        below ``tol`` times the objective. That is an estimate; up to five times as much has been seen.""",
+        """When training is near enough to the optimum. A number: when the decrease still to be expected,
+        extrapolated from the last twenty passes as a geometric series, is below ``tol`` times the objective.
+        That is an estimate; up to five times as much has been seen. None: if ``c2`` is not 0 and all labels
+        are known, when the objective is at most 0.1 % above the optimum for certain (``gap_``), or, since
+        that bound is loose for small ``c2``, as with ``tol=1e-5``; otherwise as with ``tol=2e-4``.""",
         "float or None",
         [NONNEGATIVE, None],
     )

@@ -80,7 +80,8 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
 
     Notes
     -----
-    No fold learns from its test part: it has no part in the choice of labels, pairs or penalties' starts.
+    No fold learns from its test part: its labels, its pairs of features and labels, and the weights that
+    candidates start from, come from its training part alone.
 
     Examples
     --------

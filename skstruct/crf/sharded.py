@@ -48,7 +48,7 @@ class ShardedView:
 
 
 class ShardedObjective:
-    """An objective whose sums are those of shards; for the solvers what :class:`.CRFObjective` is.
+    """An objective that is a sum over shards; solvers use it as they use :class:`.CRFObjective`.
 
     Parameters
     ----------

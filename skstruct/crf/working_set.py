@@ -81,6 +81,7 @@ def active_orthant(objective, weights, options, progress, carry=None):
         if n_iter and not progress.stopped:
             state = {"value": float(run.value), "past": [float(v) for v in run.past]}
             state.update(n_iter=n_iter, finished=bool(finished), noted=run.noted)
+            state["certified"] = run.rule.certified
             progress.offer(state, run.arrays())
         at, full = run.of_all_weights()
         pseudo = pseudo_gradient(at, full, c1)
@@ -164,7 +165,7 @@ class _Iterations:
         self.memory.restore(arrays["steps"], arrays["changes"])
         self.rule.restore(arrays)
         self.rule.reached(self.past)
-        self.noted = state["noted"]
+        self.noted, self.rule.certified = state["noted"], state["certified"]
 
     def carry(self):
         """What a minimisation with other penalties can go on from."""

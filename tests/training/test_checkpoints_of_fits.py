@@ -23,7 +23,7 @@ from skstruct import (
     ShiftReduceParser,
     StructuredPerceptron,
 )
-from skstruct.datasets import make_hmm_sequences
+from skstruct.datasets import load_chunking, make_hmm_sequences
 from skstruct.saving.container import ModelFileError
 from skstruct.training import checkpoint, epochs
 from skstruct.training.checkpoint import arrays_of
@@ -289,6 +289,21 @@ def test_crf_resumed_equals_uninterrupted(tmp_path, parameters, after):
     assert model_of(resumed).edges.value.tobytes() == model_of(whole).edges.value.tobytes()
     assert resumed.objective_ == whole.objective_ and resumed.n_iter_ == whole.n_iter_
     assert [h["objective"] for h in resumed.history_] == [h["objective"] for h in whole.history_]
+
+
+def test_a_crf_whose_end_was_certified_ends_there_again(tmp_path, monkeypatch):
+    """A process that is killed after the last state was written, before the file goes."""
+    X, y = load_chunking()[:2]
+    some = np.random.RandomState(7).permutation(len(X))[:25]
+    X, y = [X[i] for i in some], [y[i] for i in some]
+    crf = L1CRF(c1=0.05, c2=0.05, random_state=0, checkpoint=tmp_path)
+    with monkeypatch.context() as killed:
+        killed.setattr(checkpoint, "SMALL_BYTES", 2**40)
+        killed.setattr(checkpoint.Checkpoint, "remove", lambda self: None)
+        whole = clone(crf).fit(X, y)
+    again = clone(crf).fit(X, y)
+    assert again.resumed_from_ == len(whole.history_)
+    assert again.objective_ == whole.objective_ and again.n_iter_ == whole.n_iter_
 
 
 def _interrupt_after(run, n, X, y):
