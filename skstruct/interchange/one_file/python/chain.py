@@ -79,16 +79,16 @@ class Chain:
         path, score = self.decode(emission, self.transitions(edges, self.plain, T))
         return path, score * self.step
 
-    def prefixes(self, emission, transitions):
-        """For each token the best scores of prefixes that end in each label."""
+    def prefixes(self, emission, transitions, joined_before):
+        """For each token and label what joins the scores of prefixes that end there in the label."""
         out = [[a + b for a, b in zip(self.start, emission[0])]]
         for score, (into, highest) in zip(emission[1:], transitions[1:]):
-            out.append([a + b for a, b in zip(best_before(out[-1], into, highest), score)])
+            out.append([a + b for a, b in zip(joined_before(out[-1], into, highest), score)])
         return out
 
     def decode(self, emission, transitions):
         """(labels, score): of equal scores the smaller label, from the last token backwards."""
-        labels, scores = range(self.L), self.prefixes(emission, transitions)
+        labels, scores = range(self.L), self.prefixes(emission, transitions, best_before)
         ends = [a + b for a, b in zip(scores[-1], self.end)]
         path = [max(labels, key=ends.__getitem__)]
         for t in range(len(emission) - 1, 0, -1):
@@ -98,13 +98,21 @@ class Chain:
 
     def best_with_each_label(self, emission, transitions):
         """For each token and label the best score of labellings that give the label to the token."""
-        scores, behind, out = self.prefixes(emission, transitions), self.end, []
+        return self.with_each_label(emission, transitions, best_before, max)
+
+    def with_each_label(self, emission, transitions, joined_before, joined):
+        """For each token and label what joins the scores of labellings that give the label to the token.
+
+        ``joined`` is the maximum of some scores, or their sum as logarithms; ``joined_before`` is that over
+        the labels before, as `best_before`.
+        """
+        scores, behind, out = self.prefixes(emission, transitions, joined_before), self.end, []
         for t in range(len(emission) - 1, -1, -1):
             out.append([a + b for a, b in zip(scores[t], behind)])
             if t:
                 rest = [a + b for a, b in zip(emission[t], behind)]
                 into = transitions[t][0]
-                behind = [max(into[y][p] + rest[y] for y in range(self.L)) for p in range(self.L)]
+                behind = [joined([into[y][p] + rest[y] for y in range(self.L)]) for p in range(self.L)]
         return out[::-1]
 
 

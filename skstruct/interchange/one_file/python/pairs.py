@@ -21,7 +21,7 @@ class Pairs(Chain):
                         self.trigram[p][y][a] = w
         self.most = [list(map(max, by_label)) for by_label in self.trigram]
 
-    def prefixes(self, emission, transitions):
+    def pair_prefixes(self, emission, transitions):
         """For each token from the second on the best scores [p][y] of prefixes that end in p, y."""
         first = [a + b for a, b in zip(self.start, emission[0])]
         out = [[first]]
@@ -38,7 +38,7 @@ class Pairs(Chain):
 
     def decode(self, emission, transitions):
         """(labels, score): of equal scores the smaller labels, from the last token backwards."""
-        prefixes, T = self.prefixes(emission, transitions), len(emission)
+        prefixes, T = self.pair_prefixes(emission, transitions), len(emission)
         total, y, p = max(
             ((s + self.end[y], -y, -p) for p, row in enumerate(prefixes[-1]) for y, s in enumerate(row))
         )
@@ -52,7 +52,7 @@ class Pairs(Chain):
 
     def best_with_each_label(self, emission, transitions):
         """For each token and label the best score of labellings that give the label to the token."""
-        prefixes, T, labels = self.prefixes(emission, transitions), len(emission), range(self.L)
+        prefixes, T, labels = self.pair_prefixes(emission, transitions), len(emission), range(self.L)
         if T == 1:
             return [[a + b for a, b in zip(prefixes[0][0], self.end)]]
         behind, out = [self.end] * self.L, []  # [p][y]: the best that can follow p, y
