@@ -3,7 +3,7 @@
 Scores divided by a temperature are the log-probabilities of a conditional random field, up to a constant
 (C. Guo et al. 2017, "On calibration of modern neural networks", ICML, section 4.2, for one label at a time).
 With complete labels the log-likelihood, ``Σ β score(y) - log Z_β``, is concave in β = 1 / temperature, so
-that there is one such place: where its slope, a difference of two values nearby, is zero.
+that it has one maximum: where its slope, computed as a difference quotient, is zero.
 
 Labels that the scores never miss would ask for the temperature 0. So one token more is counted, whose label
 is drawn at random: of N tokens the labels given have the weight (N + 1) / (N + 2), which is the correction of

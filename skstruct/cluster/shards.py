@@ -94,7 +94,7 @@ class Shard:
         self._forget()
 
     def _forget(self):
-        """Begin with nothing."""
+        """Begin with weights of zero, and without features that others have met."""
         self.trained = False
         stores = stores_of(self.run.structure, self.current).values()
         self.base = [Weights(store, self.run.state.rule, moments=False) for store in stores]

@@ -234,9 +234,9 @@ class _Training:
     interrupt : DeferredInterrupt
         Stops all members.
     checkpoints : list of Checkpoint
-        Of the members that are done.
+        Those of the members that have finished.
     failures : list of BaseException
-        Of the members, the first of which stopped the others.
+        What members raised; the first one stopped the others.
     """
 
     def __init__(self, averager, X, y, sample_weight, given, context):

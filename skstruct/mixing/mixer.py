@@ -252,8 +252,7 @@ class ParameterMixer(MetaLearner):
 
     def _stops(self):
         """Whether the learner asks for early stopping."""
-        template = self._template()
-        return bool((template._learner() if hasattr(template, "_learner") else template).early_stopping)
+        return bool(self._template()._learner().early_stopping)
 
     def _trainable(self):
         template = self._template_instance()

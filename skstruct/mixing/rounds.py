@@ -21,11 +21,11 @@ class Rounds:
     Parameters
     ----------
     crew : LocalShards or DaskShards
-        With shards that are joined.
+        Its shards know the features and labels of all (``Shard.join``).
     mixed : Mixture
-        Of zeros.
+        Its weights are zero.
     run : Run
-        Knows what a model amounts to; its state has the random key of the whole.
+        Makes fitted models of mixed weights; its state has the random key of the whole fit.
     mixing : str
         See ``cluster.steps.mixture``.
     n_rounds, n_epochs : int

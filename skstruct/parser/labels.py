@@ -1,9 +1,10 @@
 """Labels for the arcs of a tree.
 
-The search (:mod:`.search`) builds a tree without labels; then every
-arc gets the label that scores best, given the whole tree: head, siblings, children, neighbours. A wrong label
-costs no arc, and the tree around an arc is known on both sides when its label is chosen. (Labels of the head
-and of the sibling on the left as features, chosen from the root downwards, made nothing better on UD EWT.)
+If templates of states read labels, the search (:mod:`.search`) chooses the label of an arc when a reduction
+makes it, and knows of the tree what is built by then. Else it builds a tree without labels; then every arc
+gets the label that scores best, given the whole tree: head, siblings, children, neighbours. (There labels of
+the head and of the sibling on the left as features, chosen from the root downwards, made nothing better on UD
+EWT.)
 """
 
 import numpy as np

@@ -206,10 +206,9 @@ class ParserModel(SavableModel):
     def arcs(self, sentence, beam=None):
         """(the tree of a sentence, its :class:`.arcs.Arc` before what was lifted is restored)."""
         (tree,), _ = replace(self, pseudo=False).predict([sentence], beam=beam)
-        columns = check_words([sentence], np.array([0, len(sentence)]), self.encoder.width)
-        task = make_task(
-            self.encoder.encode(columns), self.encoder.rows, np.array([0, len(sentence)], np.int64)
-        )
+        token = np.array([0, len(sentence)], np.int64)
+        columns = check_words([sentence], token, self.encoder.width)
+        task = make_task(self.encoder.encode(columns), self.encoder.rows, token)
         labeled = len(self.labels) > 0
         heads = [head for head, _ in tree] if labeled else list(tree)
         labels = [self.labels.ids[label] for _, label in tree] if labeled else [-1] * len(tree)

@@ -87,7 +87,7 @@ def model_from_state(node, fitted, reader, where):
         *tables[1],
         _symbol(node, L, reader, where),
         _pseudo(node, labels, reader, where),
-        max(_divisor(node[f"{prefix}weights"], reader, where) for prefix in PREFIXES),
+        max(reader.integer(node[f"{p}weights"].get("divisor", 0), f"{where}.divisor", 0) for p in PREFIXES),
     )
 
 
@@ -135,11 +135,6 @@ def _pseudo(node, labels, reader, where):
     strings = all(type(label) is str for label in labels.values)
     require(not pseudo or (len(labels) and strings), f"{where}.pseudo needs labels of type str")
     return pseudo
-
-
-def _divisor(node, reader, where):
-    """What the weights of a store are integers over, 0 if that is not known."""
-    return reader.integer(node.get("divisor", 0), f"{where}.divisor", 0)
 
 
 def _are_features(lines, places, keys):

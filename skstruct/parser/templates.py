@@ -175,17 +175,6 @@ def _codes(slots):
     return out
 
 
-def _repeated(lines, places, attributes):
-    """(template, part) of each row of compiled templates: one that reads parts has a row for each."""
-    out = []
-    for k, line in enumerate(lines):
-        parts = [a for _, a in (_atom(name, places, line) for name in line.split()) if a and is_part(a)]
-        if len(parts) > 1:
-            raise ValueError(f"template {line!r}: at most one atom of parts is possible")
-        out += [(k, i) for i in range(attributes.count(parts[0]) if parts else 1)]
-    return out
-
-
 def compile_templates(lines, places, attributes):
     """Templates as integers.
 
@@ -209,15 +198,19 @@ def compile_templates(lines, places, attributes):
     row_of = {name: row for row, name in reversed(list(enumerate(attributes)))}
     row_of.update({None: -1, "r": LABEL})
     fields = [(*place[:2], row_of.get(a, 0)) for place, a in atoms]
+    part_of = [attribute if attribute and is_part(attribute) else None for _, attribute in atoms]
     rows = []
-    for k, part in _repeated(lines, places, attributes):
-        slot, edge = slots[k]
-        if part:  # the same atom, but for the row where its part stands
-            at = next(n for n, number in enumerate(slot) if number is not None and _reads_part(atoms, number))
-            field, offset, row = fields[slot[at]]
-            slot = [*slot[:at], len(fields), *slot[at + 1 :]]
-            fields.append((field, offset, row + part))
-        rows.append((slot, codes[k], edge))
+    for line, (slot, edge), code in zip(lines, slots, codes):
+        parts = [at for at, number in enumerate(slot) if number is not None and part_of[number]]
+        if len(parts) > 1:
+            raise ValueError(f"template {line!r}: at most one atom of parts is possible")
+        for part in range(attributes.count(part_of[slot[parts[0]]]) if parts else 1):
+            row = list(slot)
+            if part:  # the same atom, but for the row where its part stands
+                field, offset, first = fields[slot[parts[0]]]
+                row[parts[0]] = len(fields)
+                fields.append((field, offset, first + part))
+            rows.append((row, code, edge))
     A = len(fields)
     slot = [[A if number is None else number for number in row] for row, _, _ in rows]
     columns = np.array(fields, np.int32).reshape(-1, 3).T.copy()
@@ -231,11 +224,6 @@ def compile_templates(lines, places, attributes):
         group=np.array([[0, 0], [len(rows), A]], np.int32),
         by=np.full((1, 1), -1, np.int32),
     )
-
-
-def _reads_part(atoms, number):
-    _, attribute = list(atoms)[number]
-    return attribute is not None and is_part(attribute)
 
 
 def templates_of(compounds, lines, places):

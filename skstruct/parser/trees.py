@@ -4,8 +4,8 @@ A tree of n words is its heads, 1-based, 0 at the root: exactly one word
 has head 0, and every word leads to it.
 
 The parser builds projective trees only. Other trees are *lifted*: the shortest arc that is not projective
-moves its dependent one step up, to its head's head, until none is left. It is the first half of the
-pseudo-projective method (Nivre and Nilsson 2005), without marking lifted arcs in the labels.
+moves its dependent one step up, to its head's head, until none is left. This is the first half of
+pseudo-projective parsing (Nivre and Nilsson 2005); :mod:`.pseudo` marks lifted arcs in the labels.
 """
 
 import numpy as np

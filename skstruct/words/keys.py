@@ -89,7 +89,7 @@ def features(templates, keys, rows=None):
     return out
 
 
-# The atoms of each number, in the docstring of segment_features; of 1 ... 7 of ZSZ18 also the decision.
+# The atoms of each number, see `features`; the numbers 1 ... 7 of ZSZ18 have the decision before, too.
 _ATOMS = (
     (
         "w", "c-1", "c0", "c-2", "c-1 c0", "c-2 c-1", "c0 c1", "c-3 c-2", "c-1 c0", "len(w)",

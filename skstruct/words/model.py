@@ -111,18 +111,15 @@ class WordModel(TableModel):
         words : list of lists of str
         scores : ndarray of shape (n,)
         """
-        found = [ranked[0] for ranked in self._ranked(pieces, None, limit, n_jobs, beam)]
+        found = [ranked[0] for ranked in self.predict_kbest(pieces, None, limit, n_jobs, beam)]
         return [words for words, _ in found], np.array([score for _, score in found], np.float64)
 
     def predict_kbest(self, pieces, k, limit=None, n_jobs=None, beam=None):
         """The k best segmentations of each text, as lists of (words, score), best first.
 
-        Other parameters are those of :meth:`predict`.
+        If k is None it is the best one alone, by a kernel without lists. Other parameters are those of
+        :meth:`predict`.
         """
-        return self._ranked(pieces, k, limit, n_jobs, beam)
-
-    def _ranked(self, pieces, k, limit, n_jobs, beam):
-        """The k best segmentations of each text; the best one alone if k is None."""
         texts = ["".join(parts) for parts in pieces]
         limit = white_space_limits(pieces) if limit is None else limit
         beam = self.beam if beam is None else beam
