@@ -132,7 +132,6 @@ def parts_of(frame, offsets, name="X"):
             numbers.append(found)
             names.append(title)
             continue
-        _check_numbers(column, title, offsets, name)
         titles.append(title)
         strings.append(_strings_of(column, title, offsets, name))
     return _block(numbers, len(frame)), names, strings, titles
@@ -160,18 +159,6 @@ def _numbers_of(column):
     return as_float(array)
 
 
-def _check_numbers(column, title, offsets, name):
-    """Raise for a column that begins with a number and holds something else besides."""
-    if _is_category(column):
-        return
-    values = [*column]
-    first = next((value for value in values if not _is_missing(value)), None)
-    if isinstance(first, Number):
-        k = next(k for k, value in enumerate(values) if not (isinstance(value, Number) or _is_missing(value)))
-        text = f"column {title!r}: expected a number, got {describe(values[k])}"
-        raise PlaceError(*place(offsets, k), text, name)
-
-
 def _is_missing(value):
     """Whether it is None, NaN, NaT or NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -186,13 +173,18 @@ def _strings_of(column, title, offsets, name):
     for k, value in enumerate(values):
         if type(value) is str:
             continue
+        first = None if spelled else next((v for v in values if not _is_missing(v)), None)
+        if isinstance(first, Number):  # and something else besides, or the column would be one of numbers
+            wrong = (k for k, v in enumerate(values) if not (isinstance(v, Number) or _is_missing(v)))
+            k = next(wrong, k)  # or numbers that no float holds
+            text = f"column {title!r}: expected a number, got {describe(values[k])}"
+            raise PlaceError(*place(offsets, k), text, name)
         if _is_missing(value):
             text = f"column {title!r} has no value; fill it first, with an empty string for one"
             raise PlaceError(*place(offsets, k), text, name)
-        if isinstance(value, str) or spelled:
-            values[k] = str(value)
-            continue
-        raise PlaceError(*place(offsets, k), _neither(value, title), name)
+        if not (isinstance(value, str) or spelled):
+            raise PlaceError(*place(offsets, k), _neither(value, title), name)
+        values[k] = str(value)
     return values
 
 

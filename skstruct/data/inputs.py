@@ -15,9 +15,9 @@ from .matrix import SequenceMatrix
 from .numbers import numbers_in
 from .places import PLACE as PLACE
 from .places import PlaceError as PlaceError
+from .places import as_objects, elements
 from .places import by_sequence as by_sequence
 from .places import describe as describe
-from .places import elements
 from .places import offsets_of as offsets_of
 from .places import place as place
 from .sequences import TokenTable
@@ -227,10 +227,7 @@ class Sequences(list):
     """
 
     def __array__(self, dtype=None, copy=None):
-        array = np.empty(len(self), dtype=object)
-        for i, sequence in enumerate(self):
-            array[i] = sequence
-        return array
+        return as_objects(self)
 
     def __getitem__(self, index):
         found = super().__getitem__(index)

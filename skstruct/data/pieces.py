@@ -105,9 +105,8 @@ def _gaps(tokens):
     codes = codes_of(tokens.text)
     sentence = np.zeros(len(gap), np.bool_)
     last = codes[tokens.end[:-1] - 1]
-    sentence[1:] = np.isin(last, _SENTENCE_ENDS) & (
-        (gap[1:] > 0) | (last > 127)
-    )  # "U.S." goes on, "。" does not
+    # "U.S." goes on, "。" does not.
+    sentence[1:] = np.isin(last, _SENTENCE_ENDS) & ((gap[1:] > 0) | (last > 127))
     gap[sentence] = np.maximum(gap[sentence], 3)  # better than a space, worse than a line break
     return gap
 

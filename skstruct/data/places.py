@@ -79,6 +79,14 @@ def elements(container):
     return [container[i] for i in range(len(container))]
 
 
+def as_objects(items):
+    """A one-dimensional array of objects; numpy alone would take items of equal lengths apart."""
+    array = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        array[i] = item
+    return array
+
+
 def offsets_of(lengths):
     """``[0, l_0, l_0 + l_1, ...]``: where each sequence starts in the flat corpus."""
     out = np.zeros(lengths.shape[0] + 1, np.int64)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .places import PLACE, PlaceError, by_sequence, describe, offsets_of
+from .places import PLACE, PlaceError, as_objects, by_sequence, describe, offsets_of
 
 
 class TokenTable:
@@ -84,10 +84,7 @@ class TokenTable:
         return self._picked(rows, lengths)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-        array = np.empty(len(self), dtype=object)
-        for i, sequence in enumerate(self):
-            array[i] = sequence
-        return array
+        return as_objects(self)
 
     def blanked(self, keep):
         """The sequences, with those outside of the mask ``keep`` emptied."""

@@ -14,6 +14,7 @@ from sklearn.utils import Bunch
 
 from ..data.types import Path
 from ..formats.readers import read_columns, read_conllu, tokens_and_labels
+from ..metrics.checks import check_choice
 from .fetch import fetch_file, get_data_home
 
 
@@ -94,11 +95,6 @@ def _fetch(part, folder, read, data_home, download_if_missing, timeout, **about)
     return read(path), description, path
 
 
-def _choose(name, value, allowed):
-    if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
-
-
 def _bunch(X, y, description, path, return_X_y):
     return (X, y) if return_X_y else Bunch(data=X, target=y, DESCR=description, filename=path)
 
@@ -161,7 +157,7 @@ def fetch_conll2000(
     E. F. Tjong Kim Sang and S. Buchholz (2000), "Introduction to the CoNLL-2000 shared task: chunking",
     CoNLL.
     """
-    _choose("subset", subset, CHUNKING_FILES)
+    check_choice("subset", subset, CHUNKING_FILES)
     sentences, *found = _fetch(
         CHUNKING_FILES[subset], "conll2000", lambda file: _read_text(file, "utf-8", (3,)),
         data_home, download_if_missing, timeout,
@@ -213,8 +209,8 @@ def fetch_conll2002(
     E. F. Tjong Kim Sang (2002), "Introduction to the CoNLL-2002 shared task: language-independent named
     entity recognition", CoNLL.
     """
-    _choose("language", language, ENTITY_FILES)
-    _choose("subset", subset, ENTITY_FILES[language])
+    check_choice("language", language, ENTITY_FILES)
+    check_choice("subset", subset, ENTITY_FILES[language])
     name, texts, widths = {
         "es": ("Spanish", "from the news agency EFE, of May 2000", (2, 3)),
         "nl": ("Dutch", "from the newspaper De Morgen, of 2000", (3,)),
@@ -276,9 +272,9 @@ def fetch_ud(
     J. Nivre et al. (2020), "Universal Dependencies v2: an evergrowing multilingual treebank collection",
     LREC.
     """
-    _choose("treebank", treebank, _TREEBANKS)
-    _choose("subset", subset, ("train", "dev", "test"))
-    _choose("task", task, ("tagging", "parsing", "segmentation"))
+    check_choice("treebank", treebank, _TREEBANKS)
+    check_choice("subset", subset, ("train", "dev", "test"))
+    check_choice("task", task, ("tagging", "parsing", "segmentation"))
     if not (isinstance(release, str) and release.replace(".", "").isalnum()):
         raise ValueError(f"release must be a tag such as 'r2.14'; got {release!r}")
     if task == "segmentation" and not treebank.startswith("Chinese"):

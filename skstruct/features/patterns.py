@@ -24,12 +24,13 @@ from .byte_matching import ByteExpression
 CRFPP, WAPITI = "crf++", "wapiti"
 
 FARTHEST = {CRFPP: 8, WAPITI: 2**31}
+"""How many positions away a macro may look."""
+
 NEAR = 4
 """Wapiti has a symbol for each of so many rows before a sequence, and behind it; one for all farther ones.
 
 So patterns that read farther mean different features in the two tools.
 """
-"""Positions that a macro may look away."""
 
 _MOST_COLUMNS = 1000
 

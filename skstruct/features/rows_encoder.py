@@ -219,9 +219,8 @@ class RowsEncoder(Encoder):
         """See :class:`.base.Encoder`: those of columns that were encoded before."""
         if self._template is None:
             return None
-        of_row = np.full(
-            self.n_node_rows, int(self._template.max(initial=-1)) + 1, np.int32
-        )  # the bias is another
+        bias = int(self._template.max(initial=-1)) + 1  # a template of its own
+        of_row = np.full(self.n_node_rows, bias, np.int32)
         rows = self._place[self.order] - 1
         used = (rows >= 0) & (self.order < self.width)
         of_row[rows[used]] = self._template[self.order[used]]

@@ -13,7 +13,7 @@ from ..core.hashing import empty_table
 from ..core.interning import find_pairs, intern_pairs, pairs_of, table_of
 from .base import Encoder
 from .contexts import Contexts, context_values, is_context
-from .encoded import Encoded, no_bag
+from .encoded import ALL_ALIVE, Encoded, no_bag
 from .names import row_names
 from .template_rows import TemplateSide, merge_templates
 from .templates import resolve_templates
@@ -255,7 +255,6 @@ class TemplateEncoder(Encoder):
         if grow:
             self.nodes.grow(nodes, self.plan.left, anchor, token, self.min_count)
             self.edges.grow(edges, self.plan.left, anchor, token, self.min_count)
-        none = np.zeros(0, np.uint8)
         return Encoded(
             anchor=anchor,
             left=self.plan.left,
@@ -263,8 +262,8 @@ class TemplateEncoder(Encoder):
             nodes=self.nodes.grid(nodes, anchor[-1]),
             edges=self.edges.grid(edges, anchor[-1]),
             bag=no_bag(),
-            node_alive=self.nodes.alive if self.min_count > 1 else none,
-            edge_alive=self.edges.alive if self.min_count > 1 else none,
+            node_alive=self.nodes.alive if self.min_count > 1 else ALL_ALIVE,
+            edge_alive=self.edges.alive if self.min_count > 1 else ALL_ALIVE,
         )
 
     @property

@@ -1,4 +1,4 @@
-"""Scores of dependency trees: UAS, LAS, complete match.
+"""Scores of dependency trees: unlabelled and labelled attachment, and whole trees.
 
 Trees are compared token by token, head by head.
 

@@ -62,7 +62,6 @@ def word_spans(y_true, y_pred, tagged):
             found = f"{text[n : n + 10]!r} and {text_pred[n : n + 10]!r}"
             wrong = "the words of y_true and y_pred must spell the same text; from character"
             raise PlaceError(i, None, f"{wrong} {n} on they are {found}")
-        # A word is known by where it stops and how long it is.
         items, items_pred = [
             list(zip(accumulate(map(len, w)), map(len, w), *([t] if with_tags else [])))
             for w, t in ((words, tags), (words_pred, tags_pred))

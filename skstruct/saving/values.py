@@ -14,7 +14,7 @@ import pathlib
 
 import numpy as np
 
-from ..data.inputs import describe
+from ..data.places import as_objects, describe
 from .checks import require as require
 from .checks import within as within
 from .container import ModelFileError, pack_strings, unpack_strings
@@ -314,10 +314,7 @@ class Reader:
             ok = len(items) * longest <= 16 * (sum(map(len, items)) + len(items)) + 2**20
             require(ok, f"{where}: the strings differ too much in length")
             return np.array(items, dtype=str).reshape(shape)
-        array = np.empty(len(items), dtype=object)
-        for i, item in enumerate(items):  # not array[:], which would take apart items of equal lengths
-            array[i] = item
-        return array.reshape(shape)
+        return as_objects(items).reshape(shape)
 
     def _numpy(self, node, where):
         require(isinstance(node, list) and len(node) == 2, f"{where}: a numpy scalar has two parts")

@@ -296,3 +296,9 @@ def test_a_column_that_occurs_twice():
         SequenceMatrix.from_frame(df, "s")
     df.columns = ["s", "long name", "v"]
     assert SequenceMatrix.from_frame(df, "s", columns="long name").feature_names == ("long name",)
+
+
+@pytest.mark.parametrize("values", [[1j, 2j], [10**400, 1]])
+def test_numbers_that_no_float_holds(values):
+    with pytest.raises(ValueError, match="X: sequence 0, position 0: column 'n': expected a number, got"):
+        StructuredPerceptron().fit([pandas.DataFrame({"n": values})], [["a", "b"]])
