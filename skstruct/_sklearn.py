@@ -218,36 +218,31 @@ class epoch_context:
     """
 
     def __init__(self, root, estimator, X, y, name="epoch"):
-        self._root, self._estimator, self._name = root, estimator, name
-        self._data = {"X": X, "y": y}
-        self._task = None
+        self._root, self._name, self._task = root, name, None
+        self._shown = {"estimator": estimator, "X": X, "y": y}
 
     def begin_fit(self):
         """Announce the fit."""
         if self._root is not None:
-            self._root.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+            self._root.call_on_fit_task_begin(**self._shown)
 
     def end_fit(self, fitted_attributes):
         """Announce its end."""
         if self._root is not None:
-            self._root.call_on_fit_task_end(
-                estimator=self._estimator, reconstruction_attributes=fitted_attributes, **self._data
-            )
+            self._root.call_on_fit_task_end(reconstruction_attributes=fitted_attributes, **self._shown)
 
     def begin(self):
         """Announce the next epoch."""
         if self._root is not None:
             self._task = self._root.subcontext(task_name=self._name)
-            self._task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+            self._task.call_on_fit_task_begin(**self._shown)
 
     def end(self, fitted_attributes):
         """Announce its end; ``fitted_attributes`` is called only if a callback asks for a model."""
         if self._task is None:
             return False
         task, self._task = self._task, None
-        return task.call_on_fit_task_end(
-            estimator=self._estimator, reconstruction_attributes=fitted_attributes, **self._data
-        )
+        return task.call_on_fit_task_end(reconstruction_attributes=fitted_attributes, **self._shown)
 
 
 @contextlib.contextmanager
