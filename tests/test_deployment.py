@@ -155,6 +155,10 @@ def test_limits(tagger):
         connection.request("POST", "/predict", iter([b"[[]]"]), encode_chunked=True)
         assert connection.getresponse().status == 411
         connection.close()
+        connection = HTTPConnection(*address)
+        connection.request("POST", "/predict", "[[]]", {"Content-Length": "9" * 5000})
+        assert connection.getresponse().status == 413
+        connection.close()
 
 
 def test_usage(capsys, tmp_path, tagger):

@@ -94,14 +94,7 @@ class Ours:
                 parameters["max_iter"] = arguments.iterations
         self.name = f"skstruct {learner.__name__}"
         self.model = learner(features=templates, random_state=0, **parameters)
-
-    def fit(self, X, y):
-        """Train."""
-        self.model.fit(X, y)
-
-    def predict(self, X):
-        """Label."""
-        return self.model.predict(X)
+        self.fit, self.predict = self.model.fit, self.model.predict
 
     def warm_up(self, X, y):
         """Get the kernels compiled, or loaded."""

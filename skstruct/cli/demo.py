@@ -16,7 +16,7 @@ from ..chain.perceptron import StructuredPerceptron
 from ..chain.segmenter import Segmenter
 from ..datasets import columns_to_spans, load_chunking, load_entities, load_sample, write_spans
 from ..formats.writers import write_columns
-from .common import CommandError, counted, positive, tell
+from .common import CommandError, check_target, counted, positive, tell
 from .scores import scores_of
 
 LEARNERS = (StructuredPerceptron, PassiveAggressiveTagger)
@@ -92,6 +92,7 @@ def write_files(folder):
     }
     paths = {name: os.path.join(folder, name) for name in files}
     for path in paths.values():
+        check_target(path)
         if os.path.exists(path):
             raise CommandError(f"{path}: is there already; nothing was written over it")
     for name, (write, what, items) in files.items():

@@ -134,7 +134,6 @@ class RegularizationPathDisplay:
         sklearn.exceptions.NotFittedError
             If the search has not been made.
         """
-        check_matplotlib(cls.__name__)
         check_is_fitted(search, "cv_results_")
         results = search.cv_results_
         pairs = zip(results["params"], results["mean_test_score"].tolist())
@@ -163,7 +162,6 @@ class RegularizationPathDisplay:
         ValueError
             If there is no point.
         """
-        check_matplotlib(cls.__name__)
         if not len(points):
             raise ValueError("points is empty")
         return cls(points).plot(ax=ax, **kwargs)

@@ -38,6 +38,9 @@ def test_from_the_command_line(chunker, tmp_path):
     own = subprocess.run([sys.executable, "-I", "-S", path, corpus], capture_output=True, check=True)
     command = [sys.executable, "-m", "skstruct", "tag", corpus, "--model", tmp_path / "model.skstruct"]
     assert own.stdout == subprocess.run(command, capture_output=True, check=True).stdout
+    with open(corpus, encoding="utf-8") as file:
+        again = subprocess.run([sys.executable, "-I", "-S", path, "-"], stdin=file, capture_output=True)
+    assert again.stdout == own.stdout
     corpus.write_text("the/DT dog/NN\na/DT cat\n", encoding="utf-8")
     own = subprocess.run([sys.executable, "-I", "-S", path, "--text", corpus], capture_output=True, text=True)
     assert own.returncode == 1 and own.stdout.startswith("the/DT/")

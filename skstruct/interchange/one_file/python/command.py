@@ -13,15 +13,15 @@ def main(tagger):
     parser.add_argument("file", nargs="?", metavar="FILE")
     parser.add_argument("--text", action="store_true", help="read a sentence a line")
     arguments = parser.parse_args()
-    name = arguments.file or sys.stdin.fileno()
+    name = sys.stdin.fileno() if arguments.file in (None, "-") else arguments.file
     out = open(sys.stdout.fileno(), "w", encoding="utf-8", newline="\n", closefd=False)
     try:
-        with open(name, encoding="utf-8-sig", newline="\n", closefd=bool(arguments.file)) as file, out:
+        with open(name, encoding="utf-8-sig", newline="\n", closefd=isinstance(name, str)) as file, out:
             write = PARTS["write_" + tagger.header["task"]]
             for lines in write(tagger, file, arguments.text):
                 out.write(lines)
     except (OSError, ValueError) as error:
-        sys.exit("{}: {}".format(arguments.file or "<stdin>", error))
+        sys.exit("{}: {}".format(name if isinstance(name, str) else "<stdin>", error))
 
 
 def write_labels(tagger, file, text):
