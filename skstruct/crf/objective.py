@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from ..data.places import ranges
 from .choose_pairs import LabelledSequences, choose_state_weights
 from .choose_transitions import choose_conditioned, choose_label_pairs
 from .conditioned import exp_conditioned
@@ -40,10 +41,7 @@ sums."""
 
 def _take_tokens(tokens, start, *arrays):
     """(starts, items, values) of some tokens."""
-    counts = np.diff(start)[tokens]
-    new = np.zeros(tokens.shape[0] + 1, np.int64)
-    np.cumsum(counts, out=new[1:])
-    at = np.arange(new[-1]) + np.repeat(start[tokens] - new[:-1], counts)
+    new, at = ranges(start[tokens], np.diff(start)[tokens])
     return new, *(a[at] if a.shape[0] else a for a in arrays)
 
 
@@ -92,7 +90,8 @@ class CRFObjective:
         )
         self.walked = [(self.token, self.group)]  # what passes walk, also of a part of the sequences
         if self.partial.size:
-            token, self.partial_tokens = self._partial_tokens()
+            mine = self.partial
+            token, self.partial_tokens = ranges(self.token[mine], self.lengths[mine])
             self.walked.append((token, form_groups(np.diff(token))))
         self.clamped = self._cut(self.whole) if self.partial.size else None
         self.of_pairs = np.zeros(0)  # expectations that `evaluate` kept
@@ -139,14 +138,6 @@ class CRFObjective:
         block = np.searchsorted(at, np.arange(n_blocks + 1) * at[-1] / n_blocks)
         block[0], block[-1] = 0, group.shape[0] - 1
         return np.maximum.accumulate(block)
-
-    def _partial_tokens(self):
-        """(first tokens of the partially labelled sequences, once they stand alone; their tokens)"""
-        which = self.partial
-        lengths = self.lengths[which]
-        token = np.zeros(which.shape[0] + 1, np.int64)
-        np.cumsum(lengths, out=token[1:])
-        return token, np.arange(token[-1]) + np.repeat(self.token[:-1][which] - token[:-1], lengths)
 
     def _cut(self, features):
         """The same features of the tokens of partially labelled sequences."""

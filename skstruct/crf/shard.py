@@ -12,6 +12,7 @@ import numpy as np
 from ..chain.merging import vocabulary_of
 from ..cluster.loading import load_shard, naming
 from ..cluster.pieces import Piece, key_type
+from ..data.places import ranges
 from ..training.checkpoint import arrays_of
 from ..training.fingerprints import fingerprint
 from .choose_pairs import (
@@ -135,10 +136,10 @@ class CRFShard:
         mine = np.flatnonzero(here >= 0)
         mine = mine[np.argsort(here[mine], kind="stable")]  # by row of the shard
         n = np.diff(choice.first)[mine]
-        first = np.append(0, np.cumsum(n)).astype(np.int32)
-        pairs = np.repeat(choice.first[mine] - first[:-1], n) + np.arange(first[-1])
+        first, pairs = ranges(choice.first[mine], n)
         owner = np.repeat(np.arange(mine.shape[0], dtype=np.int32), n)
         row = here[mine]
+        first = first.astype(np.int32)
         state = StateWeights(None, row, first, owner, choice.pair_label[pairs], row[owner], None, None, None)
         combination, edges, E = choice.edge_pair[:, 0], np.zeros(0, np.int64), self.rows.edges.shape[0]
         edge_pair = np.zeros((0, 3), np.int64)

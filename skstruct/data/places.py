@@ -94,6 +94,19 @@ def offsets_of(lengths):
     return out
 
 
+def ranges(begin, lengths):
+    """The numbers from ``begin[i]`` on, ``lengths[i]`` of them, for one i after the other.
+
+    Returns
+    -------
+    offsets : ndarray of shape (n + 1,)
+        Where those of each i start.
+    numbers : ndarray
+    """
+    offsets = offsets_of(lengths)
+    return offsets, np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], lengths)
+
+
 def by_sequence(flat, offsets):
     """The flat corpus cut where sequences start: a list of its parts."""
     bounds = offsets.tolist()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .places import PLACE, PlaceError, as_objects, by_sequence, describe, offsets_of
+from .places import PLACE, PlaceError, as_objects, by_sequence, describe, offsets_of, ranges
 
 
 class TokenTable:
@@ -79,9 +79,7 @@ class TokenTable:
         if (np.diff(which) == 1).all():
             first, last = (int(which[0]), int(which[-1])) if which.size else (0, -1)
             return self._picked(slice(int(offsets[first]), int(offsets[last + 1])), lengths)
-        ends = np.cumsum(lengths)
-        rows = np.arange(ends[-1]) + np.repeat(offsets[which] - ends + lengths, lengths)
-        return self._picked(rows, lengths)
+        return self._picked(ranges(offsets[which], lengths)[1], lengths)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         return as_objects(self)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..data.inputs import describe, offsets_of
+from ..data.places import ranges
 
 MOST_MEAN = 0.99
 """Share of the mean vector in the mean squared norm of rows above which there is a warning."""
@@ -143,9 +144,7 @@ def _entries_of(start, at, inside):
 
     ``start`` tells where rows begin in the old one. Rows that are not ``inside`` become empty.
     """
-    size = np.where(inside, start[at + 1] - start[at], 0)
-    begins = offsets_of(size)
-    return begins, np.arange(begins[-1]) + np.repeat(start[at] - begins[:-1], size)
+    return ranges(start[at], np.where(inside, start[at + 1] - start[at], 0))
 
 
 def picked(matrix, at, inside):

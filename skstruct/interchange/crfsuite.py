@@ -19,6 +19,7 @@ from ..crf.estimator import L1CRF
 from ..crf.given_weights import ready_crf
 from ..crf.result import SparseWeights
 from ..data.labels import Labels
+from ..data.places import ranges
 from ..features.bag_encoder import BagEncoder
 from ..saving.container import ModelFileError
 from .cqdb import read_strings
@@ -200,8 +201,7 @@ def _check_lists(file, at, tag, n, features, mine):
         int(size.sum()) == mine.size and (start + 4 + 4 * size <= end).all(), at,
         f"the lists of {what} hold {int(size.sum())} features; there are {mine.size}",
     )  # fmt: skip
-    first = np.cumsum(size) - size
-    member = words[np.repeat(place + 1 - first, size) + np.arange(mine.size)].astype(np.int64)
+    member = words[ranges(place + 1, size)[1]].astype(np.int64)
     owner = np.repeat(np.arange(n), size)
     ok = member < features.shape[0]
     ok[ok] = (features["src"][member[ok]] == owner[ok]) & np.isin(member[ok], mine)

@@ -11,6 +11,8 @@ Software Engineering 15(9). T. Kudo, "Darts: double-array trie system", 2003: th
 
 import numpy as np
 
+from ..data.places import ranges
+
 UNIT = np.dtype([("base", "<i4"), ("check", "<u4")])
 
 _LONGEST = 4096
@@ -51,7 +53,7 @@ def read_keys(file, at, units):
         n = np.searchsorted(checks, base[node], side="right") - first
         file.require(int(n.sum()) <= base.shape[0], at, "units of the double array are used twice")
         owner = np.repeat(np.arange(node.size), n)
-        child = order[np.repeat(first - np.cumsum(n) + n, n) + np.arange(owner.size)]
+        child = order[ranges(first, n)[1]]
         code = child - base[node][owner]
         ends = (code == 0) & (base[child] < 0)
         goes = (code >= 1) & (code <= 256) & (base[child] > 0)

@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..crf.run import nonzero_entries
 from ..data.inputs import LABELS, describe
+from ..data.places import ranges
 
 FORBIDDEN = -1e4
 """Weight of what constraints forbid: its probability is 0, and sums of it stay finite."""
@@ -88,7 +89,7 @@ def named_model(model, tool, pairs=None):
     names = [name for name, row in rows.items() if bounds[row] < bounds[row + 1]]
     used = np.array([rows[name] for name in names], np.int64)
     size = bounds[used + 1] - bounds[used]
-    place = np.arange(int(size.sum())) + np.repeat(bounds[used] - np.cumsum(size) + size, size)
+    _, place = ranges(bounds[used], size)
     transitions = {0: np.zeros((L, L))}
     order = np.argsort(edge_keys, kind="stable")
     combinations, first = np.unique(edge_keys[order] // (L * L), return_index=True)
