@@ -108,8 +108,8 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
     cv: Any = parameter(
         5,
         """Parts of the corpus. A number makes parts of consecutive sequences, None five of them: the ones
-        beside a sequence are often of the same document, and text to be tagged is of others. A frozen
-        estimator needs none.""",
+        beside a sequence are often of the same document, and text to be tagged is of others. The positions
+        of a splitter or an iterable are those in ``X``. A frozen estimator needs none.""",
         "int, splitter, iterable of (train, test) or None",
         ["cv_object"],
     )
