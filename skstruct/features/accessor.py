@@ -24,7 +24,7 @@ algorithm. CIPS-SIGHAN.
 import numpy as np
 
 from ..core.interning import find_pairs, intern_pairs, table_of
-from ..data.inputs import as_sequences, flatten, lengths_of, offsets_of
+from ..data.places import offsets_of
 from .tokens import Alphabet
 
 LONGEST = 4
@@ -58,35 +58,30 @@ class AccessorVariety:
 
     Examples
     --------
-    >>> statistics = AccessorVariety().fit(["门把手", "小门把大手", "门把手"])
-    >>> statistics.of("门"), statistics.of("门把"), statistics.of("大手"), statistics.of("手门")
-    (1, 2, 1, 0)
+    >>> statistics = AccessorVariety().fit_flat(list("门把手小门把大手"), np.array([0, 3, 8]))
+    >>> dict(zip(statistics.alphabet, statistics.varieties[0].tolist()))
+    {'门': 1, '把': 1, '手': 2, '小': 1, '大': 1}
 
-    门把 follows 小 and begins a sentence, and precedes 手 and 大; 门 is followed by 把 only.
+    手 follows 把 and 大, and ends two sentences; 把 follows 门 only.
     """
 
     def __init__(self, minimum=1):
         self.minimum = minimum
 
-    def fit(self, X):
-        """Count on a text.
+    def fit_flat(self, flat, token):
+        """Count on a text; a sentence that occurs several times counts once.
 
         Parameters
         ----------
-        X : list of str or of sequences of str
-            Sentences; a str is the sequence of its characters. A sentence that occurs several times
-            counts once.
+        flat : list of str
+            The tokens of all sentences.
+        token : ndarray of shape (n + 1,), int64
+            Where each sentence starts.
 
         Returns
         -------
         self
         """
-        texts = isinstance(X, (list, tuple)) and all(isinstance(x, str) for x in X)
-        X = [list(x) for x in X] if texts else as_sequences(X)
-        return self.fit_flat(flatten(X), offsets_of(lengths_of(X)))
-
-    def fit_flat(self, flat, token):
-        """Count on a text given as one list of tokens, and where each sentence starts."""
         ids, alphabet = Alphabet().interned(flat)
         ids, token = _distinct(ids, token)
         nodes, n_nodes, occurs = [ids], [len(alphabet)], []
@@ -137,11 +132,11 @@ class AccessorVariety:
         tokens = list(string)
         if not 1 <= len(tokens) <= LONGEST:
             raise ValueError(f"accessor variety is known for 1 to {LONGEST} tokens, got {len(tokens)}")
-        nodes = self._nodes(tokens, np.array([0, len(tokens)]))
+        nodes = self.nodes(tokens, np.array([0, len(tokens)]))
         node = int(nodes[len(tokens) - 1][0])
         return int(self.varieties[len(tokens) - 1][node]) if node >= 0 else 0
 
-    def _nodes(self, flat, token, longest=LONGEST):
+    def nodes(self, flat, token, longest=LONGEST):
         """For each length the node of the string that starts at each token, -1 if it is unknown."""
         ids = self.alphabet.lookup(flat)
         nodes = [ids]
@@ -171,7 +166,7 @@ class AccessorVariety:
             where there is no such string.
         """
         out = []
-        for n, nodes in enumerate(self._nodes(flat, token, longest), 1):
+        for n, nodes in enumerate(self.nodes(flat, token, longest), 1):
             first = self._buckets[n - 1][nodes]
             parts = np.zeros((3, first.shape[0]), np.uint8)
             parts[0] = first
