@@ -25,7 +25,7 @@ class CommandError(Exception):
 
 def tell(text):
     """Write a message to standard error."""
-    with contextlib.suppress(OSError, ValueError):  # nobody listens
+    with contextlib.suppress(OSError, ValueError):  # standard error is closed
         print(f"skstruct: {text}", file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""The two sides that `compare` sets against each other, and the peak memory of each.
+"""The two taggers that `compare` trains, of CRFsuite and of this package, and the peak memory of each.
 
 Both sides start from the same Python lists, learn from the same features, and end with lists of
 labels; what CRFsuite needs besides, strings for its features, counts on its side, as it does for its
@@ -76,7 +76,7 @@ class Crfsuite:
         return [list(labels) for labels in self.model.predict([self.strings(x) for x in X])]
 
     def warm_up(self, X, y):
-        """There is nothing to compile."""
+        """Do nothing: CRFsuite is compiled already."""
 
 
 class Ours:

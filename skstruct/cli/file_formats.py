@@ -16,7 +16,7 @@ EXTENSIONS = {
 
 
 _ENOUGH = 10
-"""Lines from which on text that looks like columns is remarkable."""
+"""Text of at least so many lines that looks like columns is warned of."""
 
 
 def is_conllu(line):

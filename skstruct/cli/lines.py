@@ -27,7 +27,7 @@ class Source:
         ``-`` or None is standard input; what ends in ``.gz`` is decompressed.
     encoding : str
     quiet : bool, default=False
-        Whether what is remarkable about the content was said before.
+        Whether warnings about the content are left out, since they were given before.
     """
 
     def __init__(self, path, encoding="utf-8", quiet=False):

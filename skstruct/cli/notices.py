@@ -10,7 +10,7 @@ import shlex
 from .common import warn
 
 LONG = 1000
-"""Tokens from which on it is remarkable that they are one sentence."""
+"""A single sentence of more tokens is warned of."""
 
 NAMES = frozenset(
     "char character characters chunk chunks form forms head id idx index iob label labels lemma lemmas ner "

@@ -126,7 +126,7 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request, client_address):
-        """A connection that broke is the client's business."""
+        """Ignore connections that break: clients may close them."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -157,7 +157,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(status, about)
         except TimeoutError:
             self.close_connection = True
-        except Exception as error:  # a mistake of ours: the service goes on
+        except Exception as error:  # a fault of the program: the service goes on
             tell(f"error: {type(error).__name__}: {error}")
             self._answer(500, {"error": "the model failed; see the log of the service"})
 

@@ -1,4 +1,4 @@
-"""Why this label? Weights by the names of their features, and what each contributes to a score.
+"""Inspection of models: weights by the names of features, contributions to a score, errors and reports.
 
 A labelling scores the sum of the weights of its features (see ``chain.bigram``). Nothing here
 approximates that: :func:`explain` lists every summand of every token. Features are named as

@@ -1,4 +1,4 @@
-"""Where gold and predictions differ, item by item, with the words around."""
+"""The differences between gold and predicted labels, segments, words or trees, with the words around each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .of_spans import as_characters, words_of
 from .pictures import checked, kind_of, segment_reader, tree_of
 
 NONE = "(none)"
-"""Stands for no segment."""
+"""What is written where there is no segment."""
 
 AROUND = 3
 """Tokens before and behind an example."""

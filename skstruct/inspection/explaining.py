@@ -132,4 +132,4 @@ _EXPLAINED = {
     "lattice": explain_reranker,
     "tree": explain_tree,
 }
-"""What explains an estimator, by what it declares as ``explained_as``."""
+"""The function that explains an estimator, by the ``explained_as`` that it declares."""

@@ -149,7 +149,7 @@ class ActiveFeatures(NamedTuple):
     """The features of one sequence: (row, value, name) for each token."""
 
     nodes: list
-    edges: list  # rows are combinations e, which own the weight rows e * L + p
+    edges: list  # rows are combinations e, whose weights are in the rows e * L + p
 
 
 def active_features(model, given):

@@ -1,4 +1,4 @@
-"""What the chain tagger inside of a model sees: through pipelines, and of texts their pieces."""
+"""The input of the chain tagger inside of a model: behind a pipeline's steps, and of texts their pieces."""
 
 from __future__ import annotations
 

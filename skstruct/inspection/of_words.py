@@ -16,7 +16,7 @@ from .explanations import Explanation, TokenExplanation
 from .feature_lists import weight_rows
 
 END = "(end)"
-"""Stands behind the last character."""
+"""The token of the last decision, at the end of the text."""
 
 _NAMES = {START: "start", INSIDE: "inside"}
 

@@ -152,7 +152,7 @@ def kind_of(X, y):
 
 
 def _is_tree(heads):
-    """Whether each token hangs, over others, on the root."""
+    """Whether the heads lead from every token to the root."""
     heads = [int(head) for head in heads]
     for t in range(1, len(heads) + 1):
         steps = 0

@@ -1,4 +1,4 @@
-"""What the size of a model buys: score against bytes, with a picture."""
+"""The score of a model against its size in bytes, with a picture."""
 
 from __future__ import annotations
 

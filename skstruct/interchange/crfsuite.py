@@ -29,7 +29,7 @@ from .reading import MOST_LABELS, check_labels, read_source
 MAGIC = b"lCRF"
 VERSION = 100
 FEATURE = np.dtype([("type", "<u4"), ("src", "<u4"), ("dst", "<u4"), ("weight", "<f8")])
-"""A feature: 0 and attribute, or 1 and label; the label it speaks of; its weight."""
+"""A feature: its type and source (0 and an attribute, or 1 and a label), its target label, its weight."""
 
 STATE, TRANSITION = 0, 1
 HEADER_SIZE = 48

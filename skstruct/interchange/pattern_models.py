@@ -1,7 +1,7 @@
 """Taggers from keys and blocks of weights, which CRF++ and Wapiti have in common.
 
-A key of a feature of labels owns L weights; one of transitions L * L, by previous and by next label. Keys of
-transitions that every token has make up the label bigram.
+A key of a state feature has L weights, by label. One of a transition feature has L * L, by previous and by
+next label. Keys of transitions that every token has are summed to the label bigram.
 """
 
 from typing import NamedTuple

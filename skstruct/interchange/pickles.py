@@ -110,7 +110,7 @@ def _why_none(crfs, found):
 
 
 class _Inert:
-    """An object of a pickle: a name, what it was made of, and its state."""
+    """A stand-in for an object of a pickle: its class's name, its arguments and its state."""
 
     __slots__ = ("arguments", "name", "state")
 

@@ -3,7 +3,7 @@
 A *channel* is a function of a column of the tokens, such as ``suffix3`` of column 0; its values have numbers,
 0 for what is unknown. A *compound* is some channels at fixed distances. Its combinations of values are found
 one value at a time: those that begin alike stand together, sorted by their last value. A combination stands
-at an *anchor*, and speaks of tokens some places from it: each such place is a *slot*, with a row of weights.
+at an *anchor*, and is a feature of tokens at some distances from it: each is a *slot*, with a row of weights.
 """
 
 from bisect import bisect_left
