@@ -271,20 +271,24 @@ class Segmenter(
             If ``X`` is not a list of str, the message names the sequence; or the dictionary holds what is
             no word, or white space.
         """
-        check_is_fitted(self, "tagger_")
-        pieces = as_pieces(X)
-        known = None if dictionary is None else as_dictionary(dictionary)
-        filled = [i for i, parts in enumerate(pieces) if parts]
-        result = Sequences([] for _ in pieces)
+        n, filled, texts, marks = self._read(X, dictionary)
+        result = Sequences([] for _ in range(n))
         if filled:
-            texts = take(pieces, filled)
-            marks = find_words(texts, known) if known else None
             with renumbered(filled):
                 labels = self._labels(texts, marks)
             found = cut(texts, labels, self.scheme, self.tagged_, marks)
             for i, words in zip(filled, found):
                 result[i] = words
         return result
+
+    def _read(self, X, dictionary):
+        """(number of texts, positions of those that are not empty, their pieces, marks of words in these)"""
+        check_is_fitted(self, "tagger_")
+        pieces = as_pieces(X)
+        known = None if dictionary is None else as_dictionary(dictionary)
+        filled = [i for i, parts in enumerate(pieces) if parts]
+        texts = take(pieces, filled)
+        return len(pieces), filled, texts, find_words(texts, known) if known and filled else None
 
     def _labels(self, pieces, marks=None):
         """What the tagger says about texts that are not empty, words of a dictionary in them marked."""

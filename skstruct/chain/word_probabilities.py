@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import available_if
 from ..data.inputs import PlaceError, Sequences, lengths_of, offsets_of, renumbered, take
 from ..data.scheme_rules import LabelTable
-from ..data.segmented import ENDING_WORD, STARTING_WORD, as_dictionary, as_pieces, cut, find_words
+from ..data.segmented import ENDING_WORD, STARTING_WORD, as_pieces, cut
 from ..data.types import Corpus, Texts
 from .probabilities import ProbabilityTagger, Segment, as_segments, check_sums, ids_of, paired
 from .segments import probabilities
@@ -50,14 +50,8 @@ class RankedWords:
         ValueError
             As :meth:`predict`, or if ``k`` is no int of at least 1.
         """
-        check_is_fitted(self, "tagger_")
-        pieces = as_pieces(X)
-        known = None if dictionary is None else as_dictionary(dictionary)
-        filled = [i for i, parts in enumerate(pieces) if parts]
-        texts, marks = take(pieces, filled), None
+        n, filled, texts, marks = self._read(X, dictionary)
         joined = [list("".join(parts)) for parts in texts]
-        if known and filled:
-            marks = find_words(texts, known)
         with renumbered(filled):
             ranked = self.tagger_.predict_kbest(joined, k, **self._constraints(texts, marks))
         which = np.repeat(np.arange(len(texts)), lengths_of(ranked)).tolist()
@@ -66,7 +60,7 @@ class RankedWords:
             marks = np.concatenate(take(of_text, which))
         labels = [list(labels) for best in ranked for labels, _ in best]
         words = iter(cut(take(texts, which), labels, self.scheme, self.tagged_, marks) if which else ())
-        result = Sequences([([], 0.0)] for _ in pieces)
+        result = Sequences([([], 0.0)] for _ in range(n))
         for i, best in zip(filled, ranked):
             found = {}
             for _, score in best:
