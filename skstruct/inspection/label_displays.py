@@ -202,10 +202,12 @@ def _labelled_pairs(y_true, y_pred, labels):
     y_pred = as_sequences(y_pred, "y_pred", "label")
     check_same_lengths(lengths_of(y_true), lengths_of(y_pred), ("y_true", "y_pred"))
     pairs = [(a, b) for t, p in zip(y_true, y_pred) for a, b in zip(t, p) if a is not None]
-    names = {label for pair in pairs for label in pair} if labels is None else list(labels)
+    names = dict.fromkeys(label for pair in pairs for label in pair) if labels is None else list(labels)
     if labels is None:
-        same = len({type(name) for name in names}) < 2
-        names = sorted(names, key=None if same else str)
+        try:
+            names = sorted(names)
+        except TypeError:
+            names = sorted(names, key=str)
     if not names:
         raise ValueError("no token has a label, or labels is empty")
     return pairs, names
