@@ -199,7 +199,7 @@ class SequenceMatrix(TokenTable):
     ----------
     matrix : array-like or sparse matrix of shape (n_tokens, n_columns), or DataFrame
         The rows of all tokens, sequence after sequence. bool, integers and floats; what is sparse is kept as
-        CSR, with sorted columns and no duplicates.
+        CSR, with sorted columns and no duplicates. Masked values are missing, which is an error.
     lengths : array-like of shape (n_sequences,)
         Rows of each sequence; they add up to ``n_tokens``.
     feature_names : list of str of length n_columns, optional
@@ -282,7 +282,8 @@ class SequenceMatrix(TokenTable):
         X : array-like of shape (n_sequences, n_positions, n_columns)
         mask : array-like of shape (n_sequences, n_positions), bool, optional
             True where there is a token; the tokens of a sequence are neighbours. By default the rows at the
-            end of a sequence that are NaN throughout are not part of it, and NaN elsewhere is an error.
+            end of a sequence that are NaN or masked throughout are not part of it, and NaN elsewhere is an
+            error.
 
         Returns
         -------
