@@ -12,6 +12,8 @@ from itertools import chain
 from numbers import Integral
 from typing import NamedTuple
 
+import numpy as np
+
 from ..data.places import describe
 from .text_files import numbered_lines
 
@@ -185,8 +187,9 @@ def _refuse_more(lines, name):
 def from_object(record, place, reading):
     """A `Record` of a line of doccano, of a row of Hugging Face, or of one like these."""
     text = reading.text_of(record, place)
-    key = next((k for k in SPAN_KEYS if k != reading.text and _are_rows(record.get(k))), None)
-    rows = _rows(record[key], place) if key else []
+    found = {k: _as_lists(record[k]) for k in SPAN_KEYS if k in record and k != reading.text}
+    key = next((k for k, value in found.items() if _are_rows(value)), None)
+    rows = _rows(found[key], place) if key else []
     reading.n_annotated += key is not None
     users = [row["user"] for row in rows if isinstance(row, Mapping) and "user" in row]
     chosen = reading.choose(place, users) if users else None
@@ -198,6 +201,13 @@ def from_object(record, place, reading):
             if chosen is None or (isinstance(row, Mapping) and str(row.get("user")) == chosen)
         ]
     return Record(place, text, spans, without(record, reading.text, key))
+
+
+def _as_lists(value):
+    """A value whose arrays, which libraries of datasets can be set to give, are lists."""
+    if isinstance(value, Mapping):
+        return {name: _as_lists(each) for name, each in value.items()}
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def _are_rows(value):

@@ -5,6 +5,7 @@ import json
 import pathlib
 import shutil
 
+import numpy as np
 import pytest
 
 from skstruct import Span
@@ -371,3 +372,10 @@ def test_identifiers_of_any_kind(key):
 def test_names_of_labels_go_by_numbers():
     with pytest.raises(ValueError, match="keys of label_names must be numbers"):
         read_spans([{"text": "Ann", "spans": [[0, 3, 1]]}], label_names={"PER": "person"})
+
+
+def test_spans_that_are_arrays():
+    columns = {"start": np.array([0]), "end": np.array([3]), "label": np.array(["PER"])}
+    rows = np.array([[0, 3, "PER"]], dtype=object)
+    for spans in (columns, rows):
+        assert read_spans([{"text": "Ann", "spans": spans}]) == (["Ann"], [[(0, 3, "PER")]])
