@@ -173,6 +173,8 @@ class Cuts:
         products, row = np.empty((self.m, self.m)), np.empty(self.m)
         for _ in range(ROUNDS):
             _products(self.table, mean, room, self.threshold, c1, row, products)
+            if not np.isfinite(products).all():  # gradients whose squares no float holds
+                break
             aim = np.zeros(self.m)
             aim[:n] = _simplex(products[:n, :n] / (2.0 * c2), self.offset[:n])
             _, mean_there, room_there = self._mixture(aim, c1, c2)

@@ -60,23 +60,23 @@ def perceptron(features=TEMPLATES, **parameters):
     return StructuredPerceptron(features, **{"max_iter": 3, "random_state": 0, **parameters})
 
 
-TAGGERS = {
-    "perceptron": perceptron(),
-    "not averaged": perceptron(average=False),
-    "conditioned": perceptron(CONDITIONED),
-    "order 2": perceptron(order=2),
-    "order 2, conditioned": perceptron(CONDITIONED, order=2),
-    "constraints": perceptron(constraints="BIO"),
-    "order 2, constraints": perceptron(order=2, constraints="BIO"),
-    "passive-aggressive": PassiveAggressiveTagger(TEMPLATES, max_iter=3, random_state=0),
-    "average": BaggingShuffleAverager(perceptron(), 2, random_state=0),
-    "average, order 2": BaggingShuffleAverager(perceptron(order=2, constraints="BIO"), 2, random_state=0),
-    "mixture": ParameterMixer(perceptron(), 2, random_state=0),
-    "L1CRF": L1CRF(TEMPLATES, c1=0.1, random_state=0, constraints="BIO"),
-}
+TAGGERS = [
+    pytest.param(perceptron(), id="perceptron"),
+    pytest.param(perceptron(average=False), id="not averaged"),
+    pytest.param(perceptron(CONDITIONED), id="conditioned", marks=pytest.mark.slow),
+    pytest.param(perceptron(order=2), id="order 2"),
+    pytest.param(perceptron(CONDITIONED, order=2), id="order 2, conditioned", marks=pytest.mark.slow),
+    pytest.param(perceptron(constraints="BIO"), id="constraints"),
+    pytest.param(perceptron(order=2, constraints="BIO"), id="order 2, constraints"),
+    pytest.param(PassiveAggressiveTagger(TEMPLATES, max_iter=3, random_state=0), id="passive-aggressive"),
+    pytest.param(BaggingShuffleAverager(perceptron(), 2, random_state=0), id="average"),
+    pytest.param(BaggingShuffleAverager(perceptron(order=2), 2, random_state=0), id="average, order 2"),
+    pytest.param(ParameterMixer(perceptron(), 2, random_state=0), id="mixture"),
+    pytest.param(L1CRF(TEMPLATES, c1=0.1, random_state=0, constraints="BIO"), id="L1CRF"),
+]
 
 
-@pytest.mark.parametrize("tagger", TAGGERS.values(), ids=TAGGERS)
+@pytest.mark.parametrize("tagger", TAGGERS)
 def test_every_probability_is_that_of_enumeration(tagger):
     X, y = corpus(BIO)
     calibrated = CalibratedTagger(tagger, cv=2, random_state=0).fit(X, y)

@@ -44,6 +44,13 @@ def test_no_bound_is_above_the_optimum(threshold):
     assert restored == pytest.approx(certified, rel=0.2)
 
 
+def test_gradients_too_large_to_square_give_no_bound():
+    cuts = Cuts()
+    for scale in (1e200, 2e200):
+        cuts.add(np.array([scale, -scale]), scale)
+        assert cuts.bound(0.5, 0.1) == -np.inf
+
+
 @pytest.mark.parametrize("solver", ["two-stage", "owlqn"])
 @pytest.mark.parametrize("c1, c2", [(0.5, 0.1), (0.05, 0.02), (0.0, 0.5)])
 def test_the_gap_is_certified(solver, c1, c2):

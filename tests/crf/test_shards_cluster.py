@@ -15,6 +15,7 @@ from skstruct import L1CRF
 from skstruct.cluster import tasks
 
 distributed = pytest.importorskip("distributed")
+SLOW = pytest.mark.slow
 OPTIONS = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "memory_limit": 0}
 
 
@@ -60,7 +61,9 @@ def worker_of(cluster, shard):
     return cluster.client.run(os.getpid, workers=[home])[home]
 
 
-@pytest.mark.parametrize("n_workers, threads", [(1, 1), (2, 1), (3, 1), (1, 2)])
+@pytest.mark.parametrize(
+    "n_workers, threads", [pytest.param(1, 1, marks=SLOW), (2, 1), (3, 1), pytest.param(1, 2, marks=SLOW)]
+)
 def test_workers_or_threads(here, monkeypatch, n_workers, threads):
     if n_workers == 3:  # what is not small is data of the cluster
         monkeypatch.setattr(tasks, "SMALL", 0)
@@ -74,7 +77,10 @@ def test_workers_or_threads(here, monkeypatch, n_workers, threads):
                 new().fit_shards([shards()[0], lambda: 1 / 0], client="auto")
 
 
-@pytest.mark.parametrize("when", ["row_counts", "descend", "pairs_gradient", "evaluate"])
+@pytest.mark.parametrize(
+    "when",
+    ["descend", "evaluate", *(pytest.param(name, marks=SLOW) for name in ("row_counts", "pairs_gradient"))],
+)
 def test_a_worker_that_dies_changes_nothing(here, monkeypatch, when):
     killed, counts = [], []
 

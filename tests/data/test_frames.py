@@ -214,7 +214,7 @@ def test_windows_of_numbers_beside_strings(learner):
     assert tagger.score(X, y) > 0.5 and names & {"size@-1", "capital@-1"} and names & {"size", "capital"}
 
 
-@pytest.mark.parametrize("form", ["frames", "union"])
+@pytest.mark.parametrize("form", ["frames", pytest.param("union", marks=pytest.mark.slow)])
 def test_strings_and_vectors_everywhere(form, tmp_path):
     """What needs the features of both parts counted, cut into shards, hidden or added one by one."""
     X, y = from_frame(pandas)

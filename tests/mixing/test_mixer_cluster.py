@@ -80,8 +80,9 @@ def test_errors_name_the_shard(client):
         mixer.fit_shards([shards(1)[0], lambda: 1 / 0])
 
 
-@pytest.mark.parametrize("n", [1, 3])
-@pytest.mark.parametrize("when", [0, 2])
+@pytest.mark.parametrize(
+    "when, n", [(0, 3), (2, 1), *(pytest.param(*pair, marks=pytest.mark.slow) for pair in ((0, 1), (2, 3)))]
+)
 def test_a_worker_that_dies_changes_nothing(client, monkeypatch, n, when):
     killed = []
 
@@ -97,7 +98,7 @@ def test_a_worker_that_dies_changes_nothing(client, monkeypatch, n, when):
     assert_same(here, there)
 
 
-@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("n", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_a_driver_that_dies_and_a_worker_too(client, monkeypatch, tmp_path, n):
     mixer = ParameterMixer(base(), random_state=0, client="auto", checkpoint=tmp_path)
     here = clone(mixer).set_params(client=None, checkpoint=None).fit_shards(shards(n))
