@@ -57,6 +57,7 @@ def test_other_interpreters(tmp_path):
     alone = [c for c in CODES if not "\ud800" <= c <= "\udfff"]
     strings = [*alone, *(f"A{c}Σ" for c in alone), *(f"AΣ{c}" for c in alone), *random_strings(300_000)]
     (tmp_path / "strings.json").write_text(json.dumps(strings), encoding="utf-8")
+    strings = json.loads(json.dumps(strings))  # two lone surrogates side by side become one character
     functions = [column_function(name) for name in NAMES]
     expected = hashed([[function(s) for function in functions] for s in strings])
     header = json.dumps({"tables": tables_for(NAMES), "names": NAMES})

@@ -63,7 +63,7 @@ for point in regularization_path(crf, X, y, [0.1, 1.0]):
     path_model: L1CRF = point.model
 
 search = L1CRFCV(c1s=[0.1, 1.0], candidates=None, cv=3, scoring="segment_f1").fit(X, y, groups=[0, 1])
-best: dict[str, float] = search.best_params_
+penalties: dict[str, float] = search.best_params_
 chosen: float = search.c1_ + search.best_score_
 chosen_model: L1CRF = search.best_estimator_
 
