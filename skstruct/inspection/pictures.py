@@ -230,7 +230,7 @@ def line(tokens, marks, limit=SHORT):
         In order, not overlapping.
     """
     gap = "" if all(isinstance(token, str) and len(token) == 1 for token in tokens) else " "
-    shown = ["<br>" if token == "\n" and not gap else _token(token, limit) for token in tokens]
+    shown = ["<br>" if not gap and token == "\n" else _token(token, limit) for token in tokens]
     parts, at = [], 0
     for mark in marks:
         if mark.start > at:

@@ -218,3 +218,8 @@ def test_places_of_errors():
     with pytest.raises(ValueError, match="sequence 0"):
         render(["ab"], [["a", "c"]])
     assert check(render([], [])) == ""
+
+
+def test_tokens_may_be_rows_of_numbers():
+    tagger = StructuredPerceptron(random_state=0).fit([np.eye(2)], [["X", "Y"]])
+    assert "X" in explain(tagger, np.eye(2))._repr_html_()
