@@ -52,7 +52,7 @@ console.log(JSON.stringify([labels, scores, (used.user + used.system) / 1e6]));
 """
 
 _FIRST = {
-    ".py": "import sys; sys.path.insert(0, sys.argv[1]); import tagger; tagger.predict([{x}])",
+    ".py": "import sys; sys.path.insert(0, sys.argv[1]); import json, tagger; tagger.predict([{x}])",
     ".js": 'require(process.argv[1] + "/tagger.js").predict([{x}])',
 }
 
@@ -116,8 +116,9 @@ def _first_labels(X, folder, python, node):
     x, out = json.dumps(X[0]), []
     for program, option, ending in ((python, "-c", ".py"), (node, "-e", ".js")):
         if program:
+            given = x if ending == ".js" else f"json.loads({x!r})"
             began = time.perf_counter()
-            subprocess.run([program, option, _FIRST[ending].replace("{x}", x), folder], check=True)
+            subprocess.run([program, option, _FIRST[ending].replace("{x}", given), folder], check=True)
             out.append(f"{ending} {time.perf_counter() - began:.2f} s")
     return ", ".join(out)
 
