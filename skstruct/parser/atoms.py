@@ -165,7 +165,7 @@ class AtomEncoder:
         rows = []
         for alphabet, (symbols, words) in zip(self.alphabets, self._columns(columns)):
             rows.append(_ids(alphabet.lookup(symbols), words))
-        return np.concatenate(rows)
+        return _joined(rows)
 
     def grown(self, columns):
         """(ids, the encoder that knows them all); this encoder stays as it is.
@@ -183,7 +183,7 @@ class AtomEncoder:
             ids, new.alphabets[k] = self.alphabets[k].interned(symbols)
             rows.append(_ids(ids, words))
         new.check_tags()
-        return np.concatenate(rows), new
+        return _joined(rows), new
 
     def check_tags(self):
         """Raise if there are too many distinct tags."""
@@ -196,3 +196,8 @@ def _ids(ids, words):
     """The ids of words, by the number of their symbol."""
     ids = np.append(np.where(ids >= 0, ids + SPECIAL, -1), -1).astype(np.int32)
     return ids[words]
+
+
+def _joined(rows):
+    """(A, N) int32 in the order of rows, whatever the order of its parts in memory."""
+    return np.ascontiguousarray(np.concatenate(rows))

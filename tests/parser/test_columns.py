@@ -177,3 +177,11 @@ def test_held_out_words_of_other_columns_are_refused_before_training(fitted):
     others, heads = [[word[:2] for word in sentence] for sentence in X], Y
     with pytest.raises(ValueError, match=r"^X_val: sequence 0, position 0: expected a tuple"):
         parser(max_iter=1).fit(X, Y, X_val=others, y_val=heads)
+
+
+def test_atoms_are_in_the_order_of_rows():
+    """Kernels read them so: in the other order they are slow, and with numba 0.60 wrong now and then."""
+    words = [(form, *columns) for form, columns in WORDS.items()]
+    atoms, encoder = AtomEncoder(["t", "w", "p3"], width=4).grown(list(zip(*words)))
+    assert encoder.rows == ["t", "w", "p3", "p3", "p3"]
+    assert atoms.flags.c_contiguous and encoder.encode(list(zip(*words))).flags.c_contiguous

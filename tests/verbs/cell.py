@@ -151,7 +151,8 @@ class Cell:
             return 3
         if self.data is frames:
             return self.X[0].assign(number="many")
-        return [self.X[0][0], (3, 4) if self.kind == "trees" or isinstance(self.X[0][0], tuple) else 3]
+        first = self.X[0][[0]] if hasattr(self.X[0], "tocsr") else self.X[0][0]
+        return [first, (3, 4) if self.kind == "trees" or isinstance(first, tuple) else 3]
 
     def bad_y(self, i):
         """What belongs to no sequence, made from that of the sequence i."""
