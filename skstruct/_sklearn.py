@@ -13,6 +13,7 @@ from importlib import metadata
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import (
@@ -208,6 +209,31 @@ def sample_weights(sample_weight, X):
     if not weight.any():
         raise ValueError("sample_weight must not be zero for all sequences")
     return weight
+
+
+def folds_of(cv, n, groups=None, once=False):
+    """[(train, test)]: positions among n sequences, as a splitter of scikit-learn cuts them.
+
+    With ``once``, each sequence has to be in exactly one test set.
+    """
+    from sklearn.model_selection import check_cv  # slow to import, and not needed to predict
+
+    every, folds = np.arange(n), []
+    for k, fold in enumerate(check_cv(cv).split(every[:, None], None, groups)):
+        try:
+            train, test = (every[list(part)] for part in fold)
+        except IndexError as error:
+            raise ValueError(f"fold {k} of cv is no selection of the {n} sequences: {error}") from None
+        folds.append((train, test))
+    if not folds:
+        raise ValueError("cv has no fold")
+    tested = np.bincount(np.concatenate([test for _, test in folds]), minlength=n)
+    if once and (tested != 1).any():
+        i = int((tested != 1).argmax())
+        raise ValueError(
+            f"cv must put each of the {n} sequences into exactly one test set; sequence {i} is in {tested[i]}"
+        )
+    return folds
 
 
 class epoch_context:

@@ -18,6 +18,7 @@ from .._sklearn import (
     Integral,
     epoch_context,
     fit_routing,
+    folds_of,
     member_context,
     sample_weights,
     with_callbacks,
@@ -252,13 +253,10 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
 
     def _folds(self, used, n):
         """[(train, test)]: positions among n sequences, of those with tokens and a weight (``used``)."""
-        from sklearn.model_selection import check_cv  # slow to import, and not needed to predict
-
         cv = 5 if self.cv is None else self.cv
         if not isinstance(cv, Integral):  # what others cut are positions in the user's X
-            every, is_used = np.arange(n), np.isin(np.arange(n), used)
-            folds = [[every[part] for part in fold] for fold in check_cv(cv).split(np.zeros(n))]
-            folds = [[part[is_used[part]] for part in fold] for fold in folds]
+            is_used = np.isin(np.arange(n), used)
+            folds = [[part[is_used[part]] for part in fold] for fold in folds_of(cv, n)]
             folds = [(train, test) for train, test in folds if len(test)]
             if not folds or not all(len(train) for train, _ in folds):
                 raise ValueError("cv leaves no sequence that is not empty to train on, or to test on")
@@ -268,7 +266,7 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
                 f"cv={cv} folds need at least as many sequences that are not empty, got "
                 f"{len(used)}; with a FrozenEstimator all sequences are for the temperature"
             )
-        return [(used[train], used[test]) for train, test in check_cv(cv).split(used)]
+        return [(used[train], used[test]) for train, test in folds_of(cv, len(used))]
 
     def _drawn(self, folds, lengths):
         """The folds, cut down to as many sequences as one number needs."""

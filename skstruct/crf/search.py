@@ -11,6 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
+from sklearn.exceptions import NotFittedError
 
 from .._sklearn import (
     CallbackSupportMixin,
@@ -18,6 +19,7 @@ from .._sklearn import (
     Interval,
     Real,
     epoch_context,
+    folds_of,
     member_context,
     sample_weights,
     with_callbacks,
@@ -192,6 +194,11 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         vars(self).update(found)
         return self
 
+    def __sklearn_is_fitted__(self) -> bool:
+        if "cv_results_" in vars(self) and "_model" not in vars(self):
+            raise NotFittedError("with refit=False there is no model: fit an L1CRF(**search.best_params_)")
+        return super().__sklearn_is_fitted__()
+
     @property
     def best_estimator_(self) -> L1CRF:
         """The fitted :class:`L1CRF`; shares the model."""
@@ -253,17 +260,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         return np.array(found)
 
     def _folds(self, n, groups):
-        from sklearn.model_selection import check_cv  # slow to import, and not needed to predict
-
-        positions, folds = np.arange(n), []
-        for number, split in enumerate(check_cv(self.cv).split(positions[:, None], None, groups)):
-            try:
-                folds.append(Fold(number, *(positions[list(part)] for part in split)))
-            except IndexError as error:
-                raise ValueError(f"fold {number} is no selection of the {n} sequences: {error}") from None
-        if not folds:
-            raise ValueError("cv has no fold")
-        return folds
+        return [Fold(k, *fold) for k, fold in enumerate(folds_of(self.cv, n, groups))]
 
     def _chosen(self, candidates, X, y, weight, folds, context):
         """The fitted attributes that say what was chosen."""

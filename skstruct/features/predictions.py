@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import clone
-from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, HasMethods, StrOptions, safe_indexing
+from .._sklearn import BaseEstimator, HasMethods, StrOptions, folds_of, safe_indexing
 from ..data.inputs import check_some
 from ..data.matrix import FeatureNames, SequenceMatrix, assembled
 from ..data.types import Corpus
@@ -172,14 +171,7 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
         self._validate_params()
         data = _Data(X, y, *self._routed("fit_transform", params))
         n = data.lengths.shape[0]
-        splits = list(check_cv(self.cv).split(np.zeros((n, 1)), None, data.groups))
-        tests = np.bincount(np.concatenate([test for _, test in splits]), minlength=n)
-        if (tests != 1).any():
-            i = int((tests != 1).argmax())
-            raise ValueError(
-                f"cv={self.cv!r} must leave out each sequence once; it leaves out sequence {i} "
-                f"{tests[i]} times"
-            )
+        splits = folds_of(self.cv, n, data.groups, once=True)
         self._learn(data)
         scores = None
         for k, (train, test) in enumerate(splits):

@@ -9,9 +9,9 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .._sklearn import Integral, safe_indexing
+from .._sklearn import Integral, folds_of, safe_indexing
 from ..calibration.tagger import CalibratedTagger
-from ..data.inputs import Sequences, flatten, renumbered
+from ..data.inputs import Sequences, renumbered
 from ..data.labels import Labels
 from ..data.types import Corpus
 from .of_taggers import positions_of, seen_by_tagger
@@ -115,18 +115,11 @@ def _one_fold(estimator, X, y, train, test):
 
 def _folds(cv, groups, n):
     """[(train, test)], in which each of n sequences is once in a test set."""
-    from sklearn.model_selection import GroupKFold, check_cv  # slow to import
+    from sklearn.model_selection import GroupKFold  # slow to import
 
     if groups is not None and isinstance(cv, Integral):
         cv = GroupKFold(cv)
-    folds = [tuple(map(np.asarray, fold)) for fold in check_cv(cv).split(np.zeros(n), groups=groups)]
-    tested = np.bincount(flatten([test.tolist() for _, test in folds]), minlength=n)
-    if len(tested) != n or (tested != 1).any():
-        raise ValueError(
-            f"cv must put each of the {n} sequences into exactly one test set; sequence "
-            f"{int(np.argmax(tested != 1))} is in {int(tested[np.argmax(tested != 1)])}"
-        )
-    return folds
+    return folds_of(cv, n, groups, once=True)
 
 
 def with_marginals(estimator):

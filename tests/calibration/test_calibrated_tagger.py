@@ -239,6 +239,8 @@ def test_parts_threads_and_weights():
     assert with_empty.temperature_ == by_number.temperature_
     with pytest.raises(ValueError, match="cv leaves no sequence that is not empty"):
         CalibratedTagger(perceptron(), cv=[([0], [1])]).fit([[], *X], [[], *y])
+    with pytest.raises(ValueError, match=f"fold 0 of cv is no selection of the {len(X)} sequences"):
+        CalibratedTagger(perceptron(), cv=[([0, 1], [len(X)])]).fit(X, y)
     weight = np.ones(len(X))
     weight[::2] = 0.0
     left_out = CalibratedTagger(perceptron(), cv=3).fit(X, y, sample_weight=weight)

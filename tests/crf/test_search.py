@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from inside import run_of
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ParameterSampler
 
 import skstruct
@@ -154,7 +155,7 @@ def test_other_inputs(corpus, fitted):
         ({"candidates": [{"c3": 1.0}]}, "candidate 0 has 'c3'"),
         ({"cv": [([0, 1], [])]}, "fold 0 has no token with a label to be scored on"),
         ({"cv": []}, "cv has no fold"),
-        ({"cv": [([0, 1], [2]), ([0, 90], [2])]}, "fold 1 is no selection of the 90 sequences"),
+        ({"cv": [([0, 1], [2]), ([0, 90], [2])]}, "fold 1 of cv is no selection of the 90 sequences"),
         ({"cv": [([], [0, 1])]}, "fold 0 has no token with a label to learn from"),
         (
             {"scoring": lambda model, X, y: np.nan},
@@ -187,6 +188,8 @@ def test_ties_go_to_the_stronger_penalty(corpus):
     assert search.best_params_ == {"c1": 1.0, "c2": 0.05}
     with pytest.raises(AttributeError, match="refit"):
         search.best_estimator_  # noqa: B018
+    with pytest.raises(NotFittedError, match=r"refit=False there is no model: fit an L1CRF"):
+        search.predict(corpus[0])
     assert not hasattr(search, "classes_")
 
 
