@@ -10,6 +10,7 @@ Hypothesis. The default profile, ``ci``, draws the same examples in every run;
 import os
 import pathlib
 import signal
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,6 +20,7 @@ pytest.register_assert_rewrite("verbs", "inside", "model_cases", "one_file_cases
 collect_ignore = ["fuzz", "verbs"]  # they are imported by tests, and have none of their own
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+sys.path.append(str(REPOSITORY))  # for `benchmarks`; last, so that an installed skstruct is the one tested
 
 settings.register_profile(
     "ci",

@@ -9,11 +9,6 @@ import pytest
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 
 
-@pytest.fixture(autouse=True)
-def benchmarks(monkeypatch):
-    monkeypatch.syspath_prepend(REPOSITORY)
-
-
 def _tiny(change=None):
     """Texts of four letters and their words; ``change`` replaces the words of the first."""
     X, y = ["abab", "baab", "abba", "aabb"] * 3, [["ab", "ab"], ["ba", "ab"], ["ab", "ba"], ["a", "abb"]] * 3
