@@ -128,6 +128,8 @@ def place():
     text = (core / "sources.py").read_text().split('"""')
     text[3] = "caller.py core/compile.py core/helper.py core/linking.py"
     (place / "code/toy/core/sources.py").write_text('"""'.join(text))
+    for path in (place / "code/toy").rglob("*.py"):
+        os.utime(path, (1e9, 1e9))  # an edit of the same length in the same second would not be noticed
     yield place
     set_mode(place, 0o755)
     shutil.rmtree(place)
