@@ -1,4 +1,4 @@
-"""What a saved model takes: its file, whole and compressed, the time to load it, its memory, and its answers."""
+"""What a saved model takes: its file, whole and compressed, time to load it, memory, and its answers."""
 
 import gzip
 import pathlib
