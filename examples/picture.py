@@ -31,7 +31,7 @@ def box(x, y, width, colour):
 
 
 def title(y, name, task):
-    return text(LEFT, y, f"{name}: {task}", 12, "#868e96")
+    return text(LEFT, y, f"{name}: {task}", 12, "#495057")
 
 
 def places(words, gap=9):

@@ -162,7 +162,7 @@ def shade(value, largest):
     """A background as strong as a number is large: green above zero, red below."""
     if not np.isfinite(value):
         return "transparent"
-    strength = 0.75 * min(abs(value) / largest, 1.0) if largest > 0.0 else 0.0
+    strength = 0.5 * min(abs(value) / largest, 1.0) if largest > 0.0 else 0.0
     return f"hsla({145 if value > 0 else 5},65%,45%,{strength:.2f})"
 
 
