@@ -4,7 +4,7 @@ Numba optimises each function, turns it into machine code, and links it into the
 it is optimised again. A helper that only kernels call needs none of the former: its code is translated, kept
 as it is, and optimised as a part of each kernel.
 
-The classes extended here are internal ones of numba, the same in 0.60 and 0.68. With a later version, or
+The classes extended here are internal ones of numba, the same in 0.61 and 0.68. With a later version, or
 where one has others, kernels are compiled as numba compiles any function: results are the same, and
 compilation takes longer.
 """

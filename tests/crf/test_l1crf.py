@@ -282,8 +282,7 @@ class Looks:
 @pytest.mark.parametrize("last", [None, 3])
 @pytest.mark.parametrize("options", [{}, {"solver": "owlqn"}, {"solver": "sgd", "sgd_iter": 4}])
 def test_callbacks_see_a_model_after_each_pass(corpus, options, last):
-    if not hasattr(L1CRF, "set_callbacks"):
-        pytest.skip("scikit-learn without callbacks")
+    pytest.importorskip("sklearn.callback")
     X, y = corpus[:2]
     looks = Looks(last)
     crf = L1CRF(random_state=0, **options).set_callbacks(looks).fit(X, y)

@@ -299,7 +299,7 @@ def test_refused(record, message, tmp_path):
         ),
         ('[\n{"text": "a",\n "spans": ]}', r"line 3: not valid JSON: Expecting value \(column 11\)"),
         ("[" * 100_000, "line 1: the JSON is nested too deeply"),
-        ('{"text": "a", "spans": [[0, ' + "9" * 5000 + ', "A"]]}', "line 1: not valid JSON: .*4300 digits"),
+        ('{"text": "a", "spans": [[0, ' + "9" * 5000 + ', "A"]]}', "line 1: not valid JSON: .*4300"),
         ('[]\n{"text": "a"}', "line 2: nothing is expected behind a list of records"),
         ('[{"text": "a", "spans": []}, 3]', "record 1: expected an object with the key 'text', got int 3"),
     ],

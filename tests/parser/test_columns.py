@@ -180,7 +180,7 @@ def test_held_out_words_of_other_columns_are_refused_before_training(fitted):
 
 
 def test_atoms_are_in_the_order_of_rows():
-    """Kernels read them so: in the other order they are slow, and with numba 0.60 wrong now and then."""
+    """Kernels read them so: in the other order they are slow."""
     words = [(form, *columns) for form, columns in WORDS.items()]
     atoms, encoder = AtomEncoder(["t", "w", "p3"], width=4).grown(list(zip(*words)))
     assert encoder.rows == ["t", "w", "p3", "p3", "p3"]
