@@ -92,18 +92,23 @@ def crf_optimum(draw):
     corpus, given = _small_problem(draw)
     X, y = corpus.X, corpus.y
 
-    def optimum(X=X, y=y, weight=None, **changes):
-        return L1CRF(**{"solver": "owlqn", **given, **changes}).fit(X, y, weight).objective_
+    def fitted(X=X, y=y, weight=None, **changes):
+        return L1CRF(**{"solver": "owlqn", **given, **changes}).fit(X, y, weight)
 
-    best = optimum()
-    close(optimum(solver="two-stage"), best, "two-stage and owlqn", 1e-5, 1e-5)
+    def agree(one, other, what):
+        # Where the passes did not suffice, the bound says how far a model may be from the optimum.
+        loose = 1e-5 + sum(m.gap_ for m in (one, other) if m.n_iter_ == m.max_iter)
+        close(one.objective_, other.objective_, what, loose, 1e-5)
+
+    best = fitted()
+    agree(fitted(solver="two-stage"), best, "two-stage and owlqn")
     names = {label: f"{9 - k}" for k, label in enumerate(corpus.labels)}
-    close(optimum(y=[[names[label] for label in s] for s in y]), best, "labels renamed", 1e-5, 1e-5)
+    agree(fitted(y=[[names[label] for label in s] for s in y]), best, "labels renamed")
     if isinstance(X, list):
-        double = optimum(weight=np.full(len(y), 2.0))
-        close(double, optimum(X + X, y + y), "weights of 2 and repetition", 1e-5, 1e-5)
+        double = fitted(weight=np.full(len(y), 2.0))
+        agree(double, fitted(X + X, y + y), "weights of 2 and repetition")
     if draw.chance(0.5):
-        sgd = optimum(solver="sgd", sgd_iter=150, decay=0.97, eta0=0.1)
+        best, sgd = best.objective_, fitted(solver="sgd", sgd_iter=150, decay=0.97, eta0=0.1).objective_
         draw.note(sgd=sgd, optimum=best)
         assert sgd >= best * (1 - 1e-4) - 1e-4, "sgd ends below the optimum"
         if given["c1"]:  # without L1, and with two wide rows, 150 passes are far from enough
