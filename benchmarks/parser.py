@@ -68,7 +68,7 @@ def main():
         )
         for beam in (1, 2, 4, 8, 16):
             for merge in (True, False):
-                parser._model.beam, parser._model.merge = beam, merge  # the same weights
+                parser.set_params(beam_size=beam)._model.merge = merge  # the same weights
                 tag, predicted = seconds(parser.predict, X_test, repetitions=1)
                 score = parser.decision_function(X_test).mean()
                 uas = attachment_scores(y_test, predicted).uas
@@ -82,7 +82,7 @@ def main():
                         f"{len(X_test) / tag:.0f}",
                     ]
                 )
-        parser._model.beam, parser._model.merge = 8, True
+        parser.set_params(beam_size=8)._model.merge = True
     table(
         ["templates", "UAS", "LAS", "UAS*", "LAS*", "complete", "fit", "features", "sentences/s", "words/s"],
         rows,
