@@ -1,9 +1,13 @@
-"""Dependency parsing on UD English EWT: attachment scores, speed, what merging gains, time by length."""
+"""Dependency parsing on UD English EWT: attachment scores, speed, merging, files, time by length."""
 
 import argparse
+import pathlib
+import tempfile
 import time
 
+import skstruct
 from benchmarks.common import corpus, n_tokens, table
+from benchmarks.model_size import SMALLER
 from skstruct import ShiftReduceParser
 from skstruct.datasets import read_conllu
 from skstruct.metrics import attachment_scores
@@ -28,6 +32,22 @@ def seconds(function, *args, repetitions=3):
         result = function(*args)
         best = min(best, time.process_time() - began)
     return best, result
+
+
+def files(parser, X, y):
+    """A row for each kind of smaller model."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "model")
+        for kind, how in SMALLER.items():
+            (parser if how is None else parser.compress(**how)).save(path, training=False)
+            load, model = seconds(skstruct.load, path, repetitions=1)
+            found = attachment_scores(y, model.predict(X))
+            rows.append([
+                kind, f"{path.stat().st_size / 1e6:.1f} MB", f"{load:.1f} s",
+                f"{found.uas:.4f}", f"{found.las:.4f}",
+            ])  # fmt: skip
+    return rows
 
 
 def main():
@@ -89,6 +109,9 @@ def main():
     )
     print("\n* without punctuation. CPU time on one core, from tokens to trees, beam 8.\n")
     table(["templates", "beam", "merged", "mean model score", "UAS", "sentences/s"], merging)
+
+    print(f"\nFiles ({options.templates[-1]}, beam 8), without the state of training\n")
+    table(["model", "file", "load", "UAS", "LAS"], files(parser, X_test, y_test))
 
     print(f"\nTime by length ({options.templates[-1]}, beam 8)\n")
     words = [word for sentence in X_test for word in sentence]
