@@ -68,7 +68,16 @@ def main():
                     warnings.simplefilter("ignore")
                     model.fit(X, y)
                 rows += rows_of(f"{corpus}, `{type(model).__name__}`", model, *test, path)
-    header = ["model", "kind", "file", "by gzip", "load", "memory", "labelled otherwise", "accuracy"]
+    header = [
+        "model",
+        "kind",
+        "file",
+        "by gzip",
+        "load",
+        "memory",
+        "sequences labelled otherwise",
+        "accuracy",
+    ]
     table(header, rows)
 
 

@@ -149,9 +149,10 @@ def run_task(name, arguments):
     make, scores, view, folder, *parts = TASKS[name]
     corpora = sample() if arguments.quick else [read(folder, part) for part in parts]
     (X, y), (X_test, y_test) = map(view, corpora)
-    members, epochs = USUAL[name]
+    usual_members, usual_epochs = USUAL[name]
     arguments = argparse.Namespace(**vars(arguments))
-    arguments.members, arguments.epochs = arguments.members or members, arguments.epochs or epochs
+    arguments.members = arguments.members or usual_members
+    arguments.epochs = arguments.epochs or usual_epochs
     results = {condition: {} for condition in CONDITIONS}
     for alone, shuffled in (("base", "+ shuffle"), ("+ dropout", "+ both")):
         dropout = CONDITIONS[alone][1]
@@ -232,7 +233,7 @@ def run(arguments):
 
 if __name__ == "__main__":
     study(
-        "beyond_the_chain", __doc__, ["gsd-zh"], run, report,
+        "beyond_the_chain", __doc__, ["gsd-zh", "ewt"], run, report,
         tasks=(",".join(TASKS), "words,joint,parse-zh", f"of {','.join(TASKS)}"),
         members=(0, 2, "of an average; 0: 5, and 3 of parsers"),
         epochs=(0, 3, "of each model; 0: 10, and 3 of parsers"),
