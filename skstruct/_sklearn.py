@@ -222,7 +222,7 @@ def folds_of(cv, n, groups=None, once=False):
     for k, fold in enumerate(check_cv(cv).split(every[:, None], None, groups)):
         try:
             train, test = (every[list(part)] for part in fold)
-        except (IndexError, TypeError, ValueError) as error:
+        except IndexError as error:
             raise ValueError(f"fold {k} of cv is no selection of the {n} sequences: {error}") from None
         folds.append((train, test))
     if not folds:

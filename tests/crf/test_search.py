@@ -155,7 +155,6 @@ def test_other_inputs(corpus, fitted):
         ({"candidates": [{"c3": 1.0}]}, "candidate 0 has 'c3'"),
         ({"cv": [([0, 1], [])]}, "fold 0 has no token with a label to be scored on"),
         ({"cv": []}, "cv has no fold"),
-        ({"cv": [3]}, "fold 0 of cv is no selection of the 90 sequences"),
         ({"cv": [([0, 1], [2]), ([0, 90], [2])]}, "fold 1 of cv is no selection of the 90 sequences"),
         ({"cv": [([], [0, 1])]}, "fold 0 has no token with a label to learn from"),
         (
