@@ -4,11 +4,12 @@ import html.parser
 import re
 
 import numpy as np
+import pandas
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from skstruct import L1CRF, SpanTagger, StructuredPerceptron
+from skstruct import L1CRF, ShiftReduceParser, SpanTagger, StructuredPerceptron, WordSegmenter
 from skstruct.datasets import load_chunking
 from skstruct.inspection import errors, explain, report
 from skstruct.metrics import segment_report, span_f1_score, token_accuracy_score
@@ -136,3 +137,38 @@ def test_raw_texts():
     labels = [["P", "V", "P"], ["P", "V", "L"]] * 3
     piped.fit(texts[:1], labels[:1])
     assert "left" in report(piped, texts, labels).to_html()
+
+
+def _words():
+    return ["ab c", "a bc", "abc"] * 4, [["ab", "c"], ["a", "bc"], ["a", "b", "c"]] * 4
+
+
+def _trees():
+    X = [[("the", "D"), ("dog", "N")], [("dogs", "N"), ("bark", "V")], [("so", "A"), ("it", "P")]] * 4
+    return X, [[(2, "det"), (0, "root")], [(2, "subj"), (0, "root")], [(0, "root"), (1, "dep")]] * 4
+
+
+def _numbers():
+    return [np.eye(3)[[k % 3, 1, (k + 1) % 3]] for k in range(12)], [["a", "b", "c"]] * 4 + [["b"] * 3] * 8
+
+
+@pytest.mark.parametrize(
+    ("model", "corpus"),
+    [
+        (StructuredPerceptron(random_state=0), lambda: tuple(part[:40] for part in load_chunking())),
+        (StructuredPerceptron(random_state=0), _numbers),
+        (SpanTagger(StructuredPerceptron(random_state=0)), lambda: (["Ann met"] * 12, [[(0, 3, "P")], []] * 6)),
+        (WordSegmenter(random_state=0), _words),
+        (ShiftReduceParser(random_state=0), _trees),
+    ],
+    ids=["labels", "numbers", "spans", "words", "trees"],
+)
+def test_columns_of_a_frame_are_read_by_position(model, corpus):
+    """A Series whose index does not count from 0 holds the same sequences in the same order."""
+    X, y = corpus()
+    model.fit(X[:2], y[:2])
+    expected = report(model, X, y)
+    assert expected.wrong
+    for index in range(500, 500 + len(X)), range(len(X) - 1, -1, -1):
+        page = report(model, pandas.Series(X, index), pandas.Series(y, index))
+        assert page.wrong == expected.wrong and page.to_html() == expected.to_html()
