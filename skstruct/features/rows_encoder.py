@@ -80,6 +80,11 @@ class RowsEncoder(Encoder):
         return self.width * (high - low + 1)
 
     @property
+    def bias_row(self):
+        """The row of the bias, -1 if there is none."""
+        return int(self._place[self._bias]) - 1 if self.features.bias else -1
+
+    @property
     def size(self):
         """Features that there may be."""
         return self._bias + bool(self.features.bias)
@@ -288,8 +293,7 @@ class RowsEncoder(Encoder):
         if scale == 1.0 or bag.start.shape[0] == 1:
             return task
         value = bag.value if bag.value.shape[0] else np.ones(bag.row.shape[0])
-        bias = self._place[self._bias] - 1 if self.features.bias else -1
-        return task._replace(bag=bag._replace(value=np.where(bag.row == bias, 1.0, value * scale)))
+        return task._replace(bag=bag._replace(value=np.where(bag.row == self.bias_row, 1.0, value * scale)))
 
 
 @kernel

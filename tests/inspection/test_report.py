@@ -157,7 +157,10 @@ def _numbers():
     [
         (StructuredPerceptron(random_state=0), lambda: tuple(part[:40] for part in load_chunking())),
         (StructuredPerceptron(random_state=0), _numbers),
-        (SpanTagger(StructuredPerceptron(random_state=0)), lambda: (["Ann met"] * 12, [[(0, 3, "P")], []] * 6)),
+        (
+            SpanTagger(StructuredPerceptron(random_state=0)),
+            lambda: (["Ann met"] * 12, [[(0, 3, "P")], []] * 6),
+        ),
         (WordSegmenter(random_state=0), _words),
         (ShiftReduceParser(random_state=0), _trees),
     ],
