@@ -261,7 +261,8 @@ class BagEncoder(Encoder):
             reference_token = flat[0]
         kind = dict if isinstance(reference_token, dict) else list
         encode = self._encode_dicts if kind is dict else self._encode_lists
-        check_kinds(flat, token, kind)
+        if check_kinds(flat, token, kind) and kind is dict:
+            flat = [dict(token.items()) for token in flat]  # a subclass may have an order of its own
         chunks = range(0, len(flat), CHUNK)
         features, values, sizes = concatenated([encode(flat[k : k + CHUNK], k, token, grow) for k in chunks])
         if grow:

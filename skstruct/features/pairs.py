@@ -388,9 +388,11 @@ def spellings(ids):
 
 
 def check_kinds(flat, token, kind):
-    """Raise unless all tokens are of one type."""
-    if set(map(type, flat)) - {kind}:
+    """Raise unless all tokens are of one type; whether some are of a subclass."""
+    mixed = bool(set(map(type, flat)) - {kind})
+    if mixed:
         for k, value in enumerate(flat):
             if not isinstance(value, kind):
                 what = f"expected a {kind.__name__} of features like the first token"
                 raise PlaceError(*place(token, k), f"{what}, got {describe(value)}", "X")
+    return mixed
