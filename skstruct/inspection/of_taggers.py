@@ -65,7 +65,7 @@ def seen_by_tagger(model, X, y=None):
         labels = None if y is None else as_sequences(y, "y", "label")
         return Seen(model, as_tokens(X), labels, np.arange(n), n)
     if kind == "spans":
-        pieces, labels = inner._pieces_of(X, y)
+        pieces, labels = inner._pieces_of(X, y, judging=True)
         tagger, X = final_step(inner.tagger_, pieces.sequences(inner.layout))
         return Seen(tagger, X, labels, pieces.text, n)
     if kind == "segmenter":

@@ -71,7 +71,9 @@ def marked(kind, X, y, y_pred=None, scheme=None):
     """For each sequence tokens, marks of gold, and of predictions or None; ``kind`` is not that of trees."""
     if kind == WORDS:
         return _texts(X, y, y_pred)
-    return _sequences(*(as_characters(X, y, y_pred) if kind == SPANS else (X, y, y_pred, scheme)))
+    if kind == SPANS:
+        return _sequences(*as_characters(X, y, y_pred), "BIO")
+    return _sequences(X, y, y_pred, scheme)
 
 
 def _sequences(X, y, y_pred, scheme=None):

@@ -175,3 +175,16 @@ def test_columns_of_a_frame_are_read_by_position(model, corpus):
     for index in range(500, 500 + len(X)), range(len(X) - 1, -1, -1):
         page = report(model, pandas.Series(X, index), pandas.Series(y, index))
         assert page.wrong == expected.wrong and page.to_html() == expected.to_html()
+
+
+def test_gold_spans_that_no_labels_express():
+    """Spans that overlap, or end inside of a token, are judged as in `score`, whatever `fit` refuses."""
+    texts = ["Ann Lee met Bob", "Bob met Ann Lee"] * 4
+    y = [[(0, 7, "PER"), (12, 15, "PER")], [(0, 3, "PER"), (8, 15, "PER")]] * 4
+    model = SpanTagger(L1CRF(c1=0.01), align="error").fit(texts, y)
+    for more in (0, 3, "FIRST"), (4, 15, "PER"), (0, 5, "PER"), (0, 7, "OTHER"):
+        gold = [[*y[0], more], *y[1:]]
+        page = report(model, texts, gold)
+        assert page.scores["F1"].value == model.score(texts, gold) < 1.0
+        assert "How far probabilities can be trusted" in page.to_html()
+        Balanced(page.to_html())
