@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -74,8 +75,8 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         -------
         self
         """
-        self._begin()
-        super().fit(X, y, **params)
+        with self._fitting():
+            super().fit(X, y, **params)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> SequenceMatrix:
@@ -90,14 +91,20 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         -------
         SequenceMatrix
         """
-        self._begin()
-        found: SequenceMatrix = super().fit_transform(X, y, **params)
+        with self._fitting():
+            found: SequenceMatrix = super().fit_transform(X, y, **params)
         return found
 
-    def _begin(self):
+    @contextmanager
+    def _fitting(self):
         if all(inner == "drop" for _, inner in self.transformer_list):
             raise ValueError("transformer_list must name at least one transformer that is not dropped")
-        self.__dict__.pop("_nothing", None)  # what an empty corpus becomes, with names and kinds of columns
+        known = {"_nothing": vars(self).pop("_nothing")} if hasattr(self, "_nothing") else {}
+        try:
+            yield
+        except BaseException:
+            vars(self).update(known)  # what an empty corpus becomes, with names and kinds of columns
+            raise
 
     def _iter(self):
         """Overrides what scikit-learn goes through: weights are applied where parts are joined."""
@@ -122,9 +129,9 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         prefixes = [f"{name}__" if self.verbose_feature_names_out else "" for name in used]
         found = _united(tokens, [weights.get(name) for name in used], prefixes)
         known = getattr(self, "_nothing", None)
-        if known is None or not np.array_equal(known.is_dense, found.is_dense):
+        if known is None:
             self._nothing = found.take(slice(0, 0))
-        else:  # the same names are the same object
+        elif np.array_equal(known.is_dense, found.is_dense):  # the same names are the same object
             for block, before in zip(found.blocks, known.blocks):
                 block.names = before.names
         return SequenceMatrix.of(found, parts[0].lengths)
