@@ -14,9 +14,17 @@ from ..data.inputs import as_tokens, describe, lengths_of
 from ..data.matrix import ColumnInfo, FeatureNames, MixedTokens, Rows, SequenceMatrix
 from .numeric import side_by_side
 from .sequence_transformer import SequenceTransformer
+from .window import Window
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+class _AsTheyCome(Window):
+    """What ``"passthrough"`` stands for: the rows, with the names of their columns."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 0, boundary=False)
 
 
 class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
@@ -99,16 +107,25 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
     def _fitting(self):
         if all(inner == "drop" for _, inner in self.transformer_list):
             raise ValueError("transformer_list must name at least one transformer that is not dropped")
-        known = {"_nothing": vars(self).pop("_nothing")} if hasattr(self, "_nothing") else {}
+        parts, columns = list(self.transformer_list), vars(self).pop("_nothing", None)
+        self.transformer_list[:] = [
+            (name, "passthrough" if isinstance(inner, _AsTheyCome) else inner) for name, inner in parts
+        ]
         try:
             yield
         except BaseException:
-            vars(self).update(known)  # what an empty corpus becomes, with names and kinds of columns
+            self.transformer_list[:] = parts
+            if columns is not None:  # what an empty corpus becomes, with names and kinds of columns
+                self._nothing = columns
             raise
 
     def _iter(self):
         """Overrides what scikit-learn goes through: weights are applied where parts are joined."""
-        return ((name, inner, None) for name, inner, _ in super()._iter())
+        for name, inner in self.transformer_list:
+            if isinstance(inner, str) and inner == "passthrough":
+                inner = _AsTheyCome()
+            if not isinstance(inner, str):
+                yield name, inner, None
 
     def _hstack(self, Xs):
         """Overrides what scikit-learn joins arrays with."""

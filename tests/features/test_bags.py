@@ -287,3 +287,12 @@ def test_dicts_with_an_order_of_their_own(kind):
         )
         mixed = [[token if k % 2 else kind(token) for k, token in enumerate(corpus[0])]]
         assert plain.decision_function(mixed) == pytest.approx(plain.decision_function(corpus), rel=1e-12)
+
+
+@pytest.mark.parametrize("token", ["b", ("b",), 3])
+def test_the_first_token_is_not_compared_with_itself(token):
+    tagger = StructuredPerceptron(random_state=0).fit([[{"a": 1}, {"b": 2}]], [["x", "y"]])
+    text = "X: sequence 0, position 0: expected a dict or a list of features, got"
+    for call in (lambda: tagger.predict([[token]]), lambda: tagger.partial_fit([[token]], [["x"]])):
+        with pytest.raises(ValueError, match=text):
+            call()

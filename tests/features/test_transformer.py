@@ -291,3 +291,37 @@ def test_a_union_that_fails_knows_its_columns_still():
             fit([np.eye(5)])
         found = union.transform([[], []])
         assert found.lengths.tolist() == [0, 0] and found.feature_names == columns
+
+
+def test_names_of_a_union_with_rows_as_they_come():
+    """They are the columns', whatever holds the rows and however long the first sequence is."""
+    X, _ = data()
+    union = SequenceUnion([("raw", "passthrough"), ("scaled", TokenTransformer(StandardScaler()))])
+    named = SequenceMatrix(X.matrix, LENGTHS, feature_names=list("abcd"))
+    for given, names in (
+        (X, ["x0", "x1", "x2", "x3"]),
+        (list(X)[2:], ["x0", "x1", "x2", "x3"]),
+        (named, "abcd"),
+    ):
+        expected = [f"{part}__{name}" for part in ("raw", "scaled") for name in names]
+        assert union.fit(given).get_feature_names_out().tolist() == expected
+        found = clone(union).fit_transform(given)
+        assert found.feature_names == tuple(expected)
+        assert (
+            found.matrix[:, :4]
+            == (
+                given if given is X else SequenceMatrix(np.vstack(list(given)), [len(x) for x in given])
+            ).matrix
+        ).all()
+
+
+@pytest.mark.parametrize("library", [pandas, polars])
+def test_frames_of_other_columns(library):
+    """The message says which columns, where there would be missing values."""
+    frames = [library.DataFrame({"a": [1.0], "b": [2.0]}), library.DataFrame({"a": [1.0], "c": [2.0]})]
+    text = "X: sequence 1 has the columns a, c, that of sequence 0 a, b"
+    for call in (TokenTransformer(StandardScaler()).fit, StructuredPerceptron().fit):
+        with pytest.raises(ValueError, match=text):
+            call(frames, [["x"], ["y"]])
+    fitted = TokenTransformer(StandardScaler()).fit([frames[0], frames[0][:0], frames[0]])
+    assert fitted.transformer_.n_features_in_ == 2

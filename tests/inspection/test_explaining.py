@@ -2,6 +2,8 @@
 
 import json
 import math
+import pickle
+import re
 
 import numpy as np
 import pandas
@@ -315,3 +317,11 @@ def test_weights_survive_pickle_and_slices():
         assert again.labels == weights.labels and (again == weights).all()
     found = feature_weights(tagger)
     assert type(found[:5]) is type(found) and "<table" in found[:5]._repr_html_()
+
+
+def test_the_end_of_a_text_does_not_space_its_characters():
+    segmenter = WordSegmenter(random_state=0).fit(["abc"], [["ab", "c"]])
+    explanation = explain(segmenter, "abc")
+    for each in (explanation, pickle.loads(pickle.dumps(explanation))):
+        picture = re.sub("<[^>]*>", "", each._repr_html_().split("</style>")[1].split('class="note"')[0])
+        assert picture.startswith("ab") and "a b" not in picture and each.tokens[-1].token == "(end)"

@@ -188,3 +188,10 @@ def test_gold_spans_that_no_labels_express():
         assert page.scores["F1"].value == model.score(texts, gold) < 1.0
         assert "How far probabilities can be trusted" in page.to_html()
         Balanced(page.to_html())
+
+
+def test_without_a_sequence_there_is_no_report():
+    tagger = StructuredPerceptron(random_state=0).fit([["a"]], [["x"]])
+    with pytest.raises(ValueError, match="X and y are empty: a report needs at least one sequence"):
+        report(tagger, [], [])
+    assert report(tagger, [[]], [[]]).wrong == []
