@@ -153,7 +153,8 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
             If the input is wrong; the message names sequence and position.
         """
         self._validate_params()
-        return self._learn(_Data(X, y, *self._routed("fit", params)))
+        data, method = _Data(X, y, *self._routed("fit", params)), self._method()
+        return self._become(method, self._trained_on_all(data))
 
     def fit_transform(self, X: Corpus, y: Corpus, **params: Any) -> SequenceMatrix:
         """Train the classifier, and score each sequence by one that has not seen it.
@@ -172,17 +173,17 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
         data = _Data(X, y, *self._routed("fit_transform", params))
         n = data.lengths.shape[0]
         splits = folds_of(self.cv, n, data.groups, once=True)
-        self._learn(data)
-        scores = None
+        method, whole, scores = self._method(), self._trained_on_all(data), None
         for k, (train, test) in enumerate(splits):
             inner = self._trained(data, data.tokens_of(train), f"split {k} of cv={self.cv!r}")
             at = data.tokens_of(test)
             if not at.shape[0]:
                 continue
-            found = self._scores(inner, safe_indexing(data.tokens, at))
+            found = _scores(inner, method, whole.classes_, safe_indexing(data.tokens, at))
             if scores is None:
                 scores = np.empty((int(data.lengths.sum()), found.shape[1]))
             scores[at] = found
+        self._become(method, whole)
         return assembled(scores, data.lengths, self._names)
 
     def _routed(self, method, params):
@@ -196,7 +197,8 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
         rest = {name: value for name, value in params.items() if name != "groups"}
         return rest, params.get("groups")
 
-    def _learn(self, data):
+    def _method(self):
+        """The method whose scores are taken."""
         method = self.method
         if method == "auto":
             known = [name for name in METHODS if _can(self.classifier, name)]
@@ -208,10 +210,16 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
             method = known[0]
         elif not _can(self.classifier, method):
             raise ValueError(f"{type(self.classifier).__name__} has no method={method!r}")
-        fitted = self._trained(data, np.arange(int(data.lengths.sum())), "X")
+        return method
+
+    def _become(self, method, fitted):
+        """Set what is fitted, once all is done."""
         self.classifier_, self.classes_, self.method_ = fitted, np.asarray(fitted.classes_), method
         self._names = FeatureNames(self.get_feature_names_out().tolist())
         return self
+
+    def _trained_on_all(self, data):
+        return self._trained(data, np.arange(int(data.lengths.sum())), "X")
 
     def _trained(self, data, at, where):
         """A clone of the classifier, trained on the tokens ``at`` that have a label."""
@@ -239,35 +247,8 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
         tokens, lengths, _ = stacked(X)
         if not lengths.sum():
             return assembled(np.zeros((0, len(self._names.all()))), lengths, self._names)
-        return assembled(self._scores(self.classifier_, tokens), lengths, self._names)
-
-    def _scores(self, fitted, tokens):
-        """(tokens, columns): the scores of the labels ``classes_``; those a classifier lacks are lowest."""
-        name, n = self.method_, self.classes_.shape[0]
-        logarithms = name == "predict_log_proba"
-        if logarithms and hasattr(fitted, "predict_proba"):  # whose zeros do not warn
-            found = fitted.predict_proba(tokens)
-        else:
-            found = getattr(fitted, name)(tokens)
-            found = np.exp(found) if logarithms else found
-        found = np.asarray(found, dtype=np.float64)
-        if found.ndim == 1:  # of two labels
-            found = np.column_stack([-found, found])
-        elif found.ndim != 2 or found.shape[1] != len(fitted.classes_):
-            raise ValueError(
-                f"{type(fitted).__name__}.{name} must give one score a label, {len(fitted.classes_)}, got an "
-                f"array of shape {found.shape}; with one-against-one scores set decision_function_shape='ovr'"
-            )
-        if len(fitted.classes_) < n:
-            place = {label: c for c, label in enumerate(self.classes_.tolist())}
-            whole = np.zeros((found.shape[0], n))
-            if name == "decision_function":
-                whole[:] = found.min(axis=1, keepdims=True)
-            whole[:, [place[label] for label in np.asarray(fitted.classes_).tolist()]] = found
-            found = whole
-        if logarithms:
-            return np.log(np.maximum(found, LEAST))
-        return found[:, 1:] if name == "decision_function" and n == 2 else found
+        scores = _scores(self.classifier_, self.method_, self.classes_, tokens)
+        return assembled(scores, lengths, self._names)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the columns: that of the classifier, and the label.
@@ -292,6 +273,34 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
 def _can(classifier, method):
     """Whether a classifier has such scores; logarithms are those of its probabilities."""
     return hasattr(classifier, method) or method == METHODS[0] and hasattr(classifier, METHODS[1])
+
+
+def _scores(fitted, name, classes, tokens):
+    """(tokens, columns): the scores of the labels ``classes``; those a classifier lacks are lowest."""
+    n, logarithms = len(classes), name == "predict_log_proba"
+    if logarithms and hasattr(fitted, "predict_proba"):  # whose zeros do not warn
+        found = fitted.predict_proba(tokens)
+    else:
+        found = getattr(fitted, name)(tokens)
+        found = np.exp(found) if logarithms else found
+    found = np.asarray(found, dtype=np.float64)
+    if found.ndim == 1:  # of two labels
+        found = np.column_stack([-found, found])
+    elif found.ndim != 2 or found.shape[1] != len(fitted.classes_):
+        raise ValueError(
+            f"{type(fitted).__name__}.{name} must give one score a label, {len(fitted.classes_)}, got an "
+            f"array of shape {found.shape}; with one-against-one scores set decision_function_shape='ovr'"
+        )
+    if len(fitted.classes_) < n:
+        place = {label: c for c, label in enumerate(np.asarray(classes).tolist())}
+        whole = np.zeros((found.shape[0], n))
+        if name == "decision_function":
+            whole[:] = found.min(axis=1, keepdims=True)
+        whole[:, [place[label] for label in np.asarray(fitted.classes_).tolist()]] = found
+        found = whole
+    if logarithms:
+        return np.log(np.maximum(found, LEAST))
+    return found[:, 1:] if name == "decision_function" and n == 2 else found
 
 
 class _Data:

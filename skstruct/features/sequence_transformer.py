@@ -12,7 +12,7 @@ from .._sklearn import safe_set_output, sequence_tags
 from ..data.frames import SequenceFrame, together
 from ..data.inputs import PlaceError, as_sequences, as_tokens, check_same_lengths, flatten, lengths_of
 from ..data.matrix import SequenceMatrix, assembled
-from ..data.places import offsets_of, place
+from ..data.places import PLACE, offsets_of, place
 from ..data.tables import is_frame
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def stacked(X):
     if not isinstance(X, SequenceMatrix) and hasattr(X, "__len__") and not sparse.issparse(X):
         frames = [x for x in (X if isinstance(X, (list, tuple)) else ()) if is_frame(x)]
         if frames and len(frames) == len(X):
+            _check_columns(frames)
             return together(frames), np.array([len(frame) for frame in frames], np.int64), None
     sequences = as_tokens(X)
     lengths = lengths_of(sequences)
@@ -77,6 +78,16 @@ def stacked(X):
             table[k] = token
         return table, lengths, None
     return flat, lengths, None
+
+
+def _check_columns(frames):
+    """Raise unless all frames have the same columns, in any order."""
+    named = [(i, list(map(str, frame.columns))) for i, frame in enumerate(frames) if len(frame)]
+    for i, names in named:
+        first, known = named[0]
+        if sorted(names) != sorted(known):
+            text = f"has the columns {', '.join(names)}, that of sequence {first} {', '.join(known)}"
+            raise PlaceError(i, None, f"{PLACE} {text}", "X")
 
 
 def targets_of(y, lengths):

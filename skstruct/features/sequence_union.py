@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,17 @@ from ..data.inputs import as_tokens, describe, lengths_of
 from ..data.matrix import ColumnInfo, FeatureNames, MixedTokens, Rows, SequenceMatrix
 from .numeric import side_by_side
 from .sequence_transformer import SequenceTransformer
+from .window import Window
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+class _AsTheyCome(Window):
+    """What ``"passthrough"`` stands for: the rows, with the names of their columns."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 0, boundary=False)
 
 
 class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
@@ -74,8 +83,8 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         -------
         self
         """
-        self._begin()
-        super().fit(X, y, **params)
+        with self._fitting():
+            super().fit(X, y, **params)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> SequenceMatrix:
@@ -90,18 +99,33 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         -------
         SequenceMatrix
         """
-        self._begin()
-        found: SequenceMatrix = super().fit_transform(X, y, **params)
+        with self._fitting():
+            found: SequenceMatrix = super().fit_transform(X, y, **params)
         return found
 
-    def _begin(self):
+    @contextmanager
+    def _fitting(self):
         if all(inner == "drop" for _, inner in self.transformer_list):
             raise ValueError("transformer_list must name at least one transformer that is not dropped")
-        self.__dict__.pop("_nothing", None)  # what an empty corpus becomes, with names and kinds of columns
+        parts, columns = list(self.transformer_list), vars(self).pop("_nothing", None)
+        self.transformer_list[:] = [
+            (name, "passthrough" if isinstance(inner, _AsTheyCome) else inner) for name, inner in parts
+        ]
+        try:
+            yield
+        except BaseException:
+            self.transformer_list[:] = parts
+            if columns is not None:  # what an empty corpus becomes, with names and kinds of columns
+                self._nothing = columns
+            raise
 
     def _iter(self):
         """Overrides what scikit-learn goes through: weights are applied where parts are joined."""
-        return ((name, inner, None) for name, inner, _ in super()._iter())
+        for name, inner in self.transformer_list:
+            if isinstance(inner, str) and inner == "passthrough":
+                inner = _AsTheyCome()
+            if not isinstance(inner, str):
+                yield name, inner, None
 
     def _hstack(self, Xs):
         """Overrides what scikit-learn joins arrays with."""
@@ -122,9 +146,9 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         prefixes = [f"{name}__" if self.verbose_feature_names_out else "" for name in used]
         found = _united(tokens, [weights.get(name) for name in used], prefixes)
         known = getattr(self, "_nothing", None)
-        if known is None or not np.array_equal(known.is_dense, found.is_dense):
+        if known is None:
             self._nothing = found.take(slice(0, 0))
-        else:  # the same names are the same object
+        elif np.array_equal(known.is_dense, found.is_dense):  # the same names are the same object
             for block, before in zip(found.blocks, known.blocks):
                 block.names = before.names
         return SequenceMatrix.of(found, parts[0].lengths)

@@ -164,7 +164,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         return self.fit(X, y, **params).transform(X)
 
     def _learn(self, method, inner, X, y, params):
-        tokens, lengths, self._names_in = stacked(X)
+        tokens, lengths, names = stacked(X)
         check_some(lengths.sum())
         if self.per == "sequence":
             first = int(np.flatnonzero(lengths)[0])
@@ -178,9 +178,9 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         for name, value in params.items():
             more[name] = by_token(name, value, lengths, keep)
         getattr(inner, method)(tokens if keep is None else safe_indexing(tokens, keep), **more)
-        self.transformer_ = inner
         # What an empty list of sequences becomes: the transformers of scikit-learn refuse it.
-        self._nothing = as_numbers(inner.transform(rows_of(tokens, slice(1))), np.ones(1, np.int64), None)[:0]
+        nothing = as_numbers(inner.transform(rows_of(tokens, slice(1))), np.ones(1, np.int64), None)[:0]
+        self.transformer_, self._names_in, self._nothing = inner, names, nothing
         return self
 
     # -- transforming ------------------------------------------------------------------------------
