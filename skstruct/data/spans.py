@@ -20,6 +20,9 @@ PROBLEMS = "none", "trimmed", "empty", "duplicate", "overlap", "moved", "unknown
 NONE, TRIMMED, EMPTY, DUPLICATE, OVERLAP, MOVED, UNKNOWN, DROPPED, CROWDED = range(9)
 """What was changed of a span: numbers of :data:`PROBLEMS`."""
 
+CONVERTS = ": skstruct.datasets.from_utf16 converts"
+"""What errors advise where offsets could count UTF-16 units."""
+
 
 class Span(NamedTuple):
     """A labelled part of a text, ``text[start:end]``; it equals the tuple of its three parts.
@@ -133,7 +136,7 @@ def _refuse_outside(text, spans, i, name):
     k = next(k for k, span in enumerate(spans) if span.start < 0 or span.end > len(text))
     hint, units = "", len(text.encode("utf-16-le", "surrogatepass")) // 2
     if spans[k].start >= 0 and spans[k].end <= units:
-        hint = f"; in UTF-16 units it has {units}: skstruct.datasets.from_utf16 converts"
+        hint = f"; in UTF-16 units it has {units}{CONVERTS}"
     wrong = f"{tuple(spans[k])!r} leaves the text, which has {len(text)} characters{hint}"
     raise PlaceError(i, k, wrong, name)
 

@@ -30,6 +30,8 @@ def from_task(record, place, reading):
         return _from_minimal(record, place, reading)
     text = reading.text_of(record["data"], place)
     metadata = without({**without(record, *set(record) - {"id"}), **record["data"]}, reading.text)
+    if reading.texts_alone:
+        return Record(place, text, None, metadata)
     results = _results(record, place, reading)
     # Of a task for other things than spans, all results are of other types.
     reading.n_annotated += not results or any(
@@ -118,12 +120,15 @@ def _is_region(value):
 def _from_minimal(record, place, reading):
     text = reading.text_of(record, place)
     controls = _controls(record)
+    metadata = without(record, reading.text, *controls)
+    if reading.texts_alone:
+        return Record(place, text, None, metadata)
     reading.n_annotated += 1
     spans = None
     if reading.is_chosen(place, record.get("id", text), record.get("annotator")):
         values = (value for key in controls for value in record[key])
         spans = [_value(value, f"{place}, span {k}", reading) for k, value in enumerate(values)]
-    return Record(place, text, spans, without(record, reading.text, *controls), _OFFSETS)
+    return Record(place, text, spans, metadata, _OFFSETS)
 
 
 # --------------------------------------------------------------------------------------------------
