@@ -260,6 +260,28 @@ def test_white_space_at_the_ends_of_spans_does_not_count():
     assert span_scores(texts, model.predict(texts), spans)["segments"]["micro avg"]["f1"] == 1.0
 
 
+def test_all_scores_of_spans_agree():
+    """Gold spans with white space at their ends, as people mark them."""
+    sloppy = [[(s, min(e + 1, len(text)), label) for s, e, label in row] for text, row in zip(X, y)]
+    model = SpanTagger(perceptron(max_iter=1)).fit(X, y)
+    found, scorer = model.predict(X), skstruct.metrics.span_f1_scorer
+    scores = [model.score(X, sloppy), scorer(model, X, sloppy), span_f1_score(sloppy, found, texts=X)]
+    assert len(set(scores)) == 1 and span_f1_score(sloppy, found) < scores[0]
+    weight = np.arange(1.0, 1.0 + len(X))
+    assert scorer(model, X, sloppy, sample_weight=weight) == model.score(X, sloppy, weight)
+    pipeline = make_pipeline(FunctionTransformer(lambda X: [text for (text,) in X]), model)
+    boxes = [(text,) for text in X]
+    assert scorer(pipeline, boxes, sloppy) == pipeline.score(boxes, sloppy) == scores[0]
+    grid = {"tagger__max_iter": [1, 3]}
+    for pairs in (None, {"one": scorer, "two": scorer}):
+        default, by_name = (
+            GridSearchCV(SpanTagger(perceptron()), grid, cv=2, scoring=scoring, refit=False).fit(X, sloppy)
+            for scoring in (None, pairs or scorer)
+        )
+        column = "mean_test_two" if pairs else "mean_test_score"
+        assert by_name.cv_results_[column].tolist() == default.cv_results_["mean_test_score"].tolist()
+
+
 def test_searches_and_pipelines():
     grid = {"tokenizer": ["words", "characters"], "tagger__max_iter": [1, 3]}
     search = GridSearchCV(SpanTagger(perceptron()), grid, cv=2, scoring=skstruct.metrics.span_f1_scorer)
