@@ -7,6 +7,8 @@ scikit-learn has no type hints: what estimators inherit and decorate with is dec
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import metadata
@@ -85,7 +87,8 @@ else:
             return {"name": f"skstruct.{'features.' if room == 'features' else ''}{type(self).__name__}"}
 
     try:  # scikit-learn >= 1.9, experimental
-        from sklearn.callback import CallbackSupportMixin, with_callbacks
+        from sklearn.callback import CallbackSupportMixin
+        from sklearn.callback import with_callbacks as _with_callbacks
     except ImportError:  # pragma: no cover - older scikit-learn
 
         class CallbackSupportMixin:
@@ -102,9 +105,23 @@ else:
             def _init_callback_context(self, **_):
                 return None
 
-        def with_callbacks(fit):
-            """Leaves ``fit`` as it is."""
+        def _with_callbacks(fit):
             return fit
+
+    def with_callbacks(fit):
+        """scikit-learn's decorator, if there is one; a call with a wrong argument names the right ones."""
+        managed, signature = _with_callbacks(fit), inspect.signature(fit)
+
+        @functools.wraps(fit)
+        def checked(estimator, *args, **given):
+            try:
+                signature.bind(estimator, *args, **given)
+            except TypeError as error:
+                call = f"{type(estimator).__name__}.{fit.__name__}({', '.join([*signature.parameters][1:])})"
+                raise TypeError(f"{call}: {error}") from None
+            return managed(estimator, *args, **given)
+
+        return checked
 
 
 __all__ = [
