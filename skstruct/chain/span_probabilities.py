@@ -55,7 +55,7 @@ class RankedSpans:
             which = np.repeat(np.arange(len(ranked)), list(map(len, ranked)))
             spans = iter(self._spans([list(labels) for best in ranked for labels, _ in best], part, which))
             best = [_distinct([(next(spans), score) for _, score in each]) for each in ranked]
-            result += [_joined(each, k) for each in by_sequence(best, part.of_text())]
+            result += [best_sums(each, k) for each in by_sequence(best, part.of_text())]
         return result
 
 
@@ -67,7 +67,7 @@ def _distinct(ranked):
     return list(found.values())
 
 
-def _joined(pieces, k):
+def best_sums(pieces, k):
     """The k best sums over pieces, each of which has a list of (spans, score), best first."""
     best, steps = [0.0], []
     for ranked in pieces:
