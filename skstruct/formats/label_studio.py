@@ -46,10 +46,11 @@ def from_task(record, place, reading):
 
 def _results(record, place, reading):
     """The regions of the annotation that counts, or of a prediction; None if there is neither."""
-    key = next((key for key in ("annotations", "completions") if key in record), "predictions")
+    given = [key for key in ("annotations", "completions", "predictions") if record.get(key) is not None]
+    key = given[0] if given else "predictions"
     all_of = [
         check(each, Mapping, place, f"objects in {key!r}")
-        for each in check(record.get(key, []), list, place, f"a list under {key!r}")
+        for each in check(record[key] if given else [], list, place, f"a list under {key!r}")
     ]
     if key != "predictions":
         all_of = [each for each in all_of if not each.get("was_cancelled")]

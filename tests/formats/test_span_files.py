@@ -214,6 +214,7 @@ def test_the_last_annotation_of_a_task_counts():
     unseen = {"data": {"text": "Ann"}, "predictions": [{"result": []}, {"result": [region(0, 3, "P")]}]}
     assert read_spans([unseen])[1] == [[(0, 3, "P")]]
     assert read_spans([{**unseen, "annotations": []}]) == ([], [])
+    assert read_spans([{**unseen, "annotations": None}])[1] == [[(0, 3, "P")]]
 
 
 def test_discontinuous_spans():
