@@ -85,7 +85,7 @@ def span_f1_score(
     0.5
     >>> span_f1_score(y_true, y_pred, average=None)
     {'LOC': 0.0, 'PER': 1.0}
-    >>> span_f1_score(y_true, y_pred, texts=["Ann from Rome ", ""])
+    >>> span_f1_score(y_true, y_pred, texts=["Ann saw Rome once.", ""])
     1.0
     """
     check_choice("average", average, AVERAGES)
