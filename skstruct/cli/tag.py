@@ -13,7 +13,18 @@ from ..data.inputs import LABELS, SPANS, WORDS
 from ..data.schemes import labels_to_spans
 from ..formats.readers import CONLLU_FIELDS, read_segmented
 from . import texts
-from .common import CommandError, load_model, n_jobs, output, positive, refuse_probabilities
+from .common import (
+    STANDARD,
+    CommandError,
+    check_folder,
+    check_output,
+    check_replaced,
+    load_model,
+    n_jobs,
+    output,
+    positive,
+    refuse_probabilities,
+)
 from .corpus import inputs_of, layout_of, locating, sentences, several
 from .lines import Source
 from .options import add_options
@@ -44,6 +55,7 @@ def add_parser(commands):
         "--output", "-o", metavar="OUT",
         help="file to write, whole or not at all (default: standard output)",
     )  # fmt: skip
+    parser.add_argument("--force", action="store_true", help="let OUT replace what is read")
     either = parser.add_mutually_exclusive_group()
     either.add_argument(
         "--scores", action="store_true",
@@ -92,6 +104,10 @@ def run(arguments):
     int
         The exit code, 0.
     """
+    if arguments.write == "brat" and arguments.output not in STANDARD:
+        check_folder(arguments.output)
+    else:
+        check_output(arguments.output)
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
     if inputs.task == SPANS:
@@ -103,6 +119,7 @@ def run(arguments):
     if arguments.adapt:
         _adapt(model, inputs, arguments)
     with Source(arguments.file, arguments.encoding) as source:
+        check_replaced([arguments.output], [source.path], arguments.force)
         layout = layout_of(arguments, source, inputs)
         if layout.format == "conllu" and inputs.task == LABELS and layout.label not in _FIELDS:
             arguments.usage_error(f"labels cannot go to the field {layout.label}")

@@ -22,7 +22,7 @@ from ..data.schemes import check_scheme, convert_scheme
 from ..features.presets import PRESETS, preset_of
 from ..features.templates import FeatureTemplates
 from ..training.held_out import NAMES
-from .common import CommandError, check_target, counted, positive, tell
+from .common import CommandError, check_replaced, check_target, counted, positive, tell
 from .corpus import batches, layout_of, located, locating, read, read_all
 from .evaluate import model_scores
 from .learners import (
@@ -154,7 +154,7 @@ def features_of(arguments):
         if name in lexicons:
             arguments.usage_error(f"--lexicon {name} is given twice")
         with Source(path, arguments.encoding) as source:
-            lexicons[name] = [line.strip() for line in source if line.strip()]
+            lexicons[name] = [line.strip() for line in source.unkept() if line.strip()]
     if arguments.template is not None:
         templates = FeatureTemplates.from_file(arguments.template, lexicons)
         return templates if named else list(templates.lines)  # no path goes into the model
@@ -176,6 +176,7 @@ def run(arguments):
     if arguments.file == arguments.dev == "-":
         arguments.usage_error("FILE and --dev cannot both be standard input")
     check_target(arguments.model)
+    check_replaced([arguments.model], [arguments.file, arguments.dev])
     streamed = arguments.stream is not None
     if streamed and arguments.file == "-" and (arguments.epochs or 1) > 1:
         arguments.usage_error("--stream with several --epochs reads FILE again: it cannot be standard input")

@@ -188,7 +188,9 @@ def test_an_error_late_in_a_stream_leaves_what_was_learned(folder, capsys, tmp_p
     (tmp_path / "long").write_text(text + "one two three four five\n", encoding="utf-8")
     err = _stream(capsys, tmp_path / "long", "--epochs", "2")
     n_tokens = sum(map(len, X[:80]))
-    assert f"the model after 80 sentences, {n_tokens:,} tokens of epoch 1 is in {tmp_path / 'm.partial'}" in err
+    assert (
+        f"the model after 80 sentences, {n_tokens:,} tokens of epoch 1 is in {tmp_path / 'm.partial'}" in err
+    )
     tagger = skstruct.StructuredPerceptron(random_state=0, max_iter=2)
     for begin in 0, 40:
         tagger.partial_fit(X[begin : begin + 40], y[begin : begin + 40])
