@@ -275,7 +275,7 @@ def _marked(sentence, labels, rank, score, mark, layout):
     """Yield the lines of a sentence with one labelling."""
     lines, labels = sentence.lines, iter(labels)
     blank = next(k for k, (_, line, _) in enumerate(lines) if line.strip(" \t"))
-    yield from ("\n" for _ in lines[:blank])
+    yield from (line + "\n" for _, line, _ in lines[:blank])
     yield from _header(rank, score)
     for _, line, is_token in lines[blank:]:
         if is_token:
