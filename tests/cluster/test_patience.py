@@ -1,0 +1,55 @@
+"""Waiting for a worker that is there and does not answer."""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from skstruct.cluster.tasks import Tasks
+from skstruct.training.interrupt import DeferredInterrupt
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="sends signals")
+
+
+class Silent:
+    """A client whose only worker is alive, and a task whose result never comes."""
+
+    def __init__(self):
+        self.over = threading.Event()
+
+    def nthreads(self):
+        return {"here": 1}
+
+    def submit(self, *_, **__):
+        return self
+
+    result = property(lambda self: self.over.wait)
+
+    def cancel(self):
+        self.cancelled = True
+
+
+@pytest.mark.parametrize("wait", ["_run", "_wait_for"])
+def test_the_third_interrupt_ends_it(wait):
+    client, interrupt = Silent(), DeferredInterrupt()
+    tasks = Tasks.__new__(Tasks)
+    tasks.client, tasks.jobs, tasks.home, tasks.losses = client, [0], ["here"], [0]
+
+    def press():
+        for n in range(3):
+            os.kill(os.getpid(), signal.SIGINT)
+            while interrupt.count == n:  # two at a time would be one
+                time.sleep(0.01)
+
+    keyboard = threading.Thread(target=press)
+    with pytest.raises(KeyboardInterrupt), interrupt:
+        keyboard.start()
+        if wait == "_run":
+            tasks._run(None, lambda shard, lost: ())
+        else:
+            tasks._wait_for(client)
+    client.over.set()
+    keyboard.join()
+    assert interrupt.count == 3 and (wait == "_wait_for" or client.cancelled)
