@@ -17,7 +17,7 @@ class Silent:
     """A client whose only worker is alive, and a task whose result never comes."""
 
     def __init__(self):
-        self.over = threading.Event()
+        self.asked, self.over = threading.Event(), threading.Event()
 
     def nthreads(self):
         return {"here": 1}
@@ -25,7 +25,9 @@ class Silent:
     def submit(self, *_, **__):
         return self
 
-    result = property(lambda self: self.over.wait)
+    def result(self):
+        self.asked.set()
+        self.over.wait()
 
     def cancel(self):
         self.cancelled = True
@@ -38,6 +40,7 @@ def test_the_third_interrupt_ends_it(wait):
     tasks.client, tasks.jobs, tasks.home, tasks.losses = client, [0], ["here"], [0]
 
     def press():
+        client.asked.wait()
         for n in range(3):
             os.kill(os.getpid(), signal.SIGINT)
             while interrupt.count == n:  # two at a time would be one
