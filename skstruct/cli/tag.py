@@ -5,11 +5,12 @@ bounded memory. Everything that was read is written again: columns with one more
 with its field filled in, raw text with spaces between its words; comments and blank lines stay.
 """
 
+import shlex
 from itertools import islice
 from typing import NamedTuple
 
 from .._sklearn import layers
-from ..data.inputs import LABELS, SPANS, WORDS
+from ..data.inputs import LABELS, SPANS, TREES, WORDS
 from ..data.schemes import labels_to_spans
 from ..formats.readers import CONLLU_FIELDS, read_segmented
 from . import texts
@@ -133,11 +134,28 @@ def run(arguments):
         write = _segmented if layout.format == "segmented" else _labelled
         with output(arguments.output, arguments.encoding) as file:
             while batch := list(islice(read, arguments.batch)):
+                if inputs.task == TREES and arguments.tokens is None:
+                    _check_tags(batch, layout, source.name, arguments)
                 file.writelines(write(model, batch, layout, source.name, arguments))
                 file.flush()  # who reads the pipe need not wait for the end
             if layout.format != "segmented":  # comments and blank lines after the last sentence
                 file.writelines(line + "\n" for _, line in source.take())
     return 0
+
+
+def _check_tags(batch, layout, name, arguments):
+    """Raise if words have no tags: a parser that learned from tags would answer with garbage."""
+    if any(token[1] != "_" for sentence in batch for token in sentence.tokens):
+        return
+    if layout.format == "conllu":
+        file, column, tokens = arguments.file or "-", "xpos", "form,xpos"
+        first = f"skstruct tag {shlex.quote(file)} -m TAGGER | skstruct tag -m {shlex.quote(arguments.model)}"
+    else:
+        column, tokens, first = 1, "0,1", "--tokens says which columns hold words and tags"
+    raise CommandError(
+        f"{name}, line {batch[0].numbers[0]}: column {column} is empty: tag first: {first}; "
+        f"--tokens {tokens} reads it as it is"
+    )
 
 
 def _check_usage(model, inputs, arguments):
