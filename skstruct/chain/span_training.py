@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
 from .._sklearn import sample_weights
+from ..core.user_warnings import warn
 from ..data.alignment_report import counts_of
 from ..data.pieces import Pieces, chosen, cut_texts
 from ..data.scheme_rules import check_scheme
@@ -117,10 +117,9 @@ class SpanTraining(TaggerTraining):
         parts = [f"{counts[name]:,} {text}" for name, text in texts.items() if counts[name]]
         if parts:
             n = sum(counts[name] for name in texts)
-            warnings.warn(
+            warn(
                 f"{n:,} of {counts['spans']:,} spans do not end where tokens do: {', '.join(parts)}; "
-                f"alignment_report(X, y) lists them",
-                stacklevel=5,
+                f"alignment_report(X, y) lists them"
             )
 
 

@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from inside import ask_shards, wait_for_sum
 
 from skstruct.cluster.tasks import Tasks
 from skstruct.training.interrupt import DeferredInterrupt
@@ -33,8 +34,8 @@ class Silent:
         self.cancelled = True
 
 
-@pytest.mark.parametrize("wait", ["_run", "_wait_for"])
-def test_the_third_interrupt_ends_it(wait):
+@pytest.mark.parametrize("of_a_sum", [False, True])
+def test_the_third_interrupt_ends_it(of_a_sum):
     client, interrupt = Silent(), DeferredInterrupt()
     tasks = Tasks.__new__(Tasks)
     tasks.client, tasks.jobs, tasks.home, tasks.losses = client, [0], ["here"], [0]
@@ -49,10 +50,10 @@ def test_the_third_interrupt_ends_it(wait):
     keyboard = threading.Thread(target=press)
     with pytest.raises(KeyboardInterrupt), interrupt:
         keyboard.start()
-        if wait == "_run":
-            tasks._run(None, lambda shard, lost: ())
+        if of_a_sum:
+            wait_for_sum(tasks, client)
         else:
-            tasks._wait_for(client)
+            ask_shards(tasks)
     client.over.set()
     keyboard.join()
-    assert interrupt.count == 3 and (wait == "_wait_for" or client.cancelled)
+    assert interrupt.count == 3 and (of_a_sum or client.cancelled)
