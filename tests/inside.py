@@ -222,3 +222,13 @@ def score_of(scorer):
 def check_parameters(estimator):
     """Check constructor parameters, as ``fit`` does first."""
     estimator._validate_params()
+
+
+def ask_shards(tasks):
+    """Ask the shards of `skstruct.cluster.tasks.Tasks` for something, and wait for their answers."""
+    return tasks._run(None, lambda shard, lost: ())
+
+
+def wait_for_sum(tasks, task):
+    """Wait for a sum over shards."""
+    return tasks._wait_for(task)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
 from .._sklearn import sample_weights
+from ..core.user_warnings import warn
 from ..data.alignment_report import counts_of
 from ..data.pieces import Pieces, chosen, cut_texts
 from ..data.scheme_rules import check_scheme
@@ -126,7 +126,7 @@ class SpanTraining(TaggerTraining):
                 n = sum(counts[name] for name in texts)
                 told.append(f"{n:,} of {counts['spans']:,} spans {what}: {', '.join(parts)}")
         if told:
-            warnings.warn("; ".join([*told, "alignment_report(X, y) lists them"]), stacklevel=5)
+            warn("; ".join([*told, "alignment_report(X, y) lists them"]))
 
 
 def _check_tokens(corpus, tokenizer):

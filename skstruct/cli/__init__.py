@@ -16,6 +16,7 @@ import warnings
 
 from .._version import __version__
 from ..core.compile import before_compiling
+from ..saving.atomic import FULL
 from . import check, compare, compile, convert, demo, evaluate, report, select, serve, show, tag, train
 from .common import CommandError, tell, tell_of_compiling, warn
 
@@ -29,6 +30,13 @@ INTERRUPTED = 130
 
 PIPE_CLOSED = 141
 """Exit code after the reader closed the pipe, 128 + SIGPIPE."""
+
+
+class _CommandParser(argparse.ArgumentParser):
+    """The parser of one command, whose errors are one line: the usage of some is twelve."""
+
+    def error(self, message):
+        self.exit(2, f"{self.prog}: error: {message}; {self.prog} --help lists the options\n")
 
 
 def new_parser(prog="skstruct"):
@@ -51,7 +59,9 @@ def new_parser(prog="skstruct"):
     )
     parser.add_argument("--version", action="version", version=f"skstruct {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show where in the program an error arose")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, parser_class=_CommandParser
+    )
     for command in COMMANDS:
         command.add_parser(commands)
     return parser
@@ -116,12 +126,13 @@ def _of_commands(text):
 def _reason(error):
     """An error as one line."""
     if isinstance(error, OSError) and error.strerror:
-        where = f"{error.filename}: " if error.filename is not None else ""
-        text = where + error.strerror
+        # Files name themselves: what does not, and is full, is standard output.
+        name = "<stdout>" if error.filename is None and error.errno in FULL else error.filename
+        text = error.strerror if name is None else f"{name}: {error.strerror}"
     elif isinstance(error, MemoryError):
-        text = f"out of memory {error}".rstrip()
+        text = f"out of memory: {error}".removesuffix(": ")
     else:
-        text = str(error)
+        text = str(error) or type(error).__name__
     return " ".join(text.split("\n"))
 
 

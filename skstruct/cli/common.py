@@ -9,6 +9,7 @@ import contextlib
 import functools
 import os
 import sys
+from pathlib import Path
 
 from .._sklearn import layers
 from ..data.inputs import SPANS, WORDS
@@ -107,14 +108,56 @@ def as_sequence(inputs, text):
 
 
 def check_target(path):
-    """Raise unless a model can be written to a path; asked before an hour of training, not after."""
+    """Raise unless a file can be written whole to a path; asked before an hour of work, not after."""
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
         raise CommandError(f"{path}: folder does not exist: {folder}")
     if os.path.exists(path) and not os.path.isfile(path):
-        raise CommandError(f"{path}: is not a regular file; a model cannot be written there")
+        raise CommandError(f"{path}: is not a regular file, and cannot be replaced by one")
+    _check_writable(path, folder)
+
+
+def _check_writable(path, folder):
     if not os.access(folder, os.W_OK):
         raise CommandError(f"{path}: no permission to write into the folder {folder}")
+
+
+def check_output(path):
+    """The same of a path for `output`, which may be standard output, a device or a pipe, too."""
+    if path not in STANDARD and (os.path.isdir(path) or os.path.isfile(path) or not os.path.exists(path)):
+        check_target(path)
+
+
+def check_folder(path):
+    """The same of a folder, which is made if need be."""
+    target = Path(path).resolve()
+    there = next(folder for folder in (target, *target.parents) if folder.exists())
+    if not there.is_dir():
+        raise CommandError(f"{path}: is not a folder: {there}")
+    _check_writable(path, there)
+
+
+def check_replaced(written, read, force=None):
+    """Raise if a command would write over a file that it reads.
+
+    Parameters
+    ----------
+    written, read : list of paths
+        None and ``-`` are no files.
+    force : bool, optional
+        Of commands with the option ``--force``, which allows it.
+    """
+    read, written = ({_file_id(path): path for path in paths if path} for paths in (read, written))
+    for file in () if force else written.keys() & read.keys() - {None}:
+        instead = "" if force is None else "; --force lets it be replaced"
+        raise CommandError(f"{written[file]}: would be replaced by what is made of it{instead}")
+
+
+def _file_id(path):
+    """What tells a file from others, by whatever path or link it was named; None if there is no such file."""
+    if os.path.isfile(path):
+        found = os.stat(path)
+        return found.st_dev, found.st_ino
 
 
 def _standard_output(encoding):

@@ -1,6 +1,5 @@
 """One training run of a CRF: the objective, the solver, and the fitted attributes at its end."""
 
-import warnings
 from contextlib import closing, nullcontext
 
 import numpy as np
@@ -14,6 +13,7 @@ from ..chain.held_out import EncodedPart
 from ..chain.model import ChainModel, make_task
 from ..core.averaging import entries, sparse_store
 from ..core.store import DENSE_WEIGHTS, FEW_LABELS, READ_ONLY, is_sparse, new_store
+from ..core.user_warnings import warn
 from ..data.inputs import PlaceError, as_tokens, blanked, check_X_y, flatten, lengths_of, offsets_of, place
 from ..data.labels import encode_known
 from ..training.checkpoint import Checkpoint, arrays_of
@@ -237,7 +237,7 @@ def warn_unless_converged(result, estimator):
         what = (
             f"stopped before convergence after {result.n_iter} passes: the line search found no descent step"
         )
-    warnings.warn(f"L1CRF {what} (optimality {result.optimality:.3g})", ConvergenceWarning, stacklevel=3)
+    warn(f"L1CRF {what} (optimality {result.optimality:.3g})", ConvergenceWarning)
 
 
 def check_values(task):

@@ -174,20 +174,24 @@ def _with_units(texts, spans):
     ]
 
 
+def reserved_keys(format):
+    """The keys of text and spans in a format, which no metadata can have."""
+    # A reader would take an earlier one of the keys for the spans.
+    keys = SPAN_KEYS[: SPAN_KEYS.index(_KEYS[format]) + 1] if format in _KEYS else ()
+    return "text", *keys
+
+
 def _as_metadata(metadata, n, format):
     if metadata is None:
         return [{}] * n
     metadata = list(metadata)
     if len(metadata) != n:
         raise ValueError(f"X has {n} texts, metadata has {len(metadata)} dicts")
-    # A reader would take an earlier one of the keys for the spans.
-    keys = SPAN_KEYS[: SPAN_KEYS.index(_KEYS[format]) + 1] if format in _KEYS else ()
+    keys = reserved_keys(format)
     for k, each in enumerate(metadata):
         if not isinstance(each, Mapping):
             raise ValueError(f"metadata: sequence {k}: expected a dict, got {describe(each)}")
-        wrong = next(
-            (key for key in each if key in ("text", *keys) or (format == "brat" and key != "name")), None
-        )
+        wrong = next((key for key in each if key in keys or (format == "brat" and key != "name")), None)
         if wrong is not None:
             why = "brat has a name only" if format == "brat" else "it is that of the text or of the spans"
             raise ValueError(f"metadata: sequence {k}: the key {wrong!r} cannot be written: {why}")
