@@ -59,6 +59,16 @@ def learnable(seed=0, n=60, R=20, **options):
     return task
 
 
+def copies(task, n):
+    """The same corpus n times over."""
+    token = np.append(0, np.cumsum(np.tile(np.diff(task.token), n)))
+    start = np.append(0, np.cumsum(np.tile(np.diff(task.bag.start), n)))
+    return task._replace(
+        token=token, anchor=token, gold=np.tile(task.gold, n), weight=np.tile(task.weight, n),
+        bag=Bag(start, np.tile(task.bag.row, n), np.tile(task.bag.value, n)),
+    )  # fmt: skip
+
+
 def train_crf(task, n_labels, *rows, n_threads=1, warm=None, after_pass=None, **options):
     def those(names):
         return {name: options[name] for name in names if name in options}

@@ -310,7 +310,7 @@ def expect(corpus, begin, end, weight, transitions, edges, clamped, square, latt
     clamped : bool
         Sum over the labellings that agree with gold, without costs, instead of over all.
     square : bool
-        Add up p (1 - p) instead of p: what each token adds to the diagonal of the Hessian.
+        Of features, add up p (1 - p) instead of p: what each token adds to the diagonal of the Hessian.
     lattice : Lattice
         With room for these groups.
     counts : ExpectedCounts
@@ -354,9 +354,12 @@ def expect(corpus, begin, end, weight, transitions, edges, clamped, square, latt
                 counts.transition[k] += dot(
                     a, transitions.pair[k, 0] * P, x, transitions.pair[k, 1] * P + W, (T - 1) * W
                 )
-        if square:
-            for j in range(np.uint64(L * P)):
-                b[j] *= 1.0 - b[j]
+        if square:  # b is w p, and w p (1 - p) = b (1 - b / w)
+            for y in range(L):
+                for t in range(T):
+                    for l in range(n_lanes):
+                        k = y * P + t * W + l
+                        b[k] *= 1.0 - b[k] / corpus.weight[q + l]
         for l in range(n_lanes):
             token = corpus.token[q + l]
             for t in range(corpus.token[q + l + 1] - token):
