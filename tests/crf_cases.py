@@ -69,7 +69,7 @@ def copies(task, n):
     )  # fmt: skip
 
 
-def train_crf(task, n_labels, *rows, n_threads=1, warm=None, after_pass=None, **options):
+def train_crf(task, n_labels, *rows, n_threads=1, warm=None, after_pass=None, cuts=None, **options):
     def those(names):
         return {name: options[name] for name in names if name in options}
 
@@ -77,7 +77,7 @@ def train_crf(task, n_labels, *rows, n_threads=1, warm=None, after_pass=None, **
     with closing(CRFObjective(task, about, n_labels, *rows, n_threads=n_threads)) as o:
         weights = None if warm is None else pack(o, *warm)
         options = SolverOptions(**those(SolverOptions._fields))
-        return solve(o, options, Progress(o, after_pass=after_pass), weights=weights)
+        return solve(o, options, Progress(o, after_pass=after_pass), weights=weights, cuts=cuts)
 
 
 STRICT = {"tol": 1e-12, "max_iter": 3000, "sgd_iter": 0}

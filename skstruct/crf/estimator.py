@@ -27,7 +27,7 @@ from ..training.parameters import (
     parameter,
 )
 from .parameters import STRENGTH, CRFParameters
-from .run import CRFRun, check_values
+from .run import CRFRun
 from .sharded import sharded_run
 
 if TYPE_CHECKING:
@@ -242,7 +242,6 @@ class L1CRF(
         encoder = encoder_for(self, flat, before, scaled=False)
         with renumbered(filled):
             task = make_task(encoder, flat, token, corpus.gold, weight, grow=True, rows_as_features=True)
-            check_values(task)
         run = CRFRun(self, task, encoder, corpus.labels, corpus.constraints, corpus.cost, before)
         run.hold_out(given)
         return run

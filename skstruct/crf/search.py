@@ -197,7 +197,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
                 best.fit(X, y, sample_weight)
             found.update((name, value) for name, value in vars(best).items() if name in _FITTED)
         events.end_fit(found)
-        for name in (*_FITTED, "_best", "_scoring_lost"):
+        for name in (*_FITTED, "_refitted", "_scoring_lost"):
             vars(self).pop(name, None)
         vars(self).update(found)
         return self
@@ -212,11 +212,11 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         """The fitted :class:`L1CRF`; shares the model."""
         if "_model" not in vars(self):
             raise AttributeError("best_estimator_ needs a fit with refit=True")
-        if vars(self).get("_best", (None,))[0] is not self._model:
+        if vars(self).get("_refitted", (None,))[0] is not self._model:
             best = self._tagger(**self.best_params_)
             vars(best).update((name, vars(self)[name]) for name in _FITTED if name in vars(self))
-            self._best = self._model, best
-        return self._best[1]
+            self._refitted = self._model, best
+        return self._refitted[1]
 
     def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
         """How good the model is, by ``scoring``, as of ``GridSearchCV``; without it, token accuracy.

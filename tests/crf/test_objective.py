@@ -7,6 +7,7 @@ import pytest
 from crf_cases import L, make_task
 
 from skstruct import L1CRF
+from skstruct.crf import choose_pairs
 from skstruct.crf import objective as crf_objective
 from skstruct.crf import view as crf_view
 from skstruct.crf.objective import CRFObjective
@@ -218,6 +219,16 @@ def test_screening_leaves_out_only_what_cannot_move(valued, partial):
         w = 5 * np.random.RandomState(seed).randn(everything.size)
         _, gradient = everything.evaluate(view, w)
         assert np.abs(gradient[out]).max() <= 2.0 + 1e-9
+
+
+@pytest.mark.parametrize("edges", [False, True])
+def test_more_weights_than_can_be_numbered(edges, monkeypatch):
+    """Of features, or of transitions that look at the input."""
+    monkeypatch.setattr(choose_pairs, "MOST_PAIRS", 17)
+    task, more = make_task(edges=edges), {"all_states": True} if edges else {}
+    what = "transitions that look at the input" if edges else "pairs of a feature and a label"
+    with pytest.raises(ValueError, match=f"the corpus has [0-9]+ {what}, at most 17 can have weights: use"):
+        CRFObjective(task, ObjectiveOptions(0.0, **more), L, 5 if edges else 6, 3 if edges else 1)
 
 
 @pytest.mark.parametrize("valued", [False, True])

@@ -1,6 +1,5 @@
 """What training costs, counted: passes over the corpus, bounds and the rows that they read."""
 
-import numpy as np
 import pytest
 from crf_cases import L, copies, learnable, train_crf
 
