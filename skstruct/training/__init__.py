@@ -1,1 +1,1 @@
-"""Training loops in Python over compiled epochs; they know nothing of strings."""
+"""Epochs of any structure, and what goes with them: parameters, early stopping, checkpoints, Ctrl-C, files."""
