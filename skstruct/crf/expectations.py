@@ -296,6 +296,16 @@ def _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad):
     return total
 
 
+@inline
+def _variances(weight, L, T, W, P, b):
+    """b = w p becomes w p (1 - p) = b (1 - b / w)."""
+    for y in range(L):
+        for t in range(T):
+            for l in range(weight.shape[0]):
+                k = y * P + t * W + l
+                b[k] *= 1.0 - b[k] / weight[l]
+
+
 @kernel
 def expect(corpus, begin, end, weight, transitions, edges, clamped, square, lattice, counts, bad):
     """Add up log Z and expectations over the groups ``begin <= k < end``.
@@ -354,12 +364,8 @@ def expect(corpus, begin, end, weight, transitions, edges, clamped, square, latt
                 counts.transition[k] += dot(
                     a, transitions.pair[k, 0] * P, x, transitions.pair[k, 1] * P + W, (T - 1) * W
                 )
-        if square:  # b is w p, and w p (1 - p) = b (1 - b / w)
-            for y in range(L):
-                for t in range(T):
-                    for l in range(n_lanes):
-                        k = y * P + t * W + l
-                        b[k] *= 1.0 - b[k] / corpus.weight[q + l]
+        if square:
+            _variances(corpus.weight[q : q + n_lanes], L, T, W, P, b)
         for l in range(n_lanes):
             token = corpus.token[q + l]
             for t in range(corpus.token[q + l + 1] - token):

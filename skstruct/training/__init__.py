@@ -1,1 +1,1 @@
-"""Epochs of any structure, and what goes with them: parameters, early stopping, checkpoints, Ctrl-C, files."""
+"""Epochs of any structure, with their parameters, early stopping, checkpoints, Ctrl-C and files."""

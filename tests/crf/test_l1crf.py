@@ -46,8 +46,8 @@ def test_a_path_is_a_fit_for_each_strength(corpus):
     "c1s, options, message",
     [
         ([], {}, "c1s is empty"),
-        ([1.0, -1.0], {}, "finite and not negative"),
-        ([np.nan], {}, "finite and not negative"),
+        ([1.0, -1.0], {}, "c1s must be from 0 to 1e[+]100"),
+        ([np.nan], {}, "c1s must be from 0 to 1e[+]100"),
         ([1.0], {"solver": "sgd"}, "solver"),
         ([1.0], {"memory": 0}, "memory"),
     ],
