@@ -147,6 +147,7 @@ __all__ = [
     "safe_set_output",
     "sample_weights",
     "sequence_tags",
+    "takes_sample_weight",
     "text_tags",
     "with_callbacks",
 ]
@@ -238,6 +239,15 @@ def sample_weights(sample_weight, X):
     if not weight.any():
         raise ValueError("sample_weight must not be zero for all sequences")
     return weight
+
+
+def takes_sample_weight(scorer):
+    """Whether a scorer can be called with ``sample_weight``; what scikit-learn made of a metric asks that."""
+    try:
+        given = inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
+    except (TypeError, ValueError):  # a callable that tells nothing of itself
+        return False
+    return "sample_weight" in given or any(each.kind is each.VAR_KEYWORD for each in given.values())
 
 
 def folds_of(cv, n, groups=None, once=False):

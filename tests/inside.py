@@ -11,6 +11,7 @@ import skstruct.crf.working_set as working_set
 from skstruct.cli import compare
 from skstruct.cluster import held
 from skstruct.core import averaging
+from skstruct.crf import bound
 from skstruct.data import trie
 from skstruct.datasets import corpora
 from skstruct.mixing.rounds import Rounds
@@ -232,3 +233,20 @@ def ask_shards(tasks):
 def wait_for_sum(tasks, task):
     """Wait for a sum over shards."""
     return tasks._wait_for(task)
+
+
+def counting_bounds(monkeypatch):
+    """A dict that counts the bounds of solvers from now on, and the rows of gradients read for them."""
+    count = {"bounds": 0, "rows": 0}
+
+    def counted(function, what, size):
+        def called(table, *arguments):
+            count[what] += size(table)
+            return function(table, *arguments)
+
+        return called
+
+    monkeypatch.setattr(bound.Cuts, "bound", counted(bound.Cuts.bound, "bounds", lambda cuts: 1))
+    for name in "_mix", "_products":
+        monkeypatch.setattr(bound, name, counted(getattr(bound, name), "rows", len))
+    return count

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.averaging import Average
 from ..core.pruning import count_weights
 from ..core.store import Store, new_clock
-from ..data.inputs import LABELS, Inputs, PlaceError, flatten, lengths_of, offsets_of
+from ..data.inputs import LABELS, Inputs, PlaceError, flatten, lengths_of, offsets_of, place
 from ..data.labels import UNLABELLED, Labels
 from ..data.sequences import TokenTable
 from ..features.choose import check_tokens
@@ -23,6 +23,8 @@ from .epoch import prediction_arguments
 from .kbest import new_lists, predict_kbest
 from .sums import log_partitions, marginals, new_sums
 
+LARGEST = 1e100
+"""Values of features above this have squares that are no numbers."""
 FEW_TOKENS = 1000
 """Tokens below which Python's collector is no burden."""
 
@@ -33,6 +35,7 @@ def make_task(
 ):  # fmt: skip
     """Encode a flat corpus into the arrays that kernels read; see :class:`ChainTask`.
 
+    ``grow``: to train on it, with features that may be new and values that may not be too large.
     ``reference_token`` is the token that all must resemble, if that is not the first of ``flat``;
     ``rows_as_features`` makes features, one by one, of dense rows of numbers beside other features.
     """
@@ -42,13 +45,31 @@ def make_task(
         encoded = encoded._replace(dense=dense)
         if rows_as_features and (encoded.bag.start.shape[0] > 1 or encoded.nodes.row.shape[0] > 0):
             encoded = encoded._replace(bag=bag_of(encoded, token))
-    return ChainTask(
+    task = ChainTask(
         **encoded._asdict(),
         token=token,
         gold=np.full(len(flat), UNLABELLED, np.int32) if gold is None else gold,
         weight=np.ones(token.shape[0] - 1) if weight is None else weight,
         option=np.zeros((0, 0), np.bool_) if option is None else option,
     )
+    if grow:
+        check_values(task, getattr(encoder, "scale", 1.0))
+    return task
+
+
+def check_values(task, scale=1.0):
+    """Raise if a value is too large to be squared; ``scale``: what those of sparse rows are multiplied by."""
+    block = task.dense.block if task.dense else np.zeros((0, 1))
+    for values, factor in (block, 1.0), (task.bag.value, scale):
+        if max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))) <= LARGEST * min(factor, 1.0):
+            continue
+        k = int(np.abs(values).argmax())
+        token = k // block.shape[1]
+        if values is task.bag.value:
+            token = int(np.searchsorted(task.bag.start, k, side="right")) - 1
+        i, t = place(task.token, token)
+        what = f"values of features must be at most {LARGEST:g} in size, got {values.flat[k] / factor:g}"
+        raise PlaceError(i, t, what, "X")
 
 
 def _encoded(encoder, flat, token, grow, reference_token):

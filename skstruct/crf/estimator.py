@@ -26,8 +26,8 @@ from ..training.parameters import (
     documented,
     parameter,
 )
-from .parameters import NONNEGATIVE, CRFParameters
-from .run import CRFRun, check_values
+from .parameters import STRENGTH, CRFParameters
+from .run import CRFRun
 from .sharded import sharded_run
 
 if TYPE_CHECKING:
@@ -44,9 +44,10 @@ if TYPE_CHECKING:
     checkpoint="""Folder where ``fit`` keeps its state every few iterations, under a name made from parameters
     and data. A fit that finds its own state goes on from there (``resumed_from_`` says after how many entries
     of ``history_``) and ends as if it had never stopped; a finished fit removes its file.""",
-    n_jobs="""Threads in training and prediction; results do not depend on it. Training uses eight at most,
-    and two at most in a pass of ``"two-stage"`` that needs the gradient of all features: the corpus is summed
-    in so many parts, which are the same for any number of threads.""",
+    n_jobs="""Threads in training and prediction; results do not depend on it. Training uses eight at most.
+    It uses two at most in passes that need the gradient of all features, on dense rows of numbers, and where
+    most weights are in use, as with ``c1=0``: the corpus is summed in so many parts, which are the same for
+    any number of threads.""",
     random_state="Determines the order of sequences in the first stage.",
     verbose="Print a line for each pass.",
 )
@@ -112,8 +113,8 @@ class L1CRF(
     (2, 3)
     """
 
-    c1: float = parameter(1.0, "Strength of the L1 penalty.", "float >= 0", [NONNEGATIVE])
-    c2: float = parameter(0.0, "Strength of the squared L2 penalty.", "float >= 0", [NONNEGATIVE])
+    c1: float = parameter(1.0, "Strength of the L1 penalty.", "float in [0, 1e100]", [STRENGTH])
+    c2: float = parameter(0.0, "Strength of the squared L2 penalty.", "float in [0, 1e100]", [STRENGTH])
 
     objective_: float = field(init=False)
     optimality_: float = field(init=False)
@@ -241,7 +242,6 @@ class L1CRF(
         encoder = encoder_for(self, flat, before, scaled=False)
         with renumbered(filled):
             task = make_task(encoder, flat, token, corpus.gold, weight, grow=True, rows_as_features=True)
-            check_values(task)
         run = CRFRun(self, task, encoder, corpus.labels, corpus.constraints, corpus.cost, before)
         run.hold_out(given)
         return run

@@ -16,6 +16,14 @@ from ..training.parameters import (
 )
 
 NONNEGATIVE = Interval(Real, 0, None, closed="left")
+LARGEST_PENALTY = 1e100
+"""Twice a strength, times a weight, has to be a number."""
+STRENGTH = Interval(Real, 0, LARGEST_PENALTY, closed="both")
+
+
+def are_strengths(values):
+    """Whether numbers can be the strengths of penalties; nan cannot."""
+    return all(0.0 <= value <= LARGEST_PENALTY for value in values)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

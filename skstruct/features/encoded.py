@@ -95,7 +95,7 @@ def without_templates(token, bag, edges=None, dense=()):
 
 @kernel
 def _count_grid(rows, lo, width, left, anchor, token, first, count):
-    """Add the occurrences of each feature of a grid to ``count`` (R,); see ``sides._count``."""
+    """Add the occurrences of each feature of a grid to ``count`` (R,), of tokens from ``first`` on."""
     for g in range(rows.shape[0]):
         for i in range(anchor.shape[0] - 1):
             T = token[i + 1] - token[i]
