@@ -154,27 +154,23 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
 
 @kernel
 def predict(task, begin, end, model, noise, work, head, label, score):
-    """Parse the sentences ``begin <= i < end``; k trees of each, the best ones that the beam ends with.
+    """Parse the sentences ``begin <= i < end``; the actions of the last one stay in ``work.path``.
 
-    Writes ``head`` and ``label`` (k, N) int32 and ``score`` (k, n) float64, that of the actions; -inf where
-    there are fewer trees.
+    Writes ``head`` and ``label`` (N,) int32 and ``score`` (n,) float64, that of the actions.
     """
     for i in range(begin, end):
         first, n = task.token[i], task.token[i + 1] - task.token[i]
-        score[:, i] = -np.inf
-        score[0, i] = 0.0
+        score[i] = 0.0
         if n > 0:
             load(task.atoms, task.n_forms, first, n, model.clock.step[0], noise, work.value)
             forget(work)
             m, best, _ = search(n, task.action[:0], np.int64(STANDARD), model, None, work)
-            for k in range(min(score.shape[0], work.begin[m + 1] - best)):
-                x = best + k
-                trace(work.states, x, m, work.stack, work.path, work.path_label)
-                heads, out = head[k, first : first + n], label[k, first : first + n]
-                attach(work.path, work.path_label, m, work.stack, heads, out if model.joint else out[:0])
-                score[k, i] = work.states.score[x]
-                if model.arc_features.weights.columns > 0:
-                    label_tree(work.states.row[x], heads, n, model, None, work, out)
+            trace(work.states, best, m, work.stack, work.path, work.path_label)
+            heads, out = head[first : first + n], label[first : first + n]
+            attach(work.path, work.path_label, m, work.stack, heads, out if model.joint else out[:0])
+            score[i] = work.states.score[best]
+            if model.arc_features.weights.columns > 0:
+                label_tree(work.states.row[best], heads, n, model, None, work, out)
 
 
 def epoch(task, order, begin, end, model, rule, noise, work):

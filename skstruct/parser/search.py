@@ -213,7 +213,7 @@ def _expand(states, begin, end, step, n, candidates):
 
 
 @spliced
-def _slot(kept, states, x):
+def slot_of(kept, states, x):
     """The slot of the kept state that is equivalent to x, or the empty one where x belongs."""
     mask = kept.shape[0] - 1
     h = np.uint64(0)
@@ -253,7 +253,7 @@ def _keep(model, states, candidates, k, begin, n_links, kept):
             label = model.symbol[states.label[q, action]]
         successor(action, label, states.row[p], states.row[source], model.tracked, states.row[x])
         if model.merge:
-            s = _slot(kept, states, x)
+            s = slot_of(kept, states, x)
             if kept[s] >= 0:
                 if action == SHIFT:  # one more stack below
                     y = kept[s]
