@@ -129,7 +129,7 @@ class ArcExplanation(_Contributions):
     label : object
         None without labels.
     action : str or None
-        The action that makes the arc; None of the root, which is left over.
+        The action that makes the arc; None of the root, which is left over, unless there is a root step.
     features : list of (str, float)
         Features of the state before the action, with their weights for it.
     label_features : list of (str, float)

@@ -54,7 +54,7 @@ def explain_tree(parser, X, tree=None):
             ranked.remove(best)
             if ranked:
                 runner_up, margin = labels[ranked[0]], float(totals[best] - totals[ranked[0]])
-        counts = model.is_joint and action is not None
+        counts = model.is_joint and arc.head > 0
         given = token, arc.head, label, action, features, label_features, others, runner_up, margin
         out.append(ArcExplanation(*given, shift, counts))
     found = model.restored([(each.head, each.label) if labels else each.head for each in out])

@@ -20,7 +20,7 @@ from .paths import retrace
 from .pseudo import marked_trees
 from .search import new_work
 from .templates import S0, S1, H, J
-from .trees import LEFT, SHIFT, actions_of, check_trees, heads_alone, lift, split_arcs
+from .trees import LEFT, RIGHT, SHIFT, actions_of, check_trees, heads_alone, lift, split_arcs
 
 
 class Arc(NamedTuple):
@@ -29,7 +29,7 @@ class Arc(NamedTuple):
     word: int  # 1-based
     head: int  # 0 at the root
     label: int  # -1 without labels, and where the model has yet to choose
-    action: int  # SHIFT for the root, which no action makes
+    action: int  # of the root RIGHT with a root step, else SHIFT: no action makes it
     shift_rows: np.ndarray  # features of the state before the word is read
     rows: np.ndarray  # features of the state before the action
     label_rows: np.ndarray  # features of the arc
@@ -57,7 +57,7 @@ def look_up(path, head, label, task, model, noise, work, rows, label_rows, word)
         field = S0 + H if last else J if action == SHIFT else (S1 if action == LEFT else S0) + H
         w = np.int64(row[field]) - FIRST_WORD
         word[k] = w
-        if not last:
+        if not last or model.root_step:
             find_features(model.templates, model.state_features.table, row, work.value, look)
             for j in range(rows.shape[1]):
                 rows[k, j] = look.entry[j]
@@ -84,12 +84,13 @@ def arcs_of(model, task, path, heads, labels):
     task : ParseTask
         Of one sentence.
     path : list of int
-        The actions that build it.
+        The actions that build it, without a root step.
     heads, labels : lists of int
         1-based heads, 0 at the root; labels are -1 without any.
     """
     n = len(heads)
-    path, word = np.array([*path, SHIFT], np.int8), np.zeros(2 * n, np.int32)
+    path = np.array([*path, RIGHT if model.root_step else SHIFT], np.int8)
+    word = np.zeros(2 * n, np.int32)
     rows = np.full((2 * n, model.templates.slot.shape[0]), -1, np.int64)
     label_rows = np.full((2 * n, model.arcs.slot.shape[0]), -1, np.int64)
     head, label = np.array([heads, labels], np.int32)

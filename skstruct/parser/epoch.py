@@ -28,7 +28,7 @@ from ..core.store import SMALLEST_SCALE, new_clock
 from .features import N_ACTIONS, ParseModel, emit_row, load
 from .labels import emit_labels, emit_reductions, know_labels, label_tree
 from .paths import attach, retrace, trace
-from .search import forget, prefix_to_learn, search
+from .search import forget, n_actions, prefix_to_learn, search
 from .templates import LABEL, tracked_fields
 from .trees import SHIFT
 
@@ -64,7 +64,8 @@ def emit_actions(gold, m, model, adjustment, work):
         rows = work.replay[wrong]
         retrace(actions, labels, m, model.joint, model.symbol, model.tracked, work.stack, rows)
         if model.joint:
-            emit_reductions(actions, labels, begin, m, wrong, model, adjustment, work)
+            n_labelled = min(m, gold.shape[0] - 1) if model.root_step else m
+            emit_reductions(actions, labels, begin, n_labelled, wrong, model, adjustment, work)
     for k in range(begin, m):
         for wrong in range(2):
             if k > begin or wrong == 0:
@@ -92,7 +93,7 @@ def visit(i, model, task, noise, adjustment, work):
     K, K_arcs, L = model.templates.slot.shape[0], model.arcs.slot.shape[0], model.arc_features.weights.columns
     load(task.atoms, task.n_forms, first, n, model.clock.step[0], noise, work.value)
     forget(work)
-    gold = task.action[2 * first : 2 * first + 2 * n - 1]
+    gold = task.action[2 * first : 2 * first + n_actions(n, model)]
     heads = task.head[first : first + n]
     if L > 0:
         model.wanted[1] = (3 if model.joint else 1) * n * K_arcs
@@ -170,7 +171,8 @@ def predict(task, begin, end, model, noise, work, head, label, score):
             attach(work.path, work.path_label, m, work.stack, heads, out if model.joint else out[:0])
             score[i] = work.states.score[best]
             if model.arc_features.weights.columns > 0:
-                label_tree(work.states.row[best], heads, n, model, None, work, out)
+                last = work.states.right[best] if model.root_step else best
+                label_tree(work.states.row[last], heads, n, model, None, work, out)
 
 
 def epoch(task, order, begin, end, model, rule, noise, work):
@@ -179,7 +181,7 @@ def epoch(task, order, begin, end, model, rule, noise, work):
     return _epoch(task, order, begin, end, model, rule, noise, adjustment, work)
 
 
-def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule):
+def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule, root_step=False):
     """A model without features.
 
     Parameters
@@ -188,7 +190,7 @@ def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule):
         Of states, and of arcs.
     n_labels : int
         0: trees without labels.
-    beam, merge, update, min_count
+    beam, merge, update, min_count, root_step
         See :class:`.features.ParseModel`.
     rule : Rule
     """
@@ -197,6 +199,7 @@ def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule):
         beam=int(beam),
         merge=bool(merge),
         joint=joint,
+        root_step=bool(root_step),
         update=int(update),
         tracked=tracked_fields(templates, joint),
         templates=templates,

@@ -23,7 +23,7 @@ from .features import FIRST_WORD, N_ACTIONS, successor
 from .labels import label_tree
 from .search import slot_of
 from .templates import S0, H, I, J
-from .trees import LEFT, SHIFT
+from .trees import LEFT, RIGHT, SHIFT
 
 
 @kernel
@@ -97,6 +97,9 @@ class Forest:
         self.best = list(
             zip(states.left[kept].tolist(), states.right[kept].tolist(), states.action[kept].tolist())
         )
+        if model.root_step:
+            for x in range(*self.begin[-2:]):  # in the order of sums in which the search scores it
+                self.score[x] = self.score[0] + (self.gain[0][SHIFT] + self.gain[x][RIGHT] + self.inside[x])
         self.ways, self.subtrees = {}, {}
         if model.merge:
             ways = np.empty((4 * self.begin[-1], 4), np.int32)

@@ -84,6 +84,8 @@ class ParserModel(SavableModel):
         The numbers of labels in features, from 1 on; later labels follow, while ``labels`` are sorted.
     pseudo : bool
         Labels say what was lifted, see :mod:`.pseudo`.
+    root_step : bool
+        Whether the choice of the root is an action of its own.
     divisor : int
         What weights are integers over, as they are means of so many vectors of integers; 0 if that is not
         known. What a file says of them, see ``saving.packing``.
@@ -103,6 +105,7 @@ class ParserModel(SavableModel):
     symbol: np.ndarray
     pseudo: bool = False
     divisor: int = 0
+    root_step: bool = False
 
     @property
     def lines(self):
@@ -145,6 +148,7 @@ class ParserModel(SavableModel):
                 beam=self.beam if beam is None else beam,
                 merge=self.merge,
                 joint=self.is_joint,
+                root_step=self.root_step,
                 update=STANDARD,
                 tracked=tracked_fields(templates, self.is_joint),
                 templates=templates,
@@ -225,7 +229,7 @@ class ParserModel(SavableModel):
         heads, labels = found = np.full((2, len(sentence)), -1, np.int32)
         scratch = new_work(task, scorer, training=False)
         structure.predict(task, 0, 1, scorer, QUIET, scratch, *found, np.empty(1))
-        path = scratch.path[:-1].tolist()
+        path = scratch.path[:-1].tolist()  # without a root step
         return arcs_of(scorer, task, path, heads.tolist(), labels.tolist())
 
     def _trees(self, heads, labels, bounds):
@@ -319,7 +323,7 @@ def fresh_state(lines, encoder, labels, settings, rule, key):
     Parameters
     ----------
     settings : dict
-        ``beam``, ``merge``, ``update`` and ``min_count``.
+        ``beam``, ``merge``, ``update``, ``min_count`` and ``root_step``.
     """
     check_labels(lines, len(labels))
     templates = compiled(lines, encoder.rows)
@@ -359,5 +363,5 @@ def final_model(model, rule, lines, encoder, labels, pseudo=False, reuse=False, 
     """
     parts = [final(getattr(model, name), model.clock, rule, reuse, ended) for name in structure.TABLES]
     averaged = int(model.clock.step[1]) if rule.average != NO_AVERAGE else 0
-    found = (*parts[0], *parts[1], model.symbol, pseudo, averaged or 1)
+    found = (*parts[0], *parts[1], model.symbol, pseudo, averaged or 1, model.root_step)
     return ParserModel(lines, encoder, labels, model.beam, model.merge, *found)
