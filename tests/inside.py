@@ -6,6 +6,7 @@ inside the package is followed here and nowhere else.
 
 import numpy as np
 
+import skstruct
 import skstruct.crf.run as crf_run
 import skstruct.crf.working_set as working_set
 from skstruct.cli import compare
@@ -192,6 +193,8 @@ def kept_by_a_worker():
 # -- files ---------------------------------------------------------------------------------------------
 def savable():
     """The classes that can be saved, by name."""
+    for name in skstruct.__all__:
+        getattr(skstruct, name)  # which imports it
     return dict(registry._REGISTRY)
 
 

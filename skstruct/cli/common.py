@@ -6,14 +6,10 @@ raises, and `skstruct.cli.main` turns that into one line and an exit code.
 
 import argparse
 import contextlib
-import functools
 import os
 import sys
 from pathlib import Path
 
-from .._sklearn import layers
-from ..data.inputs import SPANS, WORDS
-from ..interchange import kinds
 from ..saving.atomic import atomic_write
 
 STANDARD = (None, "-")
@@ -33,12 +29,6 @@ def tell(text):
 def warn(text):
     """Write a warning to standard error."""
     tell(f"warning: {text}")
-
-
-@functools.cache
-def tell_of_compiling():
-    """Say, once in a process, what takes so long at a first start."""
-    tell("compiling kernels for this machine: ten to twenty seconds for a kind of model; they are kept")
 
 
 def number(kind, fits, what):
@@ -72,6 +62,9 @@ def refuse_probabilities(arguments, kind):
 
 def load_model(path, jobs=None):
     """The model in a file, of another tool too, set to use a number of threads if one is given."""
+    from .._sklearn import layers  # here: whoever asks for help, or gets an option wrong, needs no model
+    from ..interchange import kinds
+
     model = kinds.load_model(path)
     for layer, _ in layers(model) if jobs is not None else ():
         if "n_jobs" in layer.get_params(deep=False):
@@ -91,6 +84,8 @@ def as_sequence(inputs, text):
     ValueError
         If the model reads features, or a word has too few columns.
     """
+    from ..data.inputs import SPANS, WORDS
+
     if inputs is not None and inputs.task in (WORDS, SPANS):
         return text
     if inputs is None or inputs.token not in (str, tuple):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +22,7 @@ from ..data.inputs import flatten, offsets_of, renumbered
 from ..data.types import Corpus, History
 from ..saving.registry import savable
 from ..training.held_out import both_or_neither
-from ..training.parameters import (
-    CheckpointParameters,
-    WarmStartParameters,
-    documented,
-    parameter,
-)
+from ..training.parameters import CHECKPOINT, WARM_START, documented, parameter
 from .parameters import STRENGTH, CRFParameters
 from .run import CRFRun
 from .sharded import sharded_run
@@ -52,13 +49,7 @@ if TYPE_CHECKING:
     verbose="Print a line for each pass.",
 )
 @dataclass(kw_only=True, eq=False, repr=False)
-class L1CRF(
-    CRFParameters,
-    WarmStartParameters,
-    CheckpointParameters,
-    CallbackSupportMixin,
-    ProbabilityTagger,
-):
+class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     """Conditional random field with L1 and L2 penalties, trained to the optimum.
 
     Minimises ``Σ -log p(y|x) + c1 ‖λ‖₁ + c2 ‖λ‖²``. The default solver has two stages ([1]_, section 3.4):
@@ -115,6 +106,8 @@ class L1CRF(
 
     c1: float = parameter(1.0, "Strength of the L1 penalty.", "float in [0, 1e100]", [STRENGTH])
     c2: float = parameter(0.0, "Strength of the squared L2 penalty.", "float in [0, 1e100]", [STRENGTH])
+    warm_start: bool = copy(WARM_START)
+    checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)
 
     objective_: float = field(init=False)
     optimality_: float = field(init=False)

@@ -6,14 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .._sklearn import Interval, Real, StrOptions
-from ..training.parameters import (
-    CountParameters,
-    RunParameters,
-    ScoringParameters,
-    TaggerParameters,
-    VerboseParameters,
-    parameter,
-)
+from ..chain.tagger import TaggerParameters
+from ..training.parameters import TrainingParameters, parameter
 
 NONNEGATIVE = Interval(Real, 0, None, closed="left")
 LARGEST_PENALTY = 1e100
@@ -27,7 +21,7 @@ def are_strengths(values):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CRFParameters(TaggerParameters, CountParameters, RunParameters, ScoringParameters, VerboseParameters):
+class CRFParameters(TaggerParameters, TrainingParameters):
     """How an objective is minimised, and which weights it has."""
 
     solver: Literal["two-stage", "owlqn", "sgd"] = parameter(
