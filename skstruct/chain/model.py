@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.averaging import Average
-from ..core.pruning import count_weights
+from ..core.pruning import count_weights, pruned, rows_in_use, with_rows
 from ..core.store import Store, new_clock
 from ..data.inputs import LABELS, Inputs, PlaceError, flatten, lengths_of, offsets_of, place
 from ..data.labels import UNLABELLED, Labels
@@ -15,10 +15,13 @@ from ..data.sequences import TokenTable
 from ..features.choose import check_tokens
 from ..features.encoded import bag_of
 from ..features.names import NamedWeights
+from ..saving.checks import require
+from ..saving.stores import full
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
 from ..training.saved import SavableModel
 from . import epoch as structure
 from .bigram import Chain, ChainTask, predict_plain
+from .chain_fields import TAGGER, TRAINED
 from .epoch import prediction_arguments
 from .kbest import new_lists, predict_kbest
 from .sums import log_partitions, marginals, new_sums
@@ -105,6 +108,25 @@ class ChainModel(SavableModel):
     constraints: tuple
     trigrams: Store | None = None
     scale: float = 1.0
+
+    FIELDS, TRAINED, FACTS = TAGGER, TRAINED, ("closed", "stream")
+
+    def compressed(self, dtype, keep):
+        """See ``training.saved.SavableModel``."""
+        names, stores = zip(*self.stores().items())
+        L, stores = len(self.labels), dict(zip(names, pruned(list(stores), dtype, keep)))
+        used = rows_in_use(stores["nodes"]), rows_in_use(stores["edges"]).reshape(-1, L).any(axis=1)
+        encoder, nodes, edges = self.encoder.keep_rows(*used)
+        stores["nodes"] = with_rows(stores["nodes"], nodes)
+        stores["edges"] = with_rows(stores["edges"], (edges[:, None] * L + np.arange(L)).ravel())
+        return replace(self, encoder=encoder, packed=dtype, **stores)
+
+    def in_training(self, f):
+        """See ``training.saved.SavableModel``."""
+        found = f["trained"] or {name: full(store) for name, store in self.stores().items()}
+        stores = {name: found[name] for name in structure.STORES if found.get(name) is not None}
+        require(stores.keys() == self.stores().keys(), "trigrams of the training, and of the model")
+        return new_chain(self.encoder, stores, f["clock"], self.constraints, np.zeros(0))
 
     @classmethod
     def average(cls, models, nonzero):

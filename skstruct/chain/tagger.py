@@ -32,7 +32,7 @@ from ..features.patterns import Patterns
 from ..features.templates import FeatureTemplates
 from ..training.parameters import Parameters, parameter
 from ..training.saved import SavableLearner
-from . import saved
+from .model import ChainModel
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -87,7 +87,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
     accepts_allowed = True
     """``predict`` and ``predict_kbest`` take ``allowed``."""
 
-    _saved = saved
+    _model_class = ChainModel
     explained_as = "chain"
 
     def __sklearn_tags__(self) -> Any:

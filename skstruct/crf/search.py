@@ -30,6 +30,7 @@ from ..chain.probabilities import ProbabilityTagger
 from ..data.inputs import as_tokens, check_X_y
 from ..data.types import Corpus
 from ..metrics import SCORERS
+from ..saving.fields import as_value
 from ..saving.registry import savable
 from ..saving.values import savable_value
 from ..training.interrupt import DeferredInterrupt
@@ -389,9 +390,4 @@ def _results(candidates, table):
     }  # fmt: skip
 
 
-savable_value(
-    "$masked",
-    np.ma.MaskedArray,
-    lambda array, writer, name: writer.value(np.asarray(array.data), name),
-    lambda node, reader, where: np.ma.MaskedArray(reader.value(node, where)),
-)
+savable_value("$masked", np.ma.MaskedArray, as_value("array", np.asarray, np.ma.MaskedArray))

@@ -23,10 +23,9 @@ from ..training.learner import OnlineLearner
 from ..training.parameters import documented, parameter
 from ..training.run import new_key
 from ..training.tables import check_unchanged
-from . import saved
 from .atoms import AtomEncoder, check_words, count_parts
 from .lines import attributes_read, check_columns, lines_of, without_labels
-from .model import continued_state, fresh_state, make_task
+from .model import ParserModel, continued_state, fresh_state, make_task
 from .pseudo import check_projectivize, marked_trees
 from .run import ParseRun, unlabeled_attachment
 from .template_sets import TEMPLATE_SETS
@@ -139,7 +138,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     classes_: NDArray[Any] = field(init=False)
 
-    _saved = saved
+    _model_class = ParserModel
     explained_as = "tree"
 
     def __sklearn_tags__(self) -> Any:

@@ -1,7 +1,6 @@
 """The fitted model of a dependency parser: vocabulary, weights and prediction; and states of its training."""
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -23,28 +22,14 @@ from .arcs import arcs_of, given_tree
 from .atoms import AtomEncoder, check_words
 from .epoch import FEW_LABELS
 from .features import ParseModel
-from .groups import ARC_DERIVED, ARC_GROUPS, STATE_DERIVED, STATE_GROUPS, grouped
+from .groups import compiled
 from .kbest import best_trees
 from .lines import Lines, check_labels, reads_labels
-from .packed import PREFIXES, PackedTables
+from .parser_fields import PARSER, PREFIXES, TRAINED, PackedTables
 from .pseudo import restored
 from .search import ParseTask, new_work
-from .templates import ARC_PLACES, STATE_PLACES, column_of, compile_templates, decode_keys, tracked_fields
+from .templates import ARC_PLACES, STATE_PLACES, column_of, decode_keys, tracked_fields
 from .trees import ACTION_NAMES, actions_of
-
-
-def compiled(lines, rows):
-    """The two sets of templates, of states and of arcs, for these rows of atoms; not to be written to."""
-    return _compiled(tuple(lines.states), tuple(lines.arcs), tuple(rows))
-
-
-@lru_cache(maxsize=16)  # each prediction asks for it: a third of the time of one sentence
-def _compiled(state_lines, arc_lines, rows):
-    states = compile_templates(state_lines, STATE_PLACES, rows)
-    arcs = compile_templates(arc_lines, ARC_PLACES, rows)
-    if reads_labels(state_lines):
-        return grouped(states, STATE_GROUPS, STATE_DERIVED), grouped(arcs, ARC_GROUPS, ARC_DERIVED)
-    return states, arcs
 
 
 def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=None):
@@ -106,6 +91,20 @@ class ParserModel(SavableModel):
     pseudo: bool = False
     divisor: int = 0
     root_step: bool = False
+
+    FIELDS, TRAINED, FACTS = PARSER, TRAINED, ("stream", "min_count")
+
+    def compressed(self, dtype, keep):
+        """See ``training.saved.SavableModel``."""
+        divisor = 0 if dtype == "float16" else self.divisor  # numerators take more than two bytes
+        return replace(tables.compressed_tables(self, dtype, keep, PREFIXES), divisor=divisor)
+
+    def in_training(self, f):
+        """See ``training.saved.SavableModel``."""
+        states, arcs = (tables.features_in_training(f, prefix, by_weight=False) for prefix in PREFIXES)
+        # What is learned from (the update) the next training says.
+        scorer = self.scorer()._replace(update=STANDARD)
+        return scorer._replace(state_features=states, arc_features=arcs, clock=f["clock"])
 
     @property
     def lines(self):

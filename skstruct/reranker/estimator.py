@@ -34,8 +34,8 @@ from ..training.parameters import documented, parameter
 from ..training.run import TrainingState, new_key
 from ..training.tables import check_unchanged, continued_state
 from . import epoch as structure
-from . import saved
 from .lattice import lattices_of, make_task, paths, view_of
+from .model import RerankModel
 from .run import RerankRun, f1_of
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         10, "Parts of the corpus for jackknifing.", "int", [Interval(Integral, 2, None, closed="left")]
     )
 
-    _saved = saved
+    _model_class = RerankModel
     explained_as = "lattice"
 
     base_: Any = field(init=False)

@@ -8,10 +8,40 @@ from ..core.feature_table import final
 from ..core.noise import QUIET
 from ..core.store import new_clock
 from ..features.names import NamedWeights
+from ..saving.checks import require
+from ..saving.fields import Field, Table, inline, value
 from ..training.chunks import as_writeable_view
-from ..training.tables import TableModel
+from ..training.tables import TableModel, features_in_training, features_of, training_of
 from . import epoch as structure
+from .lattice import view_of
 from .path_features import feature_names
+
+
+def _are_features(_, keys):
+    return (keys >= 0).all() and (keys[:, 0] < structure.N_TEMPLATES).all()
+
+
+def _ids(f, name):
+    values = f[name]
+    require(isinstance(values, list), f"{f.where}.{name} must be a list")
+    try:
+        ids = {value: k for k, value in enumerate(values, 1)}
+    except TypeError:
+        ids = {}
+    require(len(ids) == len(values), f"{f.where}.{name} must be distinct")
+    return ids
+
+
+def _arguments(f):
+    """Those of :class:`RerankModel`, from a file; the base is a fitted attribute, an estimator of its own."""
+    words, tags = _ids(f, "words"), _ids(f, "tags")
+    require(all(type(word) is str for word in words), f"{f.where}.words must be strings")
+    require(len(tags) < structure.HALF - 1, f"{f.where}: too many tags")
+    try:
+        view_of(f["fitted"].get("base_"))
+    except (ValueError, TypeError, AttributeError):
+        require(False, f"{f.where}.base_ must be a segmenter or tagger with k best analyses")
+    return {"words": words, "tags": tags, **f["features"]}
 
 
 @dataclass
@@ -26,6 +56,21 @@ class RerankModel(TableModel):
 
     words: dict
     tags: dict
+
+    # Features are stored by their keys, in the order of rows.
+    FIELDS = Table(
+        "KBestReranker",
+        Field("words", value, of=lambda model: list(model.words)),
+        Field("tags", value, of=lambda model: list(model.tags)),
+        Field("features", inline(features_of(_are_features, 1)), of=TableModel.stored),
+        make=_arguments,
+    )
+    TRAINED = training_of({"": "features"})
+    FACTS = ("min_count",)
+
+    def in_training(self, f):
+        """See ``training.saved.SavableModel``."""
+        return structure.Reranker(features_in_training(f), f["clock"])
 
     def named_weights(self):
         """The weights with the names of their features, as a list of NamedWeights."""

@@ -11,4 +11,4 @@ def require(condition, reason):
 
 def within(array, low, high):
     """Whether all elements are in [low, high)."""
-    return not array.size or (int(array.min()) >= low and int(array.max()) < high)
+    return not array.size or bool(array.min().item() >= low and array.max().item() < high)

@@ -1,27 +1,26 @@
-"""The state of label sets."""
+"""Label sets in files."""
 
 from ..data.labels import Labels
-from .values import require
+from .checks import require
+from .fields import Kind
 
-_LABEL_TYPES = (bool, float, int, str, tuple)
+_TYPES = (bool, float, int, str, tuple)
 
 
-def labels_state(labels, writer, name):
-    """The JSON of a :class:`Labels`."""
+def _write(labels, writer, name, _):
     for label in labels.values:
-        if type(label) not in _LABEL_TYPES:
+        if type(label) not in _TYPES:
             raise TypeError(
                 f"labels of type {type(label).__name__} cannot be saved; "
-                f"can be: {', '.join(kind.__name__ for kind in _LABEL_TYPES)}"
+                f"can be: {', '.join(kind.__name__ for kind in _TYPES)}"
             )
     return writer.value(labels.values, name)
 
 
-def labels_from_state(node, reader, where):
-    """The :class:`Labels` of a file."""
-    values = reader.value(reader.list(node, where), where)
+def _read(node, where, members):
+    values = members.reader.value(members.reader.list(node, where), where)
     require(values, f"{where} must hold a label")
-    ok = all(type(v) in _LABEL_TYPES and v == v for v in values)
+    ok = all(type(v) in _TYPES and v == v for v in values)
     require(ok, f"{where} must hold strings, numbers, true or false, or tuples of these")
     try:
         labels = Labels(values, in_order=True)
@@ -29,3 +28,13 @@ def labels_from_state(node, reader, where):
         require(False, f"{where}: {error}")
     require(labels.values == values, f"{where} must be distinct")
     return labels
+
+
+label_set = Kind("list of distinct labels", _write, _read)
+
+
+def _read_some(node, where, members):
+    return Labels() if node == [] else _read(node, where, members)
+
+
+maybe_labels = Kind(f"{label_set.text}, or []", _write, _read_some)

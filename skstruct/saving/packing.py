@@ -136,7 +136,8 @@ def packed_keys(keys, writer, name):
 
 def unpacked_keys(node, reader, where):
     """The keys (R, 3) int64 that :func:`packed_keys` was given, in ascending order; all distinct."""
-    values, steps = reader.members(node, where, "values steps")
+    require("steps" in node, f"{where} lacks steps")
+    values, steps = node["values"], node["steps"]
 
     def summed(steps):
         steps = reader.array(steps, where, np.int64, (None,))
@@ -156,56 +157,3 @@ def unpacked_keys(node, reader, where):
         keys[:, k] = values[k][index]
     require(within(keys, 0, 2**31), f"{where} must be int32")
     return keys
-
-
-def packed_state(store, writer, name, divisor=0):
-    """The arrays of a final store without zeros: of a compressed model, or of one with a ``divisor``.
-
-    The latter, if it is not 0, is what numerators are divided by, if weights are such means.
-    """
-    value, state = store.value, {}
-    if store.sparse:
-        for field in ("count", "column"):
-            state[field] = writer.array(f"{name}.{field}", getattr(store, field))
-    else:
-        held = value != 0.0
-        value, state["held"] = value[held], writer.array(f"{name}.held", np.packbits(held))
-    integers = numerators(value, divisor, writer.packed) if divisor else None
-    if integers is None:
-        return {**state, "packed": writer.array(f"{name}.packed", value.astype(writer.packed))}
-    packed = writer.groups(f"{name}.packed", integers, True)
-    return {**state, "divisor": int(divisor), "rounded": writer.packed, "packed": packed}
-
-
-def unpacked_state(node, reader, where, rows, columns, sparse):
-    """The members of the store that :func:`packed_state` was given."""
-    value = reader.array(node["packed"], f"{where}.packed", None, (None,))
-    integers = value.dtype == np.int64 and "divisor" in node
-    require(integers or value.dtype.kind == "f", f"{where}.packed must be floating-point numbers")
-    value = value.astype(np.float64)
-    if integers:
-        value /= reader.integer(node["divisor"], f"{where}.divisor", 1, int(EXACT))
-        rounded = node.get("rounded", "float64")
-        require(rounded in COMPRESSED, f"{where}: unknown rounded {rounded!r:.40}")
-        with np.errstate(over="ignore"):  # what is not finite is refused
-            value = value.astype(rounded).astype(np.float64)
-    if sparse:
-        count, column = reader.members(node, where, "count column")
-        count = reader.array(count, f"{where}.count", np.int32, (rows,))
-        ok = within(count, 0, 2**31) and int(count.sum(dtype=np.int64)) == value.shape[0]
-        require(ok, f"{where}.count must add up to {value.shape[0]}")
-        first = np.cumsum(count, dtype=np.int64) - count
-        return {
-            "value": value,
-            "column": reader.array(column, f"{where}.column"),
-            "count": count,
-            "first": first,
-        }
-    (held,) = reader.members(node, where, "held")
-    # A bit each: the file is as long as its claims, so no small one fills the memory.
-    held = reader.array(held, f"{where}.held", np.uint8, (-(-rows * columns // 8),))
-    held = np.unpackbits(held, count=rows * columns).view(np.bool_)
-    require(np.count_nonzero(held) == value.shape[0], f"{where}.held must mark {value.shape[0]} weights")
-    out = np.zeros(rows * columns)
-    out[held] = value
-    return {"value": out}

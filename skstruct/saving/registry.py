@@ -16,6 +16,7 @@ import importlib
 import os
 import re
 from numbers import Real
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from sklearn.frozen import FrozenEstimator
@@ -24,11 +25,13 @@ from sklearn.utils.validation import check_is_fitted
 from .._names import PUBLIC
 from .._version import __version__
 from ..data.types import Path
+from .checks import require
 from .container import ModelFileError, container_size, read_container, write_container
+from .fields import Field, Table, as_value, json_node
 from .memory import memory_of
 from .missing_methods import SaysWhy
 from .packing import COMPRESSED
-from .values import Reader, Writer, require, savable_value
+from .values import Reader, Writer, savable_value
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -52,15 +55,7 @@ def savable(cls: type[T]) -> type[T]:
     return cls
 
 
-def _thawed_state(frozen, writer, name):
-    return writer.value(frozen.estimator, name)
-
-
-def _frozen_from_state(node, reader, where):
-    return FrozenEstimator(reader.value(node, where))
-
-
-savable_value("$frozen", FrozenEstimator, _thawed_state, _frozen_from_state)
+savable_value("$frozen", FrozenEstimator, as_value("frozen", attrgetter("estimator"), FrozenEstimator))
 
 
 def _class_named(name):
@@ -347,11 +342,14 @@ def _estimator_state(estimator, writer, name):
     }
 
 
+ESTIMATOR = Table(
+    "Estimators", *(Field(name, json_node) for name in ("class", "parameters", "fitted", "state"))
+)
+
+
 def _estimator_from_state(node, reader, where):
     """The estimator of a file."""
-    name, parameters, fitted, state = reader.members(
-        node, where or "the estimator", "class parameters fitted state"
-    )
+    name, parameters, fitted, state = ESTIMATOR.read(node, where or "the estimator", None).values()
     cls, where = _class_named(name), f"{where}.{name}" if where else name
     require(isinstance(parameters, dict), f"{where}: the parameters must be a JSON object")
     require(isinstance(fitted, dict), f"{where}: the fitted attributes must be a JSON object")

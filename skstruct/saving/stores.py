@@ -1,94 +1,156 @@
-"""The states of weight stores, update rules and step counters."""
+"""The fields of weight stores, update rules and step counters."""
 
 import numpy as np
 
 from ..core.codes import EACH_EPOCH, EACH_STEP, NO_AVERAGE, PENALTIES, PERCEPTRON, VARIANTS
-from ..core.store import Clock, Rule, Store, in_use, sizes
-from .packing import packed_state, unpacked_state
-from .values import name_of, require, within
-
-_UPDATES = {"perceptron": PERCEPTRON, **VARIANTS}
-_AVERAGES = {None: NO_AVERAGE, "step": EACH_STEP, "epoch": EACH_EPOCH}
+from ..core.store import READ_ONLY, Clock, Rule, in_use, new_store, sizes
+from .checks import require
+from .fields import Field, Kind, Members, Table, array, choice, each, exactly, flag, integer, number
+from .packing import COMPRESSED, EXACT, numerators
 
 
-def store_state(store, writer, name, divisor=0):
-    """The JSON of a store; for ``divisor`` see :func:`.packing.packed_state`."""
-    store = in_use(store)
-    state = {"sparse": bool(store.sparse), "columns": int(store.columns)}
-    for field in ("value", "moment", "received"):
-        if not np.isfinite(getattr(store, field)).all():
-            raise ValueError(f"the model cannot be saved: it has weights ({name}) that are not finite")
-    if writer.packed is not None:
-        return {**state, **packed_state(store, writer, name, divisor)}
-    for field in ("value", "moment", "received", "column", "last", "first", "count", "room"):
-        array = getattr(store, field)
-        if array.size:
-            state[field] = writer.array(f"{name}.{field}", array)
-    return state
+# --------------------------------------------------------------------------------------------------
+# Weights
+# --------------------------------------------------------------------------------------------------
+def _kept(name, dtype, n, **how):
+    return Field(name, array(dtype, n, may_lack=True, **how))
 
 
-def store_from_state(node, reader, where, rows, columns, rule, step, final=False):
-    """The store of a file.
+_SHAPE = Field("sparse", flag), Field("columns", exactly("C"))
+_VALUE = _kept("value", "float64", "places", finite=True)
+_COLUMN = _kept("column", "int32", "listed", low=0, high="C")
+_ROWS = _kept("first", "int64", "rows listed"), _kept("count", "int32", "rows listed", low=0, high=2**31)
+_SIZES = {
+    "places": lambda f: None if f["sparse"] else f["R"] * f["C"],
+    "listed": lambda f: len(f["value"]) if f["sparse"] else 0,
+    "rows listed": lambda f: f["R"] if f["sparse"] else 0,
+}
 
-    Parameters
-    ----------
-    rows, columns : int
-        What encoder and labels ask for.
-    rule : Rule
-        Decides which of the bookkeeping arrays have to exist.
-    step : int
-        Steps of the clock.
-    final : bool
-        Whether the store is for prediction only.
+# Early files of L1CRF have ``room`` in final stores too, where it says nothing.
+FINAL = Table("Weights", *_SHAPE, _VALUE, _COLUMN, *_ROWS, make=dict, **_SIZES)
+
+TRAINED = Table(
+    "Weights in training",
+    *_SHAPE,
+    _VALUE,
+    _kept("moment", "float64", "averaged", finite=True),
+    _kept("received", "float64", "penalized", low=0, high=np.inf),
+    _COLUMN,
+    _kept("last", "int64", "current", low=0, high="next step"),
+    *_ROWS,
+    _kept("room", "int32", "rows listed"),
+    make=dict,
+    bookkeeping=lambda f: sizes(f["rule"], f["R"], len(f["value"])),
+    averaged=lambda f: f["bookkeeping"]["moment"],
+    penalized=lambda f: f["bookkeeping"]["received"],
+    current=lambda f: f["bookkeeping"]["last"],
+    **{"next step": lambda f: int(f["clock"].step[0]) + 1},
+    **_SIZES,
+)
+
+
+def _write_packed(value, writer, name, _):
+    return writer.groups(name, value, True) if value.dtype == np.int64 else writer.array(name, value)
+
+
+def _read_packed(node, where, f):
+    value = f.reader.array(node, where, None, (None,))
+    ok = value.dtype == np.int64 and f["divisor"] or value.dtype.kind == "f"
+    require(ok, f"{where} must be floating-point numbers")
+    return value
+
+
+def _unpacked(f):
+    """The members of a store that :func:`_packed` was given."""
+    value = f["packed"].astype(np.float64)
+    if f["packed"].dtype == np.int64:
+        value /= f["divisor"]
+        with np.errstate(over="ignore"):  # what is not finite is refused
+            value = value.astype(f["rounded"] or "float64").astype(np.float64)
+    require(np.isfinite(value).all(), f"{f.where} must be finite")
+    found = {"sparse": f["sparse"], "value": value}
+    if f["sparse"]:
+        count = f["count"]
+        ok = int(count.sum(dtype=np.int64)) == value.shape[0]
+        require(ok, f"{f.where}.count must add up to {value.shape[0]}")
+        return {
+            **found,
+            "column": f["column"],
+            "count": count,
+            "first": np.cumsum(count, dtype=np.int64) - count,
+        }
+    n = f["R"] * f["C"]
+    held = np.unpackbits(f["held"], count=n).view(np.bool_)
+    require(np.count_nonzero(held) == value.shape[0], f"{f.where}.held must mark {value.shape[0]} weights")
+    found["value"] = np.zeros(n)
+    found["value"][held] = value
+    return found
+
+
+PACKED = Table(
+    "Weights without zeros",
+    *_SHAPE,
+    Field("count", array("int32", "R", low=0, high=2**31), when="sparse"),
+    Field("column", array("int32", "packed", low=0, high="C"), when="sparse"),
+    # A bit each: the file is as long as its claims, so no small one fills the memory.
+    Field("held", array("uint8", "R × C / 8"), when="dense"),
+    Field("divisor", integer(1, int(EXACT)), default=None),
+    Field("rounded", choice({name: name for name in COMPRESSED}), default=None),
+    Field("packed", Kind("float64, float32, float16 or signed groups", _write_packed, _read_packed)),
+    make=_unpacked,
+    dense=lambda f: not f["sparse"],
+    **{"R × C / 8": lambda f: -(-f["R"] * f["C"] // 8)},
+)
+
+
+def _packed(store, dtype, divisor):
+    """The members of a final store without zeros: of a compressed model, or of one with a ``divisor``.
+
+    The latter, if it is not 0, is what numerators are divided by, if weights are such means.
     """
-    sparse, n_columns = reader.members(node, where, "sparse columns")
-    sparse = reader.flag(sparse, f"{where}.sparse")
-    require(type(n_columns) is int and n_columns == columns, f"{where}: {columns} columns expected")
+    held = np.ones(store.value.shape[0], np.bool_) if store.sparse else store.value != 0.0
+    value, out = store.value[held], {**store._asdict(), "held": np.packbits(held)}
+    integers = numerators(value, divisor, dtype) if divisor else None
+    if integers is None:
+        return {**out, "packed": value.astype(dtype)}
+    return {**out, "divisor": divisor, "rounded": dtype, "packed": integers}
 
-    unpacked = (
-        unpacked_state(node, reader, where, rows, columns, sparse) if final and "packed" in node else {}
-    )
 
-    def array(field, dtype, n):
-        at = f"{where}.{field}"
-        if field in unpacked:
-            require(unpacked[field].dtype == dtype, f"{at} must be {np.dtype(dtype)}")
-            require(n in (None, unpacked[field].shape[0]), f"{at} must have {n} elements")
-            return unpacked[field]
-        if field in node:
-            return reader.array(node[field], at, dtype, (n,))
-        require(not n, f"{where} lacks {field}")
-        return np.zeros(0, dtype)
+def weights(rows, columns, *, final=True, may_be_sparse=True):
+    """A store of so many rows and columns; one in training asks for ``rule`` and ``clock``."""
 
-    value = array("value", np.float64, None if sparse else rows * columns)
-    places = value.shape[0]
-    size = sizes(rule, rows, places)
-    in_rows = rows if sparse else 0
-    store = Store(
-        sparse=sparse,
-        columns=columns,
-        value=value,
-        moment=array("moment", np.float64, size["moment"]),
-        received=array("received", np.float64, size["received"]),
-        last=array("last", np.int64, size["last"]),
-        first=array("first", np.int64, in_rows),
-        count=array("count", np.int32, in_rows),
-        # Early files of L1CRF have it in final stores too, where it says nothing.
-        room=np.zeros(0, np.int32) if final else array("room", np.int32, in_rows),
-        column=array("column", np.int32, places if sparse else 0),
-        used=np.array([places if sparse else 0], np.int64),
-    )
-    for part in (store.value, store.moment, store.received):
-        require(np.isfinite(part).all(), f"{where} must be finite")
-    require((store.received >= 0.0).all(), f"{where}.received must not be negative")
-    require(within(store.last, 0, step + 1), f"{where}.last is out of range")
-    require(within(store.column, 0, columns), f"{where}.column is out of range")
-    if sparse:
-        reserved = store.count if final else store.room
-        ok = within(store.count, 0, 2**31) and (store.count <= reserved).all()
+    def write(store, writer, name, f):
+        store = in_use(store)._replace(columns=int(store.columns))
+        for field in ("value", "moment", "received"):
+            if not np.isfinite(getattr(store, field)).all():
+                raise ValueError(f"the model cannot be saved: it has weights ({name}) that are not finite")
+        if writer.packed is None:
+            return TRAINED.write(store._asdict(), writer, name)
+        return PACKED.write(_packed(store, writer.packed, f["divisor"]), writer, name)
+
+    def read(node, where, around):
+        R, C = around.size(rows), around.size(columns)
+        packed = final and isinstance(node, dict) and "packed" in node
+        table = PACKED if packed else FINAL if final else TRAINED
+        found = table.read(node, where, Members({"R": R, "C": C}, around))
+        store = new_store(0, C, READ_ONLY, found.pop("sparse"))
+        require(may_be_sparse or not store.sparse, f"{where} must not be sparse")
+        return _checked(
+            store._replace(**{k: found[k] for k in store._fields[2:] if k in found}), final, where
+        )
+
+    return Kind("weights", write, read)
+
+
+def _checked(store, final, where):
+    """The store, if its rows lie within the places that it has."""
+    if store.sparse:
+        places, reserved = store.value.shape[0], store.count if final else store.room
+        ok = (store.count <= reserved).all() and (store.first >= 0).all()
         # Not `first + reserved <= places`, which may overflow.
-        ok = ok and within(store.first, 0, places + 1) and (store.first <= places - reserved).all()
+        ok = ok and (store.first <= places - reserved).all()
         require(ok, f"{where}: a row is out of range")
+        store.used[0] = places
     return store
 
 
@@ -97,40 +159,29 @@ def full(store):
     return store._replace(room=store.count.copy())
 
 
-def steps_state(rule, clock):
-    """The JSON of rule and clock."""
-    return {
-        "rule": {
-            "update": name_of(rule.update, _UPDATES),
-            "aggressiveness": float(rule.aggressiveness),
-            "hamming": bool(rule.hamming),
-            "penalty": name_of(rule.penalty, PENALTIES),
-            "alpha": float(rule.alpha),
-            "average": name_of(rule.average, _AVERAGES),
-        },
-        "clock": {"step": clock.step.tolist(), "scale": clock.scale.tolist()},
-    }
+# --------------------------------------------------------------------------------------------------
+# Rules and clocks
+# --------------------------------------------------------------------------------------------------
+RULE = Table(
+    "Rule",
+    Field("update", choice({"perceptron": PERCEPTRON, **VARIANTS})),
+    Field("aggressiveness", number(0.0)),
+    Field("hamming", flag),
+    Field("penalty", choice(PENALTIES)),
+    Field("alpha", number(0.0, 1.0)),
+    Field("average", choice({None: NO_AVERAGE, "step": EACH_STEP, "epoch": EACH_EPOCH})),
+    make=lambda f: Rule(**f),
+)
 
 
-def rule_from_state(node, reader, where):
-    """The :class:`Rule` of a file."""
-    read = reader.part(node, where)
-    return Rule(
-        read("update", reader.choice, _UPDATES),
-        read("aggressiveness", reader.number, 0.0, np.finfo(float).max),
-        read("hamming", reader.flag),
-        read("penalty", reader.choice, PENALTIES),
-        read("alpha", reader.number, 0.0, 1.0),
-        read("average", reader.choice, _AVERAGES),
-    )
+def _clock(f):
+    require(f["scale"][0] >= np.finfo(float).tiny, f"{f.where}.scale must not be 0")
+    return Clock(np.array(f["step"], np.int64), np.array(f["scale"]))
 
 
-def clock_from_state(node, reader, where):
-    """The :class:`Clock` of a file."""
-    step, scale = (reader.list(part, where) for part in reader.members(node, where, "step scale"))
-    require(len(step) == len(scale) == 2, f"{where} must have two steps and two scales")
-    tiny, huge = np.finfo(float).tiny, np.finfo(float).max
-    return Clock(
-        np.array([reader.integer(n, f"{where}.step", 0) for n in step], np.int64),
-        np.array([reader.number(x, f"{where}.scale", low, huge) for x, low in zip(scale, (tiny, 0.0))]),
-    )
+CLOCK = Table(
+    "Clock",
+    Field("step", each(integer(), length=2), of=lambda clock: clock.step.tolist()),
+    Field("scale", each(number(0.0), length=2), of=lambda clock: clock.scale.tolist()),
+    make=_clock,
+)

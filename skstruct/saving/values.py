@@ -15,9 +15,21 @@ import pathlib
 import numpy as np
 
 from ..data.places import as_objects, describe
-from .checks import require as require
-from .checks import within as within
-from .container import ModelFileError, pack_strings, unpack_strings
+from .checks import require
+from .container import ModelFileError
+from .fields import (
+    Field,
+    Kind,
+    Members,
+    Table,
+    array,
+    choice,
+    each,
+    integer,
+    json_node,
+    number,
+    string,
+)
 from .packing import NARROWED, groups, narrowed, widened
 
 LONG = 1000
@@ -93,14 +105,6 @@ class Writer:
         self.arrays[unique] = array
         return {"$array": unique}
 
-    def strings(self, name, strings):
-        """Store many strings; returns the reference to them."""
-        data, offsets = pack_strings(strings)
-        return {
-            "bytes": self.array(f"{name}.bytes", data),
-            "offsets": self.array(f"{name}.offsets", offsets),
-        }
-
     def value(self, value, name):
         """The JSON of any value; ``name`` starts the names of arrays.
 
@@ -130,11 +134,9 @@ class Writer:
         if kind in _SCALARS.values():
             dtype = "str" if kind is np.str_ else value.dtype.name
             return {"$numpy": [dtype, self.value(value.item(), name)]}
-        if kind is np.random.RandomState:
-            return self._random_state(value, name)
         if kind in _ENCODERS:
-            tag, to_state = _ENCODERS[kind]
-            return {tag: to_state(value, self, name)}
+            tag, write = _ENCODERS[kind]
+            return {tag: write(value, self, name, None)}
         if isinstance(value, os.PathLike) and type(os.fspath(value)) is str:
             return {"$path": os.fspath(value)}
         if id(value) in self._numbers:
@@ -162,21 +164,6 @@ class Writer:
             raise TypeError(f"an array of dtype {array.dtype} cannot be saved")
         return {tag: {"shape": list(array.shape), "items": self._items(array.ravel().tolist(), name)}}
 
-    def _random_state(self, random, name):
-        state = random.get_state(legacy=False)
-        if state["bit_generator"] != "MT19937":
-            raise TypeError(
-                f"a RandomState over {state['bit_generator']} cannot be saved, only one over MT19937"
-            )
-        return {
-            "$random_state": {
-                "key": self.array(name, state["state"]["key"]),
-                "position": int(state["state"]["pos"]),
-                "has_gauss": int(state["has_gauss"]),
-                "gauss": float(state["gauss"]),
-            }
-        }
-
 
 class Reader:
     """Turns the JSON of a :class:`Writer` back into values; trusts nothing.
@@ -195,28 +182,8 @@ class Reader:
         self.version = version
         self._arrays = dict(arrays)
         self._decode_estimator = decode_estimator
+        self._known = Members({}, reader=self)
         self._estimators = []  # within, in the order in which they were complete
-
-    # -- what has to be there ----------------------------------------------------------------------
-    def part(self, node, where):
-        """How to read the members of a JSON object: ``read("n", reader.integer, 0)`` is an int of at least 0.
-
-        ``read(name, how, *arguments)`` hands ``how`` the member, the place that errors name, and arguments.
-        """
-        require(isinstance(node, dict), f"{where} must be a JSON object")
-
-        def read(name, how, *arguments):
-            require(name in node, f"{where} lacks {name}")
-            return how(node[name], f"{where}.{name}", *arguments)
-
-        return read
-
-    def members(self, node, where, names):
-        """The members of a JSON object, in the order of ``names``; others are left alone."""
-        require(isinstance(node, dict), f"{where} must be a JSON object")
-        missing = [name for name in names.split() if name not in node]
-        require(not missing, f"{where} lacks {', '.join(missing)}")
-        return [node[name] for name in names.split()]
 
     def list(self, node, where):
         """A JSON list, its elements not yet decoded."""
@@ -229,29 +196,8 @@ class Reader:
         require(isinstance(node, list), f"{where} must be a list")
         return node
 
-    def integer(self, node, where, low, high=2**62):
-        """An int from ``low`` up to, not including, ``high``."""
-        require(type(node) is int and low <= node < high, f"{where} must be an int from {low} on")
-        return node
-
-    def number(self, node, where, low, high):
-        """A float between ``low`` and ``high``."""
-        require(type(node) is float and low <= node <= high, f"{where} must be a float from {low} on")
-        return node
-
-    def flag(self, node, where):
-        """A bool."""
-        require(type(node) is bool, f"{where} must be true or false")
-        return node
-
-    def choice(self, node, where, choices):
-        """What a name, or null, stands for."""
-        require(node is None or isinstance(node, str), f"{where} must be a string or null")
-        require(node in choices, f"{where} must be one of {list(choices)}, got {node!r:.40}")
-        return choices[node]
-
-    def array(self, node, where, dtype=None, shape=None, low=None, high=None):
-        """An array that the caller owns; None in ``shape`` is any length. Elements are in [low, high)."""
+    def array(self, node, where, dtype=None, shape=None):
+        """An array that the caller owns; None in ``shape`` is any length."""
         require(isinstance(node, dict) and isinstance(node.get("$array"), str), f"{where}: no array")
         array = self._arrays.pop(node["$array"], None)
         require(array is not None, f"{where}: array {node['$array']!r} is absent or used twice")
@@ -261,21 +207,8 @@ class Reader:
         if shape is not None:
             fits = len(shape) == array.ndim and all(n is None or n == m for n, m in zip(shape, array.shape))
             require(fits, f"{where} must have the shape {shape}, got {array.shape}")
-        require(low is None or within(array, low, high), f"{where} is out of range")
         return array
 
-    def strings(self, node, where):
-        """The list of strings that :meth:`Writer.strings` stored."""
-        data, offsets = self.members(node, where, "bytes offsets")
-        return unpack_strings(self.array(data, where), self.array(offsets, where))
-
-    def distinct(self, node, where):
-        """The same if no string occurs twice."""
-        strings = self.strings(node, where)
-        require(len(set(strings)) == len(strings), f"{where}: a string occurs twice")
-        return strings
-
-    # -- any value ---------------------------------------------------------------------------------
     def value(self, node, where):
         """The value that :meth:`Writer.value` was given.
 
@@ -285,99 +218,95 @@ class Reader:
             If the JSON does not describe one.
         """
         if isinstance(node, list):
-            return self._items(node, where)
+            return [self.value(item, where) for item in node]
         if not isinstance(node, dict):
             return node
         if not any(name.startswith("$") for name in node):
             return {k: self.value(v, f"{where}.{k}") for k, v in node.items()}
         tag = next(iter(node))
-        require(len(node) == 1 and tag in _DECODERS, f"{where}: unknown form {sorted(node)}")
+        require(len(node) == 1 and tag in _READERS, f"{where}: unknown form {sorted(node)}")
         try:
-            return _DECODERS[tag](self, node[tag], where)
+            return _READERS[tag](node[tag], where, self._known)
         except (TypeError, ValueError, OverflowError) as error:
             if isinstance(error, ModelFileError):
                 raise
             raise ModelFileError(f"malformed: {where}: {error}") from error
 
-    def _items(self, node, where):
-        return [self.value(item, where) for item in self.list(node, where)]
-
-    def _shaped(self, node, where, dtype):
-        shape, items = self.members(node, where, "shape items")
-        items = self._items(items, where)
-        ok = isinstance(shape, list) and all(type(n) is int and n >= 0 for n in shape)
-        require(ok and math.prod(shape) == len(items), f"{where}: shape and items disagree")
-        if dtype is str:
-            require(all(type(v) is str for v in items), f"{where} must hold strings")
-            # Each takes as much memory as the longest: 16 times what the file has, and a little, at most.
-            longest = max(map(len, items), default=0)
-            ok = len(items) * longest <= 16 * (sum(map(len, items)) + len(items)) + 2**20
-            require(ok, f"{where}: the strings differ too much in length")
-            return np.array(items, dtype=str).reshape(shape)
-        return as_objects(items).reshape(shape)
-
-    def _numpy(self, node, where):
-        require(isinstance(node, list) and len(node) == 2, f"{where}: a numpy scalar has two parts")
-        require(isinstance(node[0], str) and node[0] in _SCALARS, f"{where}: unknown dtype")
-        kind, value = _SCALARS[node[0]], self.value(node[1], where)
-        if issubclass(kind, np.integer):  # numpy 1 would warn of an overflow and go on
-            limits = np.iinfo(kind)
-            require(type(value) is int and limits.min <= value <= limits.max, f"{where} is no {node[0]}")
-        return kind(value)
-
-    def _random_state(self, node, where):
-        key, position, has_gauss, gauss = self.members(node, where, "key position has_gauss gauss")
-        state = {
-            "bit_generator": "MT19937",
-            "state": {
-                "key": self.array(key, where, np.uint32, (624,)),
-                "pos": self.integer(position, where, 0, 625),  # numpy does not check it
-            },
-            "has_gauss": self.integer(has_gauss, where, 0, 2),
-            "gauss": self.number(gauss, where, -1e300, 1e300),
-        }
-        random = np.random.RandomState(0)
-        random.set_state(state)
-        return random
-
-    def _float(self, node, where):
-        return self.choice(node, where, {s: float(s) for s in ("nan", "inf", "-inf")})
-
-    def _path(self, node, where):
-        require(isinstance(node, str), f"{where} must be a string")
-        return pathlib.Path(node)
-
-    def _estimator(self, node, where):
+    def estimator(self, node, where):
+        """The next estimator within."""
         estimator = self._decode_estimator(node, self, where)
         self._estimators.append(estimator)
         return estimator
 
-    def _same(self, node, where):
-        return self._estimators[self.integer(node, where, 0, len(self._estimators))]
+    def same(self, node, where):
+        """One of those before."""
+        return self._estimators[integer(0, len(self._estimators)).read(node, where, self._known)]
 
 
-_DECODERS = {
-    "$array": lambda self, node, where: self.array({"$array": node}, where),
-    "$dict": lambda self, node, where: dict(self._items(node, where)),
-    "$estimator": Reader._estimator,
-    "$float": Reader._float,
-    "$frozenset": lambda self, node, where: frozenset(self._items(node, where)),
-    "$json": lambda self, node, where: self._items({"$json": node}, where),
-    "$numpy": Reader._numpy,
-    "$objects": lambda self, node, where: self._shaped(node, where, object),
-    "$path": Reader._path,
-    "$random_state": Reader._random_state,
-    "$same": Reader._same,
-    "$set": lambda self, node, where: set(self._items(node, where)),
-    "$text": lambda self, node, where: self._shaped(node, where, str),
-    "$tuple": lambda self, node, where: tuple(self._items(node, where)),
+# --------------------------------------------------------------------------------------------------
+# Marked values
+# --------------------------------------------------------------------------------------------------
+def _items(node, where, f):
+    return f.reader.value(f.reader.list(node, where), where)
+
+
+def _shaped(f):
+    """The items, if they are as many as the shape says."""
+    items = _items(f["items"], f.where, f)
+    require(math.prod(f["shape"]) == len(items), f"{f.where}: shape and items disagree")
+    return items, f["shape"]
+
+
+_SHAPED = Table("Arrays of objects", Field("shape", each(integer())), Field("items", json_node), make=_shaped)
+
+
+def _objects(*place):
+    items, shape = _SHAPED.read(*place)
+    return as_objects(items).reshape(shape)
+
+
+def _text(node, where, f):
+    items, shape = _SHAPED.read(node, where, f)
+    require(all(type(v) is str for v in items), f"{where} must hold strings")
+    # Each takes as much memory as the longest: 16 times what the file has, and a little, at most.
+    longest = max(map(len, items), default=0)
+    ok = len(items) * longest <= 16 * (sum(map(len, items)) + len(items)) + 2**20
+    require(ok, f"{where}: the strings differ too much in length")
+    return np.array(items, dtype=str).reshape(shape)
+
+
+def _numpy(node, where, f):
+    require(isinstance(node, list) and len(node) == 2, f"{where}: a numpy scalar has two parts")
+    require(isinstance(node[0], str) and node[0] in _SCALARS, f"{where}: unknown dtype")
+    kind, value = _SCALARS[node[0]], f.reader.value(node[1], where)
+    if issubclass(kind, np.integer):  # numpy 1 would warn of an overflow and go on
+        limits = np.iinfo(kind)
+        require(type(value) is int and limits.min <= value <= limits.max, f"{where} is no {node[0]}")
+    return kind(value)
+
+
+_READERS = {
+    "$array": lambda node, where, f: f.reader.array({"$array": node}, where),
+    "$dict": lambda *place: dict(_items(*place)),
+    "$estimator": lambda node, where, f: f.reader.estimator(node, where),
+    "$float": choice({name: float(name) for name in ("nan", "inf", "-inf")}).read,
+    "$frozenset": lambda *place: frozenset(_items(*place)),
+    "$json": lambda node, where, f: _items({"$json": node}, where, f),
+    "$numpy": _numpy,
+    "$objects": _objects,
+    "$path": lambda *place: pathlib.Path(string.read(*place)),
+    "$same": lambda node, where, f: f.reader.same(node, where),
+    "$set": lambda *place: set(_items(*place)),
+    "$text": _text,
+    "$tuple": lambda *place: tuple(_items(*place)),
 }
+"""Tag -> what reads a value, as of a :class:`.fields.Kind`."""
 
 _ENCODERS = {}
-"""Class -> (tag, ``to_state``) of what :func:`savable_value` added."""
+"""Class -> (tag, function that writes it) of what :func:`savable_value` added."""
 
 
-def savable_value(tag, cls, to_state, from_state):
+def savable_value(tag, cls, kind):
     """Let instances of a class stand wherever a value can: in parameters, lists, fitted attributes.
 
     Parameters
@@ -386,10 +315,41 @@ def savable_value(tag, cls, to_state, from_state):
         The member by which a file marks them; starts with ``$``.
     cls : type
         Not its subclasses.
-    to_state : callable
-        ``(value, writer, name) -> JSON``
-    from_state : callable
-        ``(node, reader, where) -> value``; has to check everything.
+    kind : Kind or Table
+        Reading has to check everything.
+
+    Returns
+    -------
+    Kind
+        Of places where files have such a value without the tag.
     """
-    _ENCODERS[cls] = tag, to_state
-    _DECODERS[tag] = lambda reader, node, where: from_state(node, reader, where)
+    _ENCODERS[cls] = tag, kind.write
+    _READERS[tag] = kind.read
+    return Kind(kind.text, kind.write, lambda node, where, members: members.reader.value({tag: node}, where))
+
+
+def _write_random_state(random, writer, name, f):
+    state = random.get_state(legacy=False)
+    if state["bit_generator"] != "MT19937":
+        raise TypeError(f"a RandomState over {state['bit_generator']} cannot be saved, only one over MT19937")
+    return RANDOM_STATE.write({**state, **state["state"]}, writer, name, f)
+
+
+def _random_state(f):
+    random = np.random.RandomState(0)
+    state = {"key": f["key"], "pos": f["position"]}
+    random.set_state({"bit_generator": "MT19937", **f, "state": state})
+    return random
+
+
+RANDOM_STATE = Table(
+    "`$random_state`",
+    Field("key", array("uint32", 624), stem=""),
+    Field("position", integer(0, 625), of="pos"),  # numpy does not check it
+    Field("has_gauss", integer(0, 2)),
+    Field("gauss", number(-1e300, 1e300)),
+    make=_random_state,
+)
+
+_RANDOM = Kind(RANDOM_STATE.text, _write_random_state, RANDOM_STATE.read)
+savable_value("$random_state", np.random.RandomState, _RANDOM)

@@ -13,7 +13,6 @@ from ..core.codes import AVERAGES, NO_PENALTY, PENALTIES, PERCEPTRON
 from ..core.noise import make_noise
 from ..core.store import Rule
 from ..data.types import History
-from ..saving.values import Reader
 from .held_out import both_or_neither
 from .parameters import OnlineParameters
 from .run import new_key
@@ -51,9 +50,9 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
         A fit sets the attribute. This is what a file would give that was saved without a state of training.
         """
         facts = {"closed": False, "stream": False, "min_count": int(getattr(self, "min_count", 1))}
-        node = {name: facts[name] for name in self._saved.FACTS}
+        node = {name: facts[name] for name in self._model.FACTS}
         node.update(key=new_key(self.random_state), epoch=getattr(self, "n_iter_", 0))
-        return training_from_state(node, self._model, [], Reader({}, None), "", self._saved)
+        return training_from_state(node, self._model, [], None, "")
 
     def _prepare_with(self, learner, X, y, sample_weight):
         """The learner's run on data as this estimator takes it; and the fitted attributes known by then."""

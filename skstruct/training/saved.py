@@ -1,6 +1,8 @@
 """Saving what estimators have learned: a model and, for further training, a training state."""
 
 from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -9,10 +11,11 @@ from .._version import __version__
 from ..core.feature_table import FeatureTable
 from ..core.store import READ_ONLY, new_clock
 from ..data.inputs import Inputs
+from ..saving.checks import require
+from ..saving.fields import Field, Members, Table, choice, flag, inline, integer, json_node, value
 from ..saving.packing import COMPRESSED
 from ..saving.registry import Savable
-from ..saving.stores import clock_from_state, rule_from_state, steps_state
-from ..saving.values import require
+from ..saving.stores import CLOCK, RULE
 from .run import TrainingState
 
 
@@ -28,8 +31,19 @@ class SavableModel:
         Of the package, by which it was trained or written.
 
     A model has ``sizes()``: its labels, features, state weights that are not zero, and transition weights
-    that are not, each None where there is no such thing.
+    that are not, each None where there is no such thing. And it says what files hold:
+
+    - ``FIELDS``: the table of its members in a state, which makes the arguments of its constructor;
+    - ``TRAINED``: the table of the members that describe ``TrainingState.model``;
+    - ``FACTS``: which of ``closed``, ``stream`` and ``min_count`` a training state has;
+    - ``compressed(dtype, keep)``: a smaller model; see :meth:`.Savable.compress`;
+    - ``in_training(f)``: the model in training, from the members of a training state, of which ``trained`` is
+      what ``TRAINED`` has made, or None if there is only this model to go on from.
     """
+
+    FIELDS: ClassVar[Table]
+    TRAINED: ClassVar[Table]
+    FACTS: ClassVar[tuple]
 
     packed: str | None = None
     version: str = __version__
@@ -42,20 +56,11 @@ class SavableModel:
 class SavableLearner(Savable):
     """An estimator whose model is ``_model`` and whose :class:`TrainingState`, if it has one, ``_training``.
 
-    ``explained_as`` says how ``inspection.explain`` takes its scores apart.
-
-    The module ``_saved`` says what a structure stores:
-
-    - ``model_state(model, writer, name)``: the members that describe the model;
-    - ``model_from_state(node, fitted, reader, where)``: the model, of all members and what is fitted besides;
-    - ``FACTS``: which of ``closed``, ``stream`` and ``min_count`` a training state has;
-    - ``compressed(model, dtype, keep)``: a smaller model; see :meth:`.Savable.compress`;
-    - ``trained_state(trained, writer, name)``: the members that describe ``TrainingState.model``;
-    - ``trained_from_state(node, model, min_count, rule, clock, reader, where)``: that model; ``node`` is None
-      if the file has only the ``model`` to go on from.
+    ``explained_as`` says how ``inspection.explain`` takes its scores apart; ``_model_class`` is a
+    :class:`SavableModel`.
     """
 
-    _saved = None
+    _model_class = None
 
     def _settled(self, X, y, sample_weight):
         """The estimator to train on a corpus: itself, but for one that chooses parameters by the corpus."""
@@ -82,19 +87,20 @@ class SavableLearner(Savable):
             return {}
         model = attributes["_model"]
         if writer.smaller is not None:
-            model = self._saved.compressed(model, *writer.smaller)
+            model = model.compressed(*writer.smaller)
         with writer.packing(model.packed):
-            state = self._saved.model_state(model, writer, f"{name}model")
-        state["version"] = model.version
-        if model.packed is not None:
-            state["packed"] = model.packed
-        if "_training" in attributes:
-            training, history = attributes["_training"], attributes.get("history_")
-            # Training would have put a whole model in the place of a compressed one.
-            kept = writer.training and model.packed is None
-            state["training"] = _training_state(
-                training, history, writer, f"{name}training", self._saved, kept
+            state = model.FIELDS.write(
+                model, writer, f"{name}model", Members({"divisor": getattr(model, "divisor", 0)})
             )
+        state.update(STATE.write(model, writer, name))
+        if "_training" in attributes:
+            training = vars(attributes["_training"])
+            if training["history"] is attributes.get("history_"):
+                training = {**training, "history": None}
+            # Training would have put a whole model in the place of a compressed one.
+            known = Members({"kept": writer.training and model.packed is None})
+            table = training_table(type(model))
+            state["training"] = table.write(training, writer, f"{name}training", known)
         return state
 
     @classmethod
@@ -103,12 +109,9 @@ class SavableLearner(Savable):
         require(isinstance(node, dict), f"{where}: the state must be a JSON object")
         if not node:
             return {}
-        model = cls._saved.model_from_state(node, fitted, reader, where)
-        packed = node.get("packed")
-        require(packed in (None, *COMPRESSED), f"{where}: unknown packed {packed!r:.40}")
-        version = node.get("version", reader.version)
-        require(isinstance(version, str) or version is None, f"{where}: the version must be a string")
-        model.packed, model.version = packed, version
+        known = Members({"fitted": fitted}, reader=reader)
+        model = cls._model_class(**cls._model_class.FIELDS.read(node, where, known))
+        vars(model).update(STATE.read(node, where, known))
         labels, classes = getattr(model, "labels", None), fitted.get("classes_")
         if labels:
             ok = isinstance(classes, np.ndarray) and classes.tolist() == labels.values
@@ -123,51 +126,63 @@ class SavableLearner(Savable):
             attributes["classes_"] = labels.array  # earlier files have an array of str
         if "training" in node:
             attributes["_training"] = training_from_state(
-                node["training"], model, history, reader, f"{where}.training", cls._saved
+                node["training"], model, history, reader, f"{where}.training"
             )
         return attributes
 
 
-def _training_state(state, history, writer, name, saved, kept):
-    """The JSON of a :class:`TrainingState`; without weights unless they are ``kept``.
+def _state(f):
+    require(f["version"] is None or isinstance(f["version"], str), f"{f.where}.version must be a string")
+    return f
 
-    ``history`` is the estimator's: usually the very list that the state holds.
-    """
-    out = {"key": int(state.key), "epoch": int(state.epoch)}
-    for fact in saved.FACTS:
-        out[fact] = _min_count(state.model) if fact == "min_count" else bool(getattr(state, fact))
-    if not kept:
-        return out
-    if state.history is not history:
-        out["history"] = writer.value(state.history, f"{name}.history")
-    out.update(steps_state(state.rule, state.model.clock))
-    out.update(saved.trained_state(state.model, writer, name))
-    return out
+
+STATE = Table(
+    "State of any model",
+    Field("version", json_node, default=lambda f: f.reader.version),
+    Field("packed", choice({None: None, **{name: name for name in COMPRESSED}}), default=None),
+    make=_state,
+)
+
+_FACTS = {
+    "closed": Field("closed", flag),
+    "stream": Field("stream", flag),
+    "min_count": Field("min_count", integer(1), of=lambda state: _min_count(state["model"])),
+}
 
 
 def _min_count(model):
     """That of the model's feature tables."""
-    return next(int(part.min_count) for part in model if isinstance(part, FeatureTable))
+    return next(part.min_count for part in model if isinstance(part, FeatureTable))
 
 
-def training_from_state(node, model, history, reader, where, saved):
-    """The :class:`TrainingState` of a file; without weights in it, one that starts from the model's."""
-    key, epoch, *facts = reader.members(node, where, " ".join(("key", "epoch", *saved.FACTS)))
-    facts = dict(zip(saved.FACTS, facts))
-    min_count = reader.integer(facts.pop("min_count", 1), f"{where}.min_count", 1)
-    rule, clock, kept = READ_ONLY, new_clock(), None
-    if "rule" in node:
-        rule, clock = reader.members(node, where, "rule clock")
-        rule = rule_from_state(rule, reader, f"{where}.rule")
-        clock, kept = clock_from_state(clock, reader, f"{where}.clock"), node
-    trained = saved.trained_from_state(kept, model, min_count, rule, clock, reader, where)
-    if "history" in node:
-        history = reader.value(reader.list(node["history"], where), f"{where}.history")
-    return TrainingState(
-        trained,
-        rule,
-        reader.integer(key, f"{where}.key", 0, 2**31),
-        reader.integer(epoch, f"{where}.epoch", 0),
-        history=history,
-        **{fact: reader.flag(flag, f"{where}.{fact}") for fact, flag in facts.items()},
+@cache
+def training_table(model_class):
+    """The fields of a :class:`TrainingState`; without weights unless they are ``kept``."""
+    return Table(
+        "Training",
+        Field("key", integer(0, 2**31)),
+        Field("epoch", integer()),
+        *(_FACTS[fact] for fact in model_class.FACTS),
+        Field("history", value, when="kept", default=None),
+        Field("rule", RULE, when="kept", default=READ_ONLY),
+        Field(
+            "clock", CLOCK, of=lambda state: state["model"].clock, when="kept", default=lambda _: new_clock()
+        ),
+        Field("trained", inline(model_class.TRAINED), of="model", when="kept", default=None),
+        make=_training_state,
     )
+
+
+def _training_state(f):
+    history = f["history_"] if f["history"] is None else f["history"]
+    require(isinstance(history, list), f"{f.where}.history must be a list")
+    facts = {fact: f[fact] for fact in ("closed", "stream") if fact in f}
+    trained = f["model"].in_training(f)
+    return TrainingState(trained, f["rule"], f["key"], f["epoch"], history=history, **facts)
+
+
+def training_from_state(node, model, history, reader, where):
+    """The :class:`TrainingState` of a file; without weights in it, one that starts from the model's."""
+    kept = isinstance(node, dict) and "rule" in node
+    known = {**vars(model), "model": model, "history_": history, "kept": kept}
+    return training_table(type(model)).read(node, where, Members(known, reader=reader))

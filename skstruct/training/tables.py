@@ -1,4 +1,4 @@
-"""Models whose features get their rows while they learn: their state in training, and in files.
+"""Models whose features get their rows while they learn: their state in training, and their fields in files.
 
 A *table* is a hash table of features with their weights (:mod:`skstruct.core.feature_table`). A model has
 one, or, as the parser, one for each kind of feature. What a table is called in a fitted model and in
@@ -6,6 +6,7 @@ files begins with its prefix, which is empty for the first.
 """
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import numpy as np
 
@@ -20,10 +21,11 @@ from ..core.feature_table import (
 )
 from ..core.hashing import key_order, keys_of
 from ..core.pruning import count_weights, in_order, pruned, rows_in_use, with_rows
-from ..core.store import READ_ONLY, Store, new_clock
+from ..core.store import Store, new_clock
+from ..saving.checks import require
+from ..saving.fields import Field, Kind, Table, array
 from ..saving.packing import unpacked_keys
-from ..saving.stores import full, store_from_state, store_state
-from ..saving.values import require
+from ..saving.stores import full, weights
 from .epochs import snapshot
 from .run import TrainingState
 from .saved import SavableModel
@@ -63,6 +65,14 @@ class TableModel(SavableModel):
         """The :class:`FeatureTable` that kernels search under."""
         return for_reading(self.weights, self.table, self.entries)
 
+    def stored(self):
+        """What a file has of the features, in the order of rows."""
+        return {"keys": self.keys(), "weights": self.weights}
+
+    def compressed(self, dtype, keep):
+        """The model without the features that have no weight; see :meth:`.Savable.compress`."""
+        return compressed_tables(self, dtype, keep)
+
 
 def check_unchanged(estimator, **parameters):
     """Raise if parameters differ from those of the training to go on from: ``name=(value, value then)``."""
@@ -92,81 +102,103 @@ def continued_state(structure, before, rule, stream=False, **settings):
 # --------------------------------------------------------------------------------------------------
 # Files
 # --------------------------------------------------------------------------------------------------
-def table_state(model, writer, name):
-    """The JSON of the table of a :class:`TableModel`."""
-    return {
-        "keys": writer.array(f"{name}.keys", model.keys().astype(np.int32)),
-        "weights": store_state(model.weights, writer, f"{name}.weights"),
-    }
-
-
-def keys_from_state(node, reader, where):
+def read_keys(node, where, f):
     """The keys (R, 3) int64 of a file: an array of three columns, or packed."""
     if isinstance(node, dict) and "values" in node:  # arrays may have "steps" too
-        return unpacked_keys(node, reader, where)
-    return reader.array(node, where, np.int32, (None, 3)).astype(np.int64)
+        return unpacked_keys(node, f.reader, where)
+    return f.reader.array(node, where, np.int32, (None, 3)).astype(np.int64)
 
 
-def table_from_state(node, are_features, columns, reader, where, prefix=""):
-    """(weights, table, entries) in a file.
+KEYS = Kind(
+    "int32 (R, 3)", lambda keys, writer, name, _: writer.array(name, keys.astype(np.int32)), read_keys
+)
+"""In any order."""
 
-    ``are_features``: whether an array of keys, (R, 3) int64, is one of features.
+
+def features_of(are_features, columns, prefix="", kind=KEYS):
+    """The fields of a table of features: their keys, and their weights in the same order.
+
+    Parameters
+    ----------
+    are_features : callable
+        ``(members, keys) -> bool``: whether an array of keys, (R, 3) int64, is one of features.
+    columns : str
+        What has the number of columns of the weights.
+    prefix : str
+    kind : Kind
+        Of the keys.
     """
-    stored, weights = reader.members(node, where, f"{prefix}keys {prefix}weights")
-    where = f"{where}.{prefix}"
-    stored = keys_from_state(stored, reader, f"{where}keys")
-    require(are_features(stored), f"{where}keys are no features of the templates")
-    table, distinct = table_from_keys(stored)
-    require(distinct, f"{where}keys: a feature occurs twice")
-    R = stored.shape[0]
-    store = store_from_state(weights, reader, f"{where}weights", R, columns, READ_ONLY, 0, True)
-    require(prefix or not store.sparse, f"{where}weights must not be sparse")
-    return store, table, R
+
+    def make(f):
+        stored, where = f[f"{prefix}keys"], f"{f.where}.{prefix}keys"
+        require(are_features(f, stored), f"{where} are no features of the templates")
+        table, is_distinct = table_from_keys(stored)
+        require(is_distinct, f"{where}: a feature occurs twice")
+        found = f[f"{prefix}weights"], table, stored.shape[0]
+        return dict(zip((f"{prefix}weights", f"{prefix}table", f"{prefix}entries"), found))
+
+    return Table(
+        "Features",
+        Field(f"{prefix}keys", kind),
+        Field(f"{prefix}weights", weights(f"{prefix}keys", columns, may_be_sparse=bool(prefix))),
+        make=make,
+    )
 
 
-def training_state(tables, writer, name, ascending=False):
-    """The JSON of the tables of a model in training, by prefix.
+def training_of(names, *, ascending=False, by_weight=True):
+    """The table of what a model in training has of its features, in the order of those of the fitted model.
 
-    Their features are those of the fitted model, in the order of its rows, or with ``ascending`` keys.
+    Parameters
+    ----------
+    names : dict of str to str
+        By prefix, where the model has its :class:`FeatureTable`.
+    ascending : bool
+        Whether files have features in the order of keys, not of rows.
+    by_weight : bool
+        What the cut-off counts updates of: weights, or rows.
     """
-    out = {}
-    for prefix, features in tables.items():
-        store, seen = in_use(features), seen_in_use(features)
-        if ascending:
-            order = key_order(keys(features))
-            store, seen = in_order(store, order), seen[order] if seen.shape[0] else seen
-        out[f"{prefix}weights"] = store_state(store, writer, f"{name}.{prefix}weights")
-        if features.min_count > 1:
-            out[f"{prefix}seen"] = writer.array(f"{name}.{prefix}seen", seen)
-    return out
+    fields, sizes = [], {"cut": lambda f: f["min_count"] > 1}
+    for prefix, name in names.items():
+        more, size = _training_of(prefix, attrgetter(name), ascending, by_weight)
+        fields, sizes = [*fields, *more], {**sizes, **size}
+    return Table("Features in training", *fields, **sizes)
 
 
-def training_tables(node, model, prefixes, min_count, rule, clock, reader, where, *, by_weight=True):
-    """The tables, in the order of ``prefixes``, that training goes on from.
+def _training_of(prefix, features_in, ascending, by_weight):
+    def store(model):
+        features = features_in(model)
+        return in_order(in_use(features), key_order(keys(features))) if ascending else in_use(features)
 
-    They are read from a file's ``node``, or made of the fitted ``model`` if that is None.
-    """
-    found = []
-    for prefix in prefixes:
-        store, R = getattr(model, f"{prefix}weights"), getattr(model, f"{prefix}entries")
-        C = store.columns
+    def seen(model):
+        features = features_in(model)
+        counts = seen_in_use(features)
+        return counts[key_order(keys(features))] if ascending and counts.shape[0] else counts
+
+    R, C, n = (f"{prefix}{name}" for name in ("entries", "columns", "counters"))
+    sizes = {
+        C: lambda f: getattr(f["model"], f"{prefix}weights").columns,
+        n: lambda f: f[R] * f[C] if by_weight else f[R],
+    }
+    stored = weights(R, C, final=False, may_be_sparse=bool(prefix))
+    return (
+        Field(f"{prefix}weights", stored, of=store),
+        Field(f"{prefix}seen", array("int32", n), of=seen, when="cut", default=None),
+    ), sizes
+
+
+def features_in_training(f, prefix="", *, by_weight=True):
+    """The :class:`FeatureTable` that training goes on from: a file's, or one made of the fitted model."""
+    model, found, enough = f["model"], f["trained"], min(f["min_count"], 2**31 - 1)
+    R, store = getattr(model, f"{prefix}entries"), getattr(model, f"{prefix}weights")
+    if found is not None:
+        store, seen = found[f"{prefix}weights"], found[f"{prefix}seen"]
+    else:
+        store = full(store) if store.sparse else store
         # Which weights are too rare to count was settled when the model was made.
-        enough = min(min_count, 2**31 - 1)
-        if node is not None:
-            (stored,) = reader.members(node, where, f"{prefix}weights")
-            place = f"{where}.{prefix}weights"
-            store = store_from_state(stored, reader, place, R, C, rule, int(clock.step[0]))
-            require(prefix or not store.sparse, f"{place} must not be sparse")
-        elif store.sparse:
-            store = full(store)
         seen = np.where(store.value != 0.0, enough, 0) if by_weight else np.full(R, enough)
         seen = seen.astype(np.int32)
-        if node is not None and min_count > 1:
-            (stored,) = reader.members(node, where, f"{prefix}seen")
-            seen = reader.array(stored, f"{where}.{prefix}seen", np.int32, (R * C if by_weight else R,))
-        table = getattr(model, f"{prefix}table")
-        found.append(for_training(store, table, R, rule, min_count, seen, by_weight=by_weight))
-    return found
+    table = getattr(model, f"{prefix}table")
+    return for_training(store, table, R, f["rule"], f["min_count"], seen, by_weight=by_weight)
 
 
 def compressed_tables(model, dtype, keep, prefixes=("",), rows_and_keys=None):

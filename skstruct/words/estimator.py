@@ -25,9 +25,8 @@ from ..training.parameters import documented, parameter
 from ..training.run import TrainingState, new_key
 from ..training.tables import check_unchanged, continued_state
 from . import epoch as structure
-from . import saved
 from .boundaries import as_gold, as_limits, white_space_limits
-from .model import make_task
+from .model import WordModel, make_task
 from .run import WordRun, held_out_texts
 
 if TYPE_CHECKING:
@@ -129,7 +128,7 @@ class WordSegmenter(OnlineLearner, BaseEstimator):
         differs).""",
     )
 
-    _saved = saved
+    _model_class = WordModel
     explained_as = "words"
 
     def __sklearn_tags__(self) -> Any:

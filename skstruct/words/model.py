@@ -8,20 +8,27 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.codes import STANDARD, START
+from ..core.codes import STANDARD, START, WORD_TEMPLATES, ZC14
 from ..core.feature_table import TableAverage, final
 from ..core.noise import QUIET
 from ..core.store import new_clock
 from ..data.inputs import WORDS, Inputs, lengths_of, offsets_of
 from ..data.segmented import words_at
 from ..features.names import NamedWeights
+from ..saving.fields import Field, Table, choice, inline, integer
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
-from ..training.tables import TableModel
+from ..training.tables import (
+    TableModel,
+    compressed_tables,
+    features_in_training,
+    features_of,
+    training_of,
+)
 from . import epoch as structure
 from .boundaries import white_space_limits
 from .features import Scorer
 from .kbest import new_lists
-from .keys import IS_NODE, feature_labels, feature_names, features
+from .keys import IS_NODE, feature_labels, feature_names, features, in_order, in_use
 from .search import SegmentTask, new_work
 
 
@@ -47,6 +54,10 @@ def make_task(texts, limit, gold=None, weight=None):
     )
 
 
+def _are_features(f, keys):
+    return in_order(f["templates"], keys)
+
+
 @dataclass
 class WordModel(TableModel):
     """What prediction needs; see also :class:`.TableModel`.
@@ -61,6 +72,31 @@ class WordModel(TableModel):
 
     templates: int
     beam: int
+
+    # Features are stored by their keys, in the order of rows: words stand before what holds them.
+    FIELDS = Table(
+        "WordSegmenter",
+        Field("templates", choice(WORD_TEMPLATES)),
+        Field("beam", integer()),
+        Field("features", inline(features_of(_are_features, "columns")), of=TableModel.stored),
+        make=lambda f: {"templates": f["templates"], "beam": f["beam"], **f["features"]},
+        columns=lambda f: 1 if f["templates"] == ZC14 else 2,
+    )
+    TRAINED = training_of({"": "features"})
+    FACTS = "stream", "min_count"
+
+    def compressed(self, dtype, keep):
+        """See :class:`.TableModel`; words that other features hold stay."""
+
+        def rows_and_keys(keys, used):
+            return in_use(self.templates, keys, used)
+
+        return compressed_tables(self, dtype, keep, rows_and_keys=rows_and_keys)
+
+    def in_training(self, f):
+        """See ``training.saved.SavableModel``."""
+        # What is learned from (the update) the next training says.
+        return Scorer(self.templates, self.beam, STANDARD, features_in_training(f), f["clock"])
 
     @classmethod
     def average(cls, models, nonzero):

@@ -197,7 +197,10 @@ def _say(change):
         (_set("model.encoder.nodes.1.pairs", lambda a: a.astype(np.int64) + 2**40), "must be int32"),
         (_set("model.encoder.nodes.1.pairs", lambda a: a.astype(np.float32)), "integers expected"),
         (_set("model.encoder.nodes.1.row", lambda a: a.astype(np.int64) + 10**6), "row is out of range"),
-        (_say(lambda s: s.update(packed="int8")), "unknown packed 'int8'"),
+        (
+            _say(lambda s: s.update(packed="int8")),
+            "packed must be one of [None, 'float64', 'float32', 'float16'], got 'int8'",
+        ),
         (_say(lambda s: s.update(version=3)), "version must be a string"),
         (_say(lambda s: s["model"]["nodes"].pop("held")), "nodes lacks held"),
         (_say(lambda s: s["model"]["encoder"]["nodes"].update(n_rows=2**30)), "must have the shape"),

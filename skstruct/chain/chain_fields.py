@@ -1,0 +1,55 @@
+"""The fields of chain models in files.
+
+Every array is checked against the number of labels and of feature rows, every row number and column against
+its range: kernels index without checks.
+"""
+
+import numpy as np
+
+from ..features.encoder_fields import encoder
+from ..saving.fields import Field, Table, array
+from ..saving.labels import label_set
+from ..saving.stores import weights
+from .bigram import n_trigram_rows
+
+_ROWS = {"nodes": "R", "edges": "E × L", "trigrams": "L × (L + 1)"}
+
+SIZES = {
+    "L": lambda f: len(f["labels"]),
+    "R": lambda f: f["encoder"].n_node_rows,
+    "E × L": lambda f: f["encoder"].n_edge_rows * f["L"],
+    "L × (L + 1)": lambda f: n_trigram_rows(f["L"]),
+}
+
+
+def _stores(final):
+    """The weights of a chain; only one of order 2 has trigrams."""
+    nodes, edges, trigrams = (Field(name, weights(R, "L", final=final)) for name, R in _ROWS.items())
+    return nodes, edges, trigrams._replace(of=lambda chain: chain.trigrams or None, default=None)
+
+
+CONSTRAINTS = Table(
+    "Constraints",
+    Field("start", array("bool", "L"), of=lambda parts: parts[0] == 0.0),
+    Field("allowed", array("bool", "L", "L"), of=lambda parts: parts[1] == 0.0),
+    Field("end", array("bool", "L"), of=lambda parts: parts[2] == 0.0),
+    make=lambda f: tuple(np.where(f[name], 0.0, -np.inf) for name in ("start", "allowed", "end")),
+)
+
+CHAIN = Table(
+    "Model of a tagger",
+    Field("labels", label_set),
+    Field("encoder", encoder),
+    *_stores(final=True),
+    Field("constraints", CONSTRAINTS),
+    make=lambda f: {field.name: f[field.name] for field in CHAIN.fields},
+    **SIZES,
+)
+
+TAGGER = Table(
+    "State of a tagger",
+    Field("model", CHAIN, of=lambda model: model, stem=""),
+    make=lambda f: f["model"],
+)
+
+TRAINED = Table("Chain in training", *_stores(final=False), **SIZES)

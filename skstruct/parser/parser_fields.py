@@ -1,0 +1,204 @@
+"""The fields of dependency parsers in files; their features in few bytes while several are averaged.
+
+Features are stored by their keys, in ascending order, which makes keys small; rows of weights follow that
+order. Files of earlier versions have keys in any order, as arrays of three columns, and templates of states
+alone, for words of two columns.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from ..core.hashing import key_order, keys_of
+from ..core.pruning import rows_in_use, with_rows
+from ..features.tokens import Alphabet
+from ..saving.checks import require
+from ..saving.fields import (
+    Field,
+    Kind,
+    Members,
+    Table,
+    array,
+    distinct,
+    each,
+    flag,
+    inline,
+    integer,
+    pair,
+    string,
+)
+from ..saving.labels import maybe_labels
+from ..saving.packing import packed_keys
+from ..saving.stores import weights
+from ..saving.values import Reader, Writer
+from ..training.tables import KEYS, features_of, read_keys, training_of
+from .atoms import AtomEncoder
+from .features import N_ACTIONS, SPECIAL
+from .groups import compiled
+from .lines import Lines, attributes_read, check_columns, check_labels, without_labels
+from .template_sets import ARC_LINES
+from .templates import ARC_PLACES, MOST_SMALL, STATE_PLACES, templates_of
+
+
+# --------------------------------------------------------------------------------------------------
+# Features
+# --------------------------------------------------------------------------------------------------
+def _write_keys(keys, writer, name, f):
+    return packed_keys(keys, writer, name) or KEYS.write(keys, writer, name, f)
+
+
+_KEYS = Kind(f"packed keys, or {KEYS.text}", _write_keys, read_keys)
+
+
+def _features(prefix, lines, places, columns):
+    """The fields of one table, whose integers take few bytes."""
+
+    def are_features(f, keys):
+        return (keys >= 0).all() and (templates_of(keys[:, 0], getattr(f["lines"], lines), places) >= 0).all()
+
+    table = features_of(are_features, columns, prefix, _KEYS)
+
+    def write(stored, writer, *place):
+        with writer.packing(writer.packed or "float64"):
+            return table.write(stored, writer, *place)
+
+    return Kind(table.text, write, table.read, True, fields=table.fields)
+
+
+FEATURES = {
+    "": _features("", "states", STATE_PLACES, N_ACTIONS),
+    "label_": _features("label_", "arcs", ARC_PLACES, "L"),
+}
+"""By the prefix of names, in models and in files, that belong to the table of states, and to that of arcs."""
+
+PREFIXES = tuple(FEATURES)
+
+
+def _stored(model, prefix, some=slice(None)):
+    """The keys of some features in ascending order, and their weights."""
+    keys = keys_of(getattr(model, f"{prefix}table"), getattr(model, f"{prefix}entries"))[some]
+    order = key_order(keys)
+    rows = order if isinstance(some, slice) else some[order]
+    store = with_rows(getattr(model, f"{prefix}weights"), rows)
+    return {f"{prefix}keys": keys[order], f"{prefix}weights": store}
+
+
+class PackedTables:
+    """The features of a model that have weights, and the weights, packed until all models can be averaged."""
+
+    def __init__(self, model):
+        self.tables = {}
+        for prefix, kind in FEATURES.items():
+            store, writer = getattr(model, f"{prefix}weights"), Writer(False, None)
+            rows = np.flatnonzero(rows_in_use(store))
+            with writer.packing(model.packed):
+                node = kind.write(
+                    _stored(model, prefix, rows), writer, "", Members({"divisor": model.divisor})
+                )
+            f = Members({}, reader=Reader(writer.arrays, None))
+            self.tables[prefix] = node, f, weights(rows.shape[0], store.columns)
+
+    def keys(self, prefix):
+        """The keys (R, 3) of a table."""
+        node, f, _ = self.tables[prefix]
+        return read_keys(node[f"{prefix}keys"], "keys", f)
+
+    def take_weights(self, prefix):
+        """The weights of the features of a table, which are removed here."""
+        node, f, kind = self.tables.pop(prefix)
+        return kind.read(node[f"{prefix}weights"], "weights", f)
+
+
+# --------------------------------------------------------------------------------------------------
+# Models
+# --------------------------------------------------------------------------------------------------
+def _encoder(f):
+    """The :class:`AtomEncoder`, if the templates suit the labels and the columns."""
+    lines, L, width, parts = f["lines"], f["L"], f["columns"], dict(f["parts"])
+    require(lines.states, f"{f.where}.templates must be strings")
+    require(bool(lines.arcs) == (L > 0), f"{f.where}.arc_templates are for labels")
+    ok = L > 0 or lines.states == without_labels(lines.states)
+    require(ok, f"{f.where}.templates read labels; the model has none")
+    encoder = AtomEncoder(f["attributes"], width, parts)
+    try:
+        check_labels(lines, L)
+        check_columns(lines, width)
+        compiled(lines, encoder.rows)
+    except ValueError as error:
+        require(False, f"{f.where}.templates: {error}")
+    encoder.alphabets = [Alphabet(strings) for strings in f["alphabets"]]
+    require(len(encoder.alphabets[0]) <= MOST_SMALL - SPECIAL, f"{f.where}: too many tags")
+    return encoder
+
+
+def _attributes(f):
+    try:
+        return attributes_read(f["lines"])
+    except ValueError as error:
+        require(False, f"{f.where}.templates: {error}")
+
+
+def _arguments(f):
+    """Those of :class:`.model.ParserModel`, from a file."""
+    L, labels, numbers = f["L"], f["labels"], f["label_numbers"]
+    ok = (np.sort(numbers) == np.arange(1, L + 1)).all()
+    require(ok, f"{f.where}.label_numbers must be 1 to {L}")
+    strings = all(type(label) is str for label in labels.values)
+    require(not f["pseudo"] or (L and strings), f"{f.where}.pseudo needs labels of type str")
+    divisors = [f.node[f"{prefix}weights"].get("divisor") or 0 for prefix in PREFIXES]
+    require(set(map(type, divisors)) == {int}, f"{f.where}: the divisor must be an int")
+    return {
+        **{name: f[name] for name in ("labels", "beam", "merge", "pseudo", "root_step", "encoder")},
+        **f["features"],
+        **f["label_features"],
+        "templates": f["lines"],
+        "symbol": numbers,
+        "divisor": max(divisors),
+    }
+
+
+_MOST_COLUMNS = 10_000
+
+PARSER = Table(
+    "ShiftReduceParser",
+    Field("templates", each(string), of=lambda model: list(model.templates.states)),
+    Field(
+        "arc_templates",
+        each(string),
+        of=lambda model: list(model.templates.arcs),
+        default=lambda f: list(ARC_LINES) if f["L"] else [],
+    ),
+    Field("columns", integer(2, _MOST_COLUMNS), of="encoder.width", default=2),
+    Field(
+        "parts",
+        each(pair(integer(2, "columns"), integer(1, _MOST_COLUMNS))),
+        of=lambda model: sorted(model.encoder.parts.items()),
+        default=(),
+    ),
+    Field(
+        "alphabets",
+        each(distinct, lambda f, k, _: f["attributes"][k], "attributes"),
+        of=lambda model: [alphabet.strings() for alphabet in model.encoder.alphabets],
+        stem="",
+    ),
+    Field("labels", maybe_labels),
+    Field("beam", integer(1)),
+    Field("merge", flag),
+    Field("features", inline(FEATURES[""]), of=partial(_stored, prefix="")),
+    Field("label_features", inline(FEATURES["label_"]), of=partial(_stored, prefix="label_")),
+    Field("pseudo", flag, default=False),
+    Field("root_step", flag, default=False),
+    Field(
+        "label_numbers",
+        array("int32", "L"),
+        of="symbol",
+        default=lambda f: np.arange(1, f["L"] + 1, dtype=np.int32),
+    ),
+    make=_arguments,
+    L=lambda f: len(f["labels"]),
+    lines=lambda f: Lines(f["templates"], f["arc_templates"]),
+    attributes=_attributes,
+    encoder=_encoder,
+)
+
+TRAINED = training_of({"": "state_features", "label_": "arc_features"}, ascending=True, by_weight=False)
