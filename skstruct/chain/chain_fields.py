@@ -7,7 +7,7 @@ its range: kernels index without checks.
 import numpy as np
 
 from ..features.encoder_fields import encoder
-from ..saving.fields import Field, Table, array
+from ..saving.fields import Field, Table, array, via
 from ..saving.labels import label_set
 from ..saving.stores import weights
 from .bigram import n_trigram_rows
@@ -28,12 +28,17 @@ def _stores(final):
     return nodes, edges, trigrams._replace(of=lambda chain: chain.trigrams or None, default=None)
 
 
+def _scores(*shape):
+    """Of 0 for what is allowed, else of minus infinity."""
+    return via(array("bool", *shape), lambda found: found == 0.0, lambda ok: np.where(ok, 0.0, -np.inf))
+
+
 CONSTRAINTS = Table(
     "Constraints",
-    Field("start", array("bool", "L"), of=lambda parts: parts[0] == 0.0),
-    Field("allowed", array("bool", "L", "L"), of=lambda parts: parts[1] == 0.0),
-    Field("end", array("bool", "L"), of=lambda parts: parts[2] == 0.0),
-    make=lambda f: tuple(np.where(f[name], 0.0, -np.inf) for name in ("start", "allowed", "end")),
+    Field("start", _scores("L"), of=lambda parts: parts[0]),
+    Field("allowed", _scores("L", "L"), of=lambda parts: parts[1]),
+    Field("end", _scores("L"), of=lambda parts: parts[2]),
+    make=lambda f: (f["start"], f["allowed"], f["end"]),
 )
 
 CHAIN = Table(
@@ -42,7 +47,6 @@ CHAIN = Table(
     Field("encoder", encoder),
     *_stores(final=True),
     Field("constraints", CONSTRAINTS),
-    make=lambda f: {field.name: f[field.name] for field in CHAIN.fields},
     **SIZES,
 )
 

@@ -30,7 +30,7 @@ from ..chain.probabilities import ProbabilityTagger
 from ..data.inputs import as_tokens, check_X_y
 from ..data.types import Corpus
 from ..metrics import SCORERS
-from ..saving.fields import as_value
+from ..saving.fields import value, via
 from ..saving.registry import savable
 from ..saving.values import savable_value
 from ..training.interrupt import DeferredInterrupt
@@ -390,4 +390,4 @@ def _results(candidates, table):
     }  # fmt: skip
 
 
-savable_value("$masked", np.ma.MaskedArray, as_value("array", np.asarray, np.ma.MaskedArray))
+savable_value("$masked", np.ma.MaskedArray, via(value, np.asarray, np.ma.MaskedArray))

@@ -14,6 +14,7 @@ from ..saving.fields import (
     Kind,
     Table,
     array,
+    built,
     choice,
     distinct,
     each,
@@ -27,7 +28,9 @@ from ..saving.fields import (
     string,
     strings,
     value,
-)
+    via,
+    without_last,
+)  # fmt: skip
 from ..saving.values import savable_value
 from .bag_encoder import BagEncoder
 from .feature_index import FeatureIndex, RowIndex
@@ -46,17 +49,17 @@ MOST_COLUMNS = 2**31 - 1
 # --------------------------------------------------------------------------------------------------
 # Parameters
 # --------------------------------------------------------------------------------------------------
-def _patterns(f):
-    ok = isinstance(f["lines"], list) and all(type(line) is str for line in f["lines"])
-    require(ok, f"{f.where}.lines must hold strings")
-    return Patterns(f["lines"], f["syntax"])
+def _lines(found):
+    if not (isinstance(found, list) and all(type(line) is str for line in found)):
+        raise ValueError("a list of strings expected")
+    return found
 
 
 PATTERNS = Table(
     "`$patterns`",
-    Field("lines", value, of=lambda patterns: list(patterns.lines), stem=""),
+    Field("lines", via(value, list, _lines), stem=""),
     Field("syntax", string),
-    make=_patterns,
+    make=built(Patterns, "lines syntax"),
 )
 
 NUMERIC = Table(
@@ -64,7 +67,7 @@ NUMERIC = Table(
     Field("bias", flag),
     Field("scale", value),
     Field("window", each(integer(-MOST_ROWS, MOST_ROWS))),
-    make=lambda f: NumericFeatures(f["bias"], f["scale"], tuple(f["window"])),
+    make=built(NumericFeatures, "bias scale window"),
 )
 
 numeric = savable_value("$numeric", NumericFeatures, NUMERIC)
@@ -74,35 +77,24 @@ savable_value("$patterns", Patterns, PATTERNS)
 # --------------------------------------------------------------------------------------------------
 # Indices of features
 # --------------------------------------------------------------------------------------------------
-def _filled(index, f):
+def _check_rows(index, f):
     row = f["row"]
-    ok = within(row[row >= 0], index.first_row, f["n_rows"])
-    require(ok, f"{f.where}.row is out of range")
-    index.n_rows, index.row_of, index.counts = f["n_rows"], np.append(row, np.int32(-1)), f["count"]
-    return index
-
-
-def _named(f):
-    index = _filled(FeatureIndex(f["first_row"]), f)
-    index.ids = {name: k for k, name in enumerate(f["names"])}
-    return index
+    require(within(row[row >= 0], index.first_row, index.n_rows), f"{f.where}.row is out of range")
 
 
 _ROWS = (
-    Field("row", array("int32", "n", low=-1, high="n_rows"), of=lambda index: index.row_of[:-1]),
+    Field("row", without_last(array("int32", "n", low=-1, high="n_rows")), of="row_of"),
     Field("n_rows", integer("first_row", MOST_ROWS)),
-    Field(
-        "count", array("int64", "n", low=0), of="counts", when="cut", default=lambda _: np.zeros(0, np.int64)
-    ),
+    Field("count", array("int64", "n", low=0), "counts", "cut", default=lambda _: np.zeros(0, np.int64)),
 )
 
-ROWS = Table("Rows of features", *_ROWS, make=lambda f: _filled(RowIndex(f["first_row"]), f))
+ROWS = Table("Rows of features", *_ROWS, make=built(RowIndex, "first_row", _check_rows))
 
 INDEX = Table(
     "Features by name",
-    Field("names", distinct, of=lambda index: list(index.ids)),
+    Field("names", via(distinct, list, lambda names: {name: k for k, name in enumerate(names)}), of="ids"),
     *_ROWS,
-    make=_named,
+    make=built(FeatureIndex, "first_row", _check_rows),
     n=lambda f: len(f["names"]),
 )
 
@@ -158,20 +150,13 @@ PAIRS = Table(
 )
 
 
-def _bag(f):
-    encoder = BagEncoder(f["min_count"])
-    encoder.nodes, encoder._n_numbers = f["nodes"], f["n_numbers"]
-    encoder.remember(f["pairs"])
-    return encoder
-
-
 BAG = Table(
     "Encoder `bag`",
     MIN_COUNT,
     Field("nodes", inline(INDEX), of="nodes"),
     Field("n_numbers", integer(), of="_n_numbers"),
     Field("pairs", PAIRS, of=_remembered),
-    make=_bag,
+    make=built(BagEncoder, "min_count", lambda encoder, f: encoder.remember(f["pairs"])),
     cut=has_cutoff,
     first_row=lambda _: 0,
 )
@@ -180,42 +165,30 @@ BAG = Table(
 # --------------------------------------------------------------------------------------------------
 # Rows of numbers, alone or with something else
 # --------------------------------------------------------------------------------------------------
-def _read_digits(node, where, _):
-    ok = type(node) is str and node.isascii() and node.isdigit() and len(node) < 4000
-    require(ok, f"{where} must be digits")
-    return int(node)
+def _fraction(parts):
+    ok = all(part.isascii() and part.isdigit() and len(part) < 4000 for part in parts) and int(parts[1]) > 0
+    if not ok:
+        raise ValueError("a fraction in digits expected")
+    return Fraction(*map(int, parts))
 
 
-_DIGITS = Kind("digits", lambda value, *_: str(value), _read_digits)
-
-
-def _rows_encoder(f):
-    """The encoder without its columns."""
-    encoder = RowsEncoder(f["features"], f["min_count"], f["bigram"], f["scaled"])
-    encoder.width, encoder.sparse, encoder.scale, encoder.n_tokens = (
-        f[name] for name in ("width", "sparse", "scale", "n_tokens")
-    )
-    require(encoder.size <= MOST_COLUMNS, f"{f.where}: the window has too many columns")
-    require(0.0 < encoder.scale, f"{f.where}.scale must be positive and finite")
-    require(f["squares"][1] > 0, f"{f.where}.squares must be a fraction")
-    encoder.squares = Fraction(*f["squares"])
-    encoder.names = None if f["names"] is None else FeatureNames(f["names"])
-    return encoder
-
-
-def _rows(f):
-    encoder, column = f["encoder"], f["column"]
-    n, encoder.nodes = column.shape[0], f["nodes"]
-    require(encoder.names is None or len(f["names"]) == f["width"], f"{f.where}.names must be {f['width']}")
-    require(np.unique(column).shape[0] == n, f"{f.where}.column holds a column twice")
-    require(encoder.sparse or n == encoder.size, f"{f.where}.column must hold all columns")
-    row = f["nodes"].row_of[:-1]
-    used = np.sort(row[row >= 0])
-    ok = np.array_equal(used, np.arange(f["nodes"].n_rows))
+def _check_numbers(encoder, f):
+    n, row, size = len(f["column"]), f["nodes"].row_of[:-1], f["size"]
+    require(size <= MOST_COLUMNS, f"{f.where}: the window has too many columns")
+    ok = encoder.names is None or len(encoder.names.all()) == encoder.width
+    require(ok, f"{f.where}.names must be {encoder.width}")
+    require(np.unique(f["column"]).shape[0] == n, f"{f.where}.column holds a column twice")
+    require(encoder.sparse or n == size, f"{f.where}.column must hold all columns")
+    ok = np.array_equal(np.sort(row[row >= 0]), np.arange(f["nodes"].n_rows))
     require(ok, f"{f.where}.row must hold each row once")
-    require(encoder.sparse or np.array_equal(row, column), f"{f.where}.row must be those of the columns")
-    encoder.place(column)
-    return encoder
+    require(encoder.sparse or np.array_equal(row, f["column"]), f"{f.where}.row must be those of the columns")
+    encoder.place(f["column"])
+
+
+def _size(f):
+    """Features that there may be."""
+    low, high = f["features"].window
+    return f["width"] * (high - low + 1) + f["features"].bias
 
 
 NUMBERS = Table(
@@ -225,19 +198,18 @@ NUMBERS = Table(
     Field("bigram", flag, of="has_bigram"),
     Field("scaled", flag),
     Field("width", integer(0, MOST_COLUMNS)),
-    Field("names", optional(strings), of=lambda e: e.names and e.names.all()),
+    Field("names", optional(via(strings, FeatureNames.all, FeatureNames))),
     Field("sparse", flag),
-    Field("scale", number(0.0)),
-    Field("squares", pair(_DIGITS, _DIGITS), of=lambda e: (e.squares.numerator, e.squares.denominator)),
+    Field("scale", number(np.finfo(float).smallest_subnormal)),
+    Field("squares", via(pair(string, string), lambda q: (q.numerator, q.denominator), _fraction)),
     Field("n_tokens", integer(1)),
-    Field("column", array("int32", None, low=0, high="features there may be"), of="order"),
+    Field("column", array("int32", None, low=0, high="size"), of="order"),
     Field("nodes", inline(ROWS), of="nodes"),
-    make=_rows,
+    make=built(RowsEncoder, "features min_count bigram scaled", _check_numbers),
     cut=has_cutoff,
     first_row=lambda _: 0,
     n=lambda f: len(f["column"]),
-    encoder=_rows_encoder,
-    **{"features there may be": lambda f: f["encoder"].size},
+    size=_size,
 )
 
 
@@ -257,21 +229,20 @@ def _joint(f):
 # --------------------------------------------------------------------------------------------------
 # Patterns of other tools
 # --------------------------------------------------------------------------------------------------
-def _pattern_encoder(f):
-    require(isinstance(f["patterns"], Patterns), f"{f.where}.patterns must be patterns")
-    encoder = PatternEncoder(f["patterns"], f["min_count"])
-    encoder.first_type, encoder.nodes, encoder.edges = f["tokens"], f["nodes"], f["edges"]
-    return encoder
+def _are_patterns(found):
+    if not isinstance(found, Patterns):
+        raise ValueError("patterns expected")
+    return found
 
 
 PATTERN_ENCODER = Table(
     "Encoder `patterns`",
     Field("tokens", TOKENS, of="first_type"),
-    Field("patterns", value, of="templates"),
+    Field("patterns", via(value, lambda patterns: patterns, _are_patterns), of="templates"),
     MIN_COUNT,
     Field("nodes", knowing(INDEX, lambda _: {"first_row": 0})),
     Field("edges", knowing(INDEX, lambda _: {"first_row": 1})),
-    make=_pattern_encoder,
+    make=built(PatternEncoder, "patterns min_count"),
     cut=has_cutoff,
 )
 

@@ -26,7 +26,9 @@ from ..saving.fields import (
     pair,
     string,
     value,
-)
+    via,
+    without_last,
+)  # fmt: skip
 from ..saving.values import savable_value
 from .accessor import LONGEST, AccessorVariety
 from .template_encoder import TemplateEncoder
@@ -38,6 +40,8 @@ MOST_ROWS = 2**31
 
 TOKENS = choice({None: None, "str": str, "tuple": tuple})
 MIN_COUNT = Field("min_count", integer(1))
+
+alphabet = via(distinct, Alphabet.strings, Alphabet)
 
 
 def has_cutoff(f):
@@ -84,7 +88,7 @@ def _statistics(f):
     """(column, its :class:`AccessorVariety`)."""
     statistics = AccessorVariety(f["minimum"])
     try:
-        return f["column"], statistics.set(Alphabet(f["tokens"]), f["pairs"], f["varieties"])
+        return f["column"], statistics.set(f["tokens"], f["pairs"], f["varieties"])
     except ValueError as error:
         require(False, f"{f.where}: {error}")
 
@@ -93,7 +97,7 @@ STATISTICS = Table(
     "Accessor varieties",
     Field("column", integer()),
     Field("minimum", integer(1)),
-    Field("tokens", distinct, of=lambda item: item["alphabet"].strings()),
+    Field("tokens", alphabet, of="alphabet"),
     Field(
         "pairs",
         each(
@@ -171,7 +175,7 @@ def _stored(encoder, side):
         pairs = pairs_of(encoder.table, side.offset + c) if known["several"] else None
         if pairs is not None and pairs.shape[0] != side.n_nodes[c]:
             raise ValueError("the encoder is inconsistent: its hash table and its counts disagree")
-        compounds.append({**known, "pairs": pairs, "row": side.row_of[c][:-1], "count": side.counts[c]})
+        compounds.append({**known, "pairs": pairs, "row": side.row_of[c], "count": side.counts[c]})
     return {"n_rows": side.n_rows, "compounds": compounds, "alive": side.alive}
 
 
@@ -190,9 +194,13 @@ def _known(f, done):
 
 def _compound(f):
     row = f["row"]
-    ok = row is None or within(row[row >= 0], f["side"].first_row, f["n_rows"] - f["slots"] + 1)
+    ok = within(row[row >= 0], f["side"].first_row, f["n_rows"] - f["slots"] + 1)
     require(ok, f"{f.where}.row is out of range")
-    return {"n": f["n"], **f}
+    return f
+
+
+def _none(n):
+    return np.full(n, -1, np.int32)
 
 
 _WHY = "this version compiles the templates in another way"
@@ -207,8 +215,15 @@ COMPOUND = Table(
         when="several",
         default=lambda _: np.zeros((0, 2), np.int32),
     ),
-    Field("row", array("int32", "n", low=-1), when="slots", default=None),
-    Field("count", array("int32", "n", "slots", low=0), when="counted", default=None),
+    Field(
+        "row", without_last(array("int32", "n", low=-1)), when="slots", default=lambda f: _none(f["n"] + 1)
+    ),
+    Field(
+        "count",
+        array("int32", "n", "slots", low=0),
+        when="counted",
+        default=lambda f: np.zeros((0, f["slots"]), np.int32),
+    ),
     make=_compound,
     n=lambda f: len(f["pairs"]) if f["several"] else f["values"],
     counted=lambda f: f["slots"] and f["cut"],
@@ -216,26 +231,18 @@ COMPOUND = Table(
 
 
 def _side(f):
-    """The side of the encoder, filled."""
-    side = f["side"]
-    side.n_rows = f["n_rows"]
-    for c, found in enumerate(f["compounds"]):
-        side.n_nodes[c] = found["n"]
-        side.row_of[c] = np.full(found["n"] + 1, -1, np.int32)
-        if found["row"] is not None:
-            side.row_of[c][:-1] = found["row"]
-        if found["count"] is not None:
-            side.counts[c] = found["count"]
-    if f["cut"]:
-        side.alive = f["alive"]
-    return [found["pairs"] for found in f["compounds"]]
+    """The pairs of each combination; the side of the encoder is filled."""
+    side, compounds = f["side"], f["compounds"]
+    side.n_rows, side.alive = f["n_rows"], f["alive"]
+    side.n_nodes, side.row_of, side.counts = ([c[name] for c in compounds] for name in ("n", "row", "count"))
+    return [c["pairs"] for c in compounds]
 
 
 SIDE = Table(
     "`nodes` and `edges` of templates",
     Field("n_rows", integer("first row", MOST_ROWS)),
     Field("compounds", each(COMPOUND, lambda f, k, item: k, "compounds of the templates", _known), stem=""),
-    Field("alive", array("uint8", "n_rows", low=0, high=2), when="cut", default=None),
+    Field("alive", array("uint8", "n_rows", low=0, high=2), when="cut", default=lambda f: f["side"].alive),
     make=_side,
     **{
         "first row": lambda f: f["side"].first_row,
@@ -251,14 +258,13 @@ def _new_encoder(f):
     """The encoder without its combinations."""
     columns = f["columns"]  # before the encoder is built: it makes an alphabet for every column
     encoder = TemplateEncoder(f["templates"], f["min_count"])
-    encoder.token_type = f["tokens"]
-    encoder.alphabets = list(map(Alphabet, columns))
+    encoder.token_type, encoder.alphabets = f["tokens"], columns
     found = {(item["function"], item["column"]): item for item in f["derived"]}
     missing, unknown = encoder.derived.keys() - found, found.keys() - encoder.derived.keys()
     require(not missing, f"{f.where}.derived lacks {missing}")
     require(not unknown, f"{f.where}.derived: {unknown} is in no template")
     for channel, item in found.items():
-        encoder.derived[channel] = Alphabet(item["values"]), item["of_string"]
+        encoder.derived[channel] = item["values"], item["of_string"]
     return encoder
 
 
@@ -273,7 +279,7 @@ def _encoder(f):
 
 def _derived(encoder):
     return [
-        {"function": function, "column": column, "values": values.strings(), "of_string": of_string}
+        {"function": function, "column": column, "values": values, "of_string": of_string}
         for (function, column), (values, of_string) in encoder.derived.items()
     ]
 
@@ -282,7 +288,7 @@ DERIVED = Table(
     "`derived` of templates",
     Field("function", string),
     Field("column", integer(0, "columns")),
-    Field("values", distinct),
+    Field("values", alphabet),
     Field("of_string", array("int32", "strings of the column", low=0, high="values")),
     **{"strings of the column": lambda f: f["columns"][f["column"]]},
 )
@@ -294,8 +300,8 @@ TEMPLATE_ENCODER = Table(
     MIN_COUNT,
     Field(
         "columns",
-        each(distinct, lambda f, k, item: k, "columns of the templates"),
-        of=lambda encoder: [alphabet.strings() for alphabet in encoder.alphabets],
+        each(alphabet, lambda f, k, item: k, "columns of the templates"),
+        of="alphabets",
     ),
     Field(
         "derived",

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.hashing import key_order, keys_of
 from ..core.pruning import rows_in_use, with_rows
-from ..features.tokens import Alphabet
+from ..features.template_fields import alphabet
 from ..saving.checks import require
 from ..saving.fields import (
     Field,
@@ -19,7 +19,6 @@ from ..saving.fields import (
     Members,
     Table,
     array,
-    distinct,
     each,
     flag,
     inline,
@@ -126,7 +125,7 @@ def _encoder(f):
         compiled(lines, encoder.rows)
     except ValueError as error:
         require(False, f"{f.where}.templates: {error}")
-    encoder.alphabets = [Alphabet(strings) for strings in f["alphabets"]]
+    encoder.alphabets = f["alphabets"]
     require(len(encoder.alphabets[0]) <= MOST_SMALL - SPECIAL, f"{f.where}: too many tags")
     return encoder
 
@@ -177,8 +176,8 @@ PARSER = Table(
     ),
     Field(
         "alphabets",
-        each(distinct, lambda f, k, _: f["attributes"][k], "attributes"),
-        of=lambda model: [alphabet.strings() for alphabet in model.encoder.alphabets],
+        each(alphabet, lambda f, k, _: f["attributes"][k], "attributes"),
+        of="encoder.alphabets",
         stem="",
     ),
     Field("labels", maybe_labels),

@@ -9,7 +9,7 @@ from ..core.noise import QUIET
 from ..core.store import new_clock
 from ..features.names import NamedWeights
 from ..saving.checks import require
-from ..saving.fields import Field, Table, inline, value
+from ..saving.fields import Field, Table, arguments, inline, value, via
 from ..training.chunks import as_writeable_view
 from ..training.tables import TableModel, features_in_training, features_of, training_of
 from . import epoch as structure
@@ -21,27 +21,22 @@ def _are_features(_, keys):
     return (keys >= 0).all() and (keys[:, 0] < structure.N_TEMPLATES).all()
 
 
-def _ids(f, name):
-    values = f[name]
-    require(isinstance(values, list), f"{f.where}.{name} must be a list")
-    try:
-        ids = {value: k for k, value in enumerate(values, 1)}
-    except TypeError:
-        ids = {}
-    require(len(ids) == len(values), f"{f.where}.{name} must be distinct")
+def _ids(values):
+    ids = {value: k for k, value in enumerate(values, 1)}
+    if not isinstance(values, list) or len(ids) != len(values):
+        raise ValueError("a list of distinct values expected")
     return ids
 
 
 def _arguments(f):
     """Those of :class:`RerankModel`, from a file; the base is a fitted attribute, an estimator of its own."""
-    words, tags = _ids(f, "words"), _ids(f, "tags")
-    require(all(type(word) is str for word in words), f"{f.where}.words must be strings")
-    require(len(tags) < structure.HALF - 1, f"{f.where}: too many tags")
+    require(all(type(word) is str for word in f["words"]), f"{f.where}.words must be strings")
+    require(len(f["tags"]) < structure.HALF - 1, f"{f.where}: too many tags")
     try:
         view_of(f["fitted"].get("base_"))
     except (ValueError, TypeError, AttributeError):
         require(False, f"{f.where}.base_ must be a segmenter or tagger with k best analyses")
-    return {"words": words, "tags": tags, **f["features"]}
+    return arguments(f)
 
 
 @dataclass
@@ -60,8 +55,8 @@ class RerankModel(TableModel):
     # Features are stored by their keys, in the order of rows.
     FIELDS = Table(
         "KBestReranker",
-        Field("words", value, of=lambda model: list(model.words)),
-        Field("tags", value, of=lambda model: list(model.tags)),
+        Field("words", via(value, list, _ids)),
+        Field("tags", via(value, list, _ids)),
         Field("features", inline(features_of(_are_features, 1)), of=TableModel.stored),
         make=_arguments,
     )

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .checks import require, within
-from .container import pack_strings, unpack_strings
+from .container import ModelFileError, pack_strings, unpack_strings
 
 MOST = 2**62
 """Above all integers of files."""
@@ -109,7 +109,7 @@ class Table:
         What the page calls it.
     *fields : Field
     make : callable, optional
-        Members -> the object; by default the members are handed on.
+        Members -> the object; by default a dict of the members.
     **derived : callables
         Members -> what follows from them, by name.
     """
@@ -135,10 +135,10 @@ class Table:
         others = value.keys() - self.named.keys() if isinstance(value, dict) else ()
         members = Members({name: value[name] for name in others}, around, self, find)
         for field in self.fields:
-            found, kind = members[field.name], field.kind
-            if field.when is not None and not members[field.when] or found is None and not kind.null:
+            if field.when is not None and not members[field.when]:
                 continue
-            if kind.absent and not found.size:
+            found, kind = members[field.name], field.kind
+            if found is None and not kind.null or kind.absent and not found.size:
                 continue
             stem = "" if kind.inline else field.name if field.stem is None else field.stem
             node = kind.write(found, writer, prefix + stem if stem else name, members)
@@ -157,7 +157,7 @@ class Table:
                 return kind.read(node[name], f"{where}.{name}", members)
             if kind.absent:
                 return kind.absent(f"{where} lacks {name}", members)
-            if kind.null:
+            if kind.null and field.default is REQUIRED:
                 return None
             require(field.default is not REQUIRED, f"{where} lacks {name}")
             return default_of(field, members)
@@ -166,7 +166,33 @@ class Table:
         members.node, members.where = node, where
         for field in self.fields:
             members[field.name]
-        return self.make(members) if self.make else members
+        return (self.make or arguments)(members)
+
+
+def arguments(members):
+    """What the members are, by name; those of an inline table among them."""
+    out = {}
+    for name, field in members.fields.items():
+        out.update(members[name] if field.kind.inline else {name: members[name]})
+    return out
+
+
+def built(cls, names="", check=None):
+    """For the ``make`` of a table: an instance of a class, whose arguments are the members named.
+
+    Other members become the attributes where they were, ``check(instance, members)`` asks for the rest.
+    """
+
+    def make(members):
+        out = cls(*(members[name] for name in names.split()))
+        for name, field in members.fields.items():
+            if name not in names.split() and not callable(field.of):
+                setattr(out, field.of or name, members[name])
+        if check:
+            check(out, members)
+        return out
+
+    return make
 
 
 # --------------------------------------------------------------------------------------------------
@@ -181,41 +207,27 @@ json_node = Kind("JSON", as_it_is, as_it_is)
 """Whatever stands there; its reader has to check it."""
 
 
-def integer(low=0, high=MOST):
-    """An int from ``low`` up to, not including, ``high``."""
-
+def _plain(kind, text, fits=lambda node, members: True):
     def read(node, where, members):
-        ok = type(node) is int and members.size(low) <= node < members.size(high)
-        require(ok, f"{where} must be an int from {low} on" + f", below {high}" * (high != MOST))
+        require(type(node) is kind and fits(node, members), f"{where} must be {text}")
         return node
 
-    return Kind(f"int{_range(low, high)}", lambda value, *_: int(value), read)
+    return Kind(text, lambda value, *_: kind(value), read)
+
+
+string = _plain(str, "a string")
+flag = _plain(bool, "true or false")
+
+
+def integer(low=0, high=MOST):
+    """An int from ``low`` up to, not including, ``high``."""
+    text = f"an int from {low} on" + f", below {high}" * (high != MOST)
+    return _plain(int, text, lambda node, members: members.size(low) <= node < members.size(high))
 
 
 def number(low, high=LARGEST):
     """A float between ``low`` and ``high``."""
-
-    def read(node, where, _):
-        require(type(node) is float and low <= node <= high, f"{where} must be a float from {low} on")
-        return node
-
-    return Kind(f"float from {low:.3g}", lambda value, *_: float(value), read)
-
-
-def _read_string(node, where, _):
-    require(type(node) is str, f"{where} must be a string")
-    return node
-
-
-string = Kind("string", as_it_is, _read_string)
-
-
-def _read_flag(node, where, _):
-    require(type(node) is bool, f"{where} must be true or false")
-    return node
-
-
-flag = Kind("bool", lambda value, *_: bool(value), _read_flag)
+    return _plain(float, f"a float from {low:.3g} on", lambda node, _: low <= node <= high)
 
 
 def choice(choices):
@@ -276,38 +288,42 @@ def _range(low, high):
     return "" if low is None else f" from {low}{below}"
 
 
-_STRINGS = Table(
-    "Lists of strings",
-    Field("bytes", array("uint8", None)),
-    Field("offsets", array("int64", None)),
-    make=lambda f: unpack_strings(f["bytes"], f["offsets"]),
-)
+def via(kind, take, make):
+    """Of values that ``take`` turns into those of a kind, and ``make`` back, or a ValueError."""
+
+    def read(node, where, members):
+        found = kind.read(node, where, members)
+        try:
+            return make(found)
+        except (TypeError, ValueError) as error:
+            raise ModelFileError(f"malformed: {where}: {error}") from None
+
+    return Kind(kind.text, lambda found, *how: kind.write(take(found), *how), read)
 
 
-def _write_strings(values, *how):
-    return _STRINGS.write(dict(zip(("bytes", "offsets"), pack_strings(values))), *how)
+def without_last(kind):
+    """Of an array whose last element, -1, serves the index -1."""
+    return via(kind, lambda found: found[:-1], lambda found: np.append(found, found.dtype.type(-1)))
 
 
-def _read_distinct(node, where, members):
-    found = _STRINGS.read(node, where, members)
-    require(len(set(found)) == len(found), f"{where}: a string occurs twice")
+def _distinct(found):
+    if len(set(found)) < len(found):
+        raise ValueError("a string occurs twice")
     return found
 
 
-strings = Kind("list of strings", _write_strings, _STRINGS.read)
-distinct = Kind("list of distinct strings", _write_strings, _read_distinct)
+strings = via(
+    Table("list of strings", Field("bytes", array("uint8", None)), Field("offsets", array("int64", None))),
+    lambda found: dict(zip(("bytes", "offsets"), pack_strings(found))),
+    lambda found: unpack_strings(found["bytes"], found["offsets"]),
+)
+distinct = via(strings._replace(text="list of distinct strings"), list, _distinct)
 
-
-def as_value(text, take=lambda found: found, make=lambda found: found):
-    """A value of any sort; ``take`` makes it of what is written, ``make`` the same again of it."""
-    return Kind(
-        text,
-        lambda found, writer, name, _: writer.value(take(found), name),
-        lambda node, where, members: make(members.reader.value(node, where)),
-    )
-
-
-value = as_value("value")
+value = Kind(
+    "value",
+    lambda found, writer, name, _: writer.value(found, name),
+    lambda node, where, members: members.reader.value(node, where),
+)
 
 
 def each(kind, label=None, length=None, given=None):

@@ -27,7 +27,7 @@ from .._version import __version__
 from ..data.types import Path
 from .checks import require
 from .container import ModelFileError, container_size, read_container, write_container
-from .fields import Field, Table, as_value, json_node
+from .fields import Field, Table, json_node, value, via
 from .memory import memory_of
 from .missing_methods import SaysWhy
 from .packing import COMPRESSED
@@ -55,7 +55,7 @@ def savable(cls: type[T]) -> type[T]:
     return cls
 
 
-savable_value("$frozen", FrozenEstimator, as_value("frozen", attrgetter("estimator"), FrozenEstimator))
+savable_value("$frozen", FrozenEstimator, via(value, attrgetter("estimator"), FrozenEstimator))
 
 
 def _class_named(name):

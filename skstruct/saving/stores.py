@@ -5,7 +5,21 @@ import numpy as np
 from ..core.codes import EACH_EPOCH, EACH_STEP, NO_AVERAGE, PENALTIES, PERCEPTRON, VARIANTS
 from ..core.store import READ_ONLY, Clock, Rule, in_use, new_store, sizes
 from .checks import require
-from .fields import Field, Kind, Members, Table, array, choice, each, exactly, flag, integer, number
+from .fields import (
+    Field,
+    Kind,
+    Members,
+    Table,
+    array,
+    built,
+    choice,
+    exactly,
+    flag,
+    integer,
+    number,
+    pair,
+    via,
+)
 from .packing import COMPRESSED, EXACT, numerators
 
 
@@ -39,7 +53,6 @@ TRAINED = Table(
     _kept("last", "int64", "current", low=0, high="next step"),
     *_ROWS,
     _kept("room", "int32", "rows listed"),
-    make=dict,
     bookkeeping=lambda f: sizes(f["rule"], f["R"], len(f["value"])),
     averaged=lambda f: f["bookkeeping"]["moment"],
     penalized=lambda f: f["bookkeeping"]["received"],
@@ -174,14 +187,13 @@ RULE = Table(
 )
 
 
-def _clock(f):
-    require(f["scale"][0] >= np.finfo(float).tiny, f"{f.where}.scale must not be 0")
-    return Clock(np.array(f["step"], np.int64), np.array(f["scale"]))
-
+TINY = float(np.finfo(float).tiny)
 
 CLOCK = Table(
     "Clock",
-    Field("step", each(integer(), length=2), of=lambda clock: clock.step.tolist()),
-    Field("scale", each(number(0.0), length=2), of=lambda clock: clock.scale.tolist()),
-    make=_clock,
+    Field(
+        "step", via(pair(integer(), integer()), np.ndarray.tolist, lambda found: np.array(found, np.int64))
+    ),
+    Field("scale", via(pair(number(TINY), number(0.0)), np.ndarray.tolist, np.array)),
+    make=built(Clock, "step scale"),
 )

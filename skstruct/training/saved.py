@@ -12,7 +12,7 @@ from ..core.feature_table import FeatureTable
 from ..core.store import READ_ONLY, new_clock
 from ..data.inputs import Inputs
 from ..saving.checks import require
-from ..saving.fields import Field, Members, Table, choice, flag, inline, integer, json_node, value
+from ..saving.fields import Field, Members, Table, choice, flag, inline, integer, optional, string, value
 from ..saving.packing import COMPRESSED
 from ..saving.registry import Savable
 from ..saving.stores import CLOCK, RULE
@@ -131,16 +131,10 @@ class SavableLearner(Savable):
         return attributes
 
 
-def _state(f):
-    require(f["version"] is None or isinstance(f["version"], str), f"{f.where}.version must be a string")
-    return f
-
-
 STATE = Table(
     "State of any model",
-    Field("version", json_node, default=lambda f: f.reader.version),
+    Field("version", optional(string), default=lambda f: f.reader.version),
     Field("packed", choice({None: None, **{name: name for name in COMPRESSED}}), default=None),
-    make=_state,
 )
 
 _FACTS = {

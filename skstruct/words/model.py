@@ -79,7 +79,6 @@ class WordModel(TableModel):
         Field("templates", choice(WORD_TEMPLATES)),
         Field("beam", integer()),
         Field("features", inline(features_of(_are_features, "columns")), of=TableModel.stored),
-        make=lambda f: {"templates": f["templates"], "beam": f["beam"], **f["features"]},
         columns=lambda f: 1 if f["templates"] == ZC14 else 2,
     )
     TRAINED = training_of({"": "features"})
