@@ -7,7 +7,8 @@
 - Ready-made features, dicts and lists: ``bag_encoder``, over ``pairs`` of key and value.
 - Rows of numbers: ``numeric``, ``rows_encoder``; with strings or sparse rows beside them: ``mixed_encoder``.
 - Patterns of CRF++ and Wapiti: ``patterns``, ``byte_matching``, ``pattern_encoder``.
-- Which weight row a feature has: ``feature_index``. Encoders in files: ``saved``, ``saved_named``.
+- Which weight row a feature has: ``feature_index``. Encoders in files: ``encoder_fields``,
+  ``template_fields``.
 - Transformers of sequences, for scikit-learn's pipelines: ``sequence_transformer`` is their base.
 """
 

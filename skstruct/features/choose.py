@@ -1,7 +1,7 @@
 """The choice of an encoder by the first token of a corpus.
 
 A kind of input is a subclass of :class:`.base.Encoder`, entered in :data:`ENCODERS`, and what
-``skstruct.features.saved`` needs to write and read it. Features that are :class:`.patterns.Patterns` choose
+``skstruct.features.encoder_fields`` needs to write and read it. Features that are :class:`.patterns.Patterns` choose
 their encoder, whatever the token is.
 """
 

@@ -221,13 +221,13 @@ flag = _plain(bool, "true or false")
 
 def integer(low=0, high=MOST):
     """An int from ``low`` up to, not including, ``high``."""
-    text = f"an int from {low} on" + f", below {high}" * (high != MOST)
+    text = f"an int{_range(low, high)}"
     return _plain(int, text, lambda node, members: members.size(low) <= node < members.size(high))
 
 
 def number(low, high=LARGEST):
     """A float between ``low`` and ``high``."""
-    return _plain(float, f"a float from {low:.3g} on", lambda node, _: low <= node <= high)
+    return _plain(float, f"a float from {low:.3g}", lambda node, _: low <= node <= high)
 
 
 def choice(choices):
@@ -283,8 +283,12 @@ def array(dtype, *shape, low=None, high=MOST, finite=False, may_lack=False):
     )
 
 
+_POWERS = {2**31: "2^31", 2**53: "2^53"}
+
+
 def _range(low, high):
-    below = "" if high == MOST else f" below {high}"
+    highs = high if isinstance(high, tuple) else (high,)
+    below = "" if high == MOST else f", below {', '.join(_POWERS.get(n, str(n)) for n in highs)}"
     return "" if low is None else f" from {low}{below}"
 
 

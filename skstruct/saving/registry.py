@@ -7,7 +7,7 @@ unpickled or executed.
 
 A new estimator takes the base :class:`Savable` and the line ``@savable``, if its fitted attributes end in an
 underscore and are plain values, arrays or other savable estimators. Attributes of other kinds take two
-methods, which turn them into JSON (see ``values.Writer``) and back (``values.Reader``).
+methods, which turn them into JSON and back, by a table of ``fields``.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ def weights(rows, columns, *, final=True, may_be_sparse=True):
             store._replace(**{k: found[k] for k in store._fields[2:] if k in found}), final, where
         )
 
-    return Kind("weights", write, read)
+    return Kind(f"weights, {rows} × {columns}", write, read)
 
 
 def _checked(store, final, where):

@@ -1,0 +1,67 @@
+"""``docs/file-format.md`` repeats the tables of fields: each member, what it is, and when it is there."""
+
+import pathlib
+
+import pytest
+
+from skstruct import KBestReranker, ShiftReduceParser, StructuredPerceptron, WordSegmenter
+from skstruct.chain.chain_fields import CHAIN, CONSTRAINTS
+from skstruct.features import encoder_fields, template_fields
+from skstruct.saving import stores
+from skstruct.saving.fields import REQUIRED, Table
+from skstruct.training.saved import STATE, training_table
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "file-format.md"
+MODELS = {c: c._model_class for c in (StructuredPerceptron, WordSegmenter, ShiftReduceParser, KBestReranker)}
+
+TABLES = {
+    "state": STATE,
+    "model of a tagger": CHAIN,
+    "constraints": CONSTRAINTS,
+    **{name: getattr(stores, name.upper()) for name in ("final", "trained", "packed", "rule", "clock")},
+    **{f"encoder {kind}": table for kind, (_, table) in encoder_fields.ENCODERS.items()},
+    **{name: getattr(encoder_fields, name.upper()) for name in ("index", "pairs", "numeric", "patterns")},
+    **{name: getattr(template_fields, name.upper()) for name in ("lines", "derived", "side", "compound")},
+    **{name: getattr(template_fields, name.upper()) for name in ("contexts", "statistics")},
+    **{c.__name__: m.FIELDS for c, m in MODELS.items() if c is not StructuredPerceptron},
+    **{f"training of {c.__name__}": training_table(m) for c, m in MODELS.items()},
+}
+
+
+def rows(table):
+    """The first two cells of the page's row for each field."""
+    for field in table.fields:
+        if field.kind.inline:
+            yield from rows(field.kind)
+            continue
+        text = field.kind.text
+        if field.when:
+            text += f"; if {field.when}"
+        if field.default is not REQUIRED and not field.when or field.kind.absent or field.kind.null:
+            absent = field.default if isinstance(field.default, (bool, int)) else None
+            text += "; may lack" if absent is None else f"; {absent} if absent".lower()
+        yield f"| `{field.name}` | {text} |"
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_page_has_every_field(name):
+    text = PAGE.read_text(encoding="utf-8")
+    marker = f"<!-- fields: {name} -->\n"
+    assert marker in text, f"write {marker.strip()!r} and below it a table: {[*rows(TABLES[name])]}"
+    below = text.split(marker)[1].split("\n\n")[0].splitlines()[2:]
+    for row in rows(TABLES[name]):
+        found = [line for line in below if line.startswith(row)]
+        assert found, f"docs/file-format.md: below {marker.strip()!r} write: {row} … |"
+        below.remove(found[0])
+    assert not below, f"docs/file-format.md: below {marker.strip()!r} no field has the rows {below}"
+
+
+def test_every_table_has_a_place():
+    """What a table of a model or encoder leads to is in ``TABLES``."""
+    text = PAGE.read_text(encoding="utf-8")
+    assert text.count("<!-- fields: ") == len(TABLES)
+    modules = encoder_fields, template_fields, stores
+    declared = [v for m in modules for v in vars(m).values() if isinstance(v, Table)]
+    listed = [id(table) for table in TABLES.values()]
+    left_out = [t.text for t in declared if id(t) not in listed and t is not encoder_fields.ROWS]
+    assert not left_out, f"enter in TABLES: {left_out}"
