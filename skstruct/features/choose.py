@@ -1,8 +1,8 @@
 """The choice of an encoder by the first token of a corpus.
 
 A kind of input is a subclass of :class:`.base.Encoder`, entered in :data:`ENCODERS`, and what
-``skstruct.features.encoder_fields`` needs to write and read it. Features that are :class:`.patterns.Patterns` choose
-their encoder, whatever the token is.
+``skstruct.features.encoder_fields`` needs to write and read it. Features that are
+:class:`.patterns.Patterns` choose their encoder, whatever the token is.
 """
 
 import os

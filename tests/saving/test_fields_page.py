@@ -4,15 +4,18 @@ import pathlib
 
 import pytest
 
-from skstruct import KBestReranker, ShiftReduceParser, StructuredPerceptron, WordSegmenter
 from skstruct.chain.chain_fields import CHAIN, CONSTRAINTS
+from skstruct.chain.model import ChainModel
 from skstruct.features import encoder_fields, template_fields
+from skstruct.parser.model import ParserModel
+from skstruct.reranker.model import RerankModel
 from skstruct.saving import stores
 from skstruct.saving.fields import REQUIRED, Table
 from skstruct.training.saved import STATE, training_table
+from skstruct.words.model import WordModel
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "file-format.md"
-MODELS = {c: c._model_class for c in (StructuredPerceptron, WordSegmenter, ShiftReduceParser, KBestReranker)}
+WITH_TABLES = {"WordSegmenter": WordModel, "ShiftReduceParser": ParserModel, "KBestReranker": RerankModel}
 
 TABLES = {
     "state": STATE,
@@ -23,8 +26,9 @@ TABLES = {
     **{name: getattr(encoder_fields, name.upper()) for name in ("index", "pairs", "numeric", "patterns")},
     **{name: getattr(template_fields, name.upper()) for name in ("lines", "derived", "side", "compound")},
     **{name: getattr(template_fields, name.upper()) for name in ("contexts", "statistics")},
-    **{c.__name__: m.FIELDS for c, m in MODELS.items() if c is not StructuredPerceptron},
-    **{f"training of {c.__name__}": training_table(m) for c, m in MODELS.items()},
+    **{name: model.FIELDS for name, model in WITH_TABLES.items()},
+    "training of taggers": training_table(ChainModel),
+    **{f"training of {name}": training_table(model) for name, model in WITH_TABLES.items()},
 }
 
 
