@@ -7,10 +7,8 @@ their encoder, whatever the token is.
 
 import os
 
-from ..data.inputs import PlaceError, describe, place
-from ..data.matrix import MixedTokens
+from ..data.places import describe
 from .bag_encoder import BagEncoder
-from .base import Encoder
 from .mixed_encoder import MixedEncoder
 from .numeric import NumericFeatures
 from .pattern_encoder import PatternEncoder
@@ -23,7 +21,7 @@ from .templates import resolve_templates
 ENCODERS = (TemplateEncoder, BagEncoder)
 
 
-def new_encoder(features, min_count, flat, scaled=True):
+def new_encoder(features, min_count, corpus, scaled=True):
     """The encoder that suits the first token of a corpus; ``scaled``: whether rows of numbers may be.
 
     Raises
@@ -31,14 +29,11 @@ def new_encoder(features, min_count, flat, scaled=True):
     ValueError
         If the first token is of no known kind, or templates were asked for ready-made features.
     """
-    if isinstance(flat, list):
-        return _encoder_of_strings(features, min_count, flat)
-    if isinstance(flat, MixedTokens):
-        return MixedEncoder.for_tokens(features, min_count, flat, scaled, new_encoder)
-    return RowsEncoder.for_tokens(features, min_count, flat, scaled)
-
-
-def _encoder_of_strings(features, min_count, flat):
+    if len(corpus.blocks) > 1:
+        return MixedEncoder.for_tokens(features, min_count, corpus, scaled, new_encoder)
+    if corpus.numbers:
+        return RowsEncoder.for_tokens(features, min_count, corpus, scaled)
+    flat = corpus.tokens
     if isinstance(features, Patterns):
         return PatternEncoder.for_tokens(features, min_count, flat)
     if isinstance(features, NumericFeatures):
@@ -52,14 +47,6 @@ def _encoder_of_strings(features, min_count, flat):
         "X: sequence 0, position 0: a token must be a str, a tuple of str, a dict of features, a list of str "
         f"or a row of numbers, got {describe(flat[0])}"
     )
-
-
-def check_tokens(encoder, flat, token):
-    """Raise if the tokens are rows of numbers where a model was trained on others, or the other way round."""
-    found = Encoder.kind if isinstance(flat, list) else flat.kind
-    if len(flat) and found != encoder.kind:
-        got = describe(flat[0]) if isinstance(flat, list) else repr(flat)
-        raise PlaceError(*place(token, 0), f"expected {encoder.kind} as in training, got {got}", "X")
 
 
 def check_same_features(encoder, features, min_count):

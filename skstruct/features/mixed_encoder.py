@@ -9,8 +9,9 @@ import copy
 import numpy as np
 from scipy import sparse
 
-from ..data.inputs import PLACE, PlaceError, place
-from ..data.matrix import ColumnInfo, FeatureNames, MixedTokens, Rows, names_of_all
+from ..data.corpus import DENSE, SPARSE, STRINGS, Corpus, called_by_kind, number_block
+from ..data.reads import ColumnInfo, Reads, names_of_all
+from ..data.tables import as_float
 from .base import Encoder
 from .encoded import RowMap
 from .numeric import NumericFeatures
@@ -27,7 +28,7 @@ class MixedEncoder(Encoder):
     others : encoder
         Of the rest.
     columns : ndarray of bool, or tuple of str
-        As of :class:`skstruct.data.matrix.MixedTokens`.
+        Which columns are dense, or the names of the columns of strings.
     """
 
     token_type = np.ndarray
@@ -36,17 +37,19 @@ class MixedEncoder(Encoder):
     """There are dense rows."""
 
     @classmethod
-    def for_tokens(cls, features, min_count, flat, scaled, new_encoder):
+    def for_tokens(cls, features, min_count, corpus, scaled, new_encoder):
         """The encoder that a ``features`` parameter means for a corpus; ``new_encoder`` makes the other."""
-        if flat.are_strings:
+        rows, others = corpus.only(DENSE), corpus.only(SPARSE, STRINGS)
+        strings = corpus.block(STRINGS)
+        if strings is not None:
             numeric = isinstance(features, NumericFeatures)
-            others = new_encoder("auto" if numeric else features, min_count, flat.others)
-            numbers = RowsEncoder(features if numeric else NumericFeatures(), 1, True, scaled)
+            others = new_encoder("auto" if numeric else features, min_count, others)
+            numbers = RowsEncoder.for_tokens(features if numeric else NumericFeatures(), 1, rows, scaled)
         else:
-            numbers = RowsEncoder.for_tokens(features, 1, flat.rows, scaled)
-            others = RowsEncoder.for_tokens("auto", min_count, flat.others, scaled)
+            numbers = RowsEncoder.for_tokens(features, 1, rows, scaled)
+            others = RowsEncoder.for_tokens("auto", min_count, others, scaled)
         numbers.has_bigram = others.has_bigram
-        return cls(numbers, others, flat.columns)
+        return cls(numbers, others, corpus.is_dense if strings is None else strings.names)
 
     def __init__(self, numbers, others, columns):
         self.numbers, self.others, self.columns = numbers, others, columns
@@ -68,9 +71,10 @@ class MixedEncoder(Encoder):
         return isinstance(self.columns, tuple)
 
     @property
-    def kind(self):
-        """What errors call its tokens."""
-        return "strings with numbers" if self.are_strings else self.numbers.kind
+    def reads(self):
+        """See :class:`.base.Encoder`."""
+        called = called_by_kind(DENSE, STRINGS if self.are_strings else SPARSE)
+        return Reads(called, self.width, self.names, self.columns if self.are_strings else None)
 
     @property
     def n_edge_rows(self):
@@ -105,51 +109,36 @@ class MixedEncoder(Encoder):
         return names_of_all(self.columns, self.numbers.names, self.others.names)
 
     # -- encoding ----------------------------------------------------------------------------------
-    def encode(self, flat, token, grow, reference_token=None):
+    def encode(self, corpus, grow):
         """Encode a corpus: see :class:`.rows_encoder.RowsEncoder`."""
-        rows, others = self._split(flat, token)
-        dense = self.numbers.encode(rows, token, grow).dense
-        found = self.others.encode(others, token, grow, reference_token)
+        if not self.are_strings and corpus.offsets[-1]:
+            corpus = self._divided(corpus)
+        dense = self.numbers.encode(corpus.only(DENSE), grow).dense
+        found = self.others.encode(corpus.only(SPARSE, STRINGS), grow)
         n = np.int32(self.numbers.n_node_rows)
         alive = found.node_alive
         if alive.shape[0]:
             alive = np.append(np.ones(n, np.uint8), alive)
         return _shifted(found, n)._replace(node_alive=alive, dense=dense)
 
-    def _split(self, flat, token):
-        """The dense rows, and the rest."""
-        if isinstance(flat, list):  # no token
-            return [], []
-        if self.are_strings:
-            if flat.columns != self.columns:
-                found, known = (", ".join(names) for names in (flat.columns, self.columns))
-                raise ValueError(f"X: the columns of strings are {found}, expected {known} as in training")
-            return flat.blocks
-        width = flat.is_dense.shape[0]
-        if width != self.width:
-            i = place(token, 0)[0] if len(flat) else 0
-            text = f"{PLACE} has {width} columns, expected {self.width} as in training"
-            raise PlaceError(i, None, text, "X")
-        if np.array_equal(flat.is_dense, self.columns):
-            return flat.blocks
-        matrix, names = sparse.csr_matrix(flat.matrix), flat.names
-
-        def some(mask):
-            known = None if names is None else [name for name, use in zip(names.all(), mask) if use]
-            return matrix[:, mask], None if known is None else FeatureNames(known)
-
-        (block, dense_names), (rest, other_names) = some(self.columns), some(~self.columns)
-        complete = ColumnInfo(self.has_bigram, np.zeros(rest.shape[1], np.int32))
-        return Rows(block.toarray(), dense_names), Rows(rest, other_names, complete)
+    def _divided(self, corpus):
+        """The corpus with those columns dense that were dense in training."""
+        if np.array_equal(corpus.is_dense, self.columns):
+            return corpus
+        matrix, blocks = sparse.csr_matrix(corpus.matrix), []
+        for used in (self.columns, ~self.columns):
+            blocks.append(number_block(matrix[:, used] if blocks else as_float(matrix[:, used].toarray())))
+        complete = ColumnInfo(self.has_bigram, np.zeros(self.others.width, np.int32))
+        return Corpus.of((blocks[0], blocks[1]._replace(info=complete)), corpus.lengths, self.columns)
 
     def rescaled(self, task, scale):
         """A task of values as they are, which this encoder made, under a scale."""
         return self.numbers.rescaled(task, scale)
 
-    def adapted(self, flat, token):
+    def adapted(self, corpus):
         """The encoder with the statistics of another text, if the strings' templates have any."""
         out = copy.copy(self)
-        out.others = self.others.adapted(flat.others if isinstance(flat, MixedTokens) else flat, token)
+        out.others = self.others.adapted(None if corpus is None else corpus.only(SPARSE, STRINGS))
         return out
 
     # -- names -------------------------------------------------------------------------------------

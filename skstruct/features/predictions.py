@@ -23,9 +23,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, HasMethods, StrOptions, folds_of, safe_indexing
 from ..data.inputs import check_some
-from ..data.matrix import FeatureNames, SequenceMatrix, assembled
+from ..data.matrix import SequenceMatrix, assembled
+from ..data.reads import FeatureNames, Reads
 from ..data.types import Corpus
-from .sequence_transformer import SequenceTransformer, by_token, stacked, targets_of
+from .sequence_transformer import SequenceTransformer, by_token, table_of, targets_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -210,7 +211,7 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
             raise ValueError(f"{type(self.classifier).__name__} has no method={method!r}")
         fitted = self._trained(data, np.arange(int(data.lengths.sum())), "X")
         self.classifier_, self.classes_, self.method_ = fitted, np.asarray(fitted.classes_), method
-        self._names = FeatureNames(self.get_feature_names_out().tolist())
+        self._names, self._reads = FeatureNames(self.get_feature_names_out().tolist()), Reads.of(data.corpus)
         return self
 
     def _trained(self, data, at, where):
@@ -236,7 +237,8 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
             One row for each token, one column for each label; an empty sequence has no rows.
         """
         check_is_fitted(self)
-        tokens, lengths, _ = stacked(X)
+        tokens, corpus = table_of(X, self._reads)
+        lengths = corpus.lengths
         if not lengths.sum():
             return assembled(np.zeros((0, len(self._names.all()))), lengths, self._names)
         return assembled(self._scores(self.classifier_, tokens), lengths, self._names)
@@ -298,7 +300,8 @@ class _Data:
     """The tokens of a fit, and what belongs to them."""
 
     def __init__(self, X, y, params, groups):
-        self.tokens, self.lengths, _ = stacked(X)
+        self.tokens, self.corpus = table_of(X)
+        self.lengths = self.corpus.lengths
         check_some(self.lengths.sum())
         if y is None:
             raise ValueError("y must be a list of label sequences, got None")

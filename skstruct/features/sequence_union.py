@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.pipeline import FeatureUnion
 
-from ..data.inputs import as_tokens, describe, lengths_of
-from ..data.matrix import ColumnInfo, FeatureNames, MixedTokens, Rows, SequenceMatrix
+from ..data.corpus import DENSE, SPARSE, called_by_kind, number_block
+from ..data.inputs import as_tokens, describe
+from ..data.matrix import SequenceMatrix, assembled
+from ..data.reads import ColumnInfo, FeatureNames, Reads
 from .numeric import side_by_side
 from .sequence_transformer import SequenceTransformer
 
@@ -74,8 +77,9 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         -------
         self
         """
-        self._begin()
-        super().fit(X, y, **params)
+        with self._fitting():
+            super().fit(X, y, **params)
+            self.transform(X)  # which tells what columns there are
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> SequenceMatrix:
@@ -90,14 +94,20 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         -------
         SequenceMatrix
         """
-        self._begin()
-        found: SequenceMatrix = super().fit_transform(X, y, **params)
+        with self._fitting():
+            found: SequenceMatrix = super().fit_transform(X, y, **params)
         return found
 
-    def _begin(self):
+    @contextmanager
+    def _fitting(self):
         if all(inner == "drop" for _, inner in self.transformer_list):
             raise ValueError("transformer_list must name at least one transformer that is not dropped")
-        self.__dict__.pop("_nothing", None)  # what an empty corpus becomes, with names and kinds of columns
+        known = vars(self).pop("_known", None)
+        try:
+            yield
+        except BaseException:
+            vars(self).update({} if known is None else {"_known": known})
+            raise
 
     def _iter(self):
         """Overrides what scikit-learn goes through: weights are applied where parts are joined."""
@@ -108,36 +118,38 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         used = [
             name for name, inner in self.transformer_list if not isinstance(inner, str) or inner != "drop"
         ]
-        if hasattr(self, "_nothing") and not all(isinstance(X, SequenceMatrix) for X in Xs):
-            lengths = [lengths_of(as_tokens(X)) for X in Xs]
-            if not any(each.any() for each in lengths):  # sequences that are all empty
-                return SequenceMatrix.of(self._nothing, lengths[0])
-        parts = [_as_part(X, name) for X, name in zip(Xs, used)]
-        for part, name in zip(parts, used):
+        parts, known = [as_tokens(X) for X in Xs], getattr(self, "_known", None)
+        if known is not None and not any(part.offsets[-1] for part in parts):
+            return known.nothing.empty(parts[0].lengths)
+        for part, name, X in zip(parts, used, Xs):
+            if part.called != called_by_kind(DENSE):
+                raise ValueError(
+                    f"transformer {name!r} must return rows of numbers by sequence, a SequenceMatrix, got "
+                    f"{describe(X)}; TokenTransformer makes that of a transformer of tokens"
+                )
             if not np.array_equal(part.lengths, parts[0].lengths):
                 raise ValueError(
                     f"transformer {name!r} returned sequences of other lengths than {used[0]!r} did"
                 )
-        weights, tokens = self.transformer_weights or {}, [part.flat() for part in parts]
+        for part, name, reads in zip(parts, used, known.reads if known else ()):
+            reads.check(part, f"transformer {name!r}")
+        weights = self.transformer_weights or {}
         prefixes = [f"{name}__" if self.verbose_feature_names_out else "" for name in used]
-        found = _united(tokens, [weights.get(name) for name in used], prefixes)
-        known = getattr(self, "_nothing", None)
-        if known is None or not np.array_equal(known.is_dense, found.is_dense):
-            self._nothing = found.take(slice(0, 0))
-        else:  # the same names are the same object
-            for block, before in zip(found.blocks, known.blocks):
-                block.names = before.names
-        return SequenceMatrix.of(found, parts[0].lengths)
+        found = _united(parts, [weights.get(name) for name in used], prefixes)
+        if known is None:
+            self._known = _Known([Reads.of(part) for part in parts], found[:0])
+        elif np.array_equal(known.nothing.is_dense, found.is_dense):  # the same names are the same object
+            pairs = zip(found.blocks, known.nothing.blocks)
+            blocks = tuple(block._replace(names=before.names) for block, before in pairs)
+            found = SequenceMatrix.of(blocks, found.lengths, found._is_dense)
+        return found
 
 
-def _as_part(X, name):
-    found = X if isinstance(X, SequenceMatrix) else as_tokens(X)
-    if not isinstance(found, SequenceMatrix):
-        raise ValueError(
-            f"transformer {name!r} must return rows of numbers by sequence, a SequenceMatrix, got "
-            f"{describe(X)}; TokenTransformer makes that of a transformer of tokens"
-        )
-    return found
+class _Known(NamedTuple):
+    """What a union knows after a fit."""
+
+    reads: list  # of each part, what it returned
+    nothing: SequenceMatrix  # what an empty corpus becomes
 
 
 def _times(part, weight, are_sparse):
@@ -145,33 +157,28 @@ def _times(part, weight, are_sparse):
     if weight is None:
         return part
     dtype = np.result_type(part.matrix.dtype, np.float32)  # sparse integers become floats
-    matrix, info = part.matrix.astype(dtype) * dtype.type(weight), part.blocks[-1].column_info
-    if info is not None and len(part.blocks) > 1:
+    matrix, info = part.matrix.astype(dtype) * dtype.type(weight), part.numbers[-1].info
+    if info is not None and len(part.numbers) > 1:
         info = info._replace(template=np.zeros(matrix.shape[1], np.int32))
-    return Rows(sparse.csr_matrix(matrix) if are_sparse else matrix, part.names, info)
+    return assembled(sparse.csr_matrix(matrix) if are_sparse else matrix, part.lengths, part.names, info)
 
 
 def _united(parts, weights, prefixes):
     """The tokens of all parts: their dense columns in one block, the sparse ones in another."""
-    are_dense = [part.is_dense.any() for part in parts]
+    are_dense = any(part.is_dense.any() for part in parts)
     are_sparse = not all(part.is_dense.all() for part in parts)
     parts = [_times(part, weight, are_sparse) for part, weight in zip(parts, weights)]
-    blocks = []
-    for dense in (True, False):
-        mine = [
-            (block, prefix)
-            for part, prefix in zip(parts, prefixes)
-            for block in part.blocks
-            if sparse.issparse(block.matrix) != dense
-        ]
+    found = []
+    for kind in (DENSE, SPARSE):
+        mine = [(b, prefix) for part, prefix in zip(parts, prefixes) for b in part.numbers if b.kind == kind]
         if mine:
-            names = FeatureNames(make=partial(_names, [(b.names, b.matrix.shape[1], p) for b, p in mine]))
-            known = [(block.matrix.shape[1], block.column_info) for block, _ in mine]
-            complete = not dense and (any(are_dense) or any(info is not None for _, info in known))
-            matrix = side_by_side([block.matrix for block, _ in mine])
-            blocks.append(Rows(matrix, names, _column_info(known) if complete else None))
-    is_dense = np.concatenate([part.is_dense for part in parts])
-    return blocks[0] if len(blocks) == 1 else MixedTokens(*blocks, is_dense)
+            names = FeatureNames(make=partial(_names, [(b.names, b.rows.shape[1], p) for b, p in mine]))
+            known = [(block.rows.shape[1], block.info) for block, _ in mine]
+            complete = kind == SPARSE and (are_dense or any(info is not None for _, info in known))
+            matrix = side_by_side([block.rows for block, _ in mine])
+            found.append(number_block(matrix, names, _column_info(known) if complete else None))
+    columns = np.concatenate([part.is_dense for part in parts]) if len(found) > 1 else None
+    return SequenceMatrix.of(tuple(found), parts[0].lengths, columns)
 
 
 def _names(parts):
