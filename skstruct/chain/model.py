@@ -1,6 +1,5 @@
 """A chain model without scikit-learn around it: encoder, labels, constraints, weights, prediction."""
 
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -52,8 +51,11 @@ def task_of(encoder, corpus, gold=None, weight=None, grow=False, option=None, ro
         weight=np.ones(token.shape[0] - 1) if weight is None else weight,
         option=np.zeros((0, 0), np.bool_) if option is None else option,
     )
-    prove(gold=task.gold.shape[0] == n, option=option is None or option.shape[0] == n,
-          weight=task.weight.shape[0] == token.shape[0] - 1)  # fmt: skip
+    given = {"gold": task.gold, "option": option, "weight": weight}
+    expected = {"weight": token.shape[0] - 1}
+    for name, array in given.items():
+        if array is not None and array.shape[0] != expected.get(name, n):
+            raise _inconsistent(name)
     return task
 
 
@@ -62,25 +64,26 @@ def encoded_corpus(encoder, corpus, grow=False):
 
     Kernels check nothing: this, with :func:`task_of`, is the only place between users and them.
     """
-    with no_collection() if corpus.offsets[-1] >= FEW_TOKENS else nullcontext():
+    n = int(corpus.offsets[-1])
+    if n < FEW_TOKENS:
         x = encoder.encode(corpus, grow)
-    token, anchor, n_bag = corpus.offsets, x.anchor, x.bag.start.shape[0]
-    n, places = int(token[-1]), int(anchor[-1])
-    prove(
-        anchor=anchor.shape == token.shape and places >= n,
-        nodes=x.nodes.row.shape[1] == places,
-        edges=x.edges.row.shape[1] == places,
-        bag=n_bag == 1 or n_bag == n + 1,
-        dense=not x.dense or x.dense.block.shape[0] == n,
-    )
+    else:
+        with no_collection():
+            x = encoder.encode(corpus, grow)
+    places, n_bag = int(x.anchor[-1]), x.bag.start.shape[0]
+    if x.anchor.shape != corpus.offsets.shape or places < n:
+        raise _inconsistent("anchor")
+    if x.nodes.row.shape[1] != places or x.edges.row.shape[1] != places:
+        raise _inconsistent("nodes or edges")
+    if n_bag != 1 and n_bag != n + 1:
+        raise _inconsistent("bag")
+    if x.dense and x.dense.block.shape[0] != n:
+        raise _inconsistent("dense")
     return x
 
 
-def prove(**facts):
-    """Raise unless all arrays of a task speak of the same tokens."""
-    if not all(facts.values()):
-        wrong = ", ".join(name for name, holds in facts.items() if not holds)
-        raise AssertionError(f"the encoded corpus is inconsistent: {wrong} of another number of tokens")
+def _inconsistent(name):
+    return AssertionError(f"the encoded corpus is inconsistent: {name} of another number of tokens")
 
 
 @dataclass
@@ -214,7 +217,7 @@ class ChainModel(SavableModel):
 
         def work(bounds):
             first, last, begin, end = bounds
-            piece = corpus[first:last]
+            piece = corpus.piece(first, last)
             out, scores = np.empty(end - begin, np.int32), np.empty(last - first)
             if ready.transition is not None and options is None:
                 encoded = encoded_corpus(self.encoder, piece)
@@ -224,7 +227,7 @@ class ChainModel(SavableModel):
                 structure.predict(task_of(self.encoder, piece, option=option), ready.chain, out, scores)
             return _decoded(ready.labels, out, piece.offsets), scores
 
-        parts = list(map_chunks(work, corpus.lengths, n_jobs))
+        parts = list(map_chunks(work, corpus.offsets, n_jobs))
         if len(parts) == 1:
             return parts[0]
         return (
@@ -234,7 +237,7 @@ class ChainModel(SavableModel):
 
     def _label_plain(self, x, token, out, scores):
         """Write the best labellings of an encoded corpus, as ids, and their scores."""
-        longest = int(np.diff(token).max(initial=1))
+        longest = out.shape[0] if scores.shape[0] == 1 else int(np.diff(token).max(initial=1))
         ready, scratch = self.ready, np.empty((2, longest * len(self.labels)))
         predict_plain(
             token, x.anchor, x.left, x.nodes.row, x.nodes.lo, x.nodes.width, *x.bag,
@@ -260,7 +263,7 @@ class ChainModel(SavableModel):
         def work(bounds):
             first, last, begin, end = bounds
             option = None if options is None else options[begin:end]
-            task = task_of(self.encoder, corpus[first:last], option=option)
+            task = task_of(self.encoder, corpus.piece(first, last), option=option)
             n, token = last - first, task.token
             out, score, found = np.empty(k * (end - begin), np.int32), np.empty(k * n), np.empty(n, np.int64)
             lists = new_lists(token, len(self.labels), self.order, k)
@@ -280,7 +283,7 @@ class ChainModel(SavableModel):
             return result
 
         with no_collection():
-            parts = map_chunks(work, corpus.lengths, n_jobs, max(1, PIECE_TOKENS // k))
+            parts = map_chunks(work, corpus.offsets, n_jobs, max(1, PIECE_TOKENS // k))
         return [ranked for part in parts for ranked in part]
 
     def sums(self, corpus, gold=None, n_jobs=None):
@@ -293,14 +296,14 @@ class ChainModel(SavableModel):
 
         def work(bounds):
             first, last, begin, end = bounds
-            task = task_of(self.encoder, corpus[first:last])
+            task = task_of(self.encoder, corpus.piece(first, last))
             if gold is not None:
                 task = task._replace(gold=gold[begin:end])
             out, log_z = np.empty((end - begin) * L), np.empty(last - first)
             marginals(*prediction_arguments(task, chain), new_sums(task.token, L, self.order), out, log_z)
             return out, log_z
 
-        parts = list(map_chunks(work, corpus.lengths, n_jobs))
+        parts = list(map_chunks(work, corpus.offsets, n_jobs))
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
     def log_z(self, task):

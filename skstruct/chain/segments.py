@@ -222,7 +222,7 @@ def probabilities(model, corpus, spans, of_label, joins, fixed=None, options=Non
     def work(bounds):
         first, last, begin, end = bounds
         option = None if options is None else options[begin:end]
-        task = task_of(model.encoder, corpus[first:last], option=option)
+        task = task_of(model.encoder, corpus.piece(first, last), option=option)
         mine = flat[where[first] : where[last]]
         known = np.zeros(end - begin, np.bool_) if fixed is None else fixed[begin:end]
         columns = (np.ascontiguousarray(column) for column in mine.T)
@@ -234,5 +234,5 @@ def probabilities(model, corpus, spans, of_label, joins, fixed=None, options=Non
         )  # fmt: skip
         return out, log_z
 
-    parts = map_chunks(work, corpus.lengths, n_jobs)
+    parts = map_chunks(work, corpus.offsets, n_jobs)
     return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])

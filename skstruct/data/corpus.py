@@ -82,6 +82,19 @@ def kind_of_token(token):
     return FEATURES if isinstance(token, (dict, list)) else OTHER
 
 
+class _once:
+    """A property that is made when it is first asked for, and kept: for lists, of which little is needed."""
+
+    def __init__(self, make):
+        self.make = make
+
+    def __get__(self, corpus, owner):
+        if corpus is None:
+            return self
+        found = vars(corpus)[self.make.__name__] = self.make(corpus)
+        return found
+
+
 class Corpus:
     """Sequences of tokens, in one or two blocks of one row a token. It never changes.
 
@@ -102,11 +115,6 @@ class Corpus:
         Which columns of numbers are dense.
     """
 
-    lengths: np.ndarray[Any, np.dtype[np.int64]]
-    offsets: np.ndarray[Any, np.dtype[np.int64]]
-    blocks: tuple[Block, ...]
-    kinds: tuple[str, ...]
-
     _is_dense = _sequences = _shown = None
 
     @classmethod
@@ -119,32 +127,43 @@ class Corpus:
     @classmethod
     def of_lists(cls, sequences, first):
         """A corpus of lists of tokens, of which ``first`` has the first token; None if there is none."""
-        known = ((), None) if first is None else ((kind_of_token(first[0]),), first[0])
-        return cls._listed(sequences, *known)
+        if first is None:
+            return cls._listed(sequences, (), None)
+        return cls._listed(sequences, (kind_of_token(first[0]),), first[0])
 
     @classmethod
     def _listed(cls, sequences, kinds, like):
         X = cls.__new__(cls)
-        vars(X).update(_sequences=sequences, kinds=kinds, _like=like)
+        X.__dict__.update(_sequences=sequences, kinds=kinds, _like=like)
         return X
 
     def _hold(self, blocks, lengths, is_dense=None, shown=None):
         vars(self).update(blocks=blocks, lengths=lengths, _is_dense=is_dense, _shown=shown)
 
-    def __getattr__(self, name):  # what lists only need if it is asked for
-        if name == "lengths":
-            found = np.fromiter(map(len, self._sequences), np.int64, len(self._sequences))
-        elif name == "offsets":
-            found = offsets_of(self.lengths)
-        elif name == "kinds":
-            found = tuple(block.kind for block in self.blocks)
-        elif name == "blocks":
-            flat = list(chain.from_iterable(self._sequences))
-            found = tuple(Block(kind, flat, like=self._like) for kind in self.kinds)
-        else:
-            raise AttributeError(f"a {type(self).__name__} has no attribute {name!r}")
-        vars(self)[name] = found
-        return found
+    @_once
+    def lengths(self):
+        return np.fromiter(map(len, self._sequences), np.int64, len(self._sequences))
+
+    @_once
+    def offsets(self):
+        if self._sequences is not None and len(self._sequences) == 1:  # the ordinary call, of one sentence
+            return np.array([0, len(self._sequences[0])], np.int64)
+        return offsets_of(self.lengths)
+
+    @_once
+    def tokens(self):
+        """The tokens that are no rows of numbers, as one list."""
+        if self._sequences is not None:
+            return list(chain.from_iterable(self._sequences))
+        return next((block.rows for block in self.blocks if isinstance(block.rows, list)), [])
+
+    @_once
+    def kinds(self):
+        return tuple(block.kind for block in self.blocks)
+
+    @_once
+    def blocks(self):
+        return tuple(Block(kind, self.tokens, like=self._like) for kind in self.kinds)
 
     def __setattr__(self, name, value):
         raise AttributeError(f"a {type(self).__name__} cannot be changed; make another one")
@@ -161,12 +180,7 @@ class Corpus:
     @property
     def called(self):
         """What errors call the tokens; None if there are none."""
-        return called_by_kind(*self.kinds)
-
-    @property
-    def tokens(self):
-        """The tokens that are no rows of numbers, as one list."""
-        return next((block.rows for block in self.blocks if isinstance(block.rows, list)), [])
+        return _CALLED.get(self.kinds)
 
     @property
     def like(self):
@@ -272,6 +286,10 @@ class Corpus:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return as_objects(list(self))
+
+    def piece(self, first, last):
+        """The sequences from ``first`` on, before ``last``; itself if these are all."""
+        return self if last - first == len(self) else self[first:last]
 
     def take(self, sequences):
         """The sequences at some positions."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..data.corpus import FEATURES, called_by_kind
 from ..data.inputs import describe, offsets_of
+from ..data.reads import Reads
 from .base import Encoder
 from .encoded import Bag, RowMap, without_templates
 from .feature_index import FeatureIndex, RowIndex
@@ -52,7 +53,7 @@ class BagEncoder(Encoder):
 
     is_independent = True
     TOKENS = (dict, list)
-    called = called_by_kind(FEATURES)
+    reads = Reads(called_by_kind(FEATURES))
     token_type = dict  # of lists of features too
     named = "ready-made features"
 

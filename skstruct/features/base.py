@@ -16,7 +16,7 @@ class Encoder:
     A subclass has the constructor ``for_tokens(features, min_count, flat)``, where ``flat`` are the tokens of
     a corpus of lists, and
 
-    * ``called``: its tokens, as ``data.corpus.Corpus.called`` has them; ``reads`` may say more;
+    * ``reads``: a ``data.reads.Reads``, the tokens that it takes;
     * ``encode(corpus, grow)``: the rows of a corpus that passed ``check``, an ``Encoded``;
     * ``n_node_rows``, ``n_edge_rows``, ``has_bigram``, ``n_features``: the weights a model needs for it;
     * ``min_count``, ``templates`` (None without), ``token_type`` and ``n_columns``: what it reads;
@@ -26,8 +26,8 @@ class Encoder:
     * ``merged(encoders, counts, min_count)``: one encoder from those of several shards.
     """
 
-    called = OTHER
-    """What errors call its tokens."""
+    reads = Reads(OTHER)
+    """What it reads; a property where that depends on training."""
 
     token_type = None
     """Of tokens, as ``data.inputs.Inputs`` has it."""
@@ -46,11 +46,6 @@ class Encoder:
 
     named = "features"
     """What errors call what it makes."""
-
-    @property
-    def reads(self):
-        """What it reads, a ``data.reads.Reads``."""
-        return Reads(self.called)
 
     def check(self, corpus):
         """Raise unless a corpus is what it reads: once a verb, before the corpus is cut into pieces."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..data.corpus import STRINGS, called_by_kind
 from ..data.inputs import describe
+from ..data.reads import Reads
 from .base import Encoder
 from .encoded import NOTHING, Bag, Grid, RowMap, without_templates
 from .feature_index import FeatureIndex
@@ -28,7 +29,7 @@ class PatternEncoder(Encoder):
     """
 
     TOKENS = (str, tuple)
-    called = called_by_kind(STRINGS)
+    reads = Reads(called_by_kind(STRINGS))
     named = "patterns"
 
     @classmethod

@@ -39,7 +39,7 @@ class RowsEncoder(Encoder):
     """
 
     token_type = np.ndarray
-    named = called = called_by_kind(DENSE)
+    named = called_by_kind(DENSE)
 
     @classmethod
     def for_tokens(cls, features, min_count, corpus, scaled=True):
@@ -90,7 +90,7 @@ class RowsEncoder(Encoder):
     @property
     def reads(self):
         """See :class:`.base.Encoder`."""
-        return Reads(self.called, self.width, self.names)
+        return Reads(self.named, self.width, self.names)
 
     # -- encoding ----------------------------------------------------------------------------------
     def encode(self, corpus, grow):

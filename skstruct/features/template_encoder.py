@@ -12,6 +12,7 @@ import numpy as np
 from ..core.hashing import empty_table
 from ..core.interning import find_pairs, intern_pairs, pairs_of, table_of
 from ..data.corpus import STRINGS, called_by_kind
+from ..data.reads import Reads
 from .base import Encoder
 from .contexts import Contexts, context_values, is_context
 from .encoded import ALL_ALIVE, Encoded, no_bag
@@ -32,7 +33,7 @@ class TemplateEncoder(Encoder):
     """
 
     TOKENS = (str, tuple)
-    called = called_by_kind(STRINGS)
+    reads = Reads(called_by_kind(STRINGS))
 
     @classmethod
     def for_tokens(cls, features, min_count, flat):

@@ -199,7 +199,7 @@ class ParserModel(SavableModel):
             where = task.token.tolist()
             return [self._trees(*arcs, where) for arcs in zip(heads, labels)], scores
 
-        parts = list(map_chunks(work, np.diff(token), n_jobs))
+        parts = list(map_chunks(work, token, n_jobs))
         trees = [[tree for ranked, _ in parts for tree in ranked[rank]] for rank in range(k)]
         return trees, np.concatenate([scores for _, scores in parts], axis=1)
 

@@ -24,7 +24,7 @@ from .._sklearn import (
     with_callbacks,
 )
 from ..chain.segmenter import Segmenter
-from ..data.inputs import Inputs, Sequences, renumbered, take
+from ..data.inputs import Inputs, Sequences, offsets_of, renumbered, take
 from ..data.types import Corpus
 from ..saving.registry import savable
 from ..training.chunks import map_chunks, threads
@@ -306,7 +306,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
             out, scores = model.choose(task)
             return [view.decode(base, items) for items in paths(lattices, out)], scores
 
-        found = map_chunks(work, view.lengths(X), self.n_jobs)
+        found = map_chunks(work, offsets_of(view.lengths(X)), self.n_jobs)
         return [items for part, _ in found for items in part], np.concatenate([s for _, s in found])
 
     def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:

@@ -5,6 +5,7 @@ import pytest
 from skstruct import ParameterMixer, StructuredPerceptron
 from skstruct.data.corpus import OTHER
 from skstruct.data.inputs import as_tokens
+from skstruct.data.reads import Reads
 from skstruct.features import choose
 from skstruct.features.bag_encoder import BagEncoder
 from skstruct.inspection import explain, features_of
@@ -23,7 +24,7 @@ class SetEncoder(BagEncoder):
 
     TOKENS = (frozenset,)
     token_type = frozenset
-    called = OTHER
+    reads = Reads(OTHER)
 
     def encode(self, corpus, grow):
         """As lists."""

@@ -1,5 +1,6 @@
 """What was fitted on tokens takes such tokens, in any container; others it refuses, by name."""
 
+import inside
 import numpy as np
 import pandas
 import pytest
@@ -61,7 +62,7 @@ def test_training_goes_on_with_rows_in_the_other_container():
 
 def test_an_encoded_corpus_of_another_size_reaches_no_kernel():
     X, y = numbers()
-    encoder = StructuredPerceptron(random_state=0).fit(X, y)._model.encoder
+    encoder = inside.model_of(StructuredPerceptron(random_state=0).fit(X, y)).encoder
 
     class Wrong:
         """An encoder that loses a row."""
