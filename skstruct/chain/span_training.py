@@ -45,11 +45,14 @@ class SpanTraining(TaggerTraining):
         tagger = StructuredPerceptron() if self.tagger is None else clone(self.tagger)
         return _constrained(tagger, self.scheme)
 
-    def _aligned(self, X, y):
+    def _aligned(self, X, y, judging=False):
+        """``judging``: gold spans that no labels express are not refused, as ``score`` takes them too."""
         texts = as_texts(X)
         given = as_spans(y, texts)
         tokens = tokenized(texts, self.tokenizer)
-        return AlignedCorpus(texts, tokens, given, align_spans(tokens, given, self.align, self.overlap))
+        align = "unknown" if judging and self.align == "error" else self.align
+        overlap = "longest" if judging else self.overlap
+        return AlignedCorpus(texts, tokens, given, align_spans(tokens, given, align, overlap))
 
     def _training_data(self, method, X, y, sample_weight):
         texts, tokens, given, aligned = corpus = self._aligned(X, y)
@@ -83,12 +86,12 @@ class SpanTraining(TaggerTraining):
         pieces = cut_texts(corpus.tokens, kind, self.max_length, corpus.aligned)
         return tuple(self._labelled(pieces, corpus).values())
 
-    def _pieces_of(self, X, y=None):
+    def _pieces_of(self, X, y=None, judging=False):
         """The pieces of texts; and if their spans are given the labels of these, which no piece cuts."""
         if y is None:
             tokens = tokenized(as_texts(X), self.tokenizer)
             return cut_texts(tokens, self.pieces_, self.max_length), None
-        corpus = self._aligned(X, y)
+        corpus = self._aligned(X, y, judging)
         pieces = cut_texts(corpus.tokens, self.pieces_, self.max_length, corpus.aligned)
         return pieces, labels_of(corpus.aligned, corpus.given, pieces.bounds, self.scheme)
 

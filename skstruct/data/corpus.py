@@ -24,8 +24,8 @@ OTHER = "tokens of another kind"
 """The kind of tokens that are none of these."""
 
 _CALLED = {
-    (STRINGS,): "str or tuples of str",
-    (FEATURES,): "dicts or lists of features",
+    (STRINGS,): "strings or tuples of strings",
+    (FEATURES,): "a dict or a list of features",
     (FRAME,): "rows of data frames",
     (DENSE, STRINGS): "strings with numbers",
     (OTHER,): OTHER,

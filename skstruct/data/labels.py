@@ -69,9 +69,12 @@ class Labels:
 
     @property
     def array(self):
-        """``classes_``: the labels as an array, of dtype object unless they are str, int or bool."""
-        kind = type(self.values[0]) if self.values else str
-        if kind in (str, int, bool):
+        """``classes_``: the labels as an array, of dtype object unless they are int or bool.
+
+        So its elements are the labels themselves: those of an array of str would be ``numpy.str_``.
+        """
+        kind = type(self.values[0]) if self.values else None
+        if kind in (int, bool):
             array = np.array(self.values)
             if array.tolist() == self.values:
                 return array

@@ -226,7 +226,9 @@ def _grouped(sequences, first, name):
                 text = f"{PLACE} is {describe(sequence)}, sequence {first} is a table"
                 raise PlaceError(i, None, text, name)
             sequences[i] = sequences[first][:0]
-        elif list(sequence.columns) != columns:
+        elif sorted(map(str, sequence.columns)) == sorted(map(str, columns)):
+            sequences[i] = sequence if list(sequence.columns) == columns else sequence[columns]
+        elif len(sequence):
             found, expected = (", ".join(map(str, c)) for c in (sequence.columns, columns))
             text = f"{PLACE} has the columns {found}, that of sequence {first} {expected}"
             raise PlaceError(i, None, text, name)

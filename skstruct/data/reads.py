@@ -25,21 +25,36 @@ class FeatureNames:
     names : list of str, optional
     make : callable, optional
         Returns them.
+    parts : list of (prefix, FeatureNames or None, number of columns), optional
+        Names of columns that stand side by side.
     """
 
-    def __init__(self, names: list[str] | None = None, make: Callable[[], list[str]] | None = None) -> None:
-        self._names, self._make = names, make
+    def __init__(
+        self,
+        names: list[str] | None = None,
+        make: Callable[[], list[str]] | None = None,
+        parts: list[tuple[str, FeatureNames | None, int]] | None = None,
+    ) -> None:
+        self._names, self._make, self._parts = names, make, parts
 
     def all(self) -> list[str]:
         """All names, by column; not to be changed."""
-        if self._names is None:
+        if self._names is None and self._parts is not None:
+            self._names = [
+                prefix + name
+                for prefix, names, n in self._parts
+                for name in ([f"x{c}" for c in range(n)] if names is None else names.all())
+            ]
+        elif self._names is None:
             assert self._make is not None
             self._names, self._make = self._make(), None
         return self._names
 
     def differs(self, other: FeatureNames | None) -> int | None:
         """The first column whose name is another one in ``other``; None if all agree or some are unknown."""
-        if other is None or other is self or self.all() == other.all():
+        if other is None or other is self or self._parts is not None and self._parts == other._parts:
+            return None
+        if self.all() == other.all():
             return None
         pairs = zip(self.all(), other.all())
         return next((c for c, (mine, theirs) in enumerate(pairs) if mine != theirs), None)

@@ -16,7 +16,7 @@ from itertools import repeat
 import numpy as np
 
 from ..data.corpus import FEATURES, called_by_kind
-from ..data.inputs import describe, offsets_of
+from ..data.inputs import PlaceError, describe, offsets_of, place
 from ..data.reads import Reads
 from .base import Encoder
 from .encoded import Bag, RowMap, without_templates
@@ -25,7 +25,6 @@ from .pairs import (
     Nested,
     Pairs,
     as_feature,
-    check_kinds,
     concatenated,
     encode_lists,
     encode_nested,
@@ -259,7 +258,8 @@ class BagEncoder(Encoder):
         flat, token = corpus.tokens, corpus.offsets
         kind = dict if isinstance(corpus.like, dict) else list
         encode = self._encode_dicts if kind is dict else self._encode_lists
-        check_kinds(flat, token, kind)
+        if _check_kinds(flat, token, kind) and kind is dict:
+            flat = [dict(token.items()) for token in flat]  # a subclass may have an order of its own
         chunks = range(0, len(flat), CHUNK)
         features, values, sizes = concatenated([encode(flat[k : k + CHUNK], k, token, grow) for k in chunks])
         if grow:
@@ -314,3 +314,16 @@ class BagEncoder(Encoder):
             out._remember(encoder, mine)
         out._tables()
         return out, [RowMap(rows, np.zeros(1, np.int32)) for rows in maps]
+
+
+def _check_kinds(flat, token, kind):
+    """Raise unless all tokens are of one type; whether some are of a subclass."""
+    mixed = bool(set(map(type, flat)) - {kind})
+    if mixed:
+        for k, value in enumerate(flat):
+            if not isinstance(value, kind):
+                what = f"expected a {kind.__name__} of features like the first token"
+                if not isinstance(value, (dict, list)):  # which may be the first one
+                    what = "expected a dict or a list of features"
+                raise PlaceError(*place(token, k), f"{what}, got {describe(value)}", "X")
+    return mixed

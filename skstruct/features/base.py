@@ -41,6 +41,9 @@ class Encoder:
     has_bigram = True
     """Whether the label bigram is a feature."""
 
+    bias_row = -1
+    """The row of the bias of rows of numbers; -1 if there is none."""
+
     is_independent = False
     """Whether the features of a sequence do not depend on other sequences, but for ``min_count``."""
 

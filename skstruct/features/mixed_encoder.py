@@ -87,6 +87,11 @@ class MixedEncoder(Encoder):
         return self.numbers.n_node_rows + self.others.n_node_rows
 
     @property
+    def bias_row(self):
+        """The row of the bias, -1 if there is none."""
+        return self.numbers.bias_row
+
+    @property
     def n_features(self):
         """Number of features in use."""
         return self.numbers.n_features + self.others.n_features

@@ -385,12 +385,3 @@ def spellings(ids):
     for key in keys:
         pairs += (key, True, ids.get(key, -1), 1.0), (key, False, -1, 1.0)
     return pairs
-
-
-def check_kinds(flat, token, kind):
-    """Raise unless all tokens are of one type."""
-    if set(map(type, flat)) - {kind}:
-        for k, value in enumerate(flat):
-            if not isinstance(value, kind):
-                what = f"expected a {kind.__name__} of features like the first token"
-                raise PlaceError(*place(token, k), f"{what}, got {describe(value)}", "X")

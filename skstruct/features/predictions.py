@@ -26,7 +26,7 @@ from ..data.inputs import check_some
 from ..data.matrix import SequenceMatrix, assembled
 from ..data.reads import FeatureNames, Reads
 from ..data.types import Corpus
-from .sequence_transformer import SequenceTransformer, by_token, table_of, targets_of
+from .sequence_transformer import SequenceTransformer, by_token, out_of_fold, table_of, targets_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -154,7 +154,8 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
             If the input is wrong; the message names sequence and position.
         """
         self._validate_params()
-        return self._learn(_Data(X, y, *self._routed("fit", params)))
+        data, method = _Data(X, y, *self._routed("fit", params)), self._method()
+        return self._become(method, self._trained_on_all(data), data)
 
     def fit_transform(self, X: Corpus, y: Corpus, **params: Any) -> SequenceMatrix:
         """Train the classifier, and score each sequence by one that has not seen it.
@@ -171,20 +172,17 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
         """
         self._validate_params()
         data = _Data(X, y, *self._routed("fit_transform", params))
-        n = data.lengths.shape[0]
-        splits = folds_of(self.cv, n, data.groups, once=True)
-        self._learn(data)
-        scores = None
-        for k, (train, test) in enumerate(splits):
-            inner = self._trained(data, data.tokens_of(train), f"split {k} of cv={self.cv!r}")
-            at = data.tokens_of(test)
-            if not at.shape[0]:
-                continue
-            found = self._scores(inner, safe_indexing(data.tokens, at))
-            if scores is None:
-                scores = np.empty((int(data.lengths.sum()), found.shape[1]))
-            scores[at] = found
-        return assembled(scores, data.lengths, self._names)
+        lengths = data.corpus.lengths
+        splits = folds_of(self.cv, lengths.shape[0], data.groups, once=True)
+        method, whole = self._method(), self._trained_on_all(data)
+
+        def rows(k, train, test):
+            inner = self._trained(data, train, f"split {k} of cv={self.cv!r}")
+            return _scores(inner, method, whole.classes_, safe_indexing(data.tokens, test))
+
+        scores = out_of_fold(np.repeat(np.arange(lengths.shape[0]), lengths), splits, rows)
+        self._become(method, whole, data)
+        return assembled(scores, lengths, self._names)
 
     def _routed(self, method, params):
         """(metadata of the classifier, groups of the splitter)"""
@@ -197,7 +195,8 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
         rest = {name: value for name, value in params.items() if name != "groups"}
         return rest, params.get("groups")
 
-    def _learn(self, data):
+    def _method(self):
+        """The method whose scores are taken."""
         method = self.method
         if method == "auto":
             known = [name for name in METHODS if _can(self.classifier, name)]
@@ -209,10 +208,16 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
             method = known[0]
         elif not _can(self.classifier, method):
             raise ValueError(f"{type(self.classifier).__name__} has no method={method!r}")
-        fitted = self._trained(data, np.arange(int(data.lengths.sum())), "X")
+        return method
+
+    def _become(self, method, fitted, data):
+        """Set what is fitted, once all is done."""
         self.classifier_, self.classes_, self.method_ = fitted, np.asarray(fitted.classes_), method
         self._names, self._reads = FeatureNames(self.get_feature_names_out().tolist()), Reads.of(data.corpus)
         return self
+
+    def _trained_on_all(self, data):
+        return self._trained(data, np.arange(data.target_of.shape[0]), "X")
 
     def _trained(self, data, at, where):
         """A clone of the classifier, trained on the tokens ``at`` that have a label."""
@@ -220,7 +225,7 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
         at, of = at[of >= 0], of[of >= 0]
         if not at.shape[0]:
             raise ValueError(f"{where} leaves no labelled token to train the classifier on")
-        params = {name: by_token(name, value, data.lengths, at) for name, value in data.params.items()}
+        params = {name: by_token(name, value, data.corpus.lengths, at) for name, value in data.params.items()}
         return clone(self.classifier).fit(safe_indexing(data.tokens, at), data.targets[of], **params)
 
     # -- scoring -----------------------------------------------------------------------------------
@@ -241,35 +246,8 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
         lengths = corpus.lengths
         if not lengths.sum():
             return assembled(np.zeros((0, len(self._names.all()))), lengths, self._names)
-        return assembled(self._scores(self.classifier_, tokens), lengths, self._names)
-
-    def _scores(self, fitted, tokens):
-        """(tokens, columns): the scores of the labels ``classes_``; those a classifier lacks are lowest."""
-        name, n = self.method_, self.classes_.shape[0]
-        logarithms = name == "predict_log_proba"
-        if logarithms and hasattr(fitted, "predict_proba"):  # whose zeros do not warn
-            found = fitted.predict_proba(tokens)
-        else:
-            found = getattr(fitted, name)(tokens)
-            found = np.exp(found) if logarithms else found
-        found = np.asarray(found, dtype=np.float64)
-        if found.ndim == 1:  # of two labels
-            found = np.column_stack([-found, found])
-        elif found.ndim != 2 or found.shape[1] != len(fitted.classes_):
-            raise ValueError(
-                f"{type(fitted).__name__}.{name} must give one score a label, {len(fitted.classes_)}, got an "
-                f"array of shape {found.shape}; with one-against-one scores set decision_function_shape='ovr'"
-            )
-        if len(fitted.classes_) < n:
-            place = {label: c for c, label in enumerate(self.classes_.tolist())}
-            whole = np.zeros((found.shape[0], n))
-            if name == "decision_function":
-                whole[:] = found.min(axis=1, keepdims=True)
-            whole[:, [place[label] for label in np.asarray(fitted.classes_).tolist()]] = found
-            found = whole
-        if logarithms:
-            return np.log(np.maximum(found, LEAST))
-        return found[:, 1:] if name == "decision_function" and n == 2 else found
+        scores = _scores(self.classifier_, self.method_, self.classes_, tokens)
+        return assembled(scores, lengths, self._names)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the columns: that of the classifier, and the label.
@@ -296,25 +274,46 @@ def _can(classifier, method):
     return hasattr(classifier, method) or method == METHODS[0] and hasattr(classifier, METHODS[1])
 
 
+def _scores(fitted, name, classes, tokens):
+    """(tokens, columns): the scores of the labels ``classes``; those a classifier lacks are lowest."""
+    n, logarithms = len(classes), name == "predict_log_proba"
+    if logarithms and hasattr(fitted, "predict_proba"):  # whose zeros do not warn
+        found = fitted.predict_proba(tokens)
+    else:
+        found = getattr(fitted, name)(tokens)
+        found = np.exp(found) if logarithms else found
+    found = np.asarray(found, dtype=np.float64)
+    if found.ndim == 1:  # of two labels
+        found = np.column_stack([-found, found])
+    elif found.ndim != 2 or found.shape[1] != len(fitted.classes_):
+        raise ValueError(
+            f"{type(fitted).__name__}.{name} must give one score a label, {len(fitted.classes_)}, got an "
+            f"array of shape {found.shape}; with one-against-one scores set decision_function_shape='ovr'"
+        )
+    if len(fitted.classes_) < n:
+        place = {label: c for c, label in enumerate(np.asarray(classes).tolist())}
+        whole = np.zeros((found.shape[0], n))
+        if name == "decision_function":
+            whole[:] = found.min(axis=1, keepdims=True)
+        whole[:, [place[label] for label in np.asarray(fitted.classes_).tolist()]] = found
+        found = whole
+    if logarithms:
+        return np.log(np.maximum(found, LEAST))
+    return found[:, 1:] if name == "decision_function" and n == 2 else found
+
+
 class _Data:
     """The tokens of a fit, and what belongs to them."""
 
     def __init__(self, X, y, params, groups):
         self.tokens, self.corpus = table_of(X)
-        self.lengths = self.corpus.lengths
-        check_some(self.lengths.sum())
+        n = int(self.corpus.offsets[-1])
+        check_some(n)
         if y is None:
             raise ValueError("y must be a list of label sequences, got None")
-        n = int(self.lengths.sum())
-        self.targets, keep = targets_of(y, self.lengths)
+        self.targets, keep = targets_of(y, self.corpus.lengths)
         self.target_of = np.arange(n)  # (N,) the target of each token, -1 if it has none
         if keep is not None:
             self.target_of = np.full(n, -1)
             self.target_of[keep] = np.arange(keep.shape[0])
         self.params, self.groups = params, groups
-
-    def tokens_of(self, sequences):
-        """The tokens of some sequences, as positions."""
-        which = np.zeros(self.lengths.shape[0], np.bool_)
-        which[sequences] = True
-        return np.flatnonzero(np.repeat(which, self.lengths))

@@ -76,11 +76,23 @@ class RowsEncoder(Encoder):
         # (size,) 1 + the row of each feature, 0 if it has none: zeros take memory only where features are.
         self._place = NOTHING
 
+    def __getstate__(self):
+        return {**vars(self), "_place": NOTHING}  # which follows from the rest
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        self.place(self.order)
+
     @property
     def _bias(self):
         """The number of the bias, behind those of all columns."""
         low, high = self.features.window
         return self.width * (high - low + 1)
+
+    @property
+    def bias_row(self):
+        """The row of the bias, -1 if there is none."""
+        return int(self._place[self._bias]) - 1 if self.features.bias else -1
 
     @property
     def size(self):
@@ -167,13 +179,12 @@ class RowsEncoder(Encoder):
 
     def _grow(self, column):
         """Count columns, and give rows to those that are new and frequent enough."""
-        size, n = self.size, column.shape[0]
-        first = np.full(size, n, np.int64)
-        first[column[::-1]] = np.arange(n - 1, -1, -1)  # of several the last one written: the first use
-        known = np.zeros(size, np.bool_)
-        known[self.order] = True
-        new = np.flatnonzero((first < n) & ~known)
-        self._number(np.append(self.order, new[np.argsort(first[new])].astype(np.int32)), column)
+        use = np.arange(column.shape[0])
+        first = np.zeros(self.size, np.int64)  # as `_place`: zeros take memory only where features are
+        first[column[::-1]] = use[::-1]  # of several the last one written: the first use
+        met = column[first[column] == use]
+        new = met[self._by_feature(np.int32(0))[met] == 0]
+        self._number(np.append(self.order, new.astype(np.int32)), column)
 
     def _number(self, order, column=NOTHING):
         """Give rows to the features of ``order`` that have none and deserve them; those of a corpus count."""
@@ -273,8 +284,7 @@ class RowsEncoder(Encoder):
         if scale == 1.0 or bag.start.shape[0] == 1:
             return task
         value = bag.value if bag.value.shape[0] else np.ones(bag.row.shape[0])
-        bias = self._place[self._bias] - 1 if self.features.bias else -1
-        return task._replace(bag=bag._replace(value=np.where(bag.row == bias, 1.0, value * scale)))
+        return task._replace(bag=bag._replace(value=np.where(bag.row == self.bias_row, 1.0, value * scale)))
 
 
 def _times_read(token, low, high):

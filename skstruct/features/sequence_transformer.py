@@ -129,13 +129,14 @@ def out_of_fold(of_token, folds, rows):
     folds : list of (train, test)
         Numbers of sequences.
     rows : callable
-        ``rows(train, test)`` are those of the tokens ``test``, by what learned from the tokens ``train``.
+        ``rows(k, train, test)`` are those of the tokens ``test``, by what learned from ``train``, those of
+        the rest, in fold k.
     """
     out = None
-    for fold in folds:
+    for k, fold in enumerate(folds):
         train, test = (np.flatnonzero(np.isin(of_token, part)) for part in fold)
         if test.shape[0]:
-            found = rows(train, test)
+            found = rows(k, train, test)
             out = np.empty((of_token.shape[0], found.shape[1]), found.dtype) if out is None else out
             out[test] = found
     return out

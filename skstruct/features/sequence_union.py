@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -13,12 +12,20 @@ from sklearn.pipeline import FeatureUnion
 from ..data.corpus import DENSE, SPARSE, called_by_kind, number_block
 from ..data.inputs import as_tokens, describe
 from ..data.matrix import SequenceMatrix, assembled
-from ..data.reads import ColumnInfo, FeatureNames, Reads
+from ..data.reads import ColumnInfo, FeatureNames
 from .numeric import side_by_side
 from .sequence_transformer import SequenceTransformer
+from .window import Window
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+class _AsTheyCome(Window):
+    """What ``"passthrough"`` stands for: the rows, with the names of their columns."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 0, boundary=False)
 
 
 class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
@@ -79,7 +86,6 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         """
         with self._fitting():
             super().fit(X, y, **params)
-            self.transform(X)  # which tells what columns there are
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> SequenceMatrix:
@@ -102,25 +108,30 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
     def _fitting(self):
         if all(inner == "drop" for _, inner in self.transformer_list):
             raise ValueError("transformer_list must name at least one transformer that is not dropped")
-        known = vars(self).pop("_known", None)
+        parts = list(self.transformer_list)
+        self.transformer_list[:] = [
+            (name, "passthrough" if isinstance(inner, _AsTheyCome) else inner) for name, inner in parts
+        ]
         try:
             yield
         except BaseException:
-            vars(self).update({} if known is None else {"_known": known})
+            self.transformer_list[:] = parts
             raise
 
     def _iter(self):
         """Overrides what scikit-learn goes through: weights are applied where parts are joined."""
-        return ((name, inner, None) for name, inner, _ in super()._iter())
+        for name, inner in self.transformer_list:
+            if isinstance(inner, str) and inner == "passthrough":
+                inner = _AsTheyCome()
+            if not isinstance(inner, str):
+                yield name, inner, None
 
     def _hstack(self, Xs):
         """Overrides what scikit-learn joins arrays with."""
         used = [
             name for name, inner in self.transformer_list if not isinstance(inner, str) or inner != "drop"
         ]
-        parts, known = [as_tokens(X) for X in Xs], getattr(self, "_known", None)
-        if known is not None and not any(part.offsets[-1] for part in parts):
-            return known.nothing.empty(parts[0].lengths)
+        parts = [as_tokens(X) for X in Xs]
         for part, name, X in zip(parts, used, Xs):
             if part.called != called_by_kind(DENSE):
                 raise ValueError(
@@ -131,25 +142,9 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
                 raise ValueError(
                     f"transformer {name!r} returned sequences of other lengths than {used[0]!r} did"
                 )
-        for part, name, reads in zip(parts, used, known.reads if known else ()):
-            reads.check(part, f"transformer {name!r}")
         weights = self.transformer_weights or {}
         prefixes = [f"{name}__" if self.verbose_feature_names_out else "" for name in used]
-        found = _united(parts, [weights.get(name) for name in used], prefixes)
-        if known is None:
-            self._known = _Known([Reads.of(part) for part in parts], found[:0])
-        elif np.array_equal(known.nothing.is_dense, found.is_dense):  # the same names are the same object
-            pairs = zip(found.blocks, known.nothing.blocks)
-            blocks = tuple(block._replace(names=before.names) for block, before in pairs)
-            found = SequenceMatrix.of(blocks, found.lengths, found._is_dense)
-        return found
-
-
-class _Known(NamedTuple):
-    """What a union knows after a fit."""
-
-    reads: list  # of each part, what it returned
-    nothing: SequenceMatrix  # what an empty corpus becomes
+        return _united(parts, [weights.get(name) for name in used], prefixes)
 
 
 def _times(part, weight, are_sparse):
@@ -172,22 +167,13 @@ def _united(parts, weights, prefixes):
     for kind in (DENSE, SPARSE):
         mine = [(b, prefix) for part, prefix in zip(parts, prefixes) for b in part.numbers if b.kind == kind]
         if mine:
-            names = FeatureNames(make=partial(_names, [(b.names, b.rows.shape[1], p) for b, p in mine]))
+            names = FeatureNames(parts=[(prefix, b.names, b.rows.shape[1]) for b, prefix in mine])
             known = [(block.rows.shape[1], block.info) for block, _ in mine]
             complete = kind == SPARSE and (are_dense or any(info is not None for _, info in known))
             matrix = side_by_side([block.rows for block, _ in mine])
             found.append(number_block(matrix, names, _column_info(known) if complete else None))
     columns = np.concatenate([part.is_dense for part in parts]) if len(found) > 1 else None
     return SequenceMatrix.of(tuple(found), parts[0].lengths, columns)
-
-
-def _names(parts):
-    """The names of the columns of a block; ``parts`` are (names or None, columns, prefix)."""
-    return [
-        prefix + name
-        for names, n, prefix in parts
-        for name in (names.all() if names is not None else [f"x{c}" for c in range(n)])
-    ]
 
 
 def _column_info(known):

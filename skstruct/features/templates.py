@@ -31,6 +31,9 @@ from .tokens import FUNCTION_NAMES, column_function
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+FARTHEST = 1000
+"""How many positions away a macro may look: sequences are encoded with as many positions around them."""
+
 MACRO = re.compile(r"%([A-Za-z]\w*)\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
 
 
@@ -74,6 +77,8 @@ def parse_template(line, where="template"):
             raise ValueError(
                 f"{where}: unknown function %{name} in {line!r}; known are {FUNCTION_NAMES}"
             ) from None
+        if len(offset) > 5 or abs(int(offset)) > FARTHEST:
+            raise ValueError(f"{where}: {line!r:.80} reads too far away: a row is at most {FARTHEST} from 0")
         atoms.append((name, int(column), int(offset)))
     if "%" in MACRO.sub("", line):
         raise ValueError(f"{where}: malformed macro in {line!r}; expected %x[row,column]")

@@ -189,7 +189,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         filled = np.flatnonzero(corpus.lengths)
         of_token = np.repeat(np.arange(filled.shape[0]), corpus.lengths[filled])
 
-        def rows(train, test):
+        def rows(_, train, test):
             inner = clone(self.transformer)
             self._fit_inner("fit", inner, tokens, corpus, y, params, train)
             return np.asarray(inner.transform(safe_indexing(tokens, test)))

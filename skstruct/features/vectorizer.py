@@ -51,8 +51,8 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
     With ``features="auto"``, taggers take such a matrix as it is: without a bias, without a scale, and with
     label bigrams only if the templates have them. Values are added in the order in which the tagger would add
     those of the tokens, so that labels and scores are the same bit for bit; with dicts and lists of features
-    the whole model is. Noise is drawn by feature: with templates other features are drawn. Accessor variety
-    is that of the text of ``fit``.
+    the whole model is. A feature that a token names several times is one entry, the sum. Noise is drawn by
+    feature: with templates other features are drawn. Accessor variety is that of the text of ``fit``.
 
     Examples
     --------
@@ -191,13 +191,25 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         bag = bag._replace(row=self._column[bag.row])
         if (bag.row < 0).any():  # combinations that only positions outside the text of ``fit`` had
             bag = kept(bag, bag.row >= 0)
-        start, column, value = bag
+        start, column, value = _summed(bag) if encoded.bag.start.shape[0] > 1 else bag
         small = start[-1] < 2**31
         matrix = sparse.csr_matrix(
             (value, column, start.astype(np.int32) if small else start),
             shape=(corpus.offsets[-1], self.n_features_out_), copy=False,
         )  # fmt: skip
         return assembled(matrix, corpus.lengths, self._names, self._column_info)
+
+
+def _summed(bag):
+    """The features of a bag, each once a token: lists and dicts may name one several times."""
+    token = np.repeat(np.arange(bag.start.shape[0] - 1), np.diff(bag.start))
+    key = token << 32 | bag.row
+    _, first, which = np.unique(key, return_index=True, return_inverse=True)
+    if first.shape[0] == key.shape[0]:
+        return bag
+    used = np.zeros(key.shape[0], np.bool_)
+    used[first] = True
+    return kept(bag._replace(value=np.bincount(first[which], bag.value, key.shape[0])), used)
 
 
 def _names(encoder, rows):

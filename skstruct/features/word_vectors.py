@@ -152,14 +152,15 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         found /= np.sqrt(np.maximum(svd.singular_values_, np.finfo(np.float64).tiny))
         length = np.linalg.norm(found, axis=1, keepdims=True)
         vectors = (found / np.where(length > 0, length, 1)).astype(np.float32)
-        self.clusters_ = None
+        clusters = None
         if self.n_clusters is not None:
             from sklearn.cluster import KMeans
 
             means = KMeans(self.n_clusters, n_init=1, random_state=self.random_state)
-            self.clusters_ = means.fit(vectors).labels_
+            clusters = means.fit(vectors).labels_
         kept = [word for word, stays in zip(known, keep.tolist()) if stays]
         self.words_, self.vectors_ = {word: k for k, word in enumerate(kept)}, vectors
+        self.clusters_ = clusters
         return self
 
     def transform(self, X: Corpus) -> Any:

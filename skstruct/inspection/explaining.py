@@ -41,7 +41,7 @@ def explain(
     Returns
     -------
     Explanation
-        Its score is that of ``decision_function`` and ``predict_kbest``. ``print`` it for the largest
+        Its score is that of ``decision_function``. ``print`` it for the largest
         contributions and the runner-up labels; a notebook shows bars. Of a ``Segmenter`` the tokens are
         characters; of a ``WordSegmenter`` too, their labels are the decisions whether a word starts there,
         and one entry more is the end of the text. Of a re-ranker over a ``Segmenter`` they are words, each

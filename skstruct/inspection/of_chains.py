@@ -45,7 +45,7 @@ def explain_chain(tagger, X, labels=None, allowed=None):
                 transitions=_into(model, path, t, active.edges[t]),
                 runner_up=None,  # known once the score is
                 margin=inf,
-                counterfactual=_change(model, best[t], y, contributions, names),
+                counterfactual=_change(model, best[t], y, contributions, active.nodes[t]),
             )
         )
     score = fsum(x for token in tokens for _, x in token.features + token.transitions)
@@ -66,12 +66,11 @@ def _options(labels, allowed):
     return out
 
 
-def _change(model, best, y, contributions, names):
+def _change(model, best, y, contributions, features):
     """What would have to change; the bias of rows of numbers is no number that could be zero."""
-    encoder = model.encoder
-    if encoder.token_type is np.ndarray and encoder.features.bias and names:
-        contributions, names = contributions[:-1], names[:-1]
-    return smallest_change(best, y, contributions, names, model.labels.values)
+    free = [k for k, (row, _, _) in enumerate(features) if row != model.encoder.bias_row]
+    names = [features[k][2] for k in free]
+    return smallest_change(best, y, contributions[free], names, model.labels.values)
 
 
 def _label_id(labels, label, where=""):

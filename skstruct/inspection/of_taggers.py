@@ -9,6 +9,7 @@ import numpy as np
 from .._sklearn import final_step, innermost
 from ..data.inputs import as_sequences, as_tokens, flatten, lengths_of, offsets_of
 from ..data.places import by_sequence
+from ..data.segmented import as_pieces, as_words
 
 
 class Seen(NamedTuple):
@@ -65,11 +66,13 @@ def seen_by_tagger(model, X, y=None):
         labels = None if y is None else as_sequences(y, "y", "label")
         return Seen(model, as_tokens(X), labels, np.arange(n), n)
     if kind == "spans":
-        pieces, labels = inner._pieces_of(X, y)
+        pieces, labels = inner._pieces_of(X, y, judging=True)
         tagger, X = final_step(inner.tagger_, pieces.sequences(inner.layout))
         return Seen(tagger, X, labels, pieces.text, n)
     if kind == "segmenter":
-        X, y = (inner._sequences(X), None) if y is None else inner._held_out_data(X, y)
+        pieces = as_pieces(X)
+        words = None if y is None else as_words(pieces, y)
+        X, y = inner._sequences(X), words and inner._labelled(pieces, *words, range(n))["y"]
         tagger, X = final_step(inner.tagger_, X)
         return Seen(tagger, X, y, np.arange(n), n)
     raise TypeError(f"a tagger, a Segmenter or a SpanTagger is needed, got a {type(inner).__name__}")

@@ -14,9 +14,7 @@ from ..words.path_features import features_of_path
 from ..words.search import new_work
 from .explanations import Explanation, TokenExplanation
 from .feature_lists import weight_rows
-
-END = "(end)"
-"""The token of the last decision, at the end of the text."""
+from .pictures import END
 
 _NAMES = {START: "start", INSIDE: "inside"}
 

@@ -95,7 +95,7 @@ def predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs):
         columns = [classes.ids[label] for label in part.classes.tolist()]
         for i, narrow, *rest in zip(test.tolist(), *part[:4]):
             wide = np.zeros((len(narrow), len(classes)))
-            wide[:, columns] = narrow
+            wide[:, columns] = np.reshape(narrow, (len(narrow), len(columns)))  # of a blank text: a list
             joined[i] = wide, *rest
     return OutOfFold(*map(list, zip(*(joined[i] for i in range(len(X))))), classes.array)
 

@@ -70,7 +70,9 @@ def marked(kind, X, y, y_pred=None, scheme=None):
     """For each sequence tokens, marks of gold, and of predictions or None; ``kind`` is not that of trees."""
     if kind == WORDS:
         return _texts(X, y, y_pred)
-    return _sequences(*(as_characters(X, y, y_pred) if kind == SPANS else (X, y, y_pred, scheme)))
+    if kind == SPANS:
+        return _sequences(*as_characters(X, y, y_pred), "BIO")
+    return _sequences(X, y, y_pred, scheme)
 
 
 def _sequences(X, y, y_pred, scheme=None):
@@ -175,6 +177,14 @@ def tokens_shown(X):
 # --------------------------------------------------------------------------------------------------
 # Sequences as lines: tokens, and below them the tags or the types of their segments
 # --------------------------------------------------------------------------------------------------
+class _End(str):
+    """What stands behind the last character of a text."""
+
+
+END = _End("(end)")
+"""The token of a decision that is taken at the end of a text."""
+
+
 class Mark(NamedTuple):
     """What a line says about the tokens ``start <= t < stop``."""
 
@@ -228,7 +238,11 @@ def line(tokens, marks, limit=SHORT):
     marks : list of Mark
         In order, not overlapping.
     """
-    gap = "" if all(isinstance(token, str) and len(token) == 1 for token in tokens) else " "
+    gap = (
+        ""
+        if all(isinstance(token, str) and (len(token) == 1 or isinstance(token, _End)) for token in tokens)
+        else " "
+    )
     shown = ["<br>" if not gap and token == "\n" else _token(token, limit) for token in tokens]
     parts, at = [], 0
     for mark in marks:

@@ -10,6 +10,7 @@ import numpy as np
 from .._sklearn import innermost, safe_indexing
 from ..chain.constraints import scheme_of
 from ..data.inputs import TREES, WORDS
+from ..data.places import elements
 from ..data.types import Corpus
 from ..metrics.confidence import reliability
 from ..saving.atomic import atomic_write
@@ -210,17 +211,17 @@ def _wrong(model, kind, corpus, wrong, sure, how, room):
     X, shown, y, predicted, scheme = corpus
     chosen = wrong[:IN_FULL]
     take = lambda items: safe_indexing(items, chosen) if chosen else []  # noqa: E731
+    X, shown, y, predicted = map(take, (X, shown, y, predicted))
+    each = list(zip(chosen, *map(elements, (X, y, predicted))))
     if kind == TREES:
-        drawn = [arcs(tokens, tree_of(i, y[i]), tree_of(i, predicted[i]))
-                 for i, tokens in zip(chosen, tokens_shown(take(shown)))]  # fmt: skip
+        drawn = [arcs(tokens, tree_of(i, gold), tree_of(i, found))
+                 for tokens, (i, _, gold, found) in zip(tokens_shown(shown), each)]  # fmt: skip
     else:
-        drawn = [
-            lines(*_window(*each)) for each in marked(kind, take(shown), take(y), take(predicted), scheme)
-        ]
+        drawn = [lines(*_window(*parts)) for parts in marked(kind, shown, y, predicted, scheme)]
     entries = []
-    for i, certainty, picture in zip(chosen, sure, drawn):
+    for (i, *case), certainty, picture in zip(each, sure, drawn):
         place = f"sequence {i}" + ("" if certainty is None else f", {how} {certainty:.3g}")
-        entry = f'<div class="part">{note(place)}{picture}{_why(model, kind, X[i], y[i], predicted[i])}</div>'
+        entry = f'<div class="part">{note(place)}{picture}{_why(model, kind, *case)}</div>'
         room -= len(entry)
         if room < 0:
             break

@@ -57,6 +57,8 @@ def scored(kind, X, y, y_pred, scheme=None):
         pairs, names = tokens, ()
     else:
         pairs = _marks(kind, X, y, y_pred, scheme)
+    if not pairs:
+        raise ValueError("X and y are empty: a report needs at least one sequence")
     counts, labels = _counts(pairs)
     overall, found = {}, _resampled(counts)
     if kind == TREES:

@@ -6,6 +6,7 @@ from operator import index
 from typing import Any, Literal
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_random_state
 
 from .._sklearn import final_step, innermost, safe_indexing
@@ -179,8 +180,9 @@ def _vectors(tokens):
     from sklearn.preprocessing import normalize
 
     if tokens.numbers and tokens.like is None:
-        means = [np.asarray(rows.mean(axis=0) if rows.shape[0] else 0.0).ravel() for rows in tokens]
-        return normalize(np.stack([np.broadcast_to(m, max(map(len, means))) for m in means]))
+        n_rows = int(tokens.offsets[-1])
+        parts = np.ones(n_rows), np.arange(n_rows), tokens.offsets
+        return normalize(sparse.csr_matrix(parts, shape=(len(tokens), n_rows)) @ tokens.matrix)  # sums
     words = [[_word(token) for token in sequence] for sequence in tokens.lists()]
     return TfidfVectorizer(analyzer=list, sublinear_tf=True).fit_transform(words)
 

@@ -7,10 +7,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .html import LONG, Shown, box, cell, escaped, note, shade, table
+from .html import LONG, Shown, box, cell, escaped, note, readable, shade, table
 
 SHOWN = 10
 """Features listed of each label, of either sign; and labels, at most four times as many."""
+
+LINES, WIDE = 40, 16
+"""Weights that are printed; labels up to which the matrix of transitions is."""
 
 
 def new_frame(data, who, **options):
@@ -22,6 +25,12 @@ def new_frame(data, who, **options):
             f"{who}.to_frame needs pandas: pip install pandas; to_dict needs nothing"
         ) from error
     return pandas.DataFrame(data, **options)
+
+
+def _aligned(rows):
+    """Rows of texts as lines, in columns."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
 class Records(list, Shown):
@@ -54,7 +63,10 @@ class FeatureWeight(NamedTuple):
 
 
 class FeatureWeights(Records):
-    """A list of `FeatureWeight`; notebooks show what speaks most for and against each label."""
+    """A list of `FeatureWeight`; notebooks show what speaks most for and against each label.
+
+    ``print`` shows the first forty as a table.
+    """
 
     _record = FeatureWeight
 
@@ -70,6 +82,12 @@ class FeatureWeights(Records):
         for items in found.values():
             items.sort(key=lambda item: -item.weight)
         return dict(sorted(found.items(), key=lambda pair: str(pair[0])))
+
+    def __str__(self) -> str:
+        shown = [(f"{w:+.4f}", readable(str(label)), readable(name, LONG)) for name, label, w in self[:LINES]]
+        lines = _aligned([("weight", "label", "feature"), *shown])
+        more = len(self) - len(shown)
+        return lines + (f"\n{more:,} more" if more else "")
 
     def _repr_html_(self) -> str:
         labels = self.by_label()
@@ -104,7 +122,8 @@ def _shaded(text, value, largest):
 class TransitionWeights(np.ndarray, Shown):
     """The weights of label bigrams, ``[previous, next]``: an ndarray that knows its labels.
 
-    Notebooks show it shaded. Parts of it, and what is computed from it, are ordinary arrays.
+    ``print`` shows it with the labels, notebooks shaded. Parts of it, and what is computed from it, are
+    ordinary arrays.
 
     Attributes
     ----------
@@ -123,6 +142,11 @@ class TransitionWeights(np.ndarray, Shown):
         labels = getattr(other, "labels", None)
         self.labels = labels if labels is not None and self.shape == (len(labels),) * 2 else None
 
+    @property
+    def T(self) -> NDArray[np.float64]:
+        """The transposed, an ordinary array: its rows are the next labels."""
+        return np.asarray(self).T
+
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         array = np.asarray(array)
         return array[()] if return_scalar else array
@@ -132,6 +156,18 @@ class TransitionWeights(np.ndarray, Shown):
 
     def __repr__(self) -> str:
         return repr(np.asarray(self))
+
+    def __str__(self) -> str:
+        if self.labels is None:
+            return str(np.asarray(self))
+        names, weights = [readable(str(label)) for label in self.labels], np.asarray(self)
+        if len(names) <= WIDE:
+            rows = [(name, *(f"{w:+.3f}" for w in row)) for name, row in zip(names, weights.tolist())]
+            return _aligned([("from \\ to", *names), *rows])
+        largest = np.argsort(-np.abs(weights), axis=None, kind="stable")[:LINES].tolist()
+        pairs = [(f"{weights[divmod(k, len(names))]:+.4f}", *divmod(k, len(names))) for k in largest]
+        lines = _aligned([("weight", "from", "to"), *((w, names[p], names[y]) for w, p, y in pairs)])
+        return f"{lines}\n{weights.size - len(pairs):,} more"
 
     def __reduce__(self) -> Any:
         return TransitionWeights, (np.asarray(self), self.labels or [])

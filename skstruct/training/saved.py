@@ -111,14 +111,16 @@ class SavableLearner(Savable):
         model.packed, model.version = packed, version
         labels, classes = getattr(model, "labels", None), fitted.get("classes_")
         if labels:
-            ok = isinstance(classes, np.ndarray) and classes.dtype == labels.array.dtype
-            ok = ok and np.array_equal(classes, labels.array)
+            ok = isinstance(classes, np.ndarray) and classes.tolist() == labels.values
+            ok = ok and list(map(type, classes.tolist())) == list(map(type, labels.values))
         else:
             ok = classes is None
         require(ok, f"{where}: classes_ and the labels differ")
         history = fitted.get("history_", [])
         require(isinstance(history, list), f"{where}.history_ must be a list")
         attributes = {"_model": model}
+        if labels:
+            attributes["classes_"] = labels.array  # earlier files have an array of str
         if "training" in node:
             attributes["_training"] = _training_from_state(
                 node["training"], model, history, reader, f"{where}.training", cls._saved

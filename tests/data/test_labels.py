@@ -1,9 +1,12 @@
 """Label sets: sorted, or in an order of their own."""
 
+import pathlib
+
 import numpy as np
 import pytest
 
-from skstruct import StructuredPerceptron
+import skstruct
+from skstruct import L1CRF, StructuredPerceptron
 from skstruct.data.labels import Labels, encode_labels
 
 
@@ -33,3 +36,17 @@ def test_labels_that_are_missing_values():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match="y: sequence 0, position 0: a label must not be NaN"):
         StructuredPerceptron().fit([["a"]], [[pandas.NA]])
+
+
+def test_classes_hold_the_labels_themselves(tmp_path):
+    """So that what is made of them prints as the labels do, those of earlier files too."""
+    X, y = [["a", "b", "a"]] * 4, [["x", "y", "x"]] * 4
+    tagger = L1CRF(c1=0.1).fit(X, y)
+    tagger.save(tmp_path / "model")
+    old = pathlib.Path(__file__).parents[1] / "data_files" / "l1crf-4.skstruct"
+    for model in (tagger, skstruct.load(tmp_path / "model"), skstruct.load(old)):
+        assert all(type(label) is str for label in model.classes_)
+    assert repr(dict.fromkeys(tagger.classes_)) == "{'x': None, 'y': None}"
+    assert skstruct.load(tmp_path / "model").predict(X[:1]) == y[:1]
+    numbers = StructuredPerceptron(random_state=0).fit(X, [[1, 0, 1]] * 4)
+    assert numbers.classes_.dtype.kind == "i"

@@ -1,7 +1,7 @@
 """Bags of features, as sklearn-crfsuite understands them."""
 
 import math
-from collections import Counter
+from collections import Counter, OrderedDict
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from skstruct import StructuredPerceptron
 from skstruct.data.inputs import as_tokens, flatten
 from skstruct.features import bag_encoder
 from skstruct.features.bag_encoder import BagEncoder
+from skstruct.inspection import feature_weights
 
 NAME = st.sampled_from(["a", "b", "a:b", "c", ":", ""])
 NUMBER = st.one_of(
@@ -244,3 +245,54 @@ def test_kinds_of_tokens_do_not_mix():
 def test_templates_need_tokens_not_bags():
     with pytest.raises(ValueError, match="features must be 'auto'"):
         StructuredPerceptron(["U0:%x[0,0]"]).fit([[{"a": 1}]], [["X"]])
+
+
+class Alphabetic(dict):
+    """A dict that is read in the order of its keys, as those of ``sortedcontainers`` are."""
+
+    def __iter__(self):
+        return iter(sorted(dict.keys(self)))
+
+    keys = __iter__
+
+    def values(self):
+        return [self[key] for key in self]
+
+    def items(self):
+        return [(key, self[key]) for key in self]
+
+
+def last_first(token):
+    """An OrderedDict whose first key moved to the end."""
+    token = OrderedDict(token)
+    token.move_to_end(next(iter(token)))
+    return token
+
+
+@pytest.mark.parametrize("kind", [Alphabetic, last_first, OrderedDict, Counter])
+def test_dicts_with_an_order_of_their_own(kind):
+    """What stands under a key is its value, in whatever order a mapping is read."""
+    X = [[{"w": f"w{k % 7}", "b": k % 3, "a": {"z": k, "y": 0.5}, "l": ["u", "v"]} for k in range(20)]]
+    flat = [[{key: token[key] for key in "wb"} for token in X[0]]]
+    y = [[f"L{k % 3}" for k in range(20)]]
+    for corpus in (flat, X):
+        plain = StructuredPerceptron(random_state=0).fit(corpus, y)
+        other = [[kind(token) for token in sequence] for sequence in corpus]
+        tagger = StructuredPerceptron(random_state=0).fit(other, y)
+        assert sorted(f for f, _, _ in feature_weights(tagger)) == sorted(
+            f for f, _, _ in feature_weights(plain)
+        )
+        assert (
+            tagger.predict(other) == tagger.predict(corpus) == plain.predict(other) == plain.predict(corpus)
+        )
+        mixed = [[token if k % 2 else kind(token) for k, token in enumerate(corpus[0])]]
+        assert plain.decision_function(mixed) == pytest.approx(plain.decision_function(corpus), rel=1e-12)
+
+
+@pytest.mark.parametrize("token", ["b", ("b",), 3])
+def test_the_first_token_is_not_compared_with_itself(token):
+    tagger = StructuredPerceptron(random_state=0).fit([[{"a": 1}, {"b": 2}]], [["x", "y"]])
+    text = "X: sequence 0, position 0: expected a dict or a list of features as in training, got"
+    for call in (lambda: tagger.predict([[token]]), lambda: tagger.partial_fit([[token]], [["x"]])):
+        with pytest.raises(ValueError, match=text):
+            call()

@@ -1,5 +1,8 @@
 """Rows of numbers: the same numbers lead to the same model, in whatever form they come."""
 
+import subprocess
+import sys
+
 import joblib
 import numpy as np
 import pytest
@@ -325,3 +328,48 @@ def test_features_that_do_not_fit(features, message):
         tagger.predict([np.ones((2, 5))])
     with pytest.raises(ValueError, match="there is nothing to adapt"):
         tagger.adapt(X)
+
+
+MEMORY = """
+import pickle, resource, sys
+import numpy as np
+from scipy import sparse
+from skstruct import StructuredPerceptron
+
+def rows(width):
+    entries = [1.0, 2.0, 1.0], ([0, 1, 2], [0, width - 1, width // 2])
+    return [sparse.csr_matrix(entries, shape=(3, width))]
+
+unit = 1 if sys.platform == "darwin" else 1024
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+y, tagger = [["a", "b", "a"]], StructuredPerceptron(random_state=0)
+tagger.fit(rows(8), y).partial_fit(rows(8), y).predict(rows(8))
+before = peak()
+wide = tagger.fit(rows(2**26), y).partial_fit(rows(2**26), y)
+again = pickle.loads(pickle.dumps(wide))
+assert again.predict(rows(2**26)) == wide.predict(rows(2**26)) == y
+assert again.partial_fit(rows(2**26), y).predict(rows(2**26)) == y
+print(peak() - before, len(pickle.dumps(wide)))
+"""
+
+
+def test_columns_that_never_occur_take_no_memory():
+    """Hashed features have millions of columns: what is kept of them are those that were met."""
+    pytest.importorskip("resource")
+    found = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    peak, pickled = map(int, found.stdout.split())
+    assert peak < 100 << 20 and pickled < 100_000
+
+
+def test_columns_are_numbered_by_first_use():
+    """Whatever the order of a row's columns, and what was met before."""
+    X, y = data(20, 12, seed=3, density=0.2)
+    tagger = StructuredPerceptron(AS_GIVEN, max_iter=2, random_state=0)
+    same = clone(tagger)
+    tagger.fit([sparse.csr_matrix(x) for x in X[:5]], y[:5])
+    same.set_params(features="auto").fit(as_dicts(X[:5]), y[:5])
+    for part in slice(5, 10), slice(0, 20):
+        tagger.partial_fit([sparse.csr_matrix(x) for x in X[part]], y[part])
+        same.partial_fit(as_dicts(X[part]), y[part])
+        assert feature_weights(tagger) == feature_weights(same)

@@ -74,6 +74,9 @@ def test_what_is_written_is_read(atoms, letter, name):
         ("U05:%x [0,0]", "malformed macro"),
         ("U05:%[0,0]", "malformed macro"),
         ("B05:%x[0,0,0]", "malformed macro"),
+        ("U05:%x[-200000,0]", "reads too far away: a row is at most 1000 from 0"),
+        ("U05:%x[0,0]/%suffix2[+1001,0]", "reads too far away"),
+        (f"B05:%x[{'9' * 5000},0]", "reads too far away"),
     ],
 )
 def test_what_is_no_template(line, message):

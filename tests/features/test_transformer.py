@@ -14,12 +14,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction import DictVectorizer, FeatureHasher
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skstruct import L1CRF, SequenceMatrix, StructuredPerceptron
-from skstruct.features import TokenTransformer
+from skstruct.features import SequenceUnion, TokenPredictions, TokenTransformer
 
 pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
 
@@ -232,3 +233,95 @@ def test_what_is_refused():
         centred = TokenTransformer(StandardScaler()).fit_transform(far)
         StructuredPerceptron(random_state=0).fit(centred, y)
         L1CRF(random_state=0).fit(centred, y)
+
+
+class Narrow(StandardScaler):
+    """Learns from at most four columns, and transforms nothing that was learned from one token."""
+
+    def fit(self, X, y=None):
+        if X.shape[1] > 4:
+            raise ValueError("too wide")
+        return super().fit(X)
+
+    def transform(self, X):
+        if self.n_samples_seen_ == 1:
+            raise ValueError("too little")
+        return super().transform(X)
+
+
+@pytest.mark.parametrize("bad", [np.eye(5), np.eye(1, 3)])
+@pytest.mark.parametrize("method", ["fit", "fit_transform"])
+def test_a_fit_that_fails_changes_nothing(bad, method):
+    X, _ = data()
+    X = SequenceMatrix(X.matrix, LENGTHS, feature_names=list("abcd"))
+    transformer = TokenTransformer(Narrow()).fit(X)
+    expected, names = transformer.transform(X), transformer.get_feature_names_out().tolist()
+    with pytest.raises(ValueError, match="too"):
+        getattr(transformer, method)(SequenceMatrix(bad, [len(bad)]))
+    assert (transformer.transform(X).matrix == expected.matrix).all()
+    assert transformer.get_feature_names_out().tolist() == names == list("abcd")
+    assert transformer.transform([[], []]).matrix.shape == (0, 4)
+
+
+class Stubborn(LogisticRegression):
+    """Does not learn from fewer than eight tokens."""
+
+    def fit(self, X, y):
+        if len(X) < 8:
+            raise ValueError("too few")
+        return super().fit(X, y)
+
+
+def test_a_split_that_fails_changes_nothing():
+    X, y = data()
+    predictions = TokenPredictions(Stubborn()).fit(X, y)
+    expected, known = predictions.transform(X), predictions.classifier_
+    with pytest.raises(ValueError, match="too few"):
+        predictions.set_params(cv=2, method="predict_proba").fit_transform(X, y)
+    assert predictions.classifier_ is known and predictions.method_ == "predict_log_proba"
+    assert (predictions.transform(X).matrix == expected.matrix).all()
+
+
+def test_a_union_that_fails_knows_its_columns_still():
+    X, _ = data()
+    union = SequenceUnion([("raw", "passthrough"), ("scaled", TokenTransformer(Narrow()))])
+    columns = union.fit_transform(X).feature_names
+    for fit in union.fit, union.fit_transform:
+        with pytest.raises(ValueError, match="too wide"):
+            fit([np.eye(5)])
+        found = union.transform([[], []])
+        assert found.lengths.tolist() == [0, 0] and found.feature_names == columns
+
+
+def test_names_of_a_union_with_rows_as_they_come():
+    """They are the columns', whatever holds the rows and however long the first sequence is."""
+    X, _ = data()
+    union = SequenceUnion([("raw", "passthrough"), ("scaled", TokenTransformer(StandardScaler()))])
+    named = SequenceMatrix(X.matrix, LENGTHS, feature_names=list("abcd"))
+    for given, names in (
+        (X, ["x0", "x1", "x2", "x3"]),
+        (list(X)[2:], ["x0", "x1", "x2", "x3"]),
+        (named, "abcd"),
+    ):
+        expected = [f"{part}__{name}" for part in ("raw", "scaled") for name in names]
+        assert union.fit(given).get_feature_names_out().tolist() == expected
+        found = clone(union).fit_transform(given)
+        assert found.feature_names == tuple(expected)
+        assert (
+            found.matrix[:, :4]
+            == (
+                given if given is X else SequenceMatrix(np.vstack(list(given)), [len(x) for x in given])
+            ).matrix
+        ).all()
+
+
+@pytest.mark.parametrize("library", [pandas, polars])
+def test_frames_of_other_columns(library):
+    """The message says which columns, where there would be missing values."""
+    frames = [library.DataFrame({"a": [1.0], "b": [2.0]}), library.DataFrame({"a": [1.0], "c": [2.0]})]
+    text = "X: sequence 1 has the columns a, c, that of sequence 0 a, b"
+    for call in (TokenTransformer(StandardScaler()).fit, StructuredPerceptron().fit):
+        with pytest.raises(ValueError, match=text):
+            call(frames, [["x"], ["y"]])
+    fitted = TokenTransformer(StandardScaler()).fit([frames[0], frames[0][:0], frames[0]])
+    assert fitted.transformer_.n_features_in_ == 2

@@ -7,6 +7,7 @@ import pytest
 from model_cases import bags, dicts, pairs, tokens
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
@@ -20,7 +21,7 @@ from skstruct import (
     StructuredPerceptron,
 )
 from skstruct.datasets import load_chunking
-from skstruct.features import TokenVectorizer
+from skstruct.features import TokenTransformer, TokenVectorizer
 from skstruct.inspection import explain, feature_weights, features_of, transition_weights
 
 TEMPLATES = ["U0:%x[0,0]", "U1:%x[-1,0]/%x[0,0]", "U2:%x[0,0]/%x[1,0]", "U3:%x[-2,0]", "B"]
@@ -208,7 +209,7 @@ def test_what_is_refused():
         vectorizer.transform([["a"], [3]])
     matrix = vectorizer.transform(X)
     tagger = StructuredPerceptron(features, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="expected str or tuples of str as in training, got a row of"):
+    with pytest.raises(ValueError, match="expected strings or tuples of strings as in training, got a row of"):
         tagger.predict(matrix)
     tagger = StructuredPerceptron(random_state=0).fit(matrix, y)
     with pytest.raises(ValueError, match="expected rows of numbers as in training, got str 'w0'"):
@@ -220,3 +221,32 @@ def test_what_is_refused():
         tagger.predict(other)
     with pytest.raises(ValueError, match="X: sequence 0 has 2 columns, expected .* as in training"):
         tagger.predict([np.eye(2)])
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        [["a", "b", "a"], ["c"], ["a"], ["b", "b"]],
+        [{"a": 1.0, "b": True, "l": ["x", "x", "y"]}, {"l": {"x": 2.0}, "l:x": 0.5}, {"a": 3}, {"b": False}],
+    ],
+)
+def test_a_feature_named_twice_is_one_entry(tokens):
+    """What counts entries, as tf-idf does, sees each feature of a token once."""
+    vectorizer = TokenVectorizer()
+    matrix = vectorizer.fit_transform([tokens[:1], tokens[1:]])
+    again = vectorizer.transform([tokens])
+    for found in (matrix, again):
+        summed = found.matrix.copy()
+        summed.sum_duplicates()
+        assert found.matrix.nnz == summed.nnz and (found.matrix.toarray() == summed.toarray()).all()
+    plain = CountVectorizer(analyzer=list).fit_transform(tokens) if isinstance(tokens[0], list) else None
+    if plain is not None:
+        assert sorted(map(tuple, matrix.matrix.toarray().T)) == sorted(map(tuple, plain.toarray().T))
+        found = TokenTransformer(TfidfTransformer()).fit(matrix).transformer_.idf_
+        assert sorted(found) == sorted(TfidfTransformer().fit(plain).idf_)
+    X, y = [tokens, tokens[::-1]], [["p", "q", "p", "q"], ["q", "p", "q", "p"]]
+    tagger, same = StructuredPerceptron(random_state=0), StructuredPerceptron(random_state=0)
+    tagger.fit(X, y)
+    same.fit(vectorizer.fit_transform(X), y)
+    scores = same.decision_function(vectorizer.transform(X))
+    assert np.allclose(scores, tagger.decision_function(X), rtol=1e-12)

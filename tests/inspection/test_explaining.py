@@ -2,14 +2,17 @@
 
 import json
 import math
+import pickle
+import re
 
 import numpy as np
+import pandas
 import pytest
 from model_cases import fitted
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 from skstruct import (
     L1CRF,
@@ -21,7 +24,7 @@ from skstruct import (
     WordSegmenter,
 )
 from skstruct.datasets import load_segmentation, make_hmm_sequences
-from skstruct.features import TokenTransformer
+from skstruct.features import SequenceUnion, TokenTransformer
 from skstruct.inspection import explain, feature_weights, features_of, transition_weights
 from skstruct.interchange import load_crfsuite, save_crfsuite
 from skstruct.words import model as words_model
@@ -104,6 +107,56 @@ def test_the_counterfactual_of_rows_of_numbers(name):
                 other = other if isinstance(sequence, np.ndarray) else type(sequence)(other)
                 assert tagger.predict([other])[0][t] == token.counterfactual.label != token.label
     assert changes > 3
+
+
+def _with_numbers(n=40):
+    """Frames of a column of strings and two of numbers, of which any may decide."""
+    draw = np.random.default_rng(0)
+    frames, y = [], []
+    for _ in range(n):
+        word, numbers = draw.integers(4, size=6), draw.normal(size=(6, 2))
+        frames.append(
+            pandas.DataFrame({"word": [f"w{k}" for k in word], "a": numbers[:, 0], "b": numbers[:, 1]})
+        )
+        y.append([f"L{k}" for k in np.where(word > 1, word, (numbers[:, 0] > numbers[:, 1]))])
+    return frames, y
+
+
+def test_the_counterfactual_of_strings_with_numbers():
+    """What tokens have in common cannot be left out; a word can, and so can a number."""
+    X, y = _with_numbers()
+    tagger, changed = StructuredPerceptron(["U0:%x[0,0]", "B"], random_state=0).fit(X, y), set()
+    for sequence in X[:6]:
+        for t, token in enumerate(explain(tagger, sequence).tokens):
+            if token.counterfactual is None:
+                continue
+            other = sequence.copy()
+            for name in token.counterfactual.features:
+                column = 0 if name.startswith("U0:") else list(sequence).index(name)
+                other.iloc[t, column] = 0.0 if column else "unseen"
+                changed.add(column)
+            assert tagger.predict([other])[0][t] == token.counterfactual.label != token.label
+    assert changed == {0, 1, 2}
+
+
+def test_the_counterfactual_of_dense_and_sparse_rows():
+    """The same of columns that a union puts side by side."""
+    frames, y = _with_numbers()
+    X = [list(frame.itertuples(index=False, name=None)) for frame in frames]
+    numbers = TokenTransformer(FunctionTransformer(lambda rows: np.asarray(rows)[:, 1:].astype(float)))
+    words = TokenTransformer(make_pipeline(FunctionTransformer(lambda rows: rows[:, :1]), OneHotEncoder()))
+    tagger = StructuredPerceptron(random_state=0)
+    matrix = SequenceUnion([("n", numbers), ("w", words)]).fit_transform(X)
+    tagger.fit(matrix, y)
+    names, changes = matrix.feature_names, 0
+    for sequence in matrix[:6]:
+        for t, token in enumerate(explain(tagger, sequence).tokens):
+            if token.counterfactual is not None:
+                changes += 1
+                other = sequence.tolil()
+                other[t, [names.index(name) for name in token.counterfactual.features]] = 0.0
+                assert tagger.predict([other.tocsr()])[0][t] == token.counterfactual.label != token.label
+    assert changes > 5
 
 
 def test_nothing_to_change_where_the_model_says_something_else():
@@ -264,3 +317,11 @@ def test_weights_survive_pickle_and_slices():
         assert again.labels == weights.labels and (again == weights).all()
     found = feature_weights(tagger)
     assert type(found[:5]) is type(found) and "<table" in found[:5]._repr_html_()
+
+
+def test_the_end_of_a_text_does_not_space_its_characters():
+    segmenter = WordSegmenter(random_state=0).fit(["abc"], [["ab", "c"]])
+    explanation = explain(segmenter, "abc")
+    for each in (explanation, pickle.loads(pickle.dumps(explanation))):
+        picture = re.sub("<[^>]*>", "", each._repr_html_().split("</style>")[1].split('class="note"')[0])
+        assert picture.startswith("ab") and "a b" not in picture and each.tokens[-1].token == "(end)"

@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from skstruct import L1CRF, SpanTagger, StructuredPerceptron
+from skstruct import L1CRF, Segmenter, SpanTagger, StructuredPerceptron
 from skstruct.datasets import load_chunking
 from skstruct.inspection import LabelIssue, label_issues, out_of_fold_marginals
 
@@ -120,3 +120,23 @@ def test_folds_that_leave_something_out():
     y[13] = ["D"]
     with pytest.raises(ValueError, match="sequence 13: as many labels as tokens"):
         out_of_fold_marginals(L1CRF(), X, y, cv=KFold(4))
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "y"),
+    [
+        (SpanTagger(L1CRF()), "Ann met Bob", [(0, 3, "P"), (8, 11, "P")]),
+        (SpanTagger(StructuredPerceptron(random_state=0)), "Ann met Bob", [(0, 3, "P"), (8, 11, "P")]),
+        (Segmenter(L1CRF()), "ab c", ["ab", "c"]),
+        (L1CRF(), ["ab", "c"], ["A", "B"]),
+    ],
+)
+def test_a_fold_of_blank_texts(model, text, y):
+    """It holds no token, so there is nothing to say of its texts; others are found as without it."""
+    blank = ["", "  \n"] if isinstance(text, str) else [[], []]
+    marginals, classes = out_of_fold_marginals(model, [*blank, *[text] * 8], [[], [], *[y] * 8], cv=5)
+    assert [rows.shape for rows in marginals[:2]] == [(0, len(classes))] * 2
+    expected, same = out_of_fold_marginals(model, [text] * 8, [y] * 8, cv=4)
+    assert classes.tolist() == same.tolist()
+    assert all(np.allclose(a, b, atol=0.05) for a, b in zip(marginals[2:], expected))
+    assert not label_issues(model, [*blank, *[text] * 8], [[], [], *[y] * 8], cv=5)

@@ -161,6 +161,16 @@ def test_files_hold_pages(tmp_path):
     assert html.count("<details") == 4 and "<summary>1–2 " in html, "what is outside is shown on demand"
 
 
+@pytest.mark.parametrize("text", ["so it is", "他在北京"])
+def test_a_text_without_spans_is_plain(text):
+    """Without a span there is no label below a character, in a corpus of such texts too."""
+    for html in (render([text], [[]]), render([text] * 2, [[], []], [[], []])):
+        assert check(html).replace("\n", "") == text.replace("\n", "") * html.count('class="line"')
+        assert 'class="mark' not in html and 'class="below' not in html
+    assert check(render([text], [[(0, 1, "O")]])).count("O") == 1
+    assert render([text], [[(0, 1, None)]]).count('class="mark') == 0
+
+
 def test_tags_are_compared_one_by_one():
     text = check(render([["the", "dog", "barks"]], [["D", "N", "V"]], [["D", "V", "V"]]))
     assert text.count("✗") == 2 and text.count("D") == 2

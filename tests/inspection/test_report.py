@@ -4,11 +4,12 @@ import html.parser
 import re
 
 import numpy as np
+import pandas
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from skstruct import L1CRF, SpanTagger, StructuredPerceptron
+from skstruct import L1CRF, ShiftReduceParser, SpanTagger, StructuredPerceptron, WordSegmenter
 from skstruct.datasets import load_chunking
 from skstruct.inspection import errors, explain, report
 from skstruct.metrics import segment_report, span_f1_score, token_accuracy_score
@@ -136,3 +137,61 @@ def test_raw_texts():
     labels = [["P", "V", "P"], ["P", "V", "L"]] * 3
     piped.fit(texts[:1], labels[:1])
     assert "left" in report(piped, texts, labels).to_html()
+
+
+def _words():
+    return ["ab c", "a bc", "abc"] * 4, [["ab", "c"], ["a", "bc"], ["a", "b", "c"]] * 4
+
+
+def _trees():
+    X = [[("the", "D"), ("dog", "N")], [("dogs", "N"), ("bark", "V")], [("so", "A"), ("it", "P")]] * 4
+    return X, [[(2, "det"), (0, "root")], [(2, "subj"), (0, "root")], [(0, "root"), (1, "dep")]] * 4
+
+
+def _numbers():
+    return [np.eye(3)[[k % 3, 1, (k + 1) % 3]] for k in range(12)], [["a", "b", "c"]] * 4 + [["b"] * 3] * 8
+
+
+@pytest.mark.parametrize(
+    ("model", "corpus"),
+    [
+        (StructuredPerceptron(random_state=0), lambda: tuple(part[:40] for part in load_chunking())),
+        (StructuredPerceptron(random_state=0), _numbers),
+        (
+            SpanTagger(StructuredPerceptron(random_state=0)),
+            lambda: (["Ann met"] * 12, [[(0, 3, "P")], []] * 6),
+        ),
+        (WordSegmenter(random_state=0), _words),
+        (ShiftReduceParser(random_state=0), _trees),
+    ],
+    ids=["labels", "numbers", "spans", "words", "trees"],
+)
+def test_columns_of_a_frame_are_read_by_position(model, corpus):
+    """A Series whose index does not count from 0 holds the same sequences in the same order."""
+    X, y = corpus()
+    model.fit(X[:2], y[:2])
+    expected = report(model, X, y)
+    assert expected.wrong
+    for index in range(500, 500 + len(X)), range(len(X) - 1, -1, -1):
+        page = report(model, pandas.Series(X, index), pandas.Series(y, index))
+        assert page.wrong == expected.wrong and page.to_html() == expected.to_html()
+
+
+def test_gold_spans_that_no_labels_express():
+    """Spans that overlap, or end inside of a token, are judged as in `score`, whatever `fit` refuses."""
+    texts = ["Ann Lee met Bob", "Bob met Ann Lee"] * 4
+    y = [[(0, 7, "PER"), (12, 15, "PER")], [(0, 3, "PER"), (8, 15, "PER")]] * 4
+    model = SpanTagger(L1CRF(c1=0.01), align="error").fit(texts, y)
+    for more in (0, 3, "FIRST"), (4, 15, "PER"), (0, 5, "PER"), (0, 7, "OTHER"):
+        gold = [[*y[0], more], *y[1:]]
+        page = report(model, texts, gold)
+        assert page.scores["F1"].value == model.score(texts, gold) < 1.0
+        assert "How far probabilities can be trusted" in page.to_html()
+        Balanced(page.to_html())
+
+
+def test_without_a_sequence_there_is_no_report():
+    tagger = StructuredPerceptron(random_state=0).fit([["a"]], [["x"]])
+    with pytest.raises(ValueError, match="X and y are empty: a report needs at least one sequence"):
+        report(tagger, [], [])
+    assert report(tagger, [[]], [[]]).wrong == []

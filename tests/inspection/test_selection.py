@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from counting import calls
+from scipy import sparse
 
-from skstruct import L1CRF, SpanTagger, StructuredPerceptron
+from skstruct import L1CRF, SequenceMatrix, SpanTagger, StructuredPerceptron
 from skstruct.datasets import load_chunking
 from skstruct.inspection import select
 
@@ -73,3 +75,20 @@ def test_what_is_refused(known):
     for wrong in ({"k": 0}, {"k": True}, {"diversity": 1.5}, {"strategy": "best"}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             select(tagger, X, **{"k": 1, **wrong})
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_rows_of_numbers_resemble_by_their_means(form):
+    """Of sequences of equal means, whatever their lengths, one is enough; calls do not grow with the pool."""
+    tagger = StructuredPerceptron(random_state=0).fit([form(np.eye(2))], [["x", "y"]])
+    near, far = [[1.0, 3.0], [3.0, 1.0]], [[0.0, 1.0]]
+    pool = [form(np.array(rows)) for rows in (near * 3, far, near * 2, [[2.0, 2.0]] * 3)]
+    pool.append(form(np.empty((0, 2))))
+    assert select(tagger, pool, 2, strategy="longest", diversity=1.0) == [0, 1]
+    assert select(tagger, pool, 2, strategy="longest", diversity=0.0) == [0, 2]
+
+    def calls_of(n):
+        X = SequenceMatrix(form(np.tile(np.eye(2), (n, 1))), [2] * n)
+        return calls(lambda: select(tagger, X, 5, strategy="longest"))[0]
+
+    assert calls_of(1000) < calls_of(100) + 100
