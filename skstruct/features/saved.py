@@ -12,7 +12,7 @@ from ..core.interning import pairs_of, table_of
 from ..saving.values import name_of, require, savable_value, within
 from .accessor import LONGEST, AccessorVariety
 from .bag_encoder import BagEncoder
-from .mixed_encoder import MixedEncoder
+from .choose import MixedEncoder
 from .pattern_encoder import PatternEncoder
 from .rows_encoder import RowsEncoder
 from .saved_named import (

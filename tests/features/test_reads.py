@@ -120,7 +120,7 @@ def test_rows_for_words_and_words_for_rows_are_refused():
     X, y = numbers()
     words = [[f"w{t}" for t in range(n)] for n in LENGTHS]
     counted = TokenTransformer(FunctionTransformer(lambda tokens: [[1.0] for _ in tokens]))
-    with pytest.raises(ValueError, match="expected strings or tuples of strings as in training, got a row of 4"):
+    with pytest.raises(ValueError, match="expected strings or tuples of strings as .* got a row of 4"):
         counted.fit(words).transform(X)
     with pytest.raises(ValueError, match="expected rows of numbers as in training, got str 'w0'"):
         counted.fit(X).transform(words)
