@@ -7,6 +7,8 @@ scikit-learn has no type hints: what estimators inherit and decorate with is dec
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import metadata
@@ -14,6 +16,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from sklearn.metrics import make_scorer
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import (
@@ -84,7 +87,8 @@ else:
             return {"name": f"skstruct.{'features.' if room == 'features' else ''}{type(self).__name__}"}
 
     try:  # scikit-learn >= 1.9, experimental
-        from sklearn.callback import CallbackSupportMixin, with_callbacks
+        from sklearn.callback import CallbackSupportMixin
+        from sklearn.callback import with_callbacks as _with_callbacks
     except ImportError:  # pragma: no cover - older scikit-learn
 
         class CallbackSupportMixin:
@@ -101,9 +105,23 @@ else:
             def _init_callback_context(self, **_):
                 return None
 
-        def with_callbacks(fit):
-            """Leaves ``fit`` as it is."""
+        def _with_callbacks(fit):
             return fit
+
+    def with_callbacks(fit):
+        """scikit-learn's decorator, if there is one; a call with a wrong argument names the right ones."""
+        managed, signature = _with_callbacks(fit), inspect.signature(fit)
+
+        @functools.wraps(fit)
+        def checked(estimator, *args, **given):
+            try:
+                signature.bind(estimator, *args, **given)
+            except TypeError as error:
+                call = f"{type(estimator).__name__}.{fit.__name__}({', '.join([*signature.parameters][1:])})"
+                raise TypeError(f"{call}: {error}") from None
+            return managed(estimator, *args, **given)
+
+        return checked
 
 
 __all__ = [
@@ -118,6 +136,7 @@ __all__ = [
     "POSITIVE",
     "Real",
     "StrOptions",
+    "TextScorer",
     "available_if",
     "epoch_context",
     "fit_routing",
@@ -128,6 +147,7 @@ __all__ = [
     "safe_set_output",
     "sample_weights",
     "sequence_tags",
+    "takes_sample_weight",
     "text_tags",
     "with_callbacks",
 ]
@@ -192,6 +212,16 @@ def check_parameters(estimator, *names):
     )
 
 
+class TextScorer(type(make_scorer(len))):  # type: ignore[misc]
+    """A scorer whose score is handed the texts that the model reads, too, as ``texts``."""
+
+    def _score(self, method_caller, estimator, X, y_true, **metadata):
+        texts = final_step(estimator, X)[1]
+        if all(isinstance(text, str) for text in texts):
+            metadata["texts"] = texts
+        return super()._score(method_caller, estimator, X, y_true, **metadata)
+
+
 def sample_weights(sample_weight, X):
     """Validated weights as float64, or None if none were given.
 
@@ -209,6 +239,15 @@ def sample_weights(sample_weight, X):
     if not weight.any():
         raise ValueError("sample_weight must not be zero for all sequences")
     return weight
+
+
+def takes_sample_weight(scorer):
+    """Whether a scorer can be called with ``sample_weight``; what scikit-learn made of a metric asks that."""
+    try:
+        given = inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
+    except (TypeError, ValueError):  # a callable that tells nothing of itself
+        return False
+    return "sample_weight" in given or any(each.kind is each.VAR_KEYWORD for each in given.values())
 
 
 def folds_of(cv, n, groups=None, once=False):

@@ -59,7 +59,17 @@ def learnable(seed=0, n=60, R=20, **options):
     return task
 
 
-def train_crf(task, n_labels, *rows, n_threads=1, warm=None, after_pass=None, **options):
+def copies(task, n):
+    """The same corpus n times over."""
+    token = np.append(0, np.cumsum(np.tile(np.diff(task.token), n)))
+    start = np.append(0, np.cumsum(np.tile(np.diff(task.bag.start), n)))
+    return task._replace(
+        token=token, anchor=token, gold=np.tile(task.gold, n), weight=np.tile(task.weight, n),
+        bag=Bag(start, np.tile(task.bag.row, n), np.tile(task.bag.value, n)),
+    )  # fmt: skip
+
+
+def train_crf(task, n_labels, *rows, n_threads=1, warm=None, after_pass=None, cuts=None, **options):
     def those(names):
         return {name: options[name] for name in names if name in options}
 
@@ -67,7 +77,7 @@ def train_crf(task, n_labels, *rows, n_threads=1, warm=None, after_pass=None, **
     with closing(CRFObjective(task, about, n_labels, *rows, n_threads=n_threads)) as o:
         weights = None if warm is None else pack(o, *warm)
         options = SolverOptions(**those(SolverOptions._fields))
-        return solve(o, options, Progress(o, after_pass=after_pass), weights=weights)
+        return solve(o, options, Progress(o, after_pass=after_pass), weights=weights, cuts=cuts)
 
 
 STRICT = {"tol": 1e-12, "max_iter": 3000, "sgd_iter": 0}

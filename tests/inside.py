@@ -6,11 +6,13 @@ inside the package is followed here and nowhere else.
 
 import numpy as np
 
+import skstruct
 import skstruct.crf.run as crf_run
 import skstruct.crf.working_set as working_set
 from skstruct.cli import compare
 from skstruct.cluster import held
 from skstruct.core import averaging
+from skstruct.crf import bound
 from skstruct.data import trie
 from skstruct.datasets import corpora
 from skstruct.mixing.rounds import Rounds
@@ -191,6 +193,8 @@ def kept_by_a_worker():
 # -- files ---------------------------------------------------------------------------------------------
 def savable():
     """The classes that can be saved, by name."""
+    for name in skstruct.__all__:
+        getattr(skstruct, name)  # which imports it
     return dict(registry._REGISTRY)
 
 
@@ -222,3 +226,30 @@ def score_of(scorer):
 def check_parameters(estimator):
     """Check constructor parameters, as ``fit`` does first."""
     estimator._validate_params()
+
+
+def ask_shards(tasks):
+    """Ask the shards of `skstruct.cluster.tasks.Tasks` for something, and wait for their answers."""
+    return tasks._run(None, lambda shard, lost: ())
+
+
+def wait_for_sum(tasks, task):
+    """Wait for a sum over shards."""
+    return tasks._wait_for(task)
+
+
+def counting_bounds(monkeypatch):
+    """A dict that counts the bounds of solvers from now on, and the rows of gradients read for them."""
+    count = {"bounds": 0, "rows": 0}
+
+    def counted(function, what, size):
+        def called(table, *arguments):
+            count[what] += size(table)
+            return function(table, *arguments)
+
+        return called
+
+    monkeypatch.setattr(bound.Cuts, "bound", counted(bound.Cuts.bound, "bounds", lambda cuts: 1))
+    for name in "_mix", "_products":
+        monkeypatch.setattr(bound, name, counted(getattr(bound, name), "rows", len))
+    return count

@@ -15,7 +15,7 @@ from skstruct.core.sources import SOURCES
 PACKAGE = pathlib.Path(skstruct.__file__).resolve().parent
 
 FLOORS = (
-    ("_version", "core"),
+    ("_version", "_names", "core"),
     ("data",),
     ("_sklearn",),
     ("saving", "metrics"),

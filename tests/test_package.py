@@ -1,6 +1,8 @@
 """The package as it is imported, installed and called."""
 
 import ast
+import importlib
+import os
 import pathlib
 import re
 import subprocess
@@ -8,6 +10,7 @@ import sys
 import zipfile
 
 import pytest
+from inside import savable
 
 import skstruct
 
@@ -77,19 +80,59 @@ def test_the_command_and_the_module(arguments, code, out, err):
         assert "Traceback" not in done.stderr
 
 
-def test_modules_stay_importable():
-    """Where scripts import them from, whatever folder they stand in by now."""
+def test_names_are_imported_at_their_first_use():
+    """`import skstruct` loads no other package; a tagger loads none of what it does not need."""
     code = (
-        "from skstruct import datasets, features, inspection, metrics\n"
-        "import skstruct.data.presets, skstruct.data.accessor, skstruct.data.schemes\n"
-        "from skstruct.data import parser_templates, presets\n"
-        "from skstruct.data.presets import PRESETS\n"
-        "from skstruct.data.accessor import AccessorVariety\n"
-        "from skstruct.data.schemes import convert_scheme, labels_to_words\n"
-        "from skstruct.data.parser_templates import template_lines\n"
-        "assert presets.PRESETS is PRESETS and skstruct.data.presets is presets\n"
+        "import sys, skstruct\n"
+        "print({'numpy', 'numba', 'sklearn'} & set(sys.modules))\n"
+        "skstruct.StructuredPerceptron\n"
+        "rooms = {name.split('.')[1] for name in sys.modules if name.startswith('skstruct.')}\n"
+        "print(rooms & {'crf', 'words', 'parser', 'mixing', 'inspection', 'interchange', 'cli'})\n"
+        "print('sklearn.pipeline' in sys.modules, 'sklearn.model_selection' in sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    done = run("-c", code)
+    assert done.stdout.splitlines() == ["set()", "set()", "False False"], done.stderr
+
+
+def test_the_version_is_told_without_other_packages():
+    done = run("-X", "importtime", "-m", "skstruct", "--version")
+    assert done.stdout == f"skstruct {skstruct.__version__}\n"
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "skstruct.cli" in imported and not {"numpy", "numba", "sklearn"} & imported
+
+
+@pytest.mark.parametrize("package", [skstruct, skstruct.features], ids=lambda package: package.__name__)
+def test_what_type_checkers_see_is_what_there_is(package):
+    """The imports for type checkers name what is imported at its first use, from the same modules."""
+    tree = ast.parse(pathlib.Path(package.__file__).read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        alias.name: getattr(
+            importlib.import_module("." * node.level + (node.module or ""), package.__name__), alias.name
+        )
+        for node in block.body
+        for alias in node.names
+        if alias.asname == alias.name
+    }
+    assert seen == {name: getattr(package, name) for name in package.__all__}
+    assert {*package.__all__} <= {*dir(package)}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a process that has imported no model, twelve times over")
+def test_each_kind_of_file_is_loaded_where_no_model_was_imported():
+    files = sorted((pathlib.Path(__file__).parent / "data_files").glob("*.skstruct"))
+    code = (
+        "import os, sys, numba, skstruct\n"
+        "for path in sys.argv[1:]:\n"
+        "    if not os.fork():\n"
+        "        assert 'skstruct.saving' not in sys.modules\n"
+        "        print(type(skstruct.load(path)).__name__, flush=True)\n"
+        "        os._exit(0)\n"
+        "    assert os.wait()[1] == 0, path\n"
+    )
+    done = run("-c", code, *map(str, files))
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.split()) == len(files) and {*done.stdout.split()} == {*savable()}
 
 
 def test_a_wheel_holds_the_parts_of_written_files(tmp_path):

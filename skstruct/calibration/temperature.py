@@ -11,7 +11,6 @@ J. Platt (1999), "Probabilistic outputs for support vector machines and comparis
 methods".
 """
 
-import warnings
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ..chain.model import ChainModel
+from ..core.user_warnings import warn
 from ..data.inputs import PlaceError
 from ..data.labels import UNLABELLED, encode_known
 from ..training.chunks import threads
@@ -150,10 +150,9 @@ def _solve(likelihood):
     if not gain > NOTHING * size:
         if abs(likelihood.log_z(1.0) - likelihood.log_z(0.0) - likelihood.uniform) <= NOTHING * size:
             return 1.0
-        warnings.warn(
+        warn(
             "the labels of held-out sequences are no more likely under the scores than by chance: the "
-            "temperature is infinite, and all labellings are equally probable",
-            UserWarning,
+            "temperature is infinite, and all labellings are equally probable"
         )
         return np.inf
     low = high = np.log(likelihood.n_tokens / gain)  # a margin of 1 for each token

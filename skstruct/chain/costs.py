@@ -1,10 +1,9 @@
 """Costs of missing a token, by its label."""
 
-import warnings
-
 import numpy as np
 
 from .._sklearn import Real
+from ..core.user_warnings import warn
 from ..data.labels import some_of
 
 
@@ -25,10 +24,9 @@ def class_costs(class_weight, gold, labels, otherwise, complete=True):
         if label in labels.ids:
             costs[labels.ids[label]] = float(cost)
         elif complete:
-            warnings.warn(
+            warn(
                 f"class_weight: {label!r} is no label of y and has no effect; the labels are "
-                f"{some_of(labels.values)}",
-                UserWarning,
+                f"{some_of(labels.values)}"
             )
     return costs
 

@@ -22,14 +22,16 @@ from .decoding import decode
 
 
 class Lists(NamedTuple):
-    """Ranked prefixes of the cells that need them; room for S such cells. Scratch."""
+    """Ranked prefixes of the cells that need them; room for S such cells, P prefixes. Scratch."""
 
     slot: np.ndarray  # (T * C,) int32: where a cell's list is, -1 if it has none
-    used: np.ndarray  # (1,) int64: slots given away
+    used: np.ndarray  # (2,) int64: slots given away, and places of prefixes
     found: np.ndarray  # (S,) int64: prefixes ranked so far
-    score: np.ndarray  # (S * k,) float64
-    before: np.ndarray  # (S * k,) int32: the predecessor j, -1 if there is none
-    rank: np.ndarray  # (S * k,) int32: the rank there
+    first: np.ndarray  # (S,) int64: the place of the first; the others follow
+    room: np.ndarray  # (S,) int64: places that the list has
+    score: np.ndarray  # (P,) float64
+    before: np.ndarray  # (P,) int32: the predecessor j, -1 if there is none
+    rank: np.ndarray  # (P,) int32: the rank there
     head: np.ndarray  # (S * L,) int64: for each predecessor the rank not used yet
     end_head: np.ndarray  # (C,) int64: the same for the end of the sequence
     cell: np.ndarray  # (T,) int64: cells whose next prefix is being looked for
@@ -52,13 +54,17 @@ def new_lists(token, L, order, k):
     """Scratch for sequences that start at ``token``: a labelling needs at most one new list a token."""
     T, C = int(np.diff(token).max(initial=1)), L**order
     S = T * min(k, C)
+    # It ranks one more prefix a token. Lists that double have had four places for each in all: `_next_place`.
+    P = 4 * (S + T * (k - 1))
     return Lists(
         slot=np.empty(T * C, np.int32),
-        used=np.empty(1, np.int64),
+        used=np.empty(2, np.int64),
         found=np.empty(S, np.int64),
-        score=np.empty(S * k),
-        before=np.empty(S * k, np.int32),
-        rank=np.empty(S * k, np.int32),
+        first=np.empty(S, np.int64),
+        room=np.empty(S, np.int64),
+        score=np.empty(P),
+        before=np.empty(P, np.int32),
+        rank=np.empty(P, np.int32),
         head=np.empty(S * L, np.int64),
         end_head=np.empty(C, np.int64),
         cell=np.empty(T, np.int64),
@@ -84,32 +90,48 @@ def _arcs(trellis, t, cell, L):
 
 
 @inline
-def _value(trellis, lists, t, cell, r, C, k):
+def _value(trellis, lists, t, cell, r, C):
     """Score of the prefix of rank r in a cell; its rank is known, or 0."""
     if r == 0:
         return trellis.delta[t * C + cell]
-    return lists.score[lists.slot[t * C + cell] * k + r]
+    return lists.score[lists.first[lists.slot[t * C + cell]] + r]
 
 
 @inline
-def _append(trellis, lists, t, cell, slot, L, C, k):
+def _next_place(lists, slot):
+    """The place of a list's next prefix. A list without room moves to twice as many places."""
+    n = lists.found[slot]
+    if n == lists.room[slot]:
+        old, new = lists.first[slot], lists.used[1]
+        for r in range(n):
+            lists.score[new + r] = lists.score[old + r]
+            lists.before[new + r] = lists.before[old + r]
+            lists.rank[new + r] = lists.rank[old + r]
+        lists.first[slot] = new
+        lists.room[slot] = max(2 * n, 2)
+        lists.used[1] += lists.room[slot]
+    lists.found[slot] += 1
+    return lists.first[slot] + n
+
+
+@inline
+def _append(trellis, lists, t, cell, slot, L, C):
     """Rank the next prefix of a cell at t > 0, by the heads of its predecessors."""
     n, first, step, at, jump, bias = _arcs(trellis, t, cell, L)
     best, arg = -np.inf, -1
     for j in range(n):
-        c = _value(trellis, lists, t - 1, first + j * step, lists.head[slot * L + j], C, k)
+        c = _value(trellis, lists, t - 1, first + j * step, lists.head[slot * L + j], C)
         c += trellis.arc[at + j * jump]
         if c > best:
             best, arg = c, j
-    place = slot * k + lists.found[slot]
+    place = _next_place(lists, slot)
     lists.score[place] = best + bias
     lists.before[place] = arg
     lists.rank[place] = 0 if arg < 0 else lists.head[slot * L + arg]
-    lists.found[slot] += 1
 
 
 @inline
-def _rank(trellis, lists, t, cell, r, L, C, k):
+def _rank(trellis, lists, t, cell, r, L, C):
     """Make the prefix of rank r >= 1 of a cell known; those before it are, or r is 1."""
     bottom = t
     while True:  # down, as long as the prefix needed next is not known
@@ -118,20 +140,20 @@ def _rank(trellis, lists, t, cell, r, L, C, k):
             slot = lists.used[0]
             lists.used[0] += 1
             lists.slot[bottom * C + cell] = slot
-            lists.found[slot] = 0
+            lists.found[slot] = lists.room[slot] = 0
             for j in range(L):
                 lists.head[slot * L + j] = 0
             if bottom > 0:
-                _append(trellis, lists, bottom, cell, slot, L, C, k)
-            else:
-                lists.found[slot] = 1  # nothing comes before: one prefix, its label
-                lists.score[slot * k] = trellis.delta[cell]
-                lists.before[slot * k] = -1
+                _append(trellis, lists, bottom, cell, slot, L, C)
+            else:  # nothing comes before: one prefix, its label
+                place = _next_place(lists, slot)
+                lists.score[place] = trellis.delta[cell]
+                lists.before[place] = -1
         if lists.found[slot] > r:
             bottom += 1
             break
         lists.cell[bottom] = cell
-        place = slot * k + r - 1
+        place = lists.first[slot] + r - 1
         j = np.int64(lists.before[place])
         if bottom == 0 or j < 0:
             break
@@ -142,19 +164,18 @@ def _rank(trellis, lists, t, cell, r, L, C, k):
     for u in range(bottom, t + 1):  # and up again
         cell = lists.cell[u]
         slot = np.int64(lists.slot[u * C + cell])
-        place = slot * k + lists.found[slot]
-        j = np.int64(lists.before[place - 1])
+        j = np.int64(lists.before[lists.first[slot] + lists.found[slot] - 1])
         if j < 0:  # the list is at its end
+            place = _next_place(lists, slot)
             lists.score[place] = -np.inf
             lists.before[place] = -1
-            lists.found[slot] += 1
         else:
             lists.head[slot * L + j] += 1
-            _append(trellis, lists, u, cell, slot, L, C, k)
+            _append(trellis, lists, u, cell, slot, L, C)
 
 
 @inline
-def _trace(trellis, lists, T, cell, r, L, C, k, out):
+def _trace(trellis, lists, T, cell, r, L, C, out):
     """Write the labels of the prefix of rank r of a cell at T - 1."""
     path = lists.path
     for t in range(T - 1, -1, -1):
@@ -171,7 +192,7 @@ def _trace(trellis, lists, T, cell, r, L, C, k, out):
         n, first, step, at, jump, bias = _arcs(trellis, t, cell, L)
         slot = np.int64(lists.slot[t * C + cell])
         if slot >= 0:
-            place = slot * k + r
+            place = lists.first[slot] + r
             cell, r = first + lists.before[place] * step, np.int64(lists.rank[place])
             continue
         best, arg = -np.inf, 0  # no list: what Viterbi's way back would find
@@ -185,7 +206,7 @@ def _trace(trellis, lists, T, cell, r, L, C, k, out):
 @inline
 def _enumerate(trellis, lists, T, L, C, k, out, score):
     """Write the labellings to ``out`` (k * T,), best first, and their scores; returns how many."""
-    lists.used[0] = 0
+    lists.used[0] = lists.used[1] = 0
     for place in range(T * C):
         lists.slot[place] = -1
     pairs = trellis.second and T > 1
@@ -196,7 +217,7 @@ def _enumerate(trellis, lists, T, L, C, k, out, score):
         best, arg = -np.inf, np.int64(-1)
         for j in range(n):  # ties go to the smaller last label, then to the smaller one before
             cell = (j % L) * L + j // L if pairs else j
-            c = _value(trellis, lists, T - 1, cell, lists.end_head[cell], C, k)
+            c = _value(trellis, lists, T - 1, cell, lists.end_head[cell], C)
             c += trellis.end[j // L if pairs else j]
             if c > best:
                 best, arg = c, cell
@@ -204,9 +225,9 @@ def _enumerate(trellis, lists, T, L, C, k, out, score):
             return found
         r = lists.end_head[arg]
         score[found] = best
-        _trace(trellis, lists, T, arg, r, L, C, k, out[found * T : (found + 1) * T])
+        _trace(trellis, lists, T, arg, r, L, C, out[found * T : (found + 1) * T])
         if found + 1 < k:
-            _rank(trellis, lists, T - 1, arg, r + 1, L, C, k)
+            _rank(trellis, lists, T - 1, arg, r + 1, L, C)
             lists.end_head[arg] += 1
     return k
 

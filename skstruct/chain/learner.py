@@ -6,7 +6,8 @@ set in one go at the end, so that a failed fit leaves the estimator as it was.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +24,7 @@ from ..data.labels import Labels, encode_known, some_of
 from ..data.types import Corpus
 from ..training.held_out import NAMES, HeldOut
 from ..training.learner import OnlineLearner
-from ..training.parameters import OrderParameters, TaggerParameters
+from ..training.parameters import parameter
 from ..training.run import Run, new_key
 from . import epoch as structure
 from .bigram import lists_rows, new_work
@@ -33,14 +34,22 @@ from .held_out import EncodedPart
 from .merging import merged, vocabulary_of
 from .model import ChainModel, make_task
 from .state import continued_state, final_model, fresh_state, order_of
-from .tagger import SequenceTagger
+from .tagger import SequenceTagger, TaggerParameters
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class OnlineTagger(OrderParameters, TaggerParameters, OnlineLearner, SequenceTagger):
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
     """Base of the chain taggers that learn example by example."""
+
+    order: Literal[1, 2] = parameter(
+        1,
+        """Label history: 1 for bigrams of labels, 2 for trigrams besides (Collins 2002; the first two
+        labels make one with the start of the sequence). Decoding is exact with both; with 2 its time
+        grows with the third power of the number of labels at worst, and with the second as a rule.""",
+    )
 
     _scaled = True
     """Whether the corpus of ``fit`` decides the scale of rows of numbers; None in a shard of another."""

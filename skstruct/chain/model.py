@@ -9,7 +9,7 @@ import numpy as np
 from ..core.averaging import Average
 from ..core.pruning import count_weights
 from ..core.store import Store, new_clock
-from ..data.inputs import LABELS, Inputs, PlaceError, check_some
+from ..data.inputs import LABELS, Inputs, PlaceError, check_some, place
 from ..data.labels import UNLABELLED, Labels
 from ..features.encoded import bag_of
 from ..features.names import NamedWeights
@@ -21,6 +21,8 @@ from .epoch import prediction_arguments
 from .kbest import new_lists, predict_kbest
 from .sums import log_partitions, marginals, new_sums
 
+LARGEST = 1e100
+"""Values of features above this have squares that are no numbers."""
 FEW_TOKENS = 1000
 """Tokens below which Python's collector is no burden."""
 
@@ -34,6 +36,7 @@ def make_task(encoder, corpus, *given, **options):
 def task_of(encoder, corpus, gold=None, weight=None, grow=False, option=None, rows_as_features=False):
     """Encode a corpus, or a piece of one, that passed the check into what kernels read, a :class:`ChainTask`.
 
+    ``grow``: to train on it, with features that may be new and values that may not be too large.
     ``rows_as_features`` makes features, one by one, of dense rows of numbers beside other features.
     """
     token = corpus.offsets
@@ -56,7 +59,24 @@ def task_of(encoder, corpus, gold=None, weight=None, grow=False, option=None, ro
     for name, array in given.items():
         if array is not None and array.shape[0] != expected.get(name, n):
             raise _inconsistent(name)
+    if grow:
+        check_values(task, getattr(encoder, "scale", 1.0))
     return task
+
+
+def check_values(task, scale=1.0):
+    """Raise if a value is too large to be squared; ``scale``: what those of sparse rows are multiplied by."""
+    block = task.dense.block if task.dense else np.zeros((0, 1))
+    for values, factor in (block, 1.0), (task.bag.value, scale):
+        if max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))) <= LARGEST * min(factor, 1.0):
+            continue
+        k = int(np.abs(values).argmax())
+        token = k // block.shape[1]
+        if values is task.bag.value:
+            token = int(np.searchsorted(task.bag.start, k, side="right")) - 1
+        i, t = place(task.token, token)
+        what = f"values of features must be at most {LARGEST:g} in size, got {values.flat[k] / factor:g}"
+        raise PlaceError(i, t, what, "X")
 
 
 def encoded_corpus(encoder, corpus, grow=False):

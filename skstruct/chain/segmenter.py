@@ -40,13 +40,14 @@ from ..metrics.words import word_spans
 from ..saving.registry import Savable, savable
 from ..training.parameters import Parameters, documented, parameter
 from .perceptron import StructuredPerceptron
-from .tagger_training import TaggerTraining, tagger_has
+from .tagger_training import TaggerTraining, knows_its_tagger, tagger_has
 from .word_probabilities import RankedWords, WordProbabilities
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+@knows_its_tagger
 @savable
 @documented()
 @dataclass(eq=False, repr=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from heapq import nsmallest
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ class RankedSpans:
             which = np.repeat(np.arange(len(ranked)), list(map(len, ranked)))
             spans = iter(self._spans([list(labels) for best in ranked for labels, _ in best], part, which))
             best = [_distinct([(next(spans), score) for _, score in each]) for each in ranked]
-            result += [_joined(each, k) for each in by_sequence(best, part.of_text())]
+            result += [best_sums(each, k) for each in by_sequence(best, part.of_text())]
         return result
 
 
@@ -66,18 +67,29 @@ def _distinct(ranked):
     return list(found.values())
 
 
-def _joined(pieces, k):
+def best_sums(pieces, k):
     """The k best sums over pieces, each of which has a list of (spans, score), best first."""
-    best = [([], 0.0)]
+    best, steps = [0.0], []
     for ranked in pieces:
         # Of what is i-th and j-th there are (i + 1)(j + 1) sums that are at least as good.
         sums = [
             (-(score + more), i, j)
-            for i, (_, score) in enumerate(best)
+            for i, score in enumerate(best)
             for j, (_, more) in enumerate(ranked[: k // (i + 1)])
         ]
-        best = [(best[i][0] + ranked[j][0], -score) for score, i, j in nsmallest(k, sums)]
-    return best
+        chosen = nsmallest(k, sums)
+        best = [-score for score, _, _ in chosen]
+        steps.append([(i, j) for _, i, j in chosen])
+    return [(_spans_of(pieces, steps, i), score) for i, score in enumerate(best)]
+
+
+def _spans_of(pieces, steps, i):
+    """The spans of the i-th sum over all pieces; a step says of each sum of which two it is made."""
+    found = []
+    for ranked, step in zip(reversed(pieces), reversed(steps)):
+        i, j = step[i]
+        found.append(ranked[j][0])
+    return list(chain.from_iterable(reversed(found)))
 
 
 class SpanProbabilities:

@@ -31,6 +31,7 @@ from ..saving.registry import Savable, savable
 from ..training.parameters import Parameters, documented, parameter
 from .span_probabilities import RankedSpans, SpanProbabilities
 from .span_training import SpanTraining
+from .tagger_training import knows_its_tagger
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -42,6 +43,7 @@ AT_ONCE = 1_000_000
 """Characters that are predicted at once: memory does not grow with the corpus."""
 
 
+@knows_its_tagger
 @savable
 @documented()
 @dataclass(eq=False, repr=False)
@@ -198,7 +200,7 @@ class SpanTagger(
         Warns
         -----
         UserWarning
-            If spans do not end where tokens do.
+            If spans do not end where tokens do, or are left out: they hold no token, or overlap others.
         """
         return self._fit_tagger(X, y, sample_weight, X_val, y_val)
 
@@ -269,6 +271,7 @@ class SpanTagger(
 
     def _parts(self, texts):
         """The pieces of texts, about as many at once as `AT_ONCE` says; their numbers count all texts."""
+        self._validate_params()  # parameters may have been set since ``fit``
         group = np.cumsum(lengths_of(texts)) // AT_ONCE
         stops = (np.flatnonzero(np.diff(group)) + 1).tolist()
         for first, stop in pairwise([0, *stops, len(texts)] if texts else []):
@@ -302,8 +305,9 @@ class SpanTagger(
         ----------
         X : list of str
         y : list of lists of (start, end, label)
-            As of :meth:`fit`; white space at the ends of spans does not count. They may overlap, and are not
-            aligned with tokens: those that the model cannot predict are missed.
+            As of :meth:`fit`; white space at the ends of spans does not count, as with ``texts`` in
+            :func:`skstruct.metrics.span_f1_score`. They may overlap, and are not aligned with tokens: those
+            that the model cannot predict are missed.
         sample_weight : array-like of shape (n_texts,), optional
             Multiplies the counts of a text's spans.
 

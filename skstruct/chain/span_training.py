@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
 from .._sklearn import sample_weights
+from ..core.user_warnings import warn
 from ..data.alignment_report import counts_of
 from ..data.pieces import Pieces, chosen, cut_texts
 from ..data.scheme_rules import check_scheme
@@ -88,6 +88,7 @@ class SpanTraining(TaggerTraining):
 
     def _pieces_of(self, X, y=None, judging=False):
         """The pieces of texts; and if their spans are given the labels of these, which no piece cuts."""
+        self._validate_params()
         if y is None:
             tokens = tokenized(as_texts(X), self.tokenizer)
             return cut_texts(tokens, self.pieces_, self.max_length), None
@@ -105,26 +106,27 @@ class SpanTraining(TaggerTraining):
         return {"pieces_": most, "alignment_": _sum([each["alignment_"] for each in known])}
 
     def _warn(self, counts):
-        """Say how many spans do not end where tokens do."""
+        """Say how many spans do not end where tokens do, and how many are left out."""
         moved = {
             "nearest": "moved to the nearest token",
             "expand": "moved to all tokens touched",
             "contract": "moved to whole tokens",
         }
-        texts = {
+        changed = {
             "moved": moved.get(self.align, ""),
             "unknown": "left unknown",
             "dropped": "left out",
             "crowded": "cut where another has the token",
         }
-        parts = [f"{counts[name]:,} {text}" for name, text in texts.items() if counts[name]]
-        if parts:
-            n = sum(counts[name] for name in texts)
-            warnings.warn(
-                f"{n:,} of {counts['spans']:,} spans do not end where tokens do: {', '.join(parts)}; "
-                f"alignment_report(X, y) lists them",
-                stacklevel=5,
-            )
+        left_out = {"empty": "without a token", "overlap": "overlapping others"}
+        told = []
+        for what, texts in (("do not end where tokens do", changed), ("are left out", left_out)):
+            parts = [f"{counts[name]:,} {text}" for name, text in texts.items() if counts[name]]
+            if parts:
+                n = sum(counts[name] for name in texts)
+                told.append(f"{n:,} of {counts['spans']:,} spans {what}: {', '.join(parts)}")
+        if told:
+            warn("; ".join([*told, "alignment_report(X, y) lists them"]))
 
 
 def _check_tokens(corpus, tokenizer):

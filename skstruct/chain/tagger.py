@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Collection
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, rows_tags, sample_weights, sequence_tags
+from .._sklearn import BaseEstimator, StrOptions, rows_tags, sample_weights, sequence_tags
 from ..data.inputs import (
     PlaceError,
     Sequences,
@@ -24,11 +27,55 @@ from ..data.inputs import (
     place,
 )
 from ..data.types import Corpus
+from ..features.numeric import NumericFeatures
+from ..features.patterns import Patterns
+from ..features.templates import FeatureTemplates
+from ..training.parameters import Parameters, parameter
 from ..training.saved import SavableLearner
 from . import saved
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+FeatureChoice: TypeAlias = (
+    str | os.PathLike[str] | list[str] | tuple[str, ...] | FeatureTemplates | Patterns | NumericFeatures
+)
+
+
+@dataclass(eq=False, repr=False)
+class TaggerParameters(Parameters):
+    """What all chain taggers accept; ``features`` may be given by position."""
+
+    features: FeatureChoice = parameter(
+        "auto",
+        """Which features tokens that are str or tuples of str have: ``"auto"`` (from the look of the
+        tokens: ``"char"`` for single characters, ``"word"`` for other str, ``"word-tag"`` for pairs), a
+        preset (these, ``"char-av"``, ``"chunk"``, ``"collins"``, ``"char-best"``, ``"chunk-best"``,
+        ``"word-best"``; see ``skstruct.features.presets``), template strings or a template file in CRF++
+        syntax, or the ``Patterns`` of a model of CRF++ or Wapiti (``skstruct.features.patterns``). Tokens
+        that are dicts or lists of str bring their own features; how rows of numbers count,
+        ``NumericFeatures`` says.""",
+        "str, path, list of str, FeatureTemplates, Patterns or NumericFeatures",
+        [str, os.PathLike, list, tuple, FeatureTemplates, Patterns, NumericFeatures],
+    )
+    _: KW_ONLY
+    constraints: str | Collection[tuple[Any, Any]] | None = parameter(
+        None,
+        """Labellings allowed, in training and prediction: the name of a label scheme (``"BIO"``,
+        ``"IOB1"``, ``"BIOES"``, ``"BILOU"``, ``"BMES"``, ``"BI"``, ``"B2B3MES"``, ``"IO"``), or
+        (previous, next) pairs of labels; in a pair, None stands for the start or end of a sequence.""",
+        "str, iterable of pairs or None",
+        [str, list, tuple, set, frozenset, None],
+    )
+    class_weight: dict[Any, float] | Literal["balanced"] | None = parameter(
+        None,
+        """Margin added in training to the score of every wrong label, by gold label. A dict maps labels
+        to costs; labels it lacks cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on
+        average over tokens.""",
+        'dict, "balanced" or None',
+        [dict, StrOptions({"balanced"}), None],
+    )
 
 
 class SequenceTagger(SavableLearner, BaseEstimator):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from numpy.typing import ArrayLike
-from sklearn import get_config
+from sklearn import clone, get_config
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -15,9 +17,12 @@ from .._sklearn import available_if, epoch_context, member_context, text_tags
 from ..data.inputs import renumbered
 from ..data.types import Corpus, History, Texts
 from ..training.held_out import NAMES, both_or_neither, of_held_out
+from .perceptron import StructuredPerceptron
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+T = TypeVar("T")
 
 
 def tagger_has(name: str) -> Callable[[Any], bool]:
@@ -33,6 +38,24 @@ def tagger_has(name: str) -> Callable[[Any], bool]:
 def knows_probabilities(estimator: Any) -> bool:
     """Whether the tagger inside of an estimator over texts knows probabilities."""
     return hasattr(getattr(estimator, "tagger_", estimator.tagger), "predict_segment_proba")
+
+
+def knows_its_tagger(cls: type[T]) -> type[T]:
+    """Class decorator: an error about a parameter that is the tagger's says where to write it."""
+    init, known = cls.__init__, inspect.signature(cls).parameters
+
+    @functools.wraps(init)
+    def checked(self: Any, *args: Any, **given: Any) -> None:
+        tagger = given.get("tagger", args[0] if args else None)
+        tagger = StructuredPerceptron() if tagger is None else tagger
+        for name in given.keys() - known.keys():
+            if name in getattr(tagger, "get_params", dict)():
+                call = f"{cls.__name__}({clone(tagger).set_params(**{name: given[name]})!r})"
+                raise TypeError(f"{cls.__name__} has no parameter {name!r}, its tagger has: write {call}")
+        init(self, *args, **given)
+
+    cls.__init__ = checked  # type: ignore[misc]
+    return cls
 
 
 class TaggerTraining:
@@ -154,6 +177,9 @@ class TaggerTraining:
         try:
             with renumbered(positions):
                 train(X, y, **data)
+        except (AttributeError, TypeError, ValueError) as error:
+            self._explain(tagger, error)
+            raise
         except KeyboardInterrupt:
             try:
                 check_is_fitted(tagger)
@@ -164,3 +190,14 @@ class TaggerTraining:
             raise
         vars(self).update(fitted, tagger_=tagger)
         return self
+
+    def _explain(self, tagger, error):
+        """Raise, if the tagger in which training failed is one of scikit-learn's that label single rows."""
+        tags = getattr(tagger, "__sklearn_tags__", None)
+        if tags is None or (kind := tags().estimator_type) not in ("classifier", "regressor"):
+            return
+        name = type(self).__name__
+        raise TypeError(
+            f"the tagger of {name} must label sequences, as in {name}(StructuredPerceptron()) or "
+            f"{name}(L1CRF()); {type(tagger).__name__} is a {kind} of single rows, and says: {error}"
+        ) from error

@@ -16,7 +16,7 @@ from ..core.compile import inline
 
 
 class Trigrams(NamedTuple):
-    """Scores of trigrams; R = L (L + 1) pairs (p, a) as in ``TrigramChain.trigrams``. Scratch."""
+    """Scores of trigrams; R = L (L + 1) pairs (p, a), at p (L + 1) + a + 1. Scratch."""
 
     score: np.ndarray  # (R * L,) float64
     high: np.ndarray  # (R,) float64: the largest over y

@@ -10,16 +10,20 @@ after Ctrl-C; 141 if the reader closed standard output.
 
 import argparse
 import contextlib
+import importlib
 import os
 import sys
 import warnings
 
 from .._version import __version__
-from ..core.compile import before_compiling
-from . import check, compare, compile, convert, demo, evaluate, report, select, serve, show, tag, train
-from .common import CommandError, tell, tell_of_compiling, warn
+from ..saving.atomic import FULL
+from .common import CommandError, tell, warn
 
-COMMANDS = (demo, train, tag, evaluate, report, show, check, select, serve, convert, compare, compile)
+COMMANDS = (
+    "demo", "train", "tag", "evaluate", "report", "show", "check", "select", "serve", "convert", "compare",
+    "compile",
+)  # fmt: skip
+"""The modules of the commands, in the order of the help."""
 
 DATA_ERROR = 1
 """Exit code for input that cannot be used."""
@@ -31,13 +35,22 @@ PIPE_CLOSED = 141
 """Exit code after the reader closed the pipe, 128 + SIGPIPE."""
 
 
-def new_parser(prog="skstruct"):
-    """The parser of all commands.
+class _CommandParser(argparse.ArgumentParser):
+    """The parser of one command, whose errors are one line: the usage of some is twelve."""
+
+    def error(self, message):
+        self.exit(2, f"{self.prog}: error: {message}; {self.prog} --help lists the options\n")
+
+
+def new_parser(prog="skstruct", names=COMMANDS):
+    """The parser of commands.
 
     Parameters
     ----------
     prog : str
         What the program is called in usage messages.
+    names : sequence of str
+        The commands, whose modules are imported.
 
     Returns
     -------
@@ -51,10 +64,20 @@ def new_parser(prog="skstruct"):
     )
     parser.add_argument("--version", action="version", version=f"skstruct {__version__}")
     parser.add_argument("--traceback", action="store_true", help="show where in the program an error arose")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        command.add_parser(commands)
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", required=True, parser_class=_CommandParser
+    )
+    for name in names:
+        importlib.import_module(f"{__name__}.{name}").add_parser(commands)
     return parser
+
+
+def _asked_for(arguments):
+    """The commands that a parser of these arguments needs to know."""
+    if arguments == ["--version"]:
+        return ()
+    first = next((argument for argument in arguments if not argument.startswith("-")), None)
+    return (first,) if first in COMMANDS else COMMANDS
 
 
 def main(argv=None, prog="skstruct"):
@@ -79,11 +102,11 @@ def main(argv=None, prog="skstruct"):
     """
     if hasattr(sys.stdout, "reconfigure"):  # words in any script, on terminals of any encoding
         sys.stdout.reconfigure(errors="replace")
-    before_compiling(tell_of_compiling)
+    given = list(sys.argv[1:] if argv is None else argv)
     arguments = None
     try:
         try:
-            arguments = new_parser(prog).parse_args(argv)
+            arguments = new_parser(prog, _asked_for(given)).parse_args(given)
             with warnings.catch_warnings():
                 warnings.showwarning = lambda message, *_: warn(_of_commands(str(message)))
                 return arguments.run(arguments)
@@ -116,12 +139,13 @@ def _of_commands(text):
 def _reason(error):
     """An error as one line."""
     if isinstance(error, OSError) and error.strerror:
-        where = f"{error.filename}: " if error.filename is not None else ""
-        text = where + error.strerror
+        # Files name themselves: what does not, and is full, is standard output.
+        name = "<stdout>" if error.filename is None and error.errno in FULL else error.filename
+        text = error.strerror if name is None else f"{name}: {error.strerror}"
     elif isinstance(error, MemoryError):
-        text = f"out of memory {error}".rstrip()
+        text = f"out of memory: {error}".removesuffix(": ")
     else:
-        text = str(error)
+        text = str(error) or type(error).__name__
     return " ".join(text.split("\n"))
 
 

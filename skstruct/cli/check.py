@@ -5,7 +5,7 @@ import warnings
 
 from ..inspection import label_issues
 from ..inspection.html import readable
-from .common import CommandError, check_target, counted, n_jobs, output, positive, tell, warn
+from .common import CommandError, check_replaced, check_target, counted, n_jobs, output, positive, tell, warn
 from .corpus import layout_of, locating, read_all
 from .learners import new_model, task_of
 from .lines import Source
@@ -48,6 +48,7 @@ def run(arguments):
     """
     if arguments.output is not None:
         check_target(arguments.output)
+        check_replaced([arguments.output], [arguments.file])
     with Source(arguments.file, arguments.encoding) as source:
         layout = layout_of(arguments, source, task=task_of(arguments))
         model = new_model(arguments, features_of(arguments), layout.format)

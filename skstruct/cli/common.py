@@ -6,13 +6,10 @@ raises, and `skstruct.cli.main` turns that into one line and an exit code.
 
 import argparse
 import contextlib
-import functools
 import os
 import sys
+from pathlib import Path
 
-from .._sklearn import layers
-from ..data.inputs import SPANS, WORDS
-from ..interchange import kinds
 from ..saving.atomic import atomic_write
 
 STANDARD = (None, "-")
@@ -32,12 +29,6 @@ def tell(text):
 def warn(text):
     """Write a warning to standard error."""
     tell(f"warning: {text}")
-
-
-@functools.cache
-def tell_of_compiling():
-    """Say, once in a process, what takes so long at a first start."""
-    tell("compiling kernels for this machine: ten to twenty seconds for a kind of model; they are kept")
 
 
 def number(kind, fits, what):
@@ -71,6 +62,9 @@ def refuse_probabilities(arguments, kind):
 
 def load_model(path, jobs=None):
     """The model in a file, of another tool too, set to use a number of threads if one is given."""
+    from .._sklearn import layers  # here: whoever asks for help, or gets an option wrong, needs no model
+    from ..interchange import kinds
+
     model = kinds.load_model(path)
     for layer, _ in layers(model) if jobs is not None else ():
         if "n_jobs" in layer.get_params(deep=False):
@@ -90,6 +84,8 @@ def as_sequence(inputs, text):
     ValueError
         If the model reads features, or a word has too few columns.
     """
+    from ..data.inputs import SPANS, WORDS
+
     if inputs is not None and inputs.task in (WORDS, SPANS):
         return text
     if inputs is None or inputs.token not in (str, tuple):
@@ -107,14 +103,56 @@ def as_sequence(inputs, text):
 
 
 def check_target(path):
-    """Raise unless a model can be written to a path; asked before an hour of training, not after."""
+    """Raise unless a file can be written whole to a path; asked before an hour of work, not after."""
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
         raise CommandError(f"{path}: folder does not exist: {folder}")
     if os.path.exists(path) and not os.path.isfile(path):
-        raise CommandError(f"{path}: is not a regular file; a model cannot be written there")
+        raise CommandError(f"{path}: is not a regular file, and cannot be replaced by one")
+    _check_writable(path, folder)
+
+
+def _check_writable(path, folder):
     if not os.access(folder, os.W_OK):
         raise CommandError(f"{path}: no permission to write into the folder {folder}")
+
+
+def check_output(path):
+    """The same of a path for `output`, which may be standard output, a device or a pipe, too."""
+    if path not in STANDARD and (os.path.isdir(path) or os.path.isfile(path) or not os.path.exists(path)):
+        check_target(path)
+
+
+def check_folder(path):
+    """The same of a folder, which is made if need be."""
+    target = Path(path).resolve()
+    there = next(folder for folder in (target, *target.parents) if folder.exists())
+    if not there.is_dir():
+        raise CommandError(f"{path}: is not a folder: {there}")
+    _check_writable(path, there)
+
+
+def check_replaced(written, read, force=None):
+    """Raise if a command would write over a file that it reads.
+
+    Parameters
+    ----------
+    written, read : list of paths
+        None and ``-`` are no files.
+    force : bool, optional
+        Of commands with the option ``--force``, which allows it.
+    """
+    read, written = ({_file_id(path): path for path in paths if path} for paths in (read, written))
+    for file in () if force else written.keys() & read.keys() - {None}:
+        instead = "" if force is None else "; --force lets it be replaced"
+        raise CommandError(f"{written[file]}: would be replaced by what is made of it{instead}")
+
+
+def _file_id(path):
+    """What tells a file from others, by whatever path or link it was named; None if there is no such file."""
+    if os.path.isfile(path):
+        found = os.stat(path)
+        return found.st_dev, found.st_ino
 
 
 def _standard_output(encoding):

@@ -49,9 +49,9 @@ def add_parser(commands):
         help="CRFsuite's algorithm (ap, pa, lbfgs), or the learner's name as of train; may be repeated "
         "(default: ap and pa)",
     )  # fmt: skip
-    group.add_argument("--epochs", type=positive, default=10, metavar="N", help="of ap and pa (default: 10)")
-    group.add_argument("--c1", type=_penalty, default=1.0, help="L1 penalty of lbfgs (default: 1)")
-    group.add_argument("--c2", type=_penalty, default=0.0, help="L2 penalty of lbfgs (default: 0)")
+    group.add_argument("--epochs", type=positive, metavar="N", help="of ap and pa (default: 10)")
+    group.add_argument("--c1", type=_penalty, help="L1 penalty of lbfgs (default: 1)")
+    group.add_argument("--c2", type=_penalty, help="L2 penalty of lbfgs (default: 0)")
     group.add_argument(
         "--iterations", type=positive, metavar="N", help="of lbfgs at most (default: each its own)"
     )
@@ -73,6 +73,22 @@ def _algorithm(text):
     )
 
 
+_DEFAULTS = {"epochs": 10, "c1": 1.0, "c2": 0.0, "iterations": None}
+
+
+def _settle(arguments):
+    """Refuse settings of algorithms that do not run, and put defaults for those that were not given."""
+    arguments.algorithm = list(dict.fromkeys(arguments.algorithm or ["ap", "pa"]))
+    for name, default in _DEFAULTS.items():
+        some = set(arguments.algorithm) - {"lbfgs"} if name == "epochs" else "lbfgs" in arguments.algorithm
+        if getattr(arguments, name) is None:
+            setattr(arguments, name, default)
+        elif not some:
+            arguments.usage_error(
+                f"--{name} is for --algorithm {'ap or pa' if name == 'epochs' else 'lbfgs'}"
+            )
+
+
 _penalty = number(float, lambda x: 0 <= x < float("inf"), "a number of at least 0")
 
 
@@ -89,6 +105,7 @@ def run(arguments):
             "compare needs sklearn-crfsuite, which is not installed; "
             'pip install sklearn-crfsuite, or pip install "skstruct[compare]", installs it'
         )
+    _settle(arguments)
     if "-" in (arguments.train, arguments.test):
         arguments.usage_error("TRAIN and TEST are read several times, and cannot be standard input")
     if arguments.format == "crfsuite":
@@ -101,7 +118,7 @@ def run(arguments):
     if train.format != "segmented":
         warn_of_unknown(test.y, set(flatten(train.y)), test.name)
     rows = []
-    for algorithm in dict.fromkeys(arguments.algorithm or ["ap", "pa"]):
+    for algorithm in arguments.algorithm:
         sides = [side(algorithm, templates, arguments) for side in SIDES.values()]
         if sides[0].strings.left_out:
             tell(
@@ -174,7 +191,8 @@ def _print(rows, train, test, templates, arguments):
     for name, size in about.items():
         sizes = f"{counted(size['sequences'], 'sentence')}, {counted(size['tokens'], unit)}"
         print(f"{name:<6}{size['file']}: {sizes}")
-    print(f"{counted(len(templates), 'template')}, {counted(arguments.epochs, 'epoch')}\n")
+    epochs = "" if arguments.algorithm == ["lbfgs"] else f", {counted(arguments.epochs, 'epoch')}"
+    print(f"{counted(len(templates), 'template')}{epochs}\n")
     width = max(len(row["name"]) for pair in rows for row in pair) + 2
     print(" " * width + "".join(f"{title:>20}" for _, title, _ in _COLUMNS))
     for pair in rows:

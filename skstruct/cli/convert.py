@@ -8,13 +8,11 @@ from argparse import Namespace
 
 from ..interchange import export, save_crfpp, save_crfsuite, save_wapiti
 from ..interchange.kinds import kind_of
+from ..interchange.one_file.writing import ENDINGS
 from .common import CommandError, check_target, load_model, number, tell
 from .corpus import inputs_of, read
 
 _WRITERS = {
-    "python": export,
-    "javascript": export,
-    "page": export,
     "skstruct": lambda model, path: model.save(path),
     "crfsuite": save_crfsuite,
     "crf++": save_crfpp,
@@ -24,8 +22,7 @@ _WRITERS = {
 
 _ENDINGS = {
     ".skstruct": "skstruct", ".sks": "skstruct", ".crfsuite": "crfsuite", ".crfpp": "crf++",
-    ".txt": "crf++-text", ".wapiti": "wapiti", ".py": "python", ".js": "javascript", ".cjs": "javascript",
-    ".mjs": "javascript", ".html": "page",
+    ".txt": "crf++-text", ".wapiti": "wapiti",
 }  # fmt: skip
 
 
@@ -42,7 +39,8 @@ def add_parser(commands):
     parser.add_argument("target", metavar="OUT", help="file to write the model to")
     parser.add_argument(
         "--to", choices=list(_WRITERS),
-        help="what to write (default: by the name of OUT: " + ", ".join(_ENDINGS) + ")",
+        help="of which tool (default: by the name of OUT: " + ", ".join(_ENDINGS) + "; code and pages are "
+        "told by their names alone: " + ", ".join(ENDINGS) + ")",
     )  # fmt: skip
     group = parser.add_argument_group("one file of code")
     group.add_argument(
@@ -70,17 +68,18 @@ def run(arguments):
     """
     ending = os.path.splitext(arguments.target)[1].lower()
     to = arguments.to or _ENDINGS.get(ending)
-    if to is None:
+    is_code = arguments.to is None and ending in ENDINGS
+    if to is None and not is_code:
         arguments.usage_error(f"--to is needed: the name {arguments.target} does not tell what to write")
-    options = {name: getattr(arguments, name) for name in _OF_ONE_FILE}
-    given = [name for name, value in options.items() if value is not None]
-    if given and _WRITERS[to] is not export:
-        arguments.usage_error(f"--{given[0]} is for one file of code")
+    options = {name: getattr(arguments, name) for name in ("weights", "keep", "check", "title")}
+    options = {name: value for name, value in options.items() if value is not None}
+    if options and not is_code:
+        arguments.usage_error(f"--{next(iter(options))} is for one file of code")
     check_target(arguments.target)
     model = load_model(arguments.source)
     try:
-        if _WRITERS[to] is export:
-            return _export(model, arguments)
+        if is_code:
+            return _export(model, arguments.target, options)
         _WRITERS[to](model, arguments.target)
     except (TypeError, ValueError) as error:
         raise CommandError(f"{arguments.source}: {error}") from error
@@ -88,21 +87,15 @@ def run(arguments):
     return 0
 
 
-_OF_ONE_FILE = "weights", "keep", "check", "title"
-
 _READ_AS_IS = Namespace(
     format=None, tokens=None, label=None, separator=None, comment=None, read=[], encoding="utf-8"
 )
 
 
-def _export(model, arguments):
+def _export(model, target, options):
     """Write one file of code and tell of it; returns the exit code."""
-    options = {"title": arguments.title}
-    if arguments.keep is not None:
-        model = model.compress(dtype="float64", keep=arguments.keep)
-    if arguments.check is not None:
-        options["check"] = read(arguments.check, _READ_AS_IS, inputs_of(model)).X
-    report = export(model, arguments.target, weights=arguments.weights or "exact", **options)
-    for line in str(report).splitlines():
+    if "check" in options:
+        options["check"] = read(options["check"], _READ_AS_IS, inputs_of(model)).X
+    for line in str(export(model, target, **options)).splitlines():
         tell(line.replace("check=X", "--check FILE"))
     return 0

@@ -7,7 +7,6 @@ guessed from the name of a file, or else from its first lines. What a model read
 """
 
 import contextlib
-import os
 from itertools import islice
 from typing import NamedTuple
 
@@ -22,7 +21,7 @@ from ..formats.readers import (
 )
 from ..formats.text_files import numbered_lines
 from .common import CommandError, counted, tell
-from .file_formats import EXTENSIONS, guess, is_conllu, warn_of_columns
+from .file_formats import guess, is_conllu, named_format, warn_of_columns
 from .lines import PEEK, Source
 from .notices import Notices
 from .texts import are_annotated, reading_of
@@ -129,15 +128,16 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
     """
     trees = (task if inputs is None else inputs.task) == TREES
     task = _TASKS[task if inputs is None else inputs.task]
-    name = (source.path or "").removesuffix(".gz")
-    chosen = arguments.format or EXTENSIONS.get(os.path.splitext(name)[1].lower())
+    chosen = arguments.format or named_format(source)
+    if chosen == "text" and task is _TASKS[WORDS]:
+        chosen = "segmented"
     if chosen is None and (inputs is None or inputs.task == SPANS) and are_annotated(source):
         chosen = "spans"
     if inputs is None and chosen is None:
         chosen = task.formats[0] if len(task.formats) == 1 else guess(source, arguments.separator)
         tell(f"{source.name}: read as {chosen}; --format would say otherwise")
     elif inputs is not None and inputs.task == SPANS:
-        _check_format(task, chosen or "plain text", source, task.formats)
+        _check_format(task, chosen or "text", source, task.formats)
     elif chosen is None and task.formats == ("segmented",):
         chosen = "segmented"
         warn_of_columns(source)
@@ -151,7 +151,7 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
             first = more
         if chosen is None:
             chosen = "conllu" if first and is_conllu(first[-1]) else "columns"
-    if inputs is None and task is not _TASKS[LABELS]:
+    if inputs is None and (chosen == "text" or task is not _TASKS[LABELS]):
         _check_format(task, chosen, source, task.formats)
     tokens, label = arguments.tokens, arguments.label
     not_for = {"crfsuite": "data of CRFsuite", "spans": "annotated texts"}.get(chosen)
@@ -182,7 +182,8 @@ def layout_of(arguments, source, inputs=None, task=LABELS):
 
 def _check_format(task, chosen, source, formats):
     if chosen not in (None, *formats):
-        found = {"segmented": "segmented text", "spans": "annotated texts"}.get(chosen, chosen)
+        found = {"segmented": "segmented text", "spans": "annotated texts", "text": "plain text"}
+        found = found.get(chosen, chosen)
         raise CommandError(f"{source.name}: the model is a {task.who} and reads {task.reads}, not {found}")
 
 

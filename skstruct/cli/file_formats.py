@@ -1,5 +1,6 @@
 """Which format a corpus file has: by its name, or by its first lines."""
 
+import os
 import re
 from collections import Counter
 
@@ -17,6 +18,11 @@ EXTENSIONS = {
 
 _ENOUGH = 10
 """Text of at least so many lines that looks like columns is warned of."""
+
+
+def named_format(source):
+    """The format that the name of a file says, or None."""
+    return EXTENSIONS.get(os.path.splitext((source.path or "").removesuffix(".gz"))[1].lower())
 
 
 def is_conllu(line):

@@ -19,7 +19,7 @@ PEEK = 50
 
 
 class Source:
-    """An input, line by line; the lines read since the last `take` are kept.
+    """An input, line by line; the lines read since the last `take` are kept, unless `unkept` is called.
 
     Parameters
     ----------
@@ -61,6 +61,8 @@ class Source:
     def _decoded(self):
         """Yield the lines of the file."""
         number = 0
+        if self.path is not None and os.path.isdir(self.path):
+            raise CommandError(f"{self.name}: is a folder, where a file of text belongs")
         try:
             for number, line in enumerate(self._file, start=1):
                 yield line.removeprefix("\ufeff") if number == 1 else line
@@ -76,19 +78,20 @@ class Source:
 
     def peek(self, n=PEEK):
         """The first `n` lines that are not blank, or fewer; they will be read again."""
-        while sum(1 for line in self._ahead if line.strip()) < n:
-            line = next(self._raw, None)
-            if line is None:
-                break
+        found = [line for line in self._ahead if line.strip()]
+        while len(found) < n and (line := next(self._raw, None)) is not None:
             self._ahead.append(line)
-        return [line.rstrip("\r\n") for line in self._ahead if line.strip()][:n]
+            if line.strip():
+                found.append(line)
+        return [line.rstrip("\r\n") for line in found[:n]]
 
     def _all(self):
         """Yield the lines, and keep them."""
         ahead, raw = self._ahead, self._raw
         while (line := ahead.popleft() if ahead else next(raw, None)) is not None:
             self._number += 1
-            self._kept.append((self._number, line))
+            if self._kept is not None:
+                self._kept.append((self._number, line))
             yield line
 
     def __iter__(self):
@@ -97,6 +100,11 @@ class Source:
     def readline(self):
         """The next line, or an empty string; by this method readers know a file."""
         return next(self._lines, "")
+
+    def unkept(self):
+        """The same source, which keeps no lines from now on: for who never calls `take`."""
+        self._kept = None
+        return self
 
     def take(self):
         """The (number, line without its end) read since the last call."""

@@ -5,7 +5,7 @@ import ast
 import codecs
 import contextlib
 
-FORMATS = ("columns", "conllu", "segmented", "crfsuite", "spans")
+FORMATS = ("columns", "conllu", "segmented", "crfsuite", "spans", "text")
 
 
 def add_options(parser):
@@ -16,7 +16,8 @@ def add_options(parser):
         help="columns: a token a line, a blank line between sentences; conllu: CoNLL-U; segmented: a "
         "sentence a line, words separated by white space; crfsuite: data of CRFsuite, a label and attributes "
         "a line, between tabs; spans: annotated texts of doccano, Prodigy, Label Studio, spaCy or brat, or "
-        "JSON lines like theirs (default: by the file's name, or its content)",
+        "JSON lines like theirs; text: plain text, for models of spans to tag (default: by the file's name, "
+        "or its content)",
     )  # fmt: skip
     group.add_argument(
         "--read", action="append", default=[], metavar="NAME=VALUE", type=setting,

@@ -1,7 +1,7 @@
 """``skstruct report``: a page about what a model does on a corpus file."""
 
 from ..inspection import report
-from .common import check_target, load_model, n_jobs, tell
+from .common import check_replaced, check_target, load_model, n_jobs, tell
 from .corpus import inputs_of, locating, read
 from .options import add_options
 
@@ -31,6 +31,7 @@ def run(arguments):
         The exit code, 0.
     """
     check_target(arguments.output)
+    check_replaced([arguments.output], [arguments.file])
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
     corpus = read(arguments.file, arguments, inputs)

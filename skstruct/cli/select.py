@@ -5,7 +5,7 @@ from ..formats.span_writing import write_spans
 from ..inspection import select
 from ..inspection.selection import STRATEGIES
 from . import texts
-from .common import CommandError, load_model, n_jobs, number, output, positive
+from .common import CommandError, check_output, check_replaced, load_model, n_jobs, number, output, positive
 from .corpus import inputs_of, layout_of, locating, sentences
 from .lines import Source
 from .options import add_options
@@ -49,6 +49,8 @@ def run(arguments):
     int
         The exit code, 0.
     """
+    check_output(arguments.output)
+    check_replaced([arguments.output], [arguments.file])
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
     with Source(arguments.file, arguments.encoding) as source:

@@ -35,7 +35,9 @@ def add_parser(commands):
         "--top", type=positive, default=5, metavar="N",
         help="features listed of each label, or with --explain of each token (default: 5)",
     )  # fmt: skip
-    parser.add_argument("--label", metavar="LABEL", help="list features of this label only")
+    parser.add_argument(
+        "--label", metavar="LABEL", help="list features of this label only; not with --explain"
+    )
     parser.add_argument(
         "--explain", metavar="TEXT",
         help="a sentence: tokens between spaces, their columns between slashes (the/DT dog/NN); for a "
@@ -163,6 +165,8 @@ def _explain(model, arguments):
     inputs = inputs_of(model)
     if not arguments.explain.split():
         arguments.usage_error("--explain needs a sentence")
+    if arguments.label is not None:
+        arguments.usage_error("--label lists weights; --explain tells of the labels that the model gives")
     try:
         explanation = explain(model, as_sequence(inputs, arguments.explain))
     except TypeError as error:  # it is of a kind that cannot be explained

@@ -5,15 +5,27 @@ bounded memory. Everything that was read is written again: columns with one more
 with its field filled in, raw text with spaces between its words; comments and blank lines stay.
 """
 
+import shlex
 from itertools import islice
 from typing import NamedTuple
 
 from .._sklearn import layers
-from ..data.inputs import LABELS, SPANS, WORDS
+from ..data.inputs import LABELS, SPANS, TREES, WORDS
 from ..data.schemes import labels_to_spans
 from ..formats.readers import CONLLU_FIELDS, read_segmented
 from . import texts
-from .common import CommandError, load_model, n_jobs, output, positive, refuse_probabilities
+from .common import (
+    STANDARD,
+    CommandError,
+    check_folder,
+    check_output,
+    check_replaced,
+    load_model,
+    n_jobs,
+    output,
+    positive,
+    refuse_probabilities,
+)
 from .corpus import inputs_of, layout_of, locating, sentences, several
 from .lines import Source
 from .options import add_options
@@ -44,6 +56,7 @@ def add_parser(commands):
         "--output", "-o", metavar="OUT",
         help="file to write, whole or not at all (default: standard output)",
     )  # fmt: skip
+    parser.add_argument("--force", action="store_true", help="let OUT replace what is read")
     either = parser.add_mutually_exclusive_group()
     either.add_argument(
         "--scores", action="store_true",
@@ -92,6 +105,10 @@ def run(arguments):
     int
         The exit code, 0.
     """
+    if arguments.write == "brat" and arguments.output not in STANDARD:
+        check_folder(arguments.output)
+    else:
+        check_output(arguments.output)
     model = load_model(arguments.model, arguments.n_jobs)
     inputs = inputs_of(model, arguments.format)
     if inputs.task == SPANS:
@@ -103,6 +120,7 @@ def run(arguments):
     if arguments.adapt:
         _adapt(model, inputs, arguments)
     with Source(arguments.file, arguments.encoding) as source:
+        check_replaced([arguments.output], [source.path], arguments.force)
         layout = layout_of(arguments, source, inputs)
         if layout.format == "conllu" and inputs.task == LABELS and layout.label not in _FIELDS:
             arguments.usage_error(f"labels cannot go to the field {layout.label}")
@@ -116,11 +134,28 @@ def run(arguments):
         write = _segmented if layout.format == "segmented" else _labelled
         with output(arguments.output, arguments.encoding) as file:
             while batch := list(islice(read, arguments.batch)):
+                if inputs.task == TREES and arguments.tokens is None:
+                    _check_tags(batch, layout, source.name, arguments)
                 file.writelines(write(model, batch, layout, source.name, arguments))
                 file.flush()  # who reads the pipe need not wait for the end
             if layout.format != "segmented":  # comments and blank lines after the last sentence
                 file.writelines(line + "\n" for _, line in source.take())
     return 0
+
+
+def _check_tags(batch, layout, name, arguments):
+    """Raise if words have no tags: a parser that learned from tags would answer with garbage."""
+    if any(token[1] != "_" for sentence in batch for token in sentence.tokens):
+        return
+    if layout.format == "conllu":
+        file, column, tokens = arguments.file or "-", "xpos", "form,xpos"
+        first = f"skstruct tag {shlex.quote(file)} -m TAGGER | skstruct tag -m {shlex.quote(arguments.model)}"
+    else:
+        column, tokens, first = 1, "0,1", "--tokens says which columns hold words and tags"
+    raise CommandError(
+        f"{name}, line {batch[0].numbers[0]}: column {column} is empty: tag first: {first}; "
+        f"--tokens {tokens} reads it as it is"
+    )
 
 
 def _check_usage(model, inputs, arguments):
@@ -258,7 +293,7 @@ def _marked(sentence, labels, rank, score, mark, layout):
     """Yield the lines of a sentence with one labelling."""
     lines, labels = sentence.lines, iter(labels)
     blank = next(k for k, (_, line, _) in enumerate(lines) if line.strip(" \t"))
-    yield from ("\n" for _ in lines[:blank])
+    yield from (line + "\n" for _, line, _ in lines[:blank])
     yield from _header(rank, score)
     for _, line, is_token in lines[blank:]:
         if is_token:

@@ -14,10 +14,11 @@ from xml.sax.saxutils import escape, quoteattr
 from ..data.text import is_white_space
 from ..formats.brat import is_brat
 from ..formats.span_files import FORMATS, annotated, iter_spans, records
-from ..formats.span_records import TextsAlone
-from ..formats.span_writing import write_spans
+from ..formats.span_records import SPAN_KEYS, TextsAlone
+from ..formats.span_writing import reserved_keys, write_spans
 from ..inspection import render
-from .common import CommandError, output, refuse_probabilities
+from .common import STANDARD, CommandError, check_replaced, output, refuse_probabilities, warn
+from .file_formats import named_format
 from .lines import Source
 
 WRITTEN = ("xml", "html", *FORMATS)
@@ -26,6 +27,17 @@ WRITTEN = ("xml", "html", *FORMATS)
 _STREAMED = ("xml", "jsonl", "doccano", "prodigy")
 _WITH_PROBA = ("xml", "jsonl", "label-studio")
 _NAME = re.compile(r"[^\W\d][\w.-]*")  # of an element of XML
+_JSON = re.compile(r"""\{\s*"[^"\n]*"\s*:|\[\s*[\[{]\s*"|\[\n\s*["\]]""")
+"""The beginning of an object; of a list of objects, or of pairs; or of a list of anything over several lines.
+
+Other text begins with such brackets, too: ``[[Category:Towns]]``.
+"""
+
+_OF_ANNOTATIONS = frozenset(
+    "answer relations annotator annotation_id annotation_approver lead_time _task_hash _view_id "
+    "_annotator_id _session_id _timestamp _is_binary".split()
+)
+"""Keys of records that speak of the spans annotated before, and would be false of predicted ones."""
 
 
 def are_annotated(source):
@@ -33,7 +45,9 @@ def are_annotated(source):
     if source.path is not None and is_brat(source.path):
         return True
     first = "".join(source.peek(1)).strip()
-    if first == "[" or first.startswith(("[{", "[[")):
+    # Who writes plain text to a pipe line by line need not wait for a guess.
+    begin = first if first.strip("[{ \t") else "\n".join(source.peek(3)).strip()
+    if _JSON.match(begin):
         return True
     try:
         return isinstance(json.loads(first), (dict, list))
@@ -52,8 +66,8 @@ def reading_of(arguments):
 
 
 def _given(source):
-    """What readers of annotated texts take for a source."""
-    return source.path if source.path is not None and is_brat(source.path) else source
+    """What readers of annotated texts take for a source; they number the lines themselves."""
+    return source.path if source.path is not None and is_brat(source.path) else source.unkept()
 
 
 def batches(source, reading, size):
@@ -107,10 +121,18 @@ def tag(model, arguments):
         arguments.usage_error(f"--proba: only {', '.join(_WITH_PROBA)} have a place for probabilities")
     if arguments.proba and not hasattr(model, "predict_segment_proba"):
         refuse_probabilities(arguments, type(model).__name__)
-    if wanted == "brat" and arguments.output in (None, "-"):
+    if wanted == "brat" and arguments.output in STANDARD:
         arguments.usage_error("--write brat needs --output, a folder")
     with Source(arguments.file, arguments.encoding) as source:
-        found = _labelled(model, read_texts(source, arguments), arguments)
+        texts = read_texts(source, arguments)
+        if wanted == "brat":
+            texts = _named(list(texts))
+            files = (Path(arguments.output, each["name"]) for _, _, each in texts)
+            written = [f"{file}{ending}" for file in files for ending in (".txt", ".ann")]
+        else:
+            written = [arguments.output]
+        check_replaced(written, _files_of(source), arguments.force)
+        found = _labelled(model, iter(texts), arguments)
         if wanted not in _STREAMED:
             found = [[sum(parts, []) for parts in zip(*found)]] if (found := list(found)) else [[[]] * 4]
         if wanted == "brat":
@@ -124,24 +146,70 @@ def tag(model, arguments):
     return 0
 
 
+def _named(texts):
+    """The texts, each with a name for its files of brat: its own if all have one, else a number."""
+    names = [each.get("name") for _, _, each in texts]
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        names = [f"{k:0{len(str(len(texts)))}}" for k in range(len(texts))]
+    return [(place, text, {"name": name}) for (place, text, _), name in zip(texts, names)]
+
+
+def _files_of(source):
+    """The files that a source is read from."""
+    if source.path is None or not is_brat(source.path):
+        return [source.path]
+    path = Path(source.path)
+    files = path.rglob("*.ann") if path.is_dir() else [path]
+    return [file.with_suffix(ending) for file in files for ending in (".txt", ".ann")]
+
+
 def read_texts(source, arguments):
-    """Yield (place, text, metadata)."""
+    """Yield (place, text, metadata); of the metadata what is to be written beside predicted spans."""
     _refuse(arguments, _OF_TOKENS)
-    name = Path(source.name).stem
-    records_of = arguments.format == "spans" or (arguments.format is None and are_annotated(source))
+    if arguments.format not in (None, "spans", "text"):
+        arguments.usage_error(f"--format {arguments.format} is not for models that mark spans of texts")
+    by_name = (arguments.format or named_format(source)) == "spans"
+    records_of = by_name or (arguments.format is None and are_annotated(source))
     if arguments.read and (arguments.lines or not records_of):
         arguments.usage_error("--read is for annotated texts")
     if arguments.lines:
-        for number, line in enumerate(source, start=1):
+        for number, line in enumerate(source.unkept(), start=1):
             yield f"{source.name}, line {number}", line.rstrip("\r\n"), {}
-            source.take()
     elif records_of:
         reading = reading_of(arguments)
         options = TextsAlone(reading.get("text", "text"))
-        for record in records(_given(source), reading.get("format", "auto"), arguments.encoding, options):
-            yield record.place, record.text, record.metadata
+        beside = _beside(arguments.write or "jsonl", source.name)
+        try:
+            for record in records(_given(source), reading.get("format", "auto"), arguments.encoding, options):
+                yield record.place, record.text, beside(record.metadata)
+        except ValueError as error:
+            if by_name or arguments.read:
+                raise
+            raise CommandError(f"{error}; --format text reads {source.name} as plain text") from error
     else:
-        yield source.name, "".join(source), {"name": name} if arguments.write == "brat" else {}
+        name = {"name": Path(source.name).stem} if arguments.write == "brat" else {}
+        yield source.name, "".join(source.unkept()), name
+
+
+def _beside(wanted, name):
+    """The function that chooses what of a record's metadata is written beside predicted spans.
+
+    What was said of other spans is left out; so is, with a warning, a key for which the format has no place.
+    """
+    reserved = reserved_keys(wanted) if wanted in FORMATS else ()
+    told = set()
+
+    def fits(key, value):
+        if key in _OF_ANNOTATIONS or (key in SPAN_KEYS and not isinstance(value, str | int | float)):
+            return False
+        if key not in reserved and (wanted != "brat" or key == "name"):
+            return True
+        if key not in told:
+            told.add(key)
+            warn(f"{name}: the records' own {key!r} is left out: {wanted} has no place for it")
+        return False
+
+    return lambda metadata: {key: value for key, value in metadata.items() if fits(key, value)}
 
 
 def _labelled(model, texts, arguments):

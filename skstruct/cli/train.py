@@ -22,7 +22,7 @@ from ..data.schemes import check_scheme, convert_scheme
 from ..features.presets import PRESETS, preset_of
 from ..features.templates import FeatureTemplates
 from ..training.held_out import NAMES
-from .common import CommandError, check_target, counted, positive, tell
+from .common import CommandError, check_replaced, check_target, counted, positive, tell
 from .corpus import batches, layout_of, located, locating, read, read_all
 from .evaluate import model_scores
 from .learners import (
@@ -154,7 +154,7 @@ def features_of(arguments):
         if name in lexicons:
             arguments.usage_error(f"--lexicon {name} is given twice")
         with Source(path, arguments.encoding) as source:
-            lexicons[name] = [line.strip() for line in source if line.strip()]
+            lexicons[name] = [line.strip() for line in source.unkept() if line.strip()]
     if arguments.template is not None:
         templates = FeatureTemplates.from_file(arguments.template, lexicons)
         return templates if named else list(templates.lines)  # no path goes into the model
@@ -176,6 +176,7 @@ def run(arguments):
     if arguments.file == arguments.dev == "-":
         arguments.usage_error("FILE and --dev cannot both be standard input")
     check_target(arguments.model)
+    check_replaced([arguments.model], [arguments.file, arguments.dev])
     streamed = arguments.stream is not None
     if streamed and arguments.file == "-" and (arguments.epochs or 1) > 1:
         arguments.usage_error("--stream with several --epochs reads FILE again: it cannot be standard input")
@@ -191,16 +192,16 @@ def run(arguments):
     units = {"segmented": ("sentence", "word"), "spans": ("text", "span")}
     units = units.get(layout.format, ("sentence", "token"))
     began = time.perf_counter()
-    try:
-        with contextlib.redirect_stdout(sys.stderr):  # epochs are no results
-            if streamed:
-                _stream(arguments, model, layout, units, source, repair)
-            else:
-                tell(f"read {_counted(units, len(corpus.X), sum(map(len, corpus.y)))}")
+    with contextlib.redirect_stdout(sys.stderr):  # epochs are no results
+        if streamed:
+            _stream(arguments, model, layout, units, source, repair)
+        else:
+            tell(f"read {_counted(units, len(corpus.X), sum(map(len, corpus.y)))}")
+            try:
                 _learn(_fit_of(arguments, model), corpus, dev)
-    except KeyboardInterrupt:
-        _keep(model, arguments.model + PARTIAL)
-        raise
+            except KeyboardInterrupt:
+                _keep(model, arguments.model + PARTIAL)
+                raise
     seconds = time.perf_counter() - began
     _forget(model)
     model.save(arguments.model, training=not arguments.compact)
@@ -282,15 +283,26 @@ def _tell_features(arguments, model):
 
 
 def _stream(arguments, model, layout, units, source, repair):
-    """Learn a file piece by piece; no more than a piece of it is in memory."""
-    for epoch in range(arguments.epochs or 1):
-        n_sentences = n_units = 0
-        with source if epoch == 0 else Source(arguments.file, arguments.encoding, quiet=True) as part:
-            for corpus in batches(part, layout, arguments.stream):
-                _learn(model.partial_fit, repair(corpus))
-                n_sentences += len(corpus.X)
-                n_units += sum(map(len, corpus.y))
-        tell(f"epoch {epoch + 1}: {_counted(units, n_sentences, n_units)}")
+    """Learn a file piece by piece; no more than a piece of it is in memory.
+
+    What was learned before an error is kept: it may stand behind hours of reading.
+    """
+    epoch = n_sentences = n_units = 0
+    try:
+        for epoch in range(1, (arguments.epochs or 1) + 1):
+            n_sentences = n_units = 0
+            with source if epoch == 1 else Source(arguments.file, arguments.encoding, quiet=True) as part:
+                for corpus in batches(part, layout, arguments.stream):
+                    _learn(model.partial_fit, repair(corpus))
+                    n_sentences += len(corpus.X)
+                    n_units += sum(map(len, corpus.y))
+            tell(f"epoch {epoch}: {_counted(units, n_sentences, n_units)}")
+    except BaseException as error:
+        more = " and a part of the next" if isinstance(error, KeyboardInterrupt) else ""
+        if more or epoch > 1 or n_sentences:
+            learned = f"{_counted(units, n_sentences, n_units)} of epoch {epoch}{more}"
+            _keep(model, arguments.model + PARTIAL, learned)
+        raise
 
 
 def _forget(model):
@@ -302,8 +314,8 @@ def _forget(model):
     model.set_params(**{k: v for k, v in (("verbose", 0), ("checkpoint", None)) if k in given})
 
 
-def _keep(model, path):
-    """Save what an interrupted training has learned, if anything, beside the file asked for."""
+def _keep(model, path, learned=None):
+    """Save what a training has learned before it was cut short, if anything, beside the file asked for."""
     try:
         check_is_fitted(model)
         _forget(model)
@@ -314,5 +326,7 @@ def _keep(model, path):
     except OSError as error:
         tell(f"no model was kept: {path}: {error.strerror}")
         return
-    n = next(layer.n_iter_ for layer, _ in layers(model) if hasattr(layer, "n_iter_"))
-    tell(f"the model after {counted(n, 'epoch')} is in {path}")
+    if learned is None:
+        n = next(layer.n_iter_ for layer, _ in layers(model) if hasattr(layer, "n_iter_"))
+        learned = counted(n, "epoch")
+    tell(f"the model after {learned} is in {path}")

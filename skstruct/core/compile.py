@@ -15,8 +15,10 @@ packages, stay as they are. What is used here of numba's insides may change with
 kernels are the same, and compilation takes longer or is repeated by each process.
 """
 
+import functools
 import hashlib
 import inspect
+import multiprocessing
 import os
 import pickle
 import sys
@@ -37,20 +39,21 @@ from .kernel_folders import folders, make_folder, warn_once
 from .linking import HELPER, KERNEL, HelperContext, is_of_helper
 from .sources import HASH, are_edited, hash_file
 
+TEXT = (
+    "skstruct: compiling kernels for this machine: ten to twenty seconds for a kind of model; they are kept"
+)
+"""What is said before the first compilation of a process."""
+
 PORTABLE = "generic", ""
 """Name and features of a processor of which nothing is known but its kind, as numba's settings have them."""
 
-_LISTENERS = []
 
-
-def before_compiling(listener):
-    """Have a function without arguments called before each compilation, which takes seconds.
-
-    Kernels that are found in a cache are not compiled. The function is called under numba's compiler lock;
-    given again, it is still called once.
-    """
-    if listener not in _LISTENERS:
-        _LISTENERS.append(listener)
+@functools.cache
+def _tell():
+    """Say, once and in the main process only, what takes so long at a first use."""
+    if multiprocessing.parent_process() is None and sys.stderr is not None:
+        with suppress(OSError, ValueError):  # it is closed
+            print(TEXT, file=sys.stderr, flush=True)
 
 
 _COUNTS = {"loaded": 0, "compiled": 0}
@@ -93,8 +96,7 @@ class _Cache:
             if found is None:
                 found = self._load(sig, (processor[0], *PORTABLE), target_context)
         if found is None:
-            for listener in _LISTENERS:
-                listener()
+            _tell()
         _COUNTS["loaded"] += found is not None
         return found
 

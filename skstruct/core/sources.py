@@ -18,8 +18,8 @@ crf/expectations.py crf/lattice.py crf/learning_rate.py crf/parts.py crf/quasi_n
 crf/sequence_sums.py crf/sgd.py crf/token_features.py crf/view.py
 data/trie.py
 features/encoded.py features/template_rows.py
-parser/arcs.py parser/epoch.py parser/features.py parser/labels.py parser/memory.py parser/paths.py
-parser/scoring.py parser/search.py parser/templates.py parser/trees.py
+parser/arcs.py parser/epoch.py parser/features.py parser/kbest.py parser/labels.py parser/memory.py
+parser/paths.py parser/scoring.py parser/search.py parser/templates.py parser/trees.py
 reranker/epoch.py reranker/path_features.py
 words/epoch.py words/features.py words/kbest.py words/path_features.py words/search.py
 """.split()

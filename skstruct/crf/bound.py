@@ -13,7 +13,6 @@ is exact as long as these stay the same, and a search along the line to its solu
 """
 
 import numpy as np
-from scipy.optimize import nnls
 
 from ..core.compile import kernel
 from .quasi_newton import dot, expected_gain
@@ -33,6 +32,10 @@ STEPS = 1.0, 0.5, 0.25, 0.1, 0.03
 """Shares of the way to the solution of a quadratic program that are tried."""
 RIDGE = 1e-10
 """Share of the largest diagonal element that makes a matrix of products safely positive definite."""
+LARGEST = 1e200
+"""Element of a quadratic program that is solved."""
+EXCHANGES, ENOUGH = 200, 1e-9
+"""Sets of cuts that a quadratic program tries, and the share of the largest offset that it may miss."""
 
 
 @kernel
@@ -173,10 +176,10 @@ class Cuts:
         products, row = np.empty((self.m, self.m)), np.empty(self.m)
         for _ in range(ROUNDS):
             _products(self.table, mean, room, self.threshold, c1, row, products)
-            if not np.isfinite(products).all():  # gradients whose squares no float holds
+            if not products.max() <= LARGEST * c2:  # no float may hold what follows
                 break
             aim = np.zeros(self.m)
-            aim[:n] = _simplex(products[:n, :n] / (2.0 * c2), self.offset[:n])
+            aim[:n] = _simplex(products[:n, :n] / (2.0 * c2), self.offset[:n], alpha[:n])
             _, mean_there, room_there = self._mixture(aim, c1, c2)
             best = value, 0.0
             for t in STEPS:
@@ -196,16 +199,40 @@ class Cuts:
         return value, alpha
 
 
-def _simplex(products, offset):
-    """The α ≥ 0 with sum 1 that maximises ``offset·α - α·products·α / 2``, for m cuts."""
+def _simplex(products, offset, alpha):
+    """The α ≥ 0 with sum 1 that maximises ``offset·α - α·products·α / 2``, by an active set from ``alpha``.
+
+    The maximum over the cuts in use, with Σα = 1 alone, solves a system of equations. A cut whose share would
+    become negative leaves. Where there is none, the cut along which the value rises most enters; no more than
+    this slope can be gained. Every α on the way is one of the simplex.
+    """
     n = offset.shape[0]
-    largest = max(float(np.diagonal(products).max()), 1e-300)
-    root = np.linalg.cholesky(products + RIDGE * largest * np.eye(n)).T
-    # With Σα = 1 a constant in the offsets changes nothing.
-    aim = np.linalg.solve(root.T, offset - offset.max())
-    heavy = 1e3 * np.sqrt(largest)
-    alpha, _ = nnls(np.vstack([root, np.full(n, heavy)]), np.append(aim, heavy))
-    return alpha / max(alpha.sum(), 1e-300)
+    scale = max(float(np.diagonal(products).max()), float(np.ptp(offset))) or 1.0
+    system = np.full((n + 1, n + 1), scale)
+    system[:n, :n], system[n, n] = products + RIDGE * scale * np.eye(n), 0.0
+    aim_for = np.append(offset - offset.max(), scale)  # with Σα = 1 a constant changes nothing
+    use = alpha > 0.0
+    for _ in range(EXCHANGES):
+        which = np.flatnonzero(np.append(use, True))
+        aim = np.zeros(n)
+        aim[use] = np.linalg.solve(system[np.ix_(which, which)], aim_for[which])[:-1]
+        negative = np.flatnonzero(aim < 0.0)
+        if negative.size:
+            shares = alpha[negative] / (alpha[negative] - aim[negative])
+            if shares.min() == 0.0:  # rounding forbids what the slope promised
+                break
+            alpha = np.maximum(alpha + shares.min() * (aim - alpha), 0.0)
+            alpha[negative[shares.argmin()]] = 0.0
+            use = alpha > 0.0
+            continue
+        alpha = aim / aim.sum()
+        slope = aim_for[:n] - system[:n, :n] @ alpha
+        slope -= alpha @ slope
+        slope[use] = 0.0
+        if slope.max() <= ENOUGH * np.abs(offset).max():
+            break
+        use[slope.argmax()] = True
+    return alpha / alpha.sum()
 
 
 class StoppingRule:
@@ -218,13 +245,15 @@ class StoppingRule:
         Share of the objective that the extrapolated remaining decrease has to fall to. None: training ends
         when the objective is certainly within ``CERTIFIED`` of the optimum; where no bound is known (``c2 =
         0``, or labels that are not known), with ``EXTRAPOLATED``.
+    cuts : Cuts, optional
+        Those of the same corpus under other penalties: a tangent knows none.
     """
 
-    def __init__(self, objective, tol):
+    def __init__(self, objective, tol, cuts=None):
         self.objective = objective
         self.cuts = None
         if objective.c2 > 0.0 and objective.all_labelled:
-            self.cuts = Cuts(threshold=objective.c1)
+            self.cuts = Cuts(threshold=objective.c1) if cuts is None else cuts
         self.certifies = tol is None and self.cuts is not None
         self.tol = (LAST if self.certifies else EXTRAPOLATED) if tol is None else tol
         self.n_noted = 0

@@ -20,6 +20,9 @@ MANY_FEATURES = 4096
 """Features whose pairs are chosen at a time: what that needs stays in the cache."""
 
 
+MOST_PAIRS = 2**31 - 1
+"""They are numbered in 32 bits."""
+
 PIECE = 2**16
 """Features of tokens that are counted at a time."""
 
@@ -303,6 +306,15 @@ def count_pairs(features, sequences, L, n):
     return *_count_features(features, sequences, sequences.token_weight(), n, L, True, seen), seen
 
 
+def check_number(n, what):
+    """Raise if there are more weights of a kind than can be numbered."""
+    if n > MOST_PAIRS:
+        raise ValueError(
+            f"the corpus has {n} {what}, at most {MOST_PAIRS} can have weights: use all_pairs=False, or a "
+            f"larger c1 or min_count"
+        )
+
+
 def screened(rows, total, unknown, seen, signed, options):
     """The pairs that can have a weight, of features with these counts (see :func:`count_pairs`).
 
@@ -328,6 +340,7 @@ def screened(rows, total, unknown, seen, signed, options):
     for a in range(0, F, MANY_FEATURES):
         part = slice(a, a + MANY_FEATURES)
         _choose(total[part, None], unknown[part, None], by_feature[part], signed, options, keep[part])
+    check_number(int(np.count_nonzero(keep)), "pairs of a feature and a label")
     pair = np.flatnonzero(keep)
     owner, label = pair // max(L, 1), pair % max(L, 1)
     useful = np.flatnonzero(np.bincount(owner, minlength=F))

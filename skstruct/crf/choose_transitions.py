@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..features.encoded import Bag
-from .choose_pairs import alive_rows, list_rows
+from .choose_pairs import alive_rows, check_number, list_rows
 from .corpus import Occurrences
 
 
@@ -112,6 +112,7 @@ def shown_conditioned(task, sequences, L, n_edge_rows, options):
 def allowed_conditioned(shown, transition, options):
     """The conditioned transitions (M, 3) that have weights, and their numbers (M,), ascending."""
     L = transition.shape[0]
+    check_number(shown.shape[0] * (L * L if options.all_states else 1), "transitions that look at the input")
     if options.all_states:  # of a feature, too
         shown = (shown.astype(np.int64)[:, None] * (L * L) + np.arange(L * L)).ravel()
     shown = shown[transition.ravel()[shown % (L * L)] == 0.0]

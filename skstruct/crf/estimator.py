@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +22,9 @@ from ..data.inputs import renumbered
 from ..data.types import Corpus, History
 from ..saving.registry import savable
 from ..training.held_out import both_or_neither
-from ..training.parameters import (
-    CheckpointParameters,
-    WarmStartParameters,
-    documented,
-    parameter,
-)
-from .parameters import NONNEGATIVE, CRFParameters
-from .run import CRFRun, check_values
+from ..training.parameters import CHECKPOINT, WARM_START, documented, parameter
+from .parameters import STRENGTH, CRFParameters
+from .run import CRFRun
 from .sharded import sharded_run
 
 if TYPE_CHECKING:
@@ -44,20 +41,15 @@ if TYPE_CHECKING:
     checkpoint="""Folder where ``fit`` keeps its state every few iterations, under a name made from parameters
     and data. A fit that finds its own state goes on from there (``resumed_from_`` says after how many entries
     of ``history_``) and ends as if it had never stopped; a finished fit removes its file.""",
-    n_jobs="""Threads in training and prediction; results do not depend on it. Training uses eight at most,
-    and two at most in a pass of ``"two-stage"`` that needs the gradient of all features: the corpus is summed
-    in so many parts, which are the same for any number of threads.""",
+    n_jobs="""Threads in training and prediction; results do not depend on it. Training uses eight at most.
+    It uses two at most in passes that need the gradient of all features, on dense rows of numbers, and where
+    most weights are in use, as with ``c1=0``: the corpus is summed in so many parts, which are the same for
+    any number of threads.""",
     random_state="Determines the order of sequences in the first stage.",
     verbose="Print a line for each pass.",
 )
 @dataclass(kw_only=True, eq=False, repr=False)
-class L1CRF(
-    CRFParameters,
-    WarmStartParameters,
-    CheckpointParameters,
-    CallbackSupportMixin,
-    ProbabilityTagger,
-):
+class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     """Conditional random field with L1 and L2 penalties, trained to the optimum.
 
     Minimises ``Σ -log p(y|x) + c1 ‖λ‖₁ + c2 ‖λ‖²``. The default solver has two stages ([1]_, section 3.4):
@@ -112,8 +104,10 @@ class L1CRF(
     (2, 3)
     """
 
-    c1: float = parameter(1.0, "Strength of the L1 penalty.", "float >= 0", [NONNEGATIVE])
-    c2: float = parameter(0.0, "Strength of the squared L2 penalty.", "float >= 0", [NONNEGATIVE])
+    c1: float = parameter(1.0, "Strength of the L1 penalty.", "float in [0, 1e100]", [STRENGTH])
+    c2: float = parameter(0.0, "Strength of the squared L2 penalty.", "float in [0, 1e100]", [STRENGTH])
+    warm_start: bool = copy(WARM_START)
+    checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)
 
     objective_: float = field(init=False)
     optimality_: float = field(init=False)
@@ -240,7 +234,6 @@ class L1CRF(
         encoder = encoder_for(self, X, before, scaled=False)
         with renumbered(filled):
             task = make_task(encoder, X, corpus.gold, weight, grow=True, rows_as_features=True)
-            check_values(task)
         run = CRFRun(self, task, encoder, corpus.labels, corpus.constraints, corpus.cost, before)
         run.hold_out(given)
         return run

@@ -121,7 +121,7 @@ def expect_exactly(
     clamped : bool
         Sum over the labellings that agree with gold, without costs, instead of over all.
     square : bool
-        Add up p (1 - p) instead of p.
+        Of features, add up p (1 - p) instead of p.
     lattice : LogLattice
     counts : ExpectedCounts
         ``transition`` is (L * L,).
@@ -159,7 +159,7 @@ def expect_exactly(
                         alpha[(t - 1) * L + p] + transition[t * stride + at]
                         + emission[t * L + y] + beta[t * L + y] - z
                     )  # fmt: skip
-                    both = factor * (both * (1.0 - both) if square else both)
+                    both *= factor
                     counts.transition[at] += both
                     if conditioned:  # no longer needed as a score
                         transition[t * stride + at] = both

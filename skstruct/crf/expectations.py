@@ -296,6 +296,16 @@ def _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad):
     return total
 
 
+@inline
+def _variances(weight, L, T, W, P, b):
+    """b = w p becomes w p (1 - p) = b (1 - b / w)."""
+    for y in range(L):
+        for t in range(T):
+            for l in range(weight.shape[0]):
+                k = y * P + t * W + l
+                b[k] *= 1.0 - b[k] / weight[l]
+
+
 @kernel
 def expect(corpus, begin, end, weight, transitions, edges, clamped, square, lattice, counts, bad):
     """Add up log Z and expectations over the groups ``begin <= k < end``.
@@ -310,7 +320,7 @@ def expect(corpus, begin, end, weight, transitions, edges, clamped, square, latt
     clamped : bool
         Sum over the labellings that agree with gold, without costs, instead of over all.
     square : bool
-        Add up p (1 - p) instead of p: what each token adds to the diagonal of the Hessian.
+        Of features, add up p (1 - p) instead of p: what each token adds to the diagonal of the Hessian.
     lattice : Lattice
         With room for these groups.
     counts : ExpectedCounts
@@ -355,8 +365,7 @@ def expect(corpus, begin, end, weight, transitions, edges, clamped, square, latt
                     a, transitions.pair[k, 0] * P, x, transitions.pair[k, 1] * P + W, (T - 1) * W
                 )
         if square:
-            for j in range(np.uint64(L * P)):
-                b[j] *= 1.0 - b[j]
+            _variances(corpus.weight[q : q + n_lanes], L, T, W, P, b)
         for l in range(n_lanes):
             token = corpus.token[q + l]
             for t in range(corpus.token[q + l + 1] - token):

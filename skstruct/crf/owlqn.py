@@ -13,7 +13,7 @@ KEEP_EVERY = 10
 """Iterations between two states offered to a checkpoint: a state holds the whole memory."""
 
 
-def owlqn(objective, weights, options, progress, carry=None):
+def owlqn(objective, weights, options, progress, carry=None, cuts=None):
     """Minimise from ``weights``; see :func:`.working_set.active_orthant` for the arguments.
 
     ``carry`` has no effect: the method begins anew.
@@ -26,7 +26,7 @@ def owlqn(objective, weights, options, progress, carry=None):
         weights, n_done = found[1]["weights"], found[0]["n_iter"]
     smooth, gradient = o.evaluate(view, weights)
     value = smooth + c1 * float(np.abs(weights).sum())
-    past, rule = [value], StoppingRule(o, options.tol)
+    past, rule = [value], StoppingRule(o, options.tol, cuts)
     store = Memory(options.memory, weights.shape[0])
     one = np.ones(weights.shape[0])
     everywhere = np.ones(weights.shape[0], bool)

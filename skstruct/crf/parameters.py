@@ -6,20 +6,22 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .._sklearn import Interval, Real, StrOptions
-from ..training.parameters import (
-    CountParameters,
-    RunParameters,
-    ScoringParameters,
-    TaggerParameters,
-    VerboseParameters,
-    parameter,
-)
+from ..chain.tagger import TaggerParameters
+from ..training.parameters import TrainingParameters, parameter
 
 NONNEGATIVE = Interval(Real, 0, None, closed="left")
+LARGEST_PENALTY = 1e100
+"""Twice a strength, times a weight, has to be a number."""
+STRENGTH = Interval(Real, 0, LARGEST_PENALTY, closed="both")
+
+
+def are_strengths(values):
+    """Whether numbers can be the strengths of penalties; nan cannot."""
+    return all(0.0 <= value <= LARGEST_PENALTY for value in values)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CRFParameters(TaggerParameters, CountParameters, RunParameters, ScoringParameters, VerboseParameters):
+class CRFParameters(TaggerParameters, TrainingParameters):
     """How an objective is minimised, and which weights it has."""
 
     solver: Literal["two-stage", "owlqn", "sgd"] = parameter(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import closing
+from copy import copy
 from itertools import product
 from typing import NamedTuple
 
@@ -13,8 +14,9 @@ from sklearn.base import clone
 
 from ..data.types import Corpus
 from ..training.held_out import both_or_neither
-from .bound import EXTRAPOLATED
+from .bound import Cuts
 from .estimator import L1CRF
+from .parameters import LARGEST_PENALTY, are_strengths
 from .run import warn_unless_converged
 from .solve import HeldOutLikelihood, Progress, solve
 
@@ -83,6 +85,7 @@ class PenaltyPath:
         self.interrupt = interrupt
         self.tree = tree_of_starts(candidates)
         self.objective = run.objective(candidates[:, 0].min())
+        self.cuts = Cuts(threshold=self.objective.c1) if options.tol is None else None
 
     def __iter__(self):
         """Yield (number of the candidate, CRFResult); the objective has that candidate's penalties then."""
@@ -92,10 +95,16 @@ class PenaltyPath:
             weights = carry = None
             if parent is not None:
                 weights, carry = ends.pop(parent) if last else ends[parent]
+                if carry is not None and not last:
+                    carry = carry._replace(memory=copy(carry.memory))  # which `move` gives other arrays
             progress = Progress(o, interrupt=self.interrupt)
-            result = solve(o, self.options, progress, weights=weights, carry=carry, seed=self.seed)
+            result = solve(
+                o, self.options, progress, weights=weights, carry=carry, cuts=self.cuts, seed=self.seed
+            )
             if candidate in parents:
                 ends[candidate] = result.weights, result.carry
+            # Memories are the largest thing here: none may live longer than it is needed.
+            carry = result.carry = None
             yield candidate, result
 
     def close(self):
@@ -158,8 +167,7 @@ def regularization_path(
     Raises
     ------
     ValueError, TypeError
-        As :meth:`L1CRF.fit`, or if ``c1s`` or ``c2s`` is empty, or holds a number that is negative or not
-        finite.
+        As :meth:`L1CRF.fit`, or if ``c1s`` or ``c2s`` is empty, or holds a number that cannot be a strength.
 
     Examples
     --------
@@ -181,10 +189,8 @@ def regularization_path(
     first = clone(estimator)
     first._validate_params()
     run = first._prepare(X, y, sample_weight, both_or_neither(X_val, y_val))
-    points, held_out, options = [None] * len(candidates), None, run.options()
-    if options.tol is None:
-        options = options._replace(tol=EXTRAPOLATED)
-    with closing(PenaltyPath(run, candidates, options)) as path:
+    points, held_out = [None] * len(candidates), None
+    with closing(PenaltyPath(run, candidates, run.options())) as path:
         if run.validation is not None:
             held_out = HeldOutLikelihood(path.objective, run.validation)
         for number, result in path:
@@ -208,6 +214,6 @@ def _strengths(name, values):
     found = np.unique(np.asarray(list(values), dtype=float))[::-1]
     if found.size == 0:
         raise ValueError(f"{name} is empty")
-    if not np.isfinite(found).all() or found[-1] < 0.0:
-        raise ValueError(f"{name} must be finite and not negative, got {found.tolist()}")
+    if not are_strengths(found):
+        raise ValueError(f"{name} must be from 0 to {LARGEST_PENALTY:g}, got {found.tolist()}")
     return found.tolist()

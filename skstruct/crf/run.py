@@ -1,6 +1,5 @@
 """One training run of a CRF: the objective, the solver, and the fitted attributes at its end."""
 
-import warnings
 from contextlib import closing, nullcontext
 
 import numpy as np
@@ -11,10 +10,11 @@ from sklearn.utils import check_random_state
 from .._sklearn import epoch_context
 from ..chain.constraints import check_known
 from ..chain.held_out import EncodedPart
-from ..chain.model import ChainModel, make_task
+from ..chain.model import ChainModel, check_values, make_task
 from ..core.averaging import entries, sparse_store
 from ..core.store import DENSE_WEIGHTS, FEW_LABELS, READ_ONLY, is_sparse, new_store
-from ..data.inputs import PlaceError, as_tokens, check_X_y, place
+from ..core.user_warnings import warn
+from ..data.inputs import as_tokens, check_X_y
 from ..data.labels import encode_known
 from ..training.checkpoint import Checkpoint, arrays_of
 from ..training.fingerprints import fingerprint, simple_parameters
@@ -32,9 +32,6 @@ from .objective import CRFObjective
 from .options import ObjectiveOptions, SolverOptions
 from .result import SparseWeights, pack
 from .solve import HeldOutLikelihood, Progress, solve
-
-LARGEST = 1e100
-"""Values of features above this have squares that are no numbers."""
 
 
 class CRFRun:
@@ -236,23 +233,7 @@ def warn_unless_converged(result, estimator):
         what = (
             f"stopped before convergence after {result.n_iter} passes: the line search found no descent step"
         )
-    warnings.warn(f"L1CRF {what} (optimality {result.optimality:.3g})", ConvergenceWarning, stacklevel=3)
-
-
-def check_values(task):
-    """Raise if a value is too large to be squared."""
-    value = task.bag.value
-    if task.dense and task.bag.start.shape[0] == 1:
-        value = task.dense.block.ravel()
-    if max(float(value.max(initial=0.0)), -float(value.min(initial=0.0))) > LARGEST:
-        k = int(np.abs(value).argmax())
-        token = int(np.searchsorted(task.bag.start, k, side="right")) - 1
-        if value is not task.bag.value:
-            token = k // task.dense.block.shape[1]
-        i, t = place(task.token, token)
-        raise PlaceError(
-            i, t, f"values of features must be at most {LARGEST:g} in size, got {value[k]:g}", "X"
-        )
+    warn(f"L1CRF {what} (optimality {result.optimality:.3g})", ConvergenceWarning)
 
 
 def _line(record):

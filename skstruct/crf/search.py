@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,6 +12,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import (
     CallbackSupportMixin,
@@ -22,18 +23,20 @@ from .._sklearn import (
     folds_of,
     member_context,
     sample_weights,
+    takes_sample_weight,
     with_callbacks,
 )
 from ..chain.probabilities import ProbabilityTagger
 from ..data.inputs import as_tokens, check_X_y
 from ..data.types import Corpus
+from ..metrics import SCORERS
 from ..saving.registry import savable
 from ..saving.values import savable_value
 from ..training.interrupt import DeferredInterrupt
 from ..training.parameters import documented, parameter
 from .estimator import L1CRF
 from .folds import Fold, FoldSearch, encoded_once
-from .parameters import CRFParameters
+from .parameters import LARGEST_PENALTY, CRFParameters, are_strengths
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -47,6 +50,9 @@ STOPPED = "the search was interrupted; the estimator is as it was before fit"
     constraints="""Labellings allowed: the name of a label scheme or (previous, next) pairs of labels, as in
     :class:`StructuredPerceptron`.""",
     class_weight="Cost of missing a token of a label, as in :class:`L1CRF`.",
+    scoring="""What candidates are chosen by, on the test part of each fold, and what ``score`` returns: None
+    means token accuracy; a str names a scorer of ``skstruct.metrics.SCORERS``, such as ``"segment_f1"``; a
+    callable is called as ``scoring(estimator, X, y)`` and returns a number. More is better.""",
     n_jobs="""Threads, over folds and then in the passes of each; and in prediction. Results do not depend on
     it.""",
     random_state="Determines the order of sequences in first stages.",
@@ -76,7 +82,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
     n_splits_ : int
         Folds.
     best_estimator_ : L1CRF
-        The model, with ``refit``.
+        The model, with ``refit``; the same one whenever it is asked for.
     classes_, objective_, optimality_, max_violation_, gap_, n_active_features_, n_iter_, history_
         As of :class:`L1CRF`, with ``refit``.
 
@@ -162,8 +168,10 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         Raises
         ------
         ValueError
-            If the input is not as described, a candidate is no pair of finite numbers >= 0, ``solver="sgd"``,
-            a fold has nothing to learn from or to be scored on, or a score is not finite.
+            If the input is not as described, a candidate is no pair of strengths, ``solver="sgd"``, a fold
+            has nothing to learn from or to be scored on, or a score is not finite.
+        TypeError
+            If ``c1s``, ``c2s`` or ``candidates`` is a generator, which the first fit would use up.
         KeyboardInterrupt
             After Ctrl-C; the estimator is then as it was before.
 
@@ -189,7 +197,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
                 best.fit(X, y, sample_weight)
             found.update((name, value) for name, value in vars(best).items() if name in _FITTED)
         events.end_fit(found)
-        for name in _FITTED:
+        for name in (*_FITTED, "_refitted", "_scoring_lost"):
             vars(self).pop(name, None)
         vars(self).update(found)
         return self
@@ -204,9 +212,59 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         """The fitted :class:`L1CRF`; shares the model."""
         if "_model" not in vars(self):
             raise AttributeError("best_estimator_ needs a fit with refit=True")
-        best = self._tagger(**self.best_params_)
-        vars(best).update((name, vars(self)[name]) for name in _FITTED if name in vars(self))
-        return best
+        if vars(self).get("_refitted", (None,))[0] is not self._model:
+            best = self._tagger(**self.best_params_)
+            vars(best).update((name, vars(self)[name]) for name in _FITTED if name in vars(self))
+            self._refitted = self._model, best
+        return self._refitted[1]
+
+    def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+        """How good the model is, by ``scoring``, as of ``GridSearchCV``; without it, token accuracy.
+
+        Parameters
+        ----------
+        X, y : lists of sequences
+            As of :meth:`fit`.
+        sample_weight : array-like of shape (n_sequences,), optional
+            If the scorer takes weights.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If ``sample_weight`` is given to a scorer that takes none, or ``scoring`` was a callable, which
+            the file does not hold that the model was loaded from.
+        """
+        check_is_fitted(self)
+        if self.scoring is None:
+            if "_scoring_lost" in vars(self):
+                raise ValueError(
+                    "scoring was a callable, which a file cannot hold: set it again by "
+                    "set_params(scoring=...), or a name such as 'token_accuracy'"
+                )
+            return super().score(X, y, sample_weight)
+        scorer = SCORERS[self.scoring] if isinstance(self.scoring, str) else self.scoring
+        if sample_weight is None:
+            return scorer(self.best_estimator_, X, y)
+        if not takes_sample_weight(scorer):
+            raise ValueError(f"scoring={self.scoring!r} takes no sample_weight; score without it")
+        return scorer(self.best_estimator_, X, y, sample_weight=sample_weight)
+
+    def _to_state(self, writer, name):
+        state = super()._to_state(writer, name)
+        if state and (callable(self.scoring) or "_scoring_lost" in vars(self)):
+            state["scoring_lost"] = True
+        return state
+
+    @classmethod
+    def _from_state(cls, node, fitted, reader, where):
+        attributes = super()._from_state(node, fitted, reader, where)
+        if "scoring_lost" in node:
+            attributes["_scoring_lost"] = True
+        return attributes
 
     def _tagger(self, **parameters):
         """An L1CRF with the parameters that it shares with the search, and others."""
@@ -231,6 +289,9 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         """(n, 2) c1 and c2."""
         if self.solver == "sgd":
             raise ValueError("a search needs a solver that converges, got solver='sgd'")
+        for name in ("c1s", "c2s", "candidates"):
+            if isinstance(getattr(self, name), Iterator):
+                raise TypeError(f"{name} is an iterator, which one fit uses up; give a list: list({name})")
         given = self.candidates
         if given is None:
             given, c2s = [], list(self.c2s)
@@ -250,9 +311,9 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
                 raise ValueError(
                     f"candidate {k} must be a pair (c1, c2) or a dict, got {candidate!r}"
                 ) from None
-            if not (np.isfinite([c1, c2]).all() and min(c1, c2) >= 0.0):
+            if not are_strengths((c1, c2)):
                 raise ValueError(
-                    f"candidate {k}: c1 and c2 must be finite and not negative, got {candidate!r}"
+                    f"candidate {k}: c1 and c2 must be from 0 to {LARGEST_PENALTY:g}, got {candidate!r}"
                 )
             found.append((c1, c2))
         if not found:

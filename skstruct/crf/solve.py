@@ -145,7 +145,7 @@ def penalised(objective, weights):
     return value + objective.c1 * float(np.abs(weights).sum()), gradient
 
 
-def solve(objective, options, progress=None, *, weights=None, carry=None, seed=0):
+def solve(objective, options, progress=None, *, weights=None, carry=None, cuts=None, seed=0):
     """Minimise an objective.
 
     Parameters
@@ -158,6 +158,8 @@ def solve(objective, options, progress=None, *, weights=None, carry=None, seed=0
         Where to start; skips stage one (unless it is all there is).
     carry : Carry or None
         Of the minimisation that ended in ``weights``; see :func:`.active_orthant`.
+    cuts : Cuts or None
+        Of minimisations of the same corpus; see :class:`.StoppingRule`.
     seed : int
         Order of the sequences in stage one.
 
@@ -193,7 +195,7 @@ def solve(objective, options, progress=None, *, weights=None, carry=None, seed=0
     else:
         progress.stage = "batch"
         minimise = owlqn if options.solver == "owlqn" else active_orthant
-        found = minimise(o, start, options, progress, carry)
+        found = minimise(o, start, options, progress, carry, cuts)
     pseudo = found.pseudo
     return CRFResult(
         *unpack(o, found.weights), found.weights, found.value, progress.history, found.n_iter,

@@ -17,7 +17,6 @@ instead of hurting:
   any size take the same steps.
 """
 
-from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +40,7 @@ SMALLEST_UNIT = 1e-100
 """Smaller values count like this one: its square is a number."""
 
 
-def active_orthant(objective, weights, options, progress, carry=None):
+def active_orthant(objective, weights, options, progress, carry=None, cuts=None):
     """Minimise the L1-regularised objective.
 
     Parameters
@@ -56,7 +55,9 @@ def active_orthant(objective, weights, options, progress, carry=None):
         from there.
     carry : Carry or None
         What another minimisation ended with, of the same corpus with other penalties, whose ``weights`` are
-        near.
+        near. Its memory is taken over.
+    cuts : Cuts or None
+        For the :class:`.StoppingRule`.
 
     Returns
     -------
@@ -67,15 +68,15 @@ def active_orthant(objective, weights, options, progress, carry=None):
     n_iter, done, finished = 0, 1, False
     if progress.found is not None:
         state, arrays = progress.found
-        run = _Iterations(o, arrays["weights"], options, progress, arrays["pairs"])
+        run = _Iterations(o, arrays["weights"], options, progress, arrays["pairs"], cuts=cuts)
         run.resume(state, arrays)
         n_iter, finished = state["n_iter"], state["finished"]
     else:
-        run = _Iterations(o, weights, options, progress, carry=carry)
+        run = _Iterations(o, weights, options, progress, carry=carry, cuts=cuts)
     if n_iter == 0 and weights.any() and carry is None:
         # A start worse than none, from a learning rate that was too high?
         if not (np.isfinite(run.value) and run.value <= o.value_at_zero()):
-            run = _Iterations(o, np.zeros(o.size), options, progress)
+            run = _Iterations(o, np.zeros(o.size), options, progress, cuts=cuts)
     while True:
         # Not where it was stopped: the revisions of a run that goes on stand elsewhere.
         if n_iter and not progress.stopped:
@@ -131,9 +132,9 @@ class Carry(NamedTuple):
 class _Iterations:
     """Iterations on one working set; moves to another one."""
 
-    def __init__(self, objective, weights, options, progress, pairs=None, carry=None):
+    def __init__(self, objective, weights, options, progress, pairs=None, carry=None, cuts=None):
         self.objective, self.progress = objective, progress
-        self.rule, self.noted = StoppingRule(objective, options.tol), False
+        self.rule, self.noted = StoppingRule(objective, options.tol, cuts), False
         pairs = np.flatnonzero(weights[: objective.n_pairs]) if pairs is None else pairs
         self.view = objective.view(pairs)
         self.weights = weights[self.view.where]
@@ -143,7 +144,7 @@ class _Iterations:
         if carry is None:
             self.memory = Memory(options.memory, self.view.size, self._root())
         else:
-            self.memory = copy(carry.memory)  # which `move` gives other arrays
+            self.memory = carry.memory
             self.memory.move(carry.where, self.view.where, self._root())
         self.early = EARLY if carry is None else 0
         self.past = [self.value]

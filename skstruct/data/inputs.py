@@ -186,7 +186,8 @@ def renumbered(positions):
     try:
         yield
     except PlaceError as error:
-        if not (error.name or "").endswith("_val"):
+        # An error about labels as such, which break a scheme wherever they stand, names no sequence.
+        if error.sequence is not None and not (error.name or "").endswith("_val"):
             error.move(positions[error.sequence])
         raise
 

@@ -20,6 +20,9 @@ PROBLEMS = "none", "trimmed", "empty", "duplicate", "overlap", "moved", "unknown
 NONE, TRIMMED, EMPTY, DUPLICATE, OVERLAP, MOVED, UNKNOWN, DROPPED, CROWDED = range(9)
 """What was changed of a span: numbers of :data:`PROBLEMS`."""
 
+CONVERTS = ": skstruct.datasets.from_utf16 converts"
+"""What errors advise where offsets could count UTF-16 units."""
+
 
 class Span(NamedTuple):
     """A labelled part of a text, ``text[start:end]``; it equals the tuple of its three parts.
@@ -93,6 +96,7 @@ def as_spans(y, texts=None, name="y"):
     """
     if y is None:
         raise ValueError(f"{name} must be a list of lists of spans, got None")
+    refuse_dicts(y, name)
     y = as_sequences(y, name, "span")
     if texts is not None and len(y) != len(texts):
         raise ValueError(f"X has {len(texts)} texts, {name} has {len(y)} lists of spans")
@@ -105,6 +109,16 @@ def as_spans(y, texts=None, name="y"):
             ):
                 _refuse_outside(text, each, i, name)
     return given
+
+
+def refuse_dicts(y, name):
+    """Raise where a dict holds the list of the spans of a text, as examples of spaCy have it."""
+    for i, each in enumerate(y if isinstance(y, (list, tuple)) else [y]):
+        key = isinstance(each, Mapping) and next((k for k in ("entities", "spans") if k in each), None)
+        if key:
+            write = f"[each[{key!r}] for each in {name}]" if each is not y else f"[{name}[{key!r}]]"
+            wrong = f"expected a list of spans, got {describe(each)}; write {name} = {write}"
+            raise PlaceError(i, None, wrong, name)
 
 
 def _checked(span, i, k, name):
@@ -133,7 +147,7 @@ def _refuse_outside(text, spans, i, name):
     k = next(k for k, span in enumerate(spans) if span.start < 0 or span.end > len(text))
     hint, units = "", len(text.encode("utf-16-le", "surrogatepass")) // 2
     if spans[k].start >= 0 and spans[k].end <= units:
-        hint = f"; in UTF-16 units it has {units}: skstruct.datasets.from_utf16 converts"
+        hint = f"; in UTF-16 units it has {units}{CONVERTS}"
     wrong = f"{tuple(spans[k])!r} leaves the text, which has {len(text)} characters{hint}"
     raise PlaceError(i, k, wrong, name)
 
@@ -199,9 +213,9 @@ def trimmed(text, start, end):
     return np.where(some, solid[first], start), np.where(some, solid[last] + 1, start)
 
 
-def trimmed_spans(texts, y):
+def trimmed_spans(texts, y, name="y"):
     """For each text the list of its spans, checked, without white space at their ends."""
-    given = as_spans(y, texts)
+    given = as_spans(y, texts, name)
     text, offset = joined(texts)
     start, end, shift = given.places(offset)
     start, end = ((each - shift).tolist() for each in trimmed(text, start, end))

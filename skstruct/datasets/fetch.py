@@ -73,8 +73,8 @@ def fetch_file(url, path, *, sha256=(), download_if_missing=True, timeout=30.0, 
         Where the file is kept; its folder is created.
     sha256 : str or iterable of str, default=()
         Digest that the file must have, in hexadecimal; of several any one. Without, the digest of the
-        first download is recorded in ``path + ".sha256"`` and holds from then on: that finds damage and
-        later changes, but not a first download that was wrong.
+        first download is recorded in ``path + ".sha256"`` and holds from then on, also if the file is
+        deleted: that finds damage and later changes, but not a first download that was wrong.
     download_if_missing : bool, default=True
         Whether to use the network if the file is not there.
     timeout : float, default=30.0
@@ -105,8 +105,12 @@ def fetch_file(url, path, *, sha256=(), download_if_missing=True, timeout=30.0, 
     """
     path = os.path.expanduser(os.fspath(path))
     expected = {sha256} if isinstance(sha256, str) else set(sha256)
+    recorded = not expected and os.path.exists(_lock(path))
+    if recorded:
+        with open(_lock(path), encoding="utf-8") as file:
+            expected = {file.read(200).split(" ")[0].strip()}
     if os.path.exists(path):
-        _check_kept(path, expected, check)
+        _check_kept(path, expected, recorded, check)
         return path
     by_hand = f"It can be put there by hand: download {url} and save it as {path}"
     if not download_if_missing:
@@ -121,9 +125,10 @@ def fetch_file(url, path, *, sha256=(), download_if_missing=True, timeout=30.0, 
             # What is wrong with the network, or with the disk, or an address that is no more.
             raise DownloadError(f"could not download {url}: {_reason(error)}. {by_hand}") from error
         if expected and digest not in expected:
+            why = f" recorded in {_lock(path)}; delete that file to accept another one" if recorded else ""
             raise ValueError(
                 f"{url} is not the file expected: its SHA-256 is {digest}, not "
-                f"{' or '.join(sorted(expected))}; nothing was kept"
+                f"{' or '.join(sorted(expected))}{why}; nothing was kept"
             )
         if check is not None:
             try:
@@ -195,12 +200,8 @@ def _record(path, digest):
         file.write(f"{digest}  {os.path.basename(path)}\n")
 
 
-def _check_kept(path, expected, check):
+def _check_kept(path, expected, recorded, check):
     """Raise unless a file in the cache is the one expected; records its digest if there is none."""
-    recorded = not expected
-    if recorded and os.path.exists(_lock(path)):
-        with open(_lock(path), encoding="utf-8") as file:
-            expected = {file.read(200).split(" ")[0].strip()}
     digest = _digest_of(path)
     if expected:
         if digest not in expected:

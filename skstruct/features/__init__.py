@@ -11,18 +11,27 @@
 - Transformers of sequences, for scikit-learn's pipelines: ``sequence_transformer`` is their base.
 """
 
-from .predictions import TokenPredictions as TokenPredictions
-from .sequence_union import SequenceUnion as SequenceUnion
-from .transformer import TokenTransformer as TokenTransformer
-from .vectorizer import TokenVectorizer as TokenVectorizer
-from .window import Window as Window
-from .word_vectors import WordVectors as WordVectors
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "SequenceUnion",
-    "TokenPredictions",
-    "TokenTransformer",
-    "TokenVectorizer",
-    "Window",
-    "WordVectors",
-]
+from .._names import lazy
+
+if TYPE_CHECKING:
+    from .predictions import TokenPredictions as TokenPredictions
+    from .sequence_union import SequenceUnion as SequenceUnion
+    from .transformer import TokenTransformer as TokenTransformer
+    from .vectorizer import TokenVectorizer as TokenVectorizer
+    from .window import Window as Window
+    from .word_vectors import WordVectors as WordVectors
+
+# Taggers import modules of this package, and need no transformer.
+_NAMES = {
+    "SequenceUnion": "sequence_union",
+    "TokenPredictions": "predictions",
+    "TokenTransformer": "transformer",
+    "TokenVectorizer": "vectorizer",
+    "Window": "window",
+    "WordVectors": "word_vectors",
+}
+
+__all__ = list(_NAMES)
+__getattr__, __dir__ = lazy(__name__, _NAMES)

@@ -105,7 +105,7 @@ def row_norms(block, out):
 
 @kernel
 def _count_grid(rows, lo, width, left, anchor, token, first, count):
-    """Add the occurrences of each feature of a grid to ``count`` (R,); see ``sides._count``."""
+    """Add the occurrences of each feature of a grid to ``count`` (R,), of tokens from ``first`` on."""
     for g in range(rows.shape[0]):
         for i in range(anchor.shape[0] - 1):
             T = token[i + 1] - token[i]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..core.user_warnings import warn
 from ..data.inputs import describe, offsets_of
 from ..data.places import ranges
 
@@ -97,7 +97,7 @@ def warn_unless_centred(sums: NDArray[np.float64], squares: Fraction, n_tokens: 
         return
     share = float(sums @ sums) / n_tokens / float(squares)
     if share > MOST_MEAN:
-        warnings.warn(
+        warn(
             f"the mean of the rows makes up {share:.2%} of their mean squared norm, so that little is left "
             f"of what tells them apart: centre the columns first, as TokenTransformer(StandardScaler()) does"
         )

@@ -35,7 +35,7 @@ def is_brat(source):
     )
 
 
-def brat_records(source, encoding):
+def brat_records(source, encoding, texts_alone=False):
     """Yield the `Record` of each text of a folder, with the folders in it, in order of their names."""
     path = Path(source)
     if path.is_dir():
@@ -47,7 +47,8 @@ def brat_records(source, encoding):
     for file in files:
         name = file.relative_to(path) if path.is_dir() else Path(file.name)
         text = _text(file.with_suffix(".txt"), encoding)
-        yield Record(str(file), text, _annotations(file, encoding), {"name": name.with_suffix("").as_posix()})
+        spans = None if texts_alone else _annotations(file, encoding)
+        yield Record(str(file), text, spans, {"name": name.with_suffix("").as_posix()})
 
 
 def _text(path, encoding):

@@ -30,6 +30,8 @@ def from_task(record, place, reading):
         return _from_minimal(record, place, reading)
     text = reading.text_of(record["data"], place)
     metadata = without({**without(record, *set(record) - {"id"}), **record["data"]}, reading.text)
+    if reading.texts_alone:
+        return Record(place, text, None, metadata)
     results = _results(record, place, reading)
     # Of a task for other things than spans, all results are of other types.
     reading.n_annotated += not results or any(
@@ -44,10 +46,11 @@ def from_task(record, place, reading):
 
 def _results(record, place, reading):
     """The regions of the annotation that counts, or of a prediction; None if there is neither."""
-    key = next((key for key in ("annotations", "completions") if key in record), "predictions")
+    given = [key for key in ("annotations", "completions", "predictions") if record.get(key) is not None]
+    key = given[0] if given else "predictions"
     all_of = [
         check(each, Mapping, place, f"objects in {key!r}")
-        for each in check(record.get(key, []), list, place, f"a list under {key!r}")
+        for each in check(record[key] if given else [], list, place, f"a list under {key!r}")
     ]
     if key != "predictions":
         all_of = [each for each in all_of if not each.get("was_cancelled")]
@@ -118,12 +121,15 @@ def _is_region(value):
 def _from_minimal(record, place, reading):
     text = reading.text_of(record, place)
     controls = _controls(record)
+    metadata = without(record, reading.text, *controls)
+    if reading.texts_alone:
+        return Record(place, text, None, metadata)
     reading.n_annotated += 1
     spans = None
     if reading.is_chosen(place, record.get("id", text), record.get("annotator")):
         values = (value for key in controls for value in record[key])
         spans = [_value(value, f"{place}, span {k}", reading) for k, value in enumerate(values)]
-    return Record(place, text, spans, without(record, reading.text, *controls), _OFFSETS)
+    return Record(place, text, spans, metadata, _OFFSETS)
 
 
 # --------------------------------------------------------------------------------------------------

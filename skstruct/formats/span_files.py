@@ -61,7 +61,8 @@ def read_spans(
     offsets : {"auto", "characters", "utf-16"}, default="auto"
         What offsets count; ends are exclusive. It matters where texts have characters beyond U+FFFF, such as
         emoji: tools in JavaScript count these as two. "auto" goes by the text of the spans, if the file has
-        it, or takes what makes more spans begin and end with words, and warns of that.
+        it, or takes what makes more spans begin and end with words, and warns of that; a record that fits the
+        other unit only is an error.
     text : str, default="text"
         The key of the text; in tasks of Label Studio, within ``data``.
     annotator : str or int, optional
@@ -92,8 +93,8 @@ def read_spans(
     ------
     ValueError
         If a record has no text; if a span is not within it, or is not what the file says it covers, has two
-        labels, or is discontinuous; or if several people have annotated a text. The message names file and
-        line, or record.
+        labels, or is discontinuous; if several people have annotated a text; or if a record fits a unit of
+        offsets that is not that of the others. The message names file and line, or record.
 
     Warns
     -----
@@ -155,16 +156,15 @@ def annotated(
     **more,
 ):
     """An iterator of (`Record`, its list of `Span`) over what is annotated; see `iter_spans`."""
-    check_choice("format", format, ("auto", *FORMATS))
     check_choice("offsets", offsets, ("auto", *UNITS))
     check_choice("discontinuous", discontinuous, ("error", "cover", "skip"))
     reading = Reading(label_names=_as_names(label_names), **more)
-    return _annotated(source, format, offsets, discontinuous, encoding, reading)
+    found = records(source, format, encoding, reading)
+    return _annotated(found, offsets, discontinuous, _name_of(source), reading)
 
 
-def _annotated(source, format, offsets, discontinuous, encoding, reading):
-    name = _name_of(source)
-    found = (record for record in records(source, format, encoding, reading) if record.spans is not None)
+def _annotated(found, offsets, discontinuous, name, reading):
+    found = (record for record in found if record.spans is not None)
     yield from with_spans(found, offsets, discontinuous, name)
     if reading.annotator is not None and str(reading.annotator) not in reading.annotators:
         known = ", ".join(sorted(reading.annotators)) or "none"
@@ -177,23 +177,34 @@ def _annotated(source, format, offsets, discontinuous, encoding, reading):
 
 
 def records(source, format, encoding, reading):
-    """Yield the `Record` of each text, of texts without annotation, too; see `iter_spans`."""
+    """An iterator of the `Record` of each text, of texts without annotation, too; see `iter_spans`.
+
+    If ``reading`` is `TextsAlone`, spans are None, and annotations need not be such as `read_spans` takes.
+    """
+    check_choice("format", format, ("auto", *FORMATS))
+    return _watched(_records(source, format, encoding, reading), _name_of(source))
+
+
+def _watched(found, name):
+    """The same records; text that was encoded twice is warned of."""
     accents = Accents()
-    for record in _records(source, format, encoding, reading):
+    for record in found:
         if not record.text.isascii():
             for line in record.text.splitlines():
                 if not line.isascii():
                     accents.see(line)
         yield record
-    accents.tell(_name_of(source))
+    accents.tell(name)
 
 
 def _records(source, format, encoding, reading):
     if format == "brat" or (format == "auto" and is_brat(source)):
         reading.n_annotated += 1
-        yield from brat_records(source, encoding)
+        yield from brat_records(source, encoding, reading.texts_alone)
         return
     if isinstance(source, str | os.PathLike) or hasattr(source, "readline"):
+        if _name_of(source).endswith(".spacy"):
+            raise ValueError(_OF_SPACY.format(_name_of(source)))
         values = json_values(source, encoding)
     elif isinstance(source, Mapping) or not isinstance(source, Iterable):
         raise TypeError(
@@ -206,6 +217,14 @@ def _records(source, format, encoding, reading):
         if not reading.keys and isinstance(value, Mapping):
             reading.keys = list(map(str, value))
         yield parse(value, place, reading)
+
+
+_OF_SPACY = (
+    "{0}: a binary file, which spaCy reads: "
+    "docs = list(spacy.tokens.DocBin().from_disk({0!r}).get_docs(spacy.blank('en').vocab)); "
+    "X = [doc.text for doc in docs]; "
+    "y = [[(e.start_char, e.end_char, e.label_) for e in doc.ents] for doc in docs]"
+)
 
 
 def _guess(record, text):

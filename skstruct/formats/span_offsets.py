@@ -1,15 +1,15 @@
 """What the offsets of a file count: characters, or units of UTF-16 as tools in JavaScript do.
 
-The two differ behind a character beyond U+FFFF, such as an emoji. If a file says what its spans cover, that
-decides. If not, those of Prodigy and spaCy are characters; of other tools the unit is taken in which more
-spans begin and end where words do. It is decided for a file as a whole.
+The two differ behind a character beyond U+FFFF, such as an emoji. A file counts one of them. Where a record
+fits one unit only, by the text that its spans say they cover or by the length of its text, it speaks for that
+unit. Those of Prodigy and spaCy that fit both speak for characters; all others together for the unit in which
+more of their spans begin and end where words do. The unit that most records speak for is that of the file.
 """
 
 import warnings
-from contextlib import suppress
 
 from ..data.places import PLACE, PlaceError
-from ..data.spans import Span, as_spans
+from ..data.spans import CONVERTS, Span, as_spans
 from ..data.text import tokenized
 from ..data.utf16 import from_utf16, wide_characters
 from .brat import joined
@@ -18,6 +18,9 @@ UNITS = ("characters", "utf-16")
 
 _GROUP = 500
 """Texts whose words are found at a time."""
+
+_UNTOLD = 0.05
+"""What a record speaks for the usual unit if words tell nothing: one odd record in a hundred is no proof."""
 
 _IN_WORDS = {"characters": "characters", "utf-16": "UTF-16 units"}
 
@@ -43,29 +46,63 @@ def with_spans(records, offsets, discontinuous, name):
 
 
 def _unit_of(records, name):
-    """The unit that the offsets of records count."""
-    ambiguous, unit = [], None
+    """The unit that the offsets of records count.
+
+    Raises
+    ------
+    ValueError
+        If a record fits the other unit only.
+    """
+    usual, ambiguous = None, []
+    only = {unit: [] for unit in UNITS}  # (record, its spans, why they are none in the other unit)
+    votes = dict.fromkeys(UNITS, 0)
     for record in records:
         if not record.spans or not wide_characters(record.text).size:
             continue
-        unit = unit or record.unit
-        read = {}
-        for candidate in UNITS:
-            with suppress(ValueError):
-                read[candidate] = _parts_of(record, candidate)
-        if len(read) < len(UNITS):  # if neither fits, the error is that of the usual unit
-            return next(iter(read), unit)
-        if not record.sure and read["characters"] != read["utf-16"]:
+        usual = usual or record.unit
+        read, wrong = {}, None
+        for unit in UNITS:
+            try:
+                read[unit] = _parts_of(record, unit)
+            except ValueError as error:
+                wrong = str(error)
+        if len(read) == 1:
+            ((unit, spans),) = read.items()
+            only[unit].append((record, spans, wrong))
+        elif not read or read["characters"] == read["utf-16"] or _say_all(record):
+            continue  # it speaks for none: what is wrong in both is an error later
+        elif record.sure:
+            votes["characters"] += 1
+        else:
             ambiguous.append((record.text, read))
     met = _edges_met(ambiguous)
-    best = max(UNITS, key=lambda each: (met[each], each == unit))
-    if ambiguous:
-        other = UNITS[1 - UNITS.index(best)]
+    by_words = max(UNITS, key=lambda unit: (met[unit], unit == usual))
+    votes[by_words] += len(ambiguous) * (1 if met["characters"] != met["utf-16"] else _UNTOLD)
+    best = max(UNITS, key=lambda unit: (votes[unit] + len(only[unit]), unit == usual))
+    other = UNITS[1 - UNITS.index(best)]
+    if only[other]:
+        _refuse_odd(*only[other][0], best, other)
+    if ambiguous and not (only[best] and by_words == best):
+        also = f"records that need it: {len(only[best]):,}; elsewhere " if only[best] else ""
         warnings.warn(
-            f"{name}: offsets are taken for {_IN_WORDS[best]}: {met[best]:,} of them are ends of words, "
-            f"{met[other]:,} if they count {_IN_WORDS[other]}; offsets={other!r} would say so"
+            f"{name}: offsets are taken for {_IN_WORDS[best]}: {also}{met[best]:,} of them are ends of "
+            f"words, {met[other]:,} if they count {_IN_WORDS[other]}; offsets={other!r} would say so"
         )
     return best
+
+
+def _say_all(record):
+    """Whether all spans of a record say what they cover."""
+    return all(each.text is not None for each in record.spans)
+
+
+def _refuse_odd(record, spans, wrong, best, other):
+    """Raise for a record that fits the unit ``other`` only, where others speak for ``best``."""
+    covered = ", ".join(repr(record.text[start:end]) for start, end, _ in spans)
+    raise ValueError(
+        f"{wrong}; in {_IN_WORDS[other]} the spans of this record are {covered:.80}, but other records count "
+        f"{_IN_WORDS[best]}: correct the record, or give offsets={other!r} if all count these"
+    )
 
 
 def _edges_met(ambiguous):
@@ -90,7 +127,7 @@ def _parts_of(record, unit):
             spans = as_spans([given], [record.text]).spans
     except PlaceError as error:
         place = _places(record)[error.position]
-        raise ValueError(error.text.replace(PLACE, place, 1)) from None
+        raise ValueError(error.text.replace(PLACE, place, 1).replace(CONVERTS, "")) from None
     k = 0
     for each in record.spans:
         parts = spans[k : k + len(each.parts)]

@@ -55,11 +55,17 @@ class Reading:
     text: str = "text"
     annotator: object = None
     label_names: dict | None = None
-    discontinuous: str = "error"
     annotators: set = field(default_factory=set)
     sources: dict = field(default_factory=dict)  # annotator of a text that has a record for each of them
     n_annotated: int = 0  # records with a list of spans
     keys: list = field(default_factory=list)  # of the first record
+
+    texts_alone = False
+    """Whether annotations are not looked at."""
+
+    def __post_init__(self):
+        if not isinstance(self.text, str):
+            raise ValueError(f"text must be a str, the key of the text, got {describe(self.text)}")
 
     def choose(self, place, names):
         """The annotator whose annotations of a text count; None if there is no such."""
@@ -101,14 +107,9 @@ class Reading:
 
 
 class TextsAlone(Reading):
-    """The same where annotations do not matter: labels may be numbers, and several people's."""
+    """The same for texts without their annotations: those are not looked at, and may be anything."""
 
-    def choose(self, place, names):
-        """Nobody."""
-
-    def label(self, label, place):
-        """Any label as it is."""
-        return label
+    texts_alone = True
 
 
 def check(value, kind, place, expected):
@@ -189,6 +190,10 @@ def from_object(record, place, reading):
     text = reading.text_of(record, place)
     found = {k: _as_lists(record[k]) for k in SPAN_KEYS if k in record and k != reading.text}
     key = next((k for k, value in found.items() if _are_rows(value)), None)
+    # A key without a value holds no annotations either, and is no metadata.
+    metadata = without(record, reading.text, key, *(k for k, value in found.items() if value is None))
+    if reading.texts_alone:
+        return Record(place, text, None, metadata)
     rows = _rows(found[key], place) if key else []
     reading.n_annotated += key is not None
     users = [row["user"] for row in rows if isinstance(row, Mapping) and "user" in row]
@@ -200,7 +205,7 @@ def from_object(record, place, reading):
             for k, row in enumerate(rows)
             if chosen is None or (isinstance(row, Mapping) and str(row.get("user")) == chosen)
         ]
-    return Record(place, text, spans, without(record, reading.text, key))
+    return Record(place, text, spans, metadata)
 
 
 def _as_lists(value):
@@ -249,6 +254,8 @@ def _annotation(row, k, place, reading):
 def from_prodigy(record, place, reading):
     """A `Record` of a line of Prodigy's ``db-out``."""
     found = from_object(record, place, reading)
+    if reading.texts_alone:
+        return found
     reading.n_annotated += record.get("_view_id") in _OF_SPANS  # a text without spans has no list of them
     who = record.get("_annotator_id", record.get("_session_id"))
     if record.get("answer") in _OPEN:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import warnings
 from collections.abc import Collection, Mapping
 from functools import partial
 from pathlib import Path as Folder
@@ -32,6 +35,8 @@ def write_spans(
     control: tuple[str, str] = ("label", "text"),
 ) -> None:
     """Write texts and spans for an annotation tool; what is written is read again the same.
+
+    Spans say what they cover where the format has a place for it, so that it is known what offsets count.
 
     A folder of brat is written file by file; other lines of an annotation file that is there are lost.
 
@@ -64,6 +69,12 @@ def write_spans(
         If a span is not within its text, or something cannot be written in the format; nothing is written
         then.
 
+    Warns
+    -----
+    UserWarning
+        If texts for doccano have characters such as emoji, which tools in JavaScript count as two: the format
+        does not say what offsets count.
+
     Examples
     --------
     >>> import os, tempfile
@@ -72,7 +83,7 @@ def write_spans(
     ...     path = os.path.join(folder, "notes.jsonl")
     ...     write_spans(path, ["Ann in Rome"], [[(7, 11, "LOC")]])
     ...     print(open(path).read().strip())
-    {"text": "Ann in Rome", "spans": [{"start": 7, "end": 11, "label": "LOC"}]}
+    {"text": "Ann in Rome", "spans": [{"start": 7, "end": 11, "label": "LOC", "text": "Rome"}]}
     """
     check_choice("format", format, (*_WRITERS, "label-studio", "brat"))
     texts = as_texts(X)
@@ -80,6 +91,8 @@ def write_spans(
     spans = by_sequence(given.spans, given.first)
     metadata = _as_metadata(metadata, len(texts), format)
     if format == "brat":
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(f"path must name a folder, in which brat has its files, got {describe(path)}")
         contents = _brat_files(texts, spans, metadata)
     if format not in ("jsonl", "label-studio") and proba is not None:
         raise ValueError(f"proba is for the formats 'jsonl' and 'label-studio', got format={format!r}")
@@ -99,6 +112,12 @@ def write_spans(
         spans = _with_units(texts, spans)
     else:
         write = _WRITERS[format]
+        if format == "doccano" and to_utf16(texts, spans) != spans:
+            warnings.warn(
+                "the offsets written count characters, and the format of doccano has no place to say so: "
+                "read_spans(..., offsets='characters') reads texts with emoji again the same",
+                stacklevel=2,
+            )
     lines = (_dumped(k, write(*record)) for k, record in enumerate(zip(texts, spans, metadata, proba)))
     with open_text(path, "w", "utf-8") as file:
         if format in ("label-studio", "spacy"):  # one list; its elements are lines, too
@@ -110,7 +129,7 @@ def write_spans(
 
 
 def _object(text, spans, metadata, proba):
-    rows = [span._asdict() for span in spans]
+    rows = [{**span._asdict(), "text": text[span.start : span.end]} for span in spans]
     if proba is not None:
         rows = [{**row, "probability": p} for row, p in zip(rows, proba)]
     return {"text": text, "spans": rows, **metadata}
@@ -125,6 +144,9 @@ _WRITERS = {
 _KEYS = {"jsonl": "spans", "doccano": "label", "prodigy": "spans", "spacy": "entities"}
 """The keys of spans that are written."""
 
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+"""What is two characters in Python and one in JSON."""
+
 
 def _dumped(k, value):
     """A value as one line of JSON."""
@@ -135,6 +157,11 @@ def _dumped(k, value):
     try:
         line.encode()
     except UnicodeEncodeError:  # half a pair of surrogates
+        if _PAIR.search(line):
+            raise ValueError(
+                f"sequence {k}: two surrogates in a row, which JSON takes for one character; "
+                f"text.encode('utf-16', 'surrogatepass').decode('utf-16') makes one of them"
+            ) from None
         line = json.dumps(value)
     return line
 
@@ -147,20 +174,24 @@ def _with_units(texts, spans):
     ]
 
 
+def reserved_keys(format):
+    """The keys of text and spans in a format, which no metadata can have."""
+    # A reader would take an earlier one of the keys for the spans.
+    keys = SPAN_KEYS[: SPAN_KEYS.index(_KEYS[format]) + 1] if format in _KEYS else ()
+    return "text", *keys
+
+
 def _as_metadata(metadata, n, format):
     if metadata is None:
         return [{}] * n
     metadata = list(metadata)
     if len(metadata) != n:
         raise ValueError(f"X has {n} texts, metadata has {len(metadata)} dicts")
-    # A reader would take an earlier one of the keys for the spans.
-    keys = SPAN_KEYS[: SPAN_KEYS.index(_KEYS[format]) + 1] if format in _KEYS else ()
+    keys = reserved_keys(format)
     for k, each in enumerate(metadata):
         if not isinstance(each, Mapping):
             raise ValueError(f"metadata: sequence {k}: expected a dict, got {describe(each)}")
-        wrong = next(
-            (key for key in each if key in ("text", *keys) or (format == "brat" and key != "name")), None
-        )
+        wrong = next((key for key in each if key in keys or (format == "brat" and key != "name")), None)
         if wrong is not None:
             why = "brat has a name only" if format == "brat" else "it is that of the text or of the spans"
             raise ValueError(f"metadata: sequence {k}: the key {wrong!r} cannot be written: {why}")

@@ -36,7 +36,7 @@ def explain(
     labels : list, optional
         The labelling to explain, by default the one predicted; None leaves the choice of a token's
         label to the model. Of segmenters the words of the text, or (word, tag) pairs; of span taggers its
-        spans. Of re-rankers a path of the lattice.
+        spans. Of re-rankers a path of the lattice. Of parsers a tree, as ``fit`` takes it.
 
     Returns
     -------
@@ -46,12 +46,15 @@ def explain(
         characters; of a ``WordSegmenter`` too, their labels are the decisions whether a word starts there,
         and one entry more is the end of the text. Of a re-ranker over a ``Segmenter`` they are words, each
         with its tag. Of a ``SpanTagger`` the tokens are those of all pieces of the text. Of a parser a
-        TreeExplanation: what speaks for each arc of the tree that it predicts.
+        TreeExplanation: what speaks for each arc of a tree, and for reading its words when they were read.
+        A given tree is built left children first; where the search built it in another way, that is the
+        score of the prediction.
 
     Raises
     ------
     ValueError
-        If the labels are not as many as the tokens, or not labels of the model.
+        If the labels are not as many as the tokens, or not labels of the model; or a tree is not projective
+        and the parser builds no such trees.
     TypeError
         If the estimator is of another kind.
 

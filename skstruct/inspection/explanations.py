@@ -58,6 +58,10 @@ class _Contributions:
         """What would have to change, as HTML; nothing where that is not known."""
         return ""
 
+    def _later(self):
+        """(heading, contributions, their sum) of what is chosen later and no part of the score, or None."""
+        return None
+
     def _as_dict(self):
         entry = {**vars(self), "score": self.score, "margin": None if self.margin == inf else self.margin}
         for name, value in entry.items():
@@ -125,7 +129,7 @@ class ArcExplanation(_Contributions):
     label : object
         None without labels.
     action : str or None
-        The action that makes the arc; None of the root, which is left over.
+        The action that makes the arc; None of the root, which is left over, unless there is a root step.
     features : list of (str, float)
         Features of the state before the action, with their weights for it.
     label_features : list of (str, float)
@@ -136,6 +140,11 @@ class ArcExplanation(_Contributions):
         The label with the next best score; None if there is no other.
     margin : float
         By how much that falls behind; negative if it is the better one, inf if there is no other.
+    shift_features : list of (str, float)
+        Features of the state before the word is read, with their weights for ``"SHIFT"``.
+    label_counts : bool
+        Whether the label is part of the score. Those of the root, and of template sets that read no labels,
+        are not: they are chosen when the tree is found.
     """
 
     word: object
@@ -147,8 +156,27 @@ class ArcExplanation(_Contributions):
     others: dict[str, float]
     runner_up: object
     margin: float
+    shift_features: list[tuple[str, float]]
+    label_counts: bool
 
-    _lists = {"features": "action", "label_features": "label"}
+    _lists = {"shift_features": "shift", "features": "action", "label_features": "label"}
+
+    def _all(self):
+        return [each for each in super()._all() if self.label_counts or each[0] != "label"]
+
+    def _later(self):
+        """(heading, contributions, their sum) of a label that is no part of the score, if there is one."""
+        if self.label_counts or self.label is None:
+            return None
+        found = sorted((each for each in self.label_features if each[1]), key=lambda each: -abs(each[1]))
+        return f"label {self.label}, chosen for the finished tree:", found, fsum(x for _, x in found)
+
+    def _would(self):
+        later = self._later()
+        if later is None:
+            return ""
+        heading, found, score = later
+        return bars(escaped(heading), found, score, max((abs(x) for _, x in found), default=0.0))
 
 
 class _Explained(Shown):
@@ -165,10 +193,10 @@ class _Explained(Shown):
         lines = self._title()
         for k, item in self._numbered():
             found = item.largest
-            lines.append(self._heading(k, item))
-            lines += [f"    {value:+.3f}  {printable(name)}" for name, value in found[:top]]
-            if len(found) > top:
-                lines.append(f"    {fsum(value for _, value in found[top:]):+.3f}  {len(found) - top} more")
+            lines += [self._heading(k, item), *_largest(found, top)]
+            later = item._later()
+            if later is not None:
+                lines += [f"  {printable(later[0])} {later[2]:+.3f}", *_largest(later[1], top)]
         return "\n".join(lines)
 
     __str__ = describe
@@ -181,7 +209,8 @@ class _Explained(Shown):
         pandas.DataFrame
             One row for each contribution: ``position``, ``token`` and ``label``, or of a tree ``position``
             counted from 1, ``word``, ``head`` and ``label``; then ``kind`` ("feature" or "transition", of a
-            tree "action" or "label"), ``feature`` and ``contribution``.
+            tree "shift", "action" or "label"), ``feature`` and ``contribution``. The contributions add up
+            to the score.
 
         Raises
         ------
@@ -207,6 +236,14 @@ class _Explained(Shown):
             bars(heading(k, item), each, item.score, largest, below=item._would()) for k, item, each in listed
         ]
         return found, note(rest) if more else ""
+
+
+def _largest(found, top):
+    """Lines with the first contributions, which are the largest, and the sum of the others."""
+    lines = [f"    {value:+.3f}  {printable(name)}" for name, value in found[:top]]
+    if len(found) > top:
+        lines.append(f"    {fsum(value for _, value in found[top:]):+.3f}  {len(found) - top} more")
+    return lines
 
 
 def bars(heading, found, score, largest, top=TOP, below=""):
@@ -297,7 +334,7 @@ def _heading_of_token(t, token):
 
 @dataclass(frozen=True)
 class TreeExplanation(_Explained):
-    """Why a tree has its arcs; ``print`` shows the essence.
+    """Why a tree has its score; ``print`` shows the essence.
 
     Attributes
     ----------
@@ -312,11 +349,16 @@ class TreeExplanation(_Explained):
     _columns = "word", "head", "label"
     _first = 1
 
+    @property
+    def score(self) -> float:
+        """The sum of the scores of ``arcs``: that of the actions that build the tree, and of their labels."""
+        return fsum(value for arc in self.arcs for _, _, value in arc._all())
+
     def _items(self):
         return self.arcs
 
     def _title(self):
-        return []
+        return [f"score {self.score:+.3f}"]
 
     def _heading(self, k, arc):
         word, label = printable(repr(arc.word)), printable(str(arc.label))
@@ -324,12 +366,13 @@ class TreeExplanation(_Explained):
 
     def to_dict(self) -> dict[str, Any]:
         """The same as dicts, lists, strings and numbers."""
-        return {"tree": self.tree, "arcs": [arc._as_dict() for arc in self.arcs]}
+        return {"tree": self.tree, "score": self.score, "arcs": [arc._as_dict() for arc in self.arcs]}
 
     def _repr_html_(self) -> str:
         lines, rest = self._details(_heading_of_arc)
         tree = [arc.head for arc in self.arcs], [arc.label for arc in self.arcs]
-        return box(drawn_arcs([arc.word for arc in self.arcs], tree) + "".join(lines) + rest)
+        picture = drawn_arcs([arc.word for arc in self.arcs], tree)
+        return box(picture + note(f"score {self.score:+.3f}") + "".join(lines) + rest)
 
 
 def _heading_of_arc(k, arc):

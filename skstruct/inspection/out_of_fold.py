@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from .._sklearn import Integral, folds_of, safe_indexing
 from ..calibration.tagger import CalibratedTagger
+from ..core.user_warnings import warning_once
 from ..data.inputs import Sequences, renumbered
 from ..data.labels import Labels
 from ..data.types import Corpus
@@ -83,9 +84,10 @@ def predicted_out_of_fold(estimator, X, y, cv, groups, n_jobs):
         raise ValueError(f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}")
     folds = _folds(cv, groups, len(X))
     estimator = with_marginals(estimator)
-    parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_one_fold)(clone(estimator), X, y, train, test) for train, test in folds
-    )
+    with warning_once():
+        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(_one_fold)(clone(estimator), X, y, train, test) for train, test in folds
+        )
     known = {label for part in parts for labels in part.labels for label in labels if label is not None}
     for part in parts:
         known.update(part.classes.tolist())

@@ -9,7 +9,7 @@ from ..data.types import Path
 from ..features.patterns import CRFPP
 from ..saving.atomic import atomic_write
 from .crfpp import VERSION
-from .double_array import build
+from .double_array import LONGEST, MOST_TIMES, build
 from .exporting import chain_model, refuse
 from .pattern_export import keyed_model
 from .reading import as_bytes
@@ -34,7 +34,8 @@ def save_crfpp(model: object, path: Path, text: bool = False) -> None:
         If it is no chain tagger.
     ValueError
         If the format has no place for a part of the model: ``order=2``, ready-made features, functions of
-        tokens, white space in tokens, labels that are not str, dense rows of numbers. The message says which.
+        tokens, white space in tokens, labels that are not str, dense rows of numbers; in the binary file
+        features of more than 4,096 bytes. The message says which.
     OSError
         If the file cannot be written.
 
@@ -70,6 +71,7 @@ def _binary(patterns, labels, keys, weights):
     if not np.isfinite(single).all():
         refuse("CRF++", "weights beyond single precision")
     units = build(keys)
+    _check_size([key for key, _ in keys], units)
     labels = b"".join(as_bytes(label) + b"\0" for label in labels)
     lines = b"".join(as_bytes(line) + b"\0" for line in _ordered(patterns))
     lines += bytes(-(len(labels) + len(lines)) % 4)
@@ -78,6 +80,19 @@ def _binary(patterns, labels, keys, weights):
         struct.pack("<I", len(labels)), labels, struct.pack("<I", len(lines)), lines,
         units.tobytes(), single.tobytes(),
     ))  # fmt: skip
+
+
+def _check_size(keys, units):
+    """Raise if `load_crfpp` would refuse the keys, as those of a file made to exhaust memory."""
+    longest = max(keys, key=len, default=b"")
+    wrong = None
+    if len(longest) > LONGEST:
+        shown = longest[:40].decode(errors="replace")
+        wrong = f"a feature has {len(longest):,} bytes, more than {LONGEST:,}: {shown!r} ..."
+    elif sum(map(len, keys)) > MOST_TIMES * units.nbytes:
+        wrong = f"its features are too long: together more than {MOST_TIMES} times as long as their index"
+    if wrong is not None:
+        raise ValueError(f"the model cannot be written as a binary file of CRF++: {wrong}; as text it can")
 
 
 def _text(patterns, labels, keys, weights):

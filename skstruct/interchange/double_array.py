@@ -15,10 +15,10 @@ from ..data.places import ranges
 
 UNIT = np.dtype([("base", "<i4"), ("check", "<u4")])
 
-_LONGEST = 4096
-"""Bytes of a key."""
+LONGEST = 4096
+"""Bytes of a key that is read."""
 
-_MOST_TIMES = 64
+MOST_TIMES = 64
 """Bytes of all keys together for each byte of the array: more only a loop in the array can make."""
 
 
@@ -48,7 +48,7 @@ def read_keys(file, at, units):
     reached[0] = True
     keys, depth, total = [], 0, 0
     while node.size:
-        file.require(depth <= _LONGEST, at, f"the double array holds a key of more than {_LONGEST} bytes")
+        file.require(depth <= LONGEST, at, f"the double array holds a key of more than {LONGEST} bytes")
         first = np.searchsorted(checks, base[node], side="left")
         n = np.searchsorted(checks, base[node], side="right") - first
         file.require(int(n.sum()) <= base.shape[0], at, "units of the double array are used twice")
@@ -58,7 +58,7 @@ def read_keys(file, at, units):
         ends = (code == 0) & (base[child] < 0)
         goes = (code >= 1) & (code <= 256) & (base[child] > 0)
         total += depth * int(np.count_nonzero(ends))
-        file.require(total <= _MOST_TIMES * units.nbytes, at, "the keys of the double array are too long")
+        file.require(total <= MOST_TIMES * units.nbytes, at, "the keys of the double array are too long")
         keys += zip(_written(parents, letters, owner[ends]), (-base[child[ends]] - 1).tolist())
         node, owner = child[goes], owner[goes]
         twice = reached[node].any() or np.unique(node).size < node.size

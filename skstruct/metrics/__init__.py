@@ -20,6 +20,7 @@ from typing import Literal, TypeAlias
 
 from sklearn.metrics import make_scorer
 
+from .._sklearn import TextScorer
 from ..data.scheme_rules import check_scheme
 from .checks import check_choice
 from .confidence import (
@@ -166,7 +167,7 @@ token_accuracy_scorer: Scorer = make_scorer(token_accuracy_score)
 sequence_accuracy_scorer: Scorer = make_scorer(sequence_accuracy_score)
 segment_f1_scorer: Scorer = make_scorer(segment_f1_score)
 word_f1_scorer: Scorer = make_scorer(word_f1_score)
-span_f1_scorer: Scorer = make_scorer(span_f1_score)
+span_f1_scorer: Scorer = TextScorer(span_f1_score, 1, {}, "predict")
 attachment_scorer: Scorer = make_scorer(unlabeled_attachment_score)
 unlabeled_attachment_scorer: Scorer = attachment_scorer  # another name
 labeled_attachment_scorer: Scorer = make_scorer(labeled_attachment_score)

@@ -4,6 +4,8 @@ Everything becomes a list of pairs of lists once, with errors that name the sequ
 metrics are plain counting.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ..data.inputs import PLACE, PlaceError
@@ -15,7 +17,7 @@ def as_list(sequence, name, i=None):
         return sequence
     if isinstance(sequence, np.ndarray) and sequence.ndim:
         return sequence.tolist()
-    if isinstance(sequence, (str, np.ndarray)) or not hasattr(sequence, "__len__"):
+    if isinstance(sequence, (str, np.ndarray, Mapping)) or not hasattr(sequence, "__len__"):
         if i is None:
             raise ValueError(f"{name} must be a list; got {sequence!r}")
         raise PlaceError(i, None, f"{PLACE} of {name} must be a list; got {sequence!r}")

@@ -12,6 +12,7 @@ EMNLP 2012: the paired bootstrap test.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from operator import eq
 from typing import Literal, NamedTuple
@@ -19,11 +20,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..data.inputs import check_positive
+from ..data.inputs import check_positive, is_int
 from ..data.places import in_sequence
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans
-from ..data.types import Corpus
+from ..data.types import Corpus, Texts
 from .checks import check_choice, check_pairs, with_label
+from .spans import both_sides, judged
 from .words import is_tagged, word_spans
 
 _AT_ONCE = 2**22
@@ -46,8 +48,9 @@ def paired_bootstrap(
     y_pred_a: Corpus,
     y_pred_b: Corpus,
     *,
-    score: Literal["accuracy", "segments", "words"] = "accuracy",
+    score: Literal["auto", "accuracy", "segments", "words", "spans"] = "auto",
     scheme: str = "BIO",
+    texts: Texts | None = None,
     n_resamples: int = 10_000,
     random_state: int | np.random.RandomState | None = None,
 ) -> PairedBootstrap:
@@ -56,12 +59,15 @@ def paired_bootstrap(
     Parameters
     ----------
     y_true, y_pred_a, y_pred_b : sequences of sequences
-        Labels; of words, or (word, tag) pairs, with ``score="words"``, where tags count if all three have
-        them.
-    score : {"accuracy", "segments", "words"}, default="accuracy"
-        Token accuracy, `segment_f1_score` in its default mode, or `word_f1_score`.
+        Labels; spans of texts; of words, or (word, tag) pairs, with ``score="words"``, where tags count if
+        all three have them.
+    score : {"auto", "accuracy", "segments", "words", "spans"}, default="auto"
+        Token accuracy, `segment_f1_score` in its default mode, `word_f1_score`, or `span_f1_score`. "auto"
+        means "spans" of lists of (start, end, label), and "accuracy" of all else.
     scheme : str, default="BIO"
         Of segments, as for `segment_f1_score`.
+    texts : list of str, optional
+        Of spans, as for `span_f1_score`.
     n_resamples : int, default=10_000
     random_state : int, RandomState instance or None, default=None
 
@@ -89,13 +95,21 @@ def paired_bootstrap(
     >>> result.difference, result.p_value < 0.01
     (0.375, True)
     """
-    check_choice("score", score, ("accuracy", "segments", "words"))
+    check_choice("score", score, ("auto", "accuracy", "segments", "words", "spans"))
     check_positive("n_resamples", n_resamples)
+    both = [check_pairs(y_true, y_pred, same_length=False) for y_pred in (y_pred_a, y_pred_b)]
+    if score == "auto":
+        score = "spans" if _are_spans(both) else "accuracy"
+    if texts is not None and score != "spans":
+        raise ValueError(f"texts is for spans, got score={score!r}")
     table = LabelTable(check_scheme(scheme), strict=False)
-    count = {"accuracy": _tokens, "segments": partial(_segments, table)}.get(score)
-    if score == "words":  # both systems are scored alike
-        both = [check_pairs(y_true, y_pred, same_length=False) for y_pred in (y_pred_a, y_pred_b)]
-        count = partial(_words, all(any(map(is_tagged, side)) for pairs in both for side in zip(*pairs)))
+    tagged = score == "words" and all(any(map(is_tagged, side)) for pairs in both for side in zip(*pairs))
+    count = {
+        "accuracy": _tokens,
+        "segments": partial(_segments, table),
+        "words": partial(_words, tagged),  # both systems are scored alike
+        "spans": partial(_spans, texts),
+    }[score]
     # (n, 4): what is right, and what counts, of A and of B, by sentence
     counts = [[*a, *b] for a, b in zip(count(y_true, y_pred_a), count(y_true, y_pred_b), strict=True)]
     counts = np.array(counts, np.int64).reshape(-1, 4)
@@ -155,3 +169,17 @@ def _segments(table, y_true, y_pred):
 def _words(tagged, y_true, y_pred):
     for _, true, pred in word_spans(y_true, y_pred, tagged):
         yield 2 * len(set(true).intersection(pred)), len(true) + len(pred)
+
+
+def _are_spans(both):
+    """Whether the first element of y_true, or else of the predictions, is a span of a text."""
+    sides = [side for pairs in both for side in zip(*pairs)]
+    first = next((each for side in sides for sequence in side for each in sequence), None)
+    if isinstance(first, (tuple, list)):
+        return len(first) == 3 and all(map(is_int, first[:2]))
+    return isinstance(first, Mapping)
+
+
+def _spans(texts, y_true, y_pred):
+    for true, found in map(judged, *both_sides(y_true, y_pred, texts)):
+        yield 2 * len(true.intersection(found)), len(true) + len(set(found))

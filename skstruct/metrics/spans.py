@@ -1,7 +1,7 @@
 """Scores of spans of characters: a predicted span is right if start, end and label are.
 
 Spans whose label is None in the true annotation say that nobody looked there: what is predicted there counts
-neither as right nor as wrong.
+neither as right nor as wrong. Predicted spans whose label is None do not count.
 """
 
 from __future__ import annotations
@@ -13,26 +13,42 @@ from typing import overload
 
 from numpy.typing import ArrayLike
 
-from ..data.spans import as_spans
-from ..data.types import Corpus
+from ..data.spans import as_spans, refuse_dicts, trimmed_spans
+from ..data.text import as_texts
+from ..data.types import Corpus, Texts
 from .checks import check_choice, check_pairs, check_weight
 from .labels import AVERAGES, Average, f1_of, report_of, report_text
 
 
 @overload
 def span_f1_score(
-    y_true: Corpus, y_pred: Corpus, average: Average = ..., sample_weight: ArrayLike | None = ...
+    y_true: Corpus,
+    y_pred: Corpus,
+    average: Average = ...,
+    sample_weight: ArrayLike | None = ...,
+    *,
+    texts: Texts | None = ...,
 ) -> float: ...
 
 
 @overload
 def span_f1_score(
-    y_true: Corpus, y_pred: Corpus, average: None, sample_weight: ArrayLike | None = ...
+    y_true: Corpus,
+    y_pred: Corpus,
+    average: None,
+    sample_weight: ArrayLike | None = ...,
+    *,
+    texts: Texts | None = ...,
 ) -> dict[str, float]: ...
 
 
 def span_f1_score(
-    y_true: Corpus, y_pred: Corpus, average: Average | None = "micro", sample_weight: ArrayLike | None = None
+    y_true: Corpus,
+    y_pred: Corpus,
+    average: Average | None = "micro",
+    sample_weight: ArrayLike | None = None,
+    *,
+    texts: Texts | None = None,
 ) -> float | dict[str, float]:
     """F1 of spans of texts.
 
@@ -40,11 +56,15 @@ def span_f1_score(
     ----------
     y_true, y_pred : list of lists of (start, end, label)
         For each text its spans, in any order; those that occur twice count once. Where ``y_true`` has spans
-        with the label None, predictions that touch them do not count, unless they are right.
+        with the label None, predictions that touch them do not count, unless they are right. Spans of
+        ``y_pred`` with the label None say nothing, and do not count.
     average : {"micro", "macro", "weighted"} or None, default="micro"
         Over all spans, over labels, over labels weighted by true spans, or none: one F1 per label.
     sample_weight : array-like of shape (n_texts,), optional
         Multiplies the counts of a text's spans.
+    texts : list of str, optional
+        The texts. With them white space at the ends of spans does not count, as in ``score`` of
+        :class:`skstruct.SpanTagger` and in ``span_f1_scorer``.
 
     Returns
     -------
@@ -65,17 +85,25 @@ def span_f1_score(
     0.5
     >>> span_f1_score(y_true, y_pred, average=None)
     {'LOC': 0.0, 'PER': 1.0}
+    >>> span_f1_score(y_true, y_pred, texts=["Ann saw Rome once.", ""])
+    1.0
     """
     check_choice("average", average, AVERAGES)
-    return f1_of(_counts(y_true, y_pred, sample_weight), average)
+    return f1_of(_counts(y_true, y_pred, sample_weight, texts), average)
 
 
-def span_report(y_true: Corpus, y_pred: Corpus, sample_weight: ArrayLike | None = None) -> str:
+def span_report(
+    y_true: Corpus,
+    y_pred: Corpus,
+    sample_weight: ArrayLike | None = None,
+    *,
+    texts: Texts | None = None,
+) -> str:
     """Precision, recall, F1 and number of true spans, by label and on average.
 
     Parameters
     ----------
-    y_true, y_pred, sample_weight
+    y_true, y_pred, sample_weight, texts
         As for `span_f1_score`.
 
     Returns
@@ -97,16 +125,26 @@ def span_report(y_true: Corpus, y_pred: Corpus, sample_weight: ArrayLike | None 
        macro avg     0.5000  0.5000  0.5000        2
     weighted avg     0.5000  0.5000  0.5000        2
     """
-    return report_text(report_of(_counts(y_true, y_pred, sample_weight)), digits=4)
+    return report_text(report_of(_counts(y_true, y_pred, sample_weight, texts)), digits=4)
 
 
-def _counts(y_true, y_pred, sample_weight):
+def _counts(y_true, y_pred, sample_weight, texts):
     """Spans by label: three Counters (correct, true, predicted)."""
+    true, found = both_sides(y_true, y_pred, texts)
+    weight = [1] * len(true) if sample_weight is None else check_weight(sample_weight, len(true)).tolist()
+    return count_spans(true, found, weight)
+
+
+def both_sides(y_true, y_pred, texts):
+    """True and predicted spans, checked, as lists of lists of `Span`."""
+    refuse_dicts(y_true, "y_true")
+    refuse_dicts(y_pred, "y_pred")
     pairs = check_pairs(y_true, y_pred, same_length=False)
-    weight = [1] * len(pairs) if sample_weight is None else check_weight(sample_weight, len(pairs)).tolist()
-    true = as_spans([true for true, _ in pairs], name="y_true")
-    found = as_spans([found for _, found in pairs], name="y_pred")
-    return count_spans(true.by_text(), found.by_text(), weight)
+    sides = {"y_true": [true for true, _ in pairs], "y_pred": [found for _, found in pairs]}
+    if texts is None:
+        return [as_spans(spans, name=name).by_text() for name, spans in sides.items()]
+    texts = as_texts(texts, "texts")
+    return [trimmed_spans(texts, spans, name) for name, spans in sides.items()]
 
 
 def count_spans(y_true, y_pred, weight):
@@ -131,4 +169,5 @@ def judged(true, found):
         k = bisect_left(starts, span.end)
         return k > 0 and furthest[k - 1] > span.start
 
-    return right, [span for span in found if span in right or not is_blank(span)]
+    told = (span for span in found if span.label is not None)
+    return right, [span for span in told if span in right or not is_blank(span)]

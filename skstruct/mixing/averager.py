@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +21,7 @@ from ..data.types import Corpus, History
 from ..saving.registry import savable
 from ..training.held_out import both_or_neither
 from ..training.interrupt import DeferredInterrupt
-from ..training.parameters import documented, parameter
+from ..training.parameters import CHECKPOINT, documented, parameter
 from .meta import MetaLearner
 
 if TYPE_CHECKING:
@@ -79,6 +81,7 @@ class BaggingShuffleAverager(MetaLearner):
     )
     n_estimators: int = parameter(5, "Members.")
     _: KW_ONLY
+    checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)
     average: Literal["nonzero", "all"] = parameter(
         "nonzero",
         """Divide a weight by the number of members in which it is not zero ([1]_, equation 8), or by the

@@ -28,7 +28,7 @@ from ..chain.tagger import SequenceTagger
 from ..data.inputs import Inputs
 from ..data.types import Corpus
 from ..saving.registry import Savable
-from ..training.parameters import CheckpointParameters, RunParameters
+from ..training.parameters import RunParameters
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -47,7 +47,7 @@ def _base_has(name: str) -> Callable[[F], F]:
     return available_if(check)
 
 
-class MetaLearner(CheckpointParameters, RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
+class MetaLearner(RunParameters, CallbackSupportMixin, Savable, BaseEstimator):
     """Base of shuffle-and-average and parameter mixing; fitted, it has ``estimator_``."""
 
     estimator: Any

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from copy import copy
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +22,7 @@ from ..saving.registry import savable
 from ..training.fingerprints import simple_parameters
 from ..training.held_out import Watch, both_or_neither, held_out_facts
 from ..training.learner import OnlineLearner
-from ..training.parameters import documented, parameter
+from ..training.parameters import CHECKPOINT, documented, parameter
 from ..training.run import new_key
 from .meta import TRAINABLE, MetaLearner
 from .rounds import Rounds
@@ -112,6 +114,7 @@ class ParameterMixer(MetaLearner):
         2, "Shards that ``fit`` deals the sequences to, in turn. ``fit_shards`` brings its own."
     )
     _: KW_ONLY
+    checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)
     strategy: Literal["iterative", "once"] = parameter(
         "iterative",
         """Mix after every epoch, which separates all data that can be separated ([1]_, theorem 3), or let

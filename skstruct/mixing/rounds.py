@@ -73,8 +73,8 @@ class Rounds:
                 if complete:
                     events.end_fit(attributes)
                 return bool(interrupt.count)
-        except KeyboardInterrupt:  # a callback's
-            if not self.history:
+        except KeyboardInterrupt:  # a callback's, or one in the midst of a round
+            if not self.history or interrupt.at_once:
                 raise
             return True
         finally:

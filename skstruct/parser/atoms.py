@@ -134,10 +134,25 @@ class AtomEncoder:
     def _n_rows(self, name):
         return self.parts.get(int(name[1:]), 0) if is_part(name) else 1
 
-    def _columns(self, columns):
-        """(symbols, (rows, N) number of a symbol for each word, -1 for none) by attribute."""
+    def widened(self, columns):
+        """An encoder with rows for all known parts of these words; the alphabets are the same."""
+        parts = dict(self.parts)
+        for name, alphabet in zip(self.attributes, self.alphabets):
+            if is_part(name):
+                c = column_of(name)
+                known = (sum(map(alphabet.ids.__contains__, parts_of(s))) for s in set(columns[c]))
+                parts[c] = max([parts.get(c, 0), *known])
+        out = AtomEncoder(self.attributes, self.width, parts)
+        out.alphabets = self.alphabets
+        return out
+
+    def _columns(self, columns, known=False):
+        """(symbols, (rows, N) number of a symbol for each word, -1 for none) by attribute.
+
+        ``known``: unknown parts take no row.
+        """
         numbered = {}
-        for name in self.attributes:
+        for name, alphabet in zip(self.attributes, self.alphabets):
             c = column_of(name)
             if c not in numbered:
                 distinct = list(dict.fromkeys(columns[c]))
@@ -146,12 +161,14 @@ class AtomEncoder:
                 numbered[c] = distinct, np.fromiter(found, np.int64, len(columns[c]))
             distinct, words = numbered[c]
             if is_part(name):
-                yield from self._parts(name, distinct, words)
+                yield from self._parts(name, distinct, words, alphabet.ids if known else None)
             else:
                 yield list(map(_DERIVED.get(name, str), distinct)), words[None]
 
-    def _parts(self, name, distinct, words):
+    def _parts(self, name, distinct, words, ids):
         split = list(map(parts_of, distinct))
+        if ids is not None:
+            split = [list(filter(ids.__contains__, parts)) for parts in split]
         symbols = list(dict.fromkeys(part for parts in split for part in parts))
         number = {symbol: k for k, symbol in enumerate(symbols)}
         of_symbol = np.full((self._n_rows(name), len(distinct)), -1, np.int64)
@@ -161,9 +178,12 @@ class AtomEncoder:
         yield symbols, of_symbol[:, words]
 
     def encode(self, columns):
-        """(A, N) int32: ids; -1 for what is unknown. A is the number of ``rows``."""
+        """(A, N) int32: ids; -1 for what is unknown. A is the number of ``rows``.
+
+        There may be no more known parts than rows; see :meth:`widened`.
+        """
         rows = []
-        for alphabet, (symbols, words) in zip(self.alphabets, self._columns(columns)):
+        for alphabet, (symbols, words) in zip(self.alphabets, self._columns(columns, known=True)):
             rows.append(_ids(alphabet.lookup(symbols), words))
         return _joined(rows)
 

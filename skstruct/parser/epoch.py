@@ -28,7 +28,7 @@ from ..core.store import SMALLEST_SCALE, new_clock
 from .features import N_ACTIONS, ParseModel, emit_row, load
 from .labels import emit_labels, emit_reductions, know_labels, label_tree
 from .paths import attach, retrace, trace
-from .search import forget, prefix_to_learn, search
+from .search import forget, n_actions, prefix_to_learn, search
 from .templates import LABEL, tracked_fields
 from .trees import SHIFT
 
@@ -64,7 +64,8 @@ def emit_actions(gold, m, model, adjustment, work):
         rows = work.replay[wrong]
         retrace(actions, labels, m, model.joint, model.symbol, model.tracked, work.stack, rows)
         if model.joint:
-            emit_reductions(actions, labels, begin, m, wrong, model, adjustment, work)
+            n_labelled = min(m, gold.shape[0] - 1) if model.root_step else m
+            emit_reductions(actions, labels, begin, n_labelled, wrong, model, adjustment, work)
     for k in range(begin, m):
         for wrong in range(2):
             if k > begin or wrong == 0:
@@ -92,7 +93,7 @@ def visit(i, model, task, noise, adjustment, work):
     K, K_arcs, L = model.templates.slot.shape[0], model.arcs.slot.shape[0], model.arc_features.weights.columns
     load(task.atoms, task.n_forms, first, n, model.clock.step[0], noise, work.value)
     forget(work)
-    gold = task.action[2 * first : 2 * first + 2 * n - 1]
+    gold = task.action[2 * first : 2 * first + n_actions(n, model)]
     heads = task.head[first : first + n]
     if L > 0:
         model.wanted[1] = (3 if model.joint else 1) * n * K_arcs
@@ -154,27 +155,24 @@ def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
 
 @kernel
 def predict(task, begin, end, model, noise, work, head, label, score):
-    """Parse the sentences ``begin <= i < end``; k trees of each, the best ones that the beam ends with.
+    """Parse the sentences ``begin <= i < end``; the actions of the last one stay in ``work.path``.
 
-    Writes ``head`` and ``label`` (k, N) int32 and ``score`` (k, n) float64, that of the actions; -inf where
-    there are fewer trees.
+    Writes ``head`` and ``label`` (N,) int32 and ``score`` (n,) float64, that of the actions.
     """
     for i in range(begin, end):
         first, n = task.token[i], task.token[i + 1] - task.token[i]
-        score[:, i] = -np.inf
-        score[0, i] = 0.0
+        score[i] = 0.0
         if n > 0:
             load(task.atoms, task.n_forms, first, n, model.clock.step[0], noise, work.value)
             forget(work)
             m, best, _ = search(n, task.action[:0], np.int64(STANDARD), model, None, work)
-            for k in range(min(score.shape[0], work.begin[m + 1] - best)):
-                x = best + k
-                trace(work.states, x, m, work.stack, work.path, work.path_label)
-                heads, out = head[k, first : first + n], label[k, first : first + n]
-                attach(work.path, work.path_label, m, work.stack, heads, out if model.joint else out[:0])
-                score[k, i] = work.states.score[x]
-                if model.arc_features.weights.columns > 0:
-                    label_tree(work.states.row[x], heads, n, model, None, work, out)
+            trace(work.states, best, m, work.stack, work.path, work.path_label)
+            heads, out = head[first : first + n], label[first : first + n]
+            attach(work.path, work.path_label, m, work.stack, heads, out if model.joint else out[:0])
+            score[i] = work.states.score[best]
+            if model.arc_features.weights.columns > 0:
+                last = work.states.right[best] if model.root_step else best
+                label_tree(work.states.row[last], heads, n, model, None, work, out)
 
 
 def epoch(task, order, begin, end, model, rule, noise, work):
@@ -183,7 +181,7 @@ def epoch(task, order, begin, end, model, rule, noise, work):
     return _epoch(task, order, begin, end, model, rule, noise, adjustment, work)
 
 
-def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule):
+def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule, root_step=False):
     """A model without features.
 
     Parameters
@@ -192,7 +190,7 @@ def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule):
         Of states, and of arcs.
     n_labels : int
         0: trees without labels.
-    beam, merge, update, min_count
+    beam, merge, update, min_count, root_step
         See :class:`.features.ParseModel`.
     rule : Rule
     """
@@ -201,6 +199,7 @@ def new_model(templates, arcs, n_labels, beam, merge, update, min_count, rule):
         beam=int(beam),
         merge=bool(merge),
         joint=joint,
+        root_step=bool(root_step),
         update=int(update),
         tracked=tracked_fields(templates, joint),
         templates=templates,

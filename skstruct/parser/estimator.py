@@ -131,6 +131,12 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         leave the sentence out.""",
     )
 
+    root_step: bool = parameter(
+        False,
+        """Score the choice of the root as an action of its own, the last one, with features of the whole
+        tree. Without, the word that is left over is the root.""",
+    )
+
     classes_: NDArray[Any] = field(init=False)
 
     _saved = saved
@@ -251,7 +257,8 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
     def _settings(self):
         """How to search, and what to learn from."""
         merge, update = bool(self.merge_states), UPDATES[self.update]
-        return {"beam": int(self.beam_size), "merge": merge, "update": update}
+        root_step = bool(self.root_step)
+        return {"beam": int(self.beam_size), "merge": merge, "update": update, "root_step": root_step}
 
     def _fresh_state(self, lines, encoder, labels, key):
         """A training state without features and weights."""
@@ -271,6 +278,7 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
                 templates=(same, True),
                 labeled=(bool(self.labeled), len(self._model.labels) > 0),
                 projectivize=(self.projectivize == "pseudo", self._model.pseudo),
+                root_step=(bool(self.root_step), self._model.root_step),
                 min_count=(int(self.min_count), self._training.model.state_features.min_count),
             )
         return self._model.templates if continued else lines
@@ -313,9 +321,10 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
         Returns
         -------
         list of lists of (tree, score)
-            For each sentence up to k different trees with which the search ends, best first; fewer if there
-            are no more, and at most ``beam_size``. The first is that of :meth:`predict`, with the score of
-            :meth:`decision_function`.
+            For each sentence up to k different trees, best first: the best of all that can be put together
+            of the states that the search kept, fewer than k if there are no more. With a beam that keeps all
+            states they are the best of all trees. The first is that of :meth:`predict`, with the score of
+            :meth:`decision_function`. Without ``merge_states`` only trees with which the search ends.
 
         Raises
         ------

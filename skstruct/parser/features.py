@@ -73,6 +73,7 @@ class ParseModel(NamedTuple):
     beam: int
     merge: bool  # equivalent states are one
     joint: bool  # labels are part of the search
+    root_step: bool  # the last action makes the only tree left a child of the stack's end
     update: int  # EARLY, MAX_VIOLATION or STANDARD
     tracked: np.ndarray  # (N_FIELDS,) bool: fields that distinguish states
     templates: Templates  # of states

@@ -248,6 +248,7 @@ def know_labels(gold, heads, labels, n, model, adjustment, work):
                 out[k] = label_of(model, adjustment, work)
             symbol = model.symbol[out[k]]
         successor(gold[k], symbol, rows[below], rows[k], model.tracked, rows[k + 1])
+    out[2 * n - 1] = 0  # of a root step, which has no label
 
 
 @inline

@@ -19,17 +19,18 @@ from ..training.chunks import as_writeable_view, map_chunks
 from ..training.run import TrainingState
 from ..training.saved import SavableModel
 from . import epoch as structure
-from .arcs import arcs_of
+from .arcs import arcs_of, given_tree
 from .atoms import AtomEncoder, check_words
 from .epoch import FEW_LABELS
 from .features import ParseModel
 from .groups import ARC_DERIVED, ARC_GROUPS, STATE_DERIVED, STATE_GROUPS, grouped
+from .kbest import best_trees
 from .lines import Lines, check_labels, reads_labels
 from .packed import PREFIXES, PackedTables
 from .pseudo import restored
 from .search import ParseTask, new_work
 from .templates import ARC_PLACES, STATE_PLACES, column_of, compile_templates, decode_keys, tracked_fields
-from .trees import ACTION_NAMES
+from .trees import ACTION_NAMES, actions_of
 
 
 def compiled(lines, rows):
@@ -83,6 +84,8 @@ class ParserModel(SavableModel):
         The numbers of labels in features, from 1 on; later labels follow, while ``labels`` are sorted.
     pseudo : bool
         Labels say what was lifted, see :mod:`.pseudo`.
+    root_step : bool
+        Whether the choice of the root is an action of its own.
     divisor : int
         What weights are integers over, as they are means of so many vectors of integers; 0 if that is not
         known. What a file says of them, see ``saving.packing``.
@@ -102,6 +105,7 @@ class ParserModel(SavableModel):
     symbol: np.ndarray
     pseudo: bool = False
     divisor: int = 0
+    root_step: bool = False
 
     @property
     def lines(self):
@@ -112,6 +116,11 @@ class ParserModel(SavableModel):
     def n_features(self):
         """Number of features, of states and of arcs."""
         return self.entries + self.label_entries
+
+    @property
+    def is_joint(self):
+        """Whether labels are part of the search."""
+        return len(self.labels) > 0 and reads_labels(self.lines)
 
     def sizes(self):
         """See ``training.saved.SavableModel``."""
@@ -128,17 +137,20 @@ class ParserModel(SavableModel):
         """See ``data.inputs.Inputs``."""
         return Inputs(TREES, tuple, self.encoder.width)
 
-    def scorer(self, beam=None):
-        """The arrays that kernels search under; ``beam``: states kept, by default as many as in training."""
-        templates, arcs = compiled(self.templates, self.encoder.rows)
-        joint = len(self.labels) > 0 and reads_labels(self.lines)
+    def scorer(self, beam=None, rows=None):
+        """The arrays that kernels search under.
+
+        ``beam``: states kept, ``rows``: those of atoms; by default as in training.
+        """
+        templates, arcs = compiled(self.templates, self.encoder.rows if rows is None else rows)
         return as_writeable_view(
             ParseModel(
                 beam=self.beam if beam is None else beam,
                 merge=self.merge,
-                joint=joint,
+                joint=self.is_joint,
+                root_step=self.root_step,
                 update=STANDARD,
-                tracked=tracked_fields(templates, joint),
+                tracked=tracked_fields(templates, self.is_joint),
                 templates=templates,
                 arcs=arcs,
                 state_features=for_reading(self.weights, self.table, self.entries),
@@ -166,61 +178,72 @@ class ParserModel(SavableModel):
             (head, label) pairs, or heads alone without labels.
         scores : ndarray of shape (n,)
         """
-        trees, scores = self._predict(sentences, 1, n_jobs, beam)
-        return trees[0], scores[0]
+
+        def trees(task, scorer, scratch):
+            heads, labels = np.zeros((2, task.atoms.shape[1]), np.int32)
+            scores = np.empty(task.token.shape[0] - 1)
+            structure.predict(task, 0, scores.shape[0], scorer, QUIET, scratch, heads, labels, scores)
+            return self._trees(heads, labels, task.token.tolist()), scores
+
+        parts = self._predict(trees, sentences, n_jobs, beam)
+        return [tree for found, _ in parts for tree in found], np.concatenate([scores for _, scores in parts])
 
     def predict_kbest(self, sentences, k, n_jobs=None, beam=None):
         """Up to k trees of each sentence with their scores, best first, none twice."""
-        beam = self.beam if beam is None else beam
-        trees, scores = self._predict(sentences, min(k, beam), n_jobs, beam)
-        out = []
-        for i in range(len(sentences)):
-            found = {}
-            for ranked, score in zip(trees, scores[:, i].tolist()):
-                if score > -np.inf:
-                    found.setdefault(tuple(ranked[i]), (ranked[i], score))
-            out.append(list(found.values()))
-        return out
 
-    def _predict(self, sentences, k, n_jobs, beam=None):
-        """(by rank the tree of each sentence, scores (k, n)); -inf where there is no such tree."""
+        def trees(task, scorer, scratch):
+            return best_trees(task, k, scorer, scratch, self._tree)
+
+        return [found for part in self._predict(trees, sentences, n_jobs, beam) for found in part]
+
+    def _predict(self, predict, sentences, n_jobs, beam):
+        """A list with what ``predict(task, scorer, scratch)`` returns of each chunk of sentences."""
         token = offsets_of(lengths_of(sentences))
         columns = check_words(sentences, token, self.encoder.width)
-        scorer = self.scorer(beam)
+        encoder = self.encoder.widened(columns)
+        scorer = self.scorer(beam, encoder.rows)
 
         def work(bounds):
             first, last, begin, end = bounds
-            atoms = self.encoder.encode([column[begin:end] for column in columns])
-            task = make_task(atoms, self.encoder.rows, token[first : last + 1] - begin)
-            heads, labels = np.zeros((2, k, end - begin), np.int32)
-            scores = np.empty((k, last - first))
-            scratch = new_work(task, scorer, training=False)
-            structure.predict(task, 0, last - first, scorer, QUIET, scratch, heads, labels, scores)
-            where = task.token.tolist()
-            return [self._trees(*arcs, where) for arcs in zip(heads, labels)], scores
+            atoms = encoder.encode([column[begin:end] for column in columns])
+            task = make_task(atoms, encoder.rows, token[first : last + 1] - begin)
+            return predict(task, scorer, new_work(task, scorer, training=False))
 
-        parts = list(map_chunks(work, token, n_jobs))
-        trees = [[tree for ranked, _ in parts for tree in ranked[rank]] for rank in range(k)]
-        return trees, np.concatenate([scores for _, scores in parts], axis=1)
+        return list(map_chunks(work, token, n_jobs))
 
-    def arcs(self, sentence, beam=None):
-        """(the tree of a sentence, its :class:`.arcs.Arc` before what was lifted is restored)."""
-        (tree,), _ = replace(self, pseudo=False).predict([sentence], beam=beam)
+    def arcs(self, sentence, beam=None, tree=None):
+        """The :class:`.arcs.Arc` of a sentence's words, before what was lifted is restored.
+
+        Of the tree that is predicted, as the search built it; or of a given one.
+        """
         token = np.array([0, len(sentence)], np.int64)
         columns = check_words([sentence], token, self.encoder.width)
-        task = make_task(self.encoder.encode(columns), self.encoder.rows, token)
-        labeled = len(self.labels) > 0
-        heads = [head for head, _ in tree] if labeled else list(tree)
-        labels = [self.labels.ids[label] for _, label in tree] if labeled else [-1] * len(tree)
-        found = arcs_of(self.scorer(), task, heads, labels) if tree else []
-        return restored(tree) if self.pseudo else tree, found
+        if not len(sentence):
+            return []
+        encoder = self.encoder.widened(columns)
+        scorer = self.scorer(beam, encoder.rows)
+        task = make_task(encoder.encode(columns), encoder.rows, token)
+        if tree is not None:
+            heads, labels = given_tree(self, sentence, tree)
+            return arcs_of(scorer, task, actions_of(heads), heads, labels)
+        heads, labels = found = np.full((2, len(sentence)), -1, np.int32)
+        scratch = new_work(task, scorer, training=False)
+        structure.predict(task, 0, 1, scorer, QUIET, scratch, *found, np.empty(1))
+        path = scratch.path[:-1].tolist()  # without a root step
+        return arcs_of(scorer, task, path, heads.tolist(), labels.tolist())
 
     def _trees(self, heads, labels, bounds):
-        flat = heads.tolist()
+        return [self._tree(heads[a:b], labels[a:b]) for a, b in zip(bounds, bounds[1:])]
+
+    def _tree(self, heads, labels):
+        tree = heads.tolist()
         if len(self.labels):
-            flat = list(zip(flat, map(self.labels.values.__getitem__, labels.tolist())))
-        trees = [flat[a:b] for a, b in zip(bounds, bounds[1:])]
-        return list(map(restored, trees)) if self.pseudo else trees
+            tree = list(zip(tree, map(self.labels.values.__getitem__, labels.tolist())))
+        return self.restored(tree)
+
+    def restored(self, tree):
+        """The tree with what was lifted where its labels say."""
+        return restored(tree) if self.pseudo else tree
 
     def features(self, rows=(slice(None), slice(None))):
         """The features of rows, of states and of arcs, in words.
@@ -300,10 +323,15 @@ def fresh_state(lines, encoder, labels, settings, rule, key):
     Parameters
     ----------
     settings : dict
-        ``beam``, ``merge``, ``update`` and ``min_count``.
+        ``beam``, ``merge``, ``update``, ``min_count`` and ``root_step``.
     """
     check_labels(lines, len(labels))
     templates = compiled(lines, encoder.rows)
+    if not templates[0].slot.size:
+        raise ValueError(
+            "templates give no feature of states: each reads labels, which labeled=False leaves out, or "
+            "parts of a column, such as Case=Nom|Number=Sing, where no word has some"
+        )
     return TrainingState(structure.new_model(*templates, len(labels), rule=rule, **settings), rule, key)
 
 
@@ -335,5 +363,5 @@ def final_model(model, rule, lines, encoder, labels, pseudo=False, reuse=False, 
     """
     parts = [final(getattr(model, name), model.clock, rule, reuse, ended) for name in structure.TABLES]
     averaged = int(model.clock.step[1]) if rule.average != NO_AVERAGE else 0
-    found = (*parts[0], *parts[1], model.symbol, pseudo, averaged or 1)
+    found = (*parts[0], *parts[1], model.symbol, pseudo, averaged or 1, model.root_step)
     return ParserModel(lines, encoder, labels, model.beam, model.merge, *found)

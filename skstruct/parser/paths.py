@@ -22,9 +22,11 @@ def trace(states, x, m, stack, path, label):
             if states.right[y] >= 0:
                 if states.label.shape[0] > 1:
                     label[k] = states.label[states.right[y], path[k]]
-                stack[depth] = states.left[y]
-                stack[depth + 1] = states.right[y]
-                depth += 2
+                if states.left[y] > 0:  # in a root step it is the state before the first word
+                    stack[depth] = states.left[y]
+                    depth += 1
+                stack[depth] = states.right[y]
+                depth += 1
         x = states.linked[states.first[states.owner[x]]]
 
 
@@ -56,6 +58,8 @@ def attach(path, label, m, stack, head, out):
             k += 1
             stack[depth] = k
             depth += 1
+            continue
+        if depth < 2:  # a root step: the head stays 0
             continue
         a, b = stack[depth - 2], stack[depth - 1]
         depth -= 1

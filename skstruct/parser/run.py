@@ -65,7 +65,7 @@ class ParseRun(Run):
     def fresh(self, key):
         """See ``training.run.Run``."""
         model = self.state.model
-        settings = {name: getattr(model, name) for name in ("beam", "merge", "update")}
+        settings = {name: getattr(model, name) for name in ("beam", "merge", "update", "root_step")}
         settings["min_count"] = model.state_features.min_count
         return fresh_state(self.lines, self.encoder, self.labels, settings, self.state.rule, key)
 

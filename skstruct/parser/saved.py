@@ -43,6 +43,7 @@ def model_state(model, writer, name):
         "merge": bool(model.merge),
         **features_state(model, writer, name),
         "pseudo": bool(model.pseudo),
+        "root_step": bool(model.root_step),
         "label_numbers": writer.array(f"{name}.label_numbers", model.symbol),
     }
 
@@ -88,6 +89,7 @@ def model_from_state(node, fitted, reader, where):
         _symbol(node, L, reader, where),
         _pseudo(node, labels, reader, where),
         max(reader.integer(node[f"{p}weights"].get("divisor", 0), f"{where}.divisor", 0) for p in PREFIXES),
+        reader.flag(node.get("root_step", False), f"{where}.root_step"),
     )
 
 

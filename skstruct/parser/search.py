@@ -2,7 +2,8 @@
 
 Words are read from left to right; SHIFT puts the next word
 on a stack of trees, LEFT and RIGHT join its first two trees (arc-standard). A tree of n words takes 2 n - 1
-actions.
+actions; with a root step one more, a RIGHT that makes the last tree a child of the stack's end, by which the
+choice of the root is scored.
 
 States with equal features have equal futures, so of several only the best is kept (Huang and Sagae 2010).
 What lies below the first tree is then not one stack but several: a state remembers *predictors*, the states
@@ -32,7 +33,7 @@ from .memory import KINDS, Memory, new_memory
 from .paths import retrace
 from .scoring import label_reductions, score_state
 from .templates import ARC_FIELDS, ARC_LABELS, ARC_NUMBERS, N_FIELDS, J
-from .trees import LEFT, SHIFT
+from .trees import LEFT, RIGHT, SHIFT
 
 REMEMBERED = 2**11
 """Slots for what was computed before in the same sentence."""
@@ -89,7 +90,7 @@ class ParseWork(NamedTuple):
     states: States
     candidates: Candidates
     kept: np.ndarray  # (S,) int32: states of the step by hash, -1 where empty
-    begin: np.ndarray  # (2 n + 1,) int32: first state of each step
+    begin: np.ndarray  # (2 n + 2,) int32: first state of each step
     alive: np.ndarray  # (2 n + 1,) int32: the right state of each step, -1 if it is lost
     stack: np.ndarray  # (2 n + 2,) int32: of states or steps
     replay: np.ndarray  # (2, 2 n + 1, N_FIELDS + 1) int32: states along the right and the predicted actions
@@ -132,7 +133,7 @@ def new_work(task, model, training=True):
             *np.zeros((2, successors)), np.zeros(successors, np.int8), *np.zeros((3, successors), np.int32)
         ),
         kept=np.full(1 << int(4 * B - 1).bit_length(), -1, np.int32),
-        begin=np.zeros(2 * n + 1, np.int32),
+        begin=np.zeros(2 * n + 2, np.int32),
         alive=np.zeros(2 * n + 1, np.int32),
         stack=np.zeros(2 * n + 2, np.int32),
         replay=np.zeros((2, 2 * n + 1, N_FIELDS + 1), np.int32),
@@ -200,11 +201,12 @@ def _expand(states, begin, end, step, n, candidates):
         if read < n:
             _add(candidates, k, states.score[q] + states.gain[q, SHIFT], 0.0, SHIFT, q, -1)
             k += 1
-        if 2 * read - step >= 2:
+        height = 2 * read - step
+        if height >= 2 or step == 2 * n - 1:
             link = states.first[states.owner[q]]
             while link >= 0:
                 p = states.linked[link]
-                for action in range(LEFT, N_ACTIONS):
+                for action in range(LEFT if height >= 2 else RIGHT, N_ACTIONS):
                     gain = states.gain[p, SHIFT] + states.gain[q, action] + states.inside[q]
                     _add(candidates, k, states.score[p] + gain, states.inside[p] + gain, action, p, q)
                     k += 1
@@ -213,7 +215,7 @@ def _expand(states, begin, end, step, n, candidates):
 
 
 @spliced
-def _slot(kept, states, x):
+def slot_of(kept, states, x):
     """The slot of the kept state that is equivalent to x, or the empty one where x belongs."""
     mask = kept.shape[0] - 1
     h = np.uint64(0)
@@ -253,7 +255,7 @@ def _keep(model, states, candidates, k, begin, n_links, kept):
             label = model.symbol[states.label[q, action]]
         successor(action, label, states.row[p], states.row[source], model.tracked, states.row[x])
         if model.merge:
-            s = _slot(kept, states, x)
+            s = slot_of(kept, states, x)
             if kept[s] >= 0:
                 if action == SHIFT:  # one more stack below
                     y = kept[s]
@@ -286,12 +288,18 @@ def forget(work):
 
 
 @inline
+def n_actions(n, model):
+    """Actions that build a tree of n words."""
+    return 2 * n if model.root_step else 2 * n - 1
+
+
+@inline
 def search(n, gold, update, model, adjustment, work):
     """Search the sentence of n words in ``work.value``.
 
     Parameters
     ----------
-    gold : (2 n - 1,) int8
+    gold : (2 n - 1,) int8, with a root step (2 n,)
         The right actions; empty in prediction.
     update : int
         EARLY: stop when the right state is lost.
@@ -315,11 +323,14 @@ def search(n, gold, update, model, adjustment, work):
     right = depth = n_links = begin = np.int64(0)  # one type throughout: helpers are compiled once
     end = np.int64(1)
     work.alive[0] = 0
-    for step in range(2 * n - 1):
+    steps = n_actions(n, model)
+    for step in range(steps):
         for x in range(begin, end):
             score_state(states.row[x], model, adjustment, work, states.gain[x])
             if model.joint and 2 * (states.row[x, J] - FIRST_WORD) - step >= 2:
                 label_reductions(states, x, model, adjustment, work)
+            elif model.joint:
+                states.label[x, RIGHT] = 0  # that of a root step, which has none
         k = _expand(states, begin, end, step, n, candidates)
         begin = end
         end, n_links = _keep(model, states, candidates, k, begin, n_links, work.kept)
@@ -343,7 +354,7 @@ def search(n, gold, update, model, adjustment, work):
             work.alive[step + 1] = right
             if right < 0 and update == EARLY:
                 return step + 1, begin, True
-    return 2 * n - 1, begin, right != begin
+    return steps, begin, right != begin
 
 
 @inline
@@ -353,12 +364,13 @@ def worst_step(gold, n, model, adjustment, work):
     Returns (m, the best state then); m is 0 if the best state is the right one throughout.
     """
     states, rows, total = work.states, work.replay[0], work.states.gain[work.states.gain.shape[0] - 1]
-    retrace(gold, work.gold_label, 2 * n - 1, model.joint, model.symbol, model.tracked, work.stack, rows)
+    steps = n_actions(n, model)
+    retrace(gold, work.gold_label, steps, model.joint, model.symbol, model.tracked, work.stack, rows)
     right, worst, m, best = 0.0, -np.inf, 0, 0
-    for step in range(2 * n - 1):
+    for step in range(steps):
         score_state(rows[step], model, adjustment, work, total)
         right += total[gold[step]]
-        if model.joint and gold[step] != SHIFT:
+        if model.joint and gold[step] != SHIFT and step < 2 * n - 1:
             describe_reduction(np.int64(gold[step]), rows[step], work.arc)
             label_of(model, adjustment, work)
             right += work.total[work.gold_label[step]]

@@ -215,7 +215,8 @@ def encode_trees(heads, token, lifting):
     Returns
     -------
     actions : ndarray of shape (2 N,), int8
-        Those of a sentence start at twice its first token; -1 where there are none.
+        Those of a sentence start at twice its first token, the last one is that of a root step; -1 where
+        there are none.
     heads : ndarray of shape (N,), int32
     skipped : list of int
         Sentences without actions.
@@ -234,7 +235,7 @@ def encode_trees(heads, token, lifting):
         if found is None:
             skipped.append(i)
         else:
-            actions[2 * a : 2 * a + len(found)] = found
+            actions[2 * a : 2 * b] = [*found, RIGHT]
     return actions, heads, skipped
 
 

@@ -1,9 +1,24 @@
 """Files that are written whole or not at all."""
 
 import contextlib
+import errno
 import os
 import secrets
 import shutil
+
+FULL = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name)}
+"""Errors of a disk that takes no more."""
+
+
+@contextlib.contextmanager
+def _named(path):
+    """A context whose errors of a full disk name the file, which the system does not."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno in FULL:
+            error.filename = os.fspath(path)
+        raise
 
 
 @contextlib.contextmanager
@@ -28,7 +43,7 @@ def atomic_write(path, encoding=None, temporary=None):
     target = os.path.realpath(path)
     kind = {"mode": "wb"} if encoding is None else {"mode": "w", "encoding": encoding, "newline": "\n"}
     if os.path.exists(path) and not os.path.isfile(path):  # a device or pipe must not become a file
-        with open(path, **kind) as file:
+        with _named(path), open(path, **kind) as file:
             yield file
         return
     if temporary is None:
@@ -39,7 +54,7 @@ def atomic_write(path, encoding=None, temporary=None):
     except OSError as error:  # name what the caller named
         raise OSError(error.errno, error.strerror, os.fspath(path)) from None
     try:
-        with file:
+        with _named(path), file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -2,7 +2,8 @@
 
 An estimator is its class's name, its constructor's arguments, and what it has learned; all three
 are JSON and plain arrays in one checked file (``container``). Classes are looked up among those that carry
-``@savable``; nothing is imported by a name from a file, unpickled or executed.
+``@savable``; of a file's names only those of the table of public names lead to an import, and nothing is
+unpickled or executed.
 
 A new estimator takes the base :class:`Savable` and the line ``@savable``, if its fitted attributes end in an
 underscore and are plain values, arrays or other savable estimators. Attributes of other kinds take two
@@ -11,6 +12,7 @@ methods, which turn them into JSON (see ``values.Writer``) and back (``values.Re
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 from numbers import Real
@@ -19,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from .._names import PUBLIC
 from .._version import __version__
 from ..data.types import Path
 from .container import ModelFileError, container_size, read_container, write_container
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 _FITTED = re.compile(r"[A-Za-z]\w*_\Z", re.ASCII)
 
 T = TypeVar("T")
+
+_PACKAGE = __name__.partition(".")[0]
 
 _REGISTRY: dict[str, type] = {}
 """Name -> class of all that :func:`savable` has seen."""
@@ -56,6 +61,22 @@ def _frozen_from_state(node, reader, where):
 
 
 savable_value("$frozen", FrozenEstimator, _thawed_state, _frozen_from_state)
+
+
+def _class_named(name):
+    """The class of that name; its module is imported if it has not been.
+
+    Raises
+    ------
+    ModelFileError
+        If there is none that can be saved; the message lists those that can.
+    """
+    if not isinstance(name, str) or name not in _REGISTRY:
+        for public in (name,) if isinstance(name, str) and name in PUBLIC else PUBLIC:
+            importlib.import_module(f"{_PACKAGE}.{PUBLIC[public]}")
+    known = isinstance(name, str) and name in _REGISTRY
+    require(known, f"unknown class {name!r:.60}; known are {', '.join(sorted(_REGISTRY))}")
+    return _REGISTRY[name]
 
 
 def _is_savable(estimator):
@@ -331,9 +352,7 @@ def _estimator_from_state(node, reader, where):
     name, parameters, fitted, state = reader.members(
         node, where or "the estimator", "class parameters fitted state"
     )
-    known = isinstance(name, str) and name in _REGISTRY
-    require(known, f"unknown class {name!r:.60}; known are {', '.join(sorted(_REGISTRY))}")
-    cls, where = _REGISTRY[name], f"{where}.{name}" if where else name
+    cls, where = _class_named(name), f"{where}.{name}" if where else name
     require(isinstance(parameters, dict), f"{where}: the parameters must be a JSON object")
     require(isinstance(fitted, dict), f"{where}: the fitted attributes must be a JSON object")
     names = cls._get_param_names()

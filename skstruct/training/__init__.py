@@ -1,1 +1,1 @@
-"""Training loops in Python over compiled epochs; they know nothing of strings."""
+"""Epochs of any structure, with their parameters, early stopping, checkpoints, Ctrl-C and files."""

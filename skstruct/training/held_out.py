@@ -8,7 +8,6 @@ training ended there.
 from __future__ import annotations
 
 import re
-import warnings
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.user_warnings import warn
 from ..data.corpus import STRINGS, Corpus
 from ..data.inputs import PlaceError, describe
 from ..data.labels import some_of
@@ -113,10 +113,7 @@ def _as_held_out(match):
 def warn_unseen(labels, more=""):
     """Say which labels of ``y_val`` training lacks, if any; ``more`` ends the sentence."""
     if labels:
-        warnings.warn(
-            f"y_val has labels that training lacks: {some_of(labels)}; they count as wrong in scores{more}",
-            stacklevel=4,
-        )
+        warn(f"y_val has labels that training lacks: {some_of(labels)}; they count as wrong in scores{more}")
 
 
 def scored_by_itself(estimator, X, y):

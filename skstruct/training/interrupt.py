@@ -1,19 +1,25 @@
-"""Ctrl-C at safe points only."""
+"""Ctrl-C at safe points; at any point for who insists."""
 
 import signal
 import threading
+
+INSISTENT = 3
+"""Times that the user has to ask for what runs to be stopped wherever it is."""
 
 
 class DeferredInterrupt:
     """Context manager that notes Ctrl-C instead of raising it, until its owner asks.
 
     Outside the main thread, where Python delivers no signals, it does nothing; threads that are to stop
-    share that of the main thread.
+    share that of the main thread. The third Ctrl-C, and each one after it, goes to the handler that was there
+    before, which raises: a scorer, a callback or a cluster may run for hours before the owner asks. What has
+    been learned may then be half written, and is not used.
 
     Parameters
     ----------
     at_once : bool
-        Nothing of what is interrupted will be used, so that there is no point in finishing an epoch.
+        Nothing of what is interrupted will be used, so that there is no point in finishing an epoch. The
+        attribute of this name becomes True with the third Ctrl-C.
 
     Attributes
     ----------
@@ -36,6 +42,10 @@ class DeferredInterrupt:
 
     def _note(self, number, frame):
         self.stop()
+        if self.count >= INSISTENT:
+            self.at_once = True
+            signal.signal(signal.SIGINT, self._previous)
+            self._previous(number, frame)
 
     def stop(self):
         """Ask everyone to stop, as the user would."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
@@ -11,9 +13,11 @@ from ..core.codes import AVERAGES, NO_PENALTY, PENALTIES, PERCEPTRON
 from ..core.noise import make_noise
 from ..core.store import Rule
 from ..data.types import History
+from ..saving.values import Reader
 from .held_out import both_or_neither
 from .parameters import OnlineParameters
-from .saved import SavableLearner
+from .run import new_key
+from .saved import SavableLearner, training_from_state
 
 STREAM_HISTORY = 1000
 """Calls of ``partial_fit`` that ``history_`` remembers besides the current one."""
@@ -39,6 +43,17 @@ class OnlineLearner(OnlineParameters, CallbackSupportMixin, SavableLearner):
     def _learner(self):
         """A learner, not fitted, that trains for this estimator; here the same."""
         return clone(self)
+
+    @cached_property
+    def _training(self):
+        """What training goes on from where there is only a model, as an average of several is one.
+
+        A fit sets the attribute. This is what a file would give that was saved without a state of training.
+        """
+        facts = {"closed": False, "stream": False, "min_count": int(getattr(self, "min_count", 1))}
+        node = {name: facts[name] for name in self._saved.FACTS}
+        node.update(key=new_key(self.random_state), epoch=getattr(self, "n_iter_", 0))
+        return training_from_state(node, self._model, [], Reader({}, None), "", self._saved)
 
     def _prepare_with(self, learner, X, y, sample_weight):
         """The learner's run on data as this estimator takes it; and the fitted attributes known by then."""

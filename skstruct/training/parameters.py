@@ -5,8 +5,9 @@ of it and which values are allowed. Parameters that several estimators share are
 classes below, which estimators inherit. From the fields :func:`documented` makes the "Parameters" section of
 the docstring, the table that scikit-learn checks values by, and the order of the signature.
 
-To add a shared parameter, add a field to the class below that it belongs to. Every estimator that inherits
-the class then takes it, checks it, shows it and keeps it in files.
+To add a shared parameter, add a field to the class that it belongs to: one of the three below, or
+``TaggerParameters`` of :mod:`skstruct.chain.tagger`. Every estimator that inherits the class then takes it,
+checks it, shows it and keeps it in files.
 
 Sources are cited by author and year here, since each estimator numbers its references by itself.
 """
@@ -17,23 +18,17 @@ import inspect
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Collection
-from dataclasses import KW_ONLY, Field, dataclass, field, fields
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
+from collections.abc import Callable
+from copy import copy
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
 
 from .._sklearn import N_JOBS, POSITIVE, Integral, Interval, Options, Real, StrOptions
-from ..features.numeric import NumericFeatures
-from ..features.patterns import Patterns
-from ..features.templates import FeatureTemplates
 from ..metrics import SCORERS
 
 T = TypeVar("T")
-
-FeatureChoice: TypeAlias = (
-    str | os.PathLike[str] | list[str] | tuple[str, ...] | FeatureTemplates | Patterns | NumericFeatures
-)
 
 FRACTION = Interval(Real, 0, 1, closed="left")
 PATH = [str, os.PathLike, None]
@@ -138,21 +133,61 @@ class Parameters:
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class EpochParameters(Parameters):
-    """Epochs over examples."""
+WARM_START = parameter(
+    False, "Start ``fit`` from the weights of the last one; features and labels may be new."
+)
 
+CHECKPOINT = parameter(
+    None,
+    """Folder where ``fit`` keeps its state after each epoch, under a name made from parameters and
+    data. A fit that finds its own state goes on from there and ends as if it had never stopped; a
+    finished fit removes its file.""",
+    "str, path or None",
+    PATH,
+)
+"""Fields of estimators that have little else in common; each takes a copy."""
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RunParameters(Parameters):
+    """Threads and random numbers."""
+
+    n_jobs: int | None = parameter(None, "Threads in prediction.", "int or None", N_JOBS)
+    random_state: int | np.random.RandomState | None = parameter(
+        None,
+        "Determines orders, noise and the held-out sequences.",
+        "int, RandomState instance or None",
+        ["random_state"],
+    )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TrainingParameters(RunParameters):
+    """What all estimators accept that learn weights of features."""
+
+    min_count: int = parameter(1, "Features seen fewer times in training are left out.")
+    scoring: str | Callable[..., float] | None = parameter(
+        None,
+        """How good a model is on held-out sequences: None asks the estimator's ``score``; a str names a
+        scorer of ``skstruct.metrics.SCORERS``, such as ``"segment_f1"``; a callable is called as
+        ``scoring(estimator, X_val, y_val)`` and returns a number. More is better.""",
+        "str, callable or None",
+        [StrOptions(set(SCORERS)), callable, None],
+    )
+    verbose: int = parameter(0, "Print a line for each epoch.", "int", ["verbose"])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class OnlineParameters(TrainingParameters):
+    """What all estimators accept that learn example by example."""
+
+    # Epochs
     max_iter: int = parameter(10, "Epochs.")
     shuffle: bool = parameter(True, "Draw a new order of sequences for each epoch.")
     average: bool = parameter(
         True, "Use the average of the weights after every sequence visited (Zhang et al. 2014, equation 6)."
     )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class PenaltyParameters(Parameters):
-    """Penalties on weights."""
-
+    # Penalties on weights
     penalty: Literal["l1", "l1-cumulative", "l2"] | None = parameter(
         None,
         """Penalty on the weights, applied once per sequence visited (Zhang et al. 2014, equations 9 to
@@ -162,12 +197,7 @@ class PenaltyParameters(Parameters):
     alpha: float = parameter(
         1e-6, "Strength of the penalty per sequence visited.", "float in [0, 1)", [FRACTION]
     )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class NoiseParameters(Parameters):
-    """Corruption of the input and of features in training."""
-
+    # Corruption of the input and of features in training
     dropout: float = parameter(
         0.0,
         """Probability that an input token is masked for one visit of its sequence (Zhang et al. 2014,
@@ -189,33 +219,7 @@ class NoiseParameters(Parameters):
     zipf_exponent: float = parameter(
         3.0, "Exponent of the Zipf distribution.", "float > 1", [Interval(Real, 1, None, closed="neither")]
     )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class CountParameters(Parameters):
-    """Cut-off of rare features."""
-
-    min_count: int = parameter(1, "Features seen fewer times in training are left out.")
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ScoringParameters(Parameters):
-    """What held-out sequences are judged by."""
-
-    scoring: str | Callable[..., float] | None = parameter(
-        None,
-        """How good a model is on held-out sequences: None asks the estimator's ``score``; a str names a
-        scorer of ``skstruct.metrics.SCORERS``, such as ``"segment_f1"``; a callable is called as
-        ``scoring(estimator, X_val, y_val)`` and returns a number. More is better.""",
-        "str, callable or None",
-        [StrOptions(set(SCORERS)), callable, None],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class StoppingParameters(ScoringParameters):
-    """Early stopping."""
-
+    # Early stopping, and training that goes on
     early_stopping: bool = parameter(
         False,
         """Stop when the score of held-out sequences no longer improves, and keep the best epoch. They are
@@ -234,109 +238,5 @@ class StoppingParameters(ScoringParameters):
         "float >= 0",
         [Interval(Real, 0, None, closed="left")],
     )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class WarmStartParameters(Parameters):
-    """Training that goes on."""
-
-    warm_start: bool = parameter(
-        False, "Start ``fit`` from the weights of the last one; features and labels may be new."
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class CheckpointParameters(Parameters):
-    """Training that survives the end of its process."""
-
-    checkpoint: str | os.PathLike[str] | None = parameter(
-        None,
-        """Folder where ``fit`` keeps its state after each epoch, under a name made from parameters and
-        data. A fit that finds its own state goes on from there and ends as if it had never stopped; a
-        finished fit removes its file.""",
-        "str, path or None",
-        PATH,
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class RunParameters(Parameters):
-    """Threads and random numbers."""
-
-    n_jobs: int | None = parameter(None, "Threads in prediction.", "int or None", N_JOBS)
-    random_state: int | np.random.RandomState | None = parameter(
-        None,
-        "Determines orders, noise and the held-out sequences.",
-        "int, RandomState instance or None",
-        ["random_state"],
-    )
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class VerboseParameters(Parameters):
-    """Messages."""
-
-    verbose: int = parameter(0, "Print a line for each epoch.", "int", ["verbose"])
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class OnlineParameters(
-    EpochParameters,
-    PenaltyParameters,
-    NoiseParameters,
-    CountParameters,
-    StoppingParameters,
-    WarmStartParameters,
-    CheckpointParameters,
-    RunParameters,
-    VerboseParameters,
-):
-    """What all estimators accept that learn example by example."""
-
-
-@dataclass(eq=False, repr=False)
-class TaggerParameters(Parameters):
-    """What all chain taggers accept; ``features`` may be given by position."""
-
-    features: FeatureChoice = parameter(
-        "auto",
-        """Which features tokens that are str or tuples of str have: ``"auto"`` (from the look of the
-        tokens: ``"char"`` for single characters, ``"word"`` for other str, ``"word-tag"`` for pairs), a
-        preset (these, ``"char-av"``, ``"chunk"``, ``"collins"``, ``"char-best"``, ``"chunk-best"``,
-        ``"word-best"``; see ``skstruct.features.presets``), template strings or a template file in CRF++
-        syntax, or the ``Patterns`` of a model of CRF++ or Wapiti (``skstruct.features.patterns``). Tokens
-        that are dicts or lists of str bring their own features; how rows of numbers count,
-        ``NumericFeatures`` says.""",
-        "str, path, list of str, FeatureTemplates, Patterns or NumericFeatures",
-        [str, os.PathLike, list, tuple, FeatureTemplates, Patterns, NumericFeatures],
-    )
-    _: KW_ONLY
-    constraints: str | Collection[tuple[Any, Any]] | None = parameter(
-        None,
-        """Labellings allowed, in training and prediction: the name of a label scheme (``"BIO"``,
-        ``"IOB1"``, ``"BIOES"``, ``"BILOU"``, ``"BMES"``, ``"BI"``, ``"B2B3MES"``, ``"IO"``), or
-        (previous, next) pairs of labels; in a pair, None stands for the start or end of a sequence.""",
-        "str, iterable of pairs or None",
-        [str, list, tuple, set, frozenset, None],
-    )
-    class_weight: dict[Any, float] | Literal["balanced"] | None = parameter(
-        None,
-        """Margin added in training to the score of every wrong label, by gold label. A dict maps labels
-        to costs; labels it lacks cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on
-        average over tokens.""",
-        'dict, "balanced" or None',
-        [dict, StrOptions({"balanced"}), None],
-    )
-
-
-@dataclass(eq=False, repr=False)
-class OrderParameters(Parameters):
-    """Length of the label history."""
-
-    _: KW_ONLY
-    order: Literal[1, 2] = parameter(
-        1,
-        """Label history: 1 for bigrams of labels, 2 for trigrams besides (Collins 2002; the first two
-        labels make one with the start of the sequence). Decoding is exact with both; with 2 its time
-        grows with the third power of the number of labels at worst, and with the second as a rule.""",
-    )
+    warm_start: bool = copy(WARM_START)
+    checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)

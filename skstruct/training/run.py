@@ -379,7 +379,8 @@ class Run:
             state.epoch += self.done
             state.history = self.history
             fitted["_training"] = state
-        vars(self.estimator).pop("resumed_from_", None)  # of an earlier fit
+        for name in ("classes_", "resumed_from_"):  # of an earlier fit
+            vars(self.estimator).pop(name, None)
         vars(self.estimator).update(fitted)
 
 

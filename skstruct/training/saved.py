@@ -122,7 +122,7 @@ class SavableLearner(Savable):
         if labels:
             attributes["classes_"] = labels.array  # earlier files have an array of str
         if "training" in node:
-            attributes["_training"] = _training_from_state(
+            attributes["_training"] = training_from_state(
                 node["training"], model, history, reader, f"{where}.training", cls._saved
             )
         return attributes
@@ -150,7 +150,7 @@ def _min_count(model):
     return next(int(part.min_count) for part in model if isinstance(part, FeatureTable))
 
 
-def _training_from_state(node, model, history, reader, where, saved):
+def training_from_state(node, model, history, reader, where, saved):
     """The :class:`TrainingState` of a file; without weights in it, one that starts from the model's."""
     key, epoch, *facts = reader.members(node, where, " ".join(("key", "epoch", *saved.FACTS)))
     facts = dict(zip(saved.FACTS, facts))

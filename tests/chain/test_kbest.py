@@ -11,6 +11,7 @@ import oracles
 from skstruct import KBestReranker, Segmenter, StructuredPerceptron
 from skstruct.chain import model as chain_model
 from skstruct.chain.constraints import constraint_arrays
+from skstruct.chain.kbest import new_lists
 from skstruct.data.schemes import labels_to_words
 from skstruct.datasets import load_sample, load_segmentation
 
@@ -95,6 +96,29 @@ def test_fewer_are_the_first_of_more_and_pieces_do_not_matter(monkeypatch, order
 # Segmenter
 # --------------------------------------------------------------------------------------------------
 TEXTS, WORDS = load_segmentation()
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_room_grows_with_the_labellings(order):
+    """And not with their square: what is asked for at once, of a long sequence with many labels."""
+    T, L, k = 2500, 40, 1000
+    room = sum(array.nbytes for array in new_lists(np.array([0, T]), L, order, k))
+    assert room < 1000 * T * k
+    more = sum(array.nbytes for array in new_lists(np.array([0, T]), L, order, 2 * k))
+    assert more < 2.1 * room
+
+
+def test_long_lists_are_those_of_enumeration():
+    """A cell's list moves again and again."""
+    tagger, X, labels, constraints = tagger_with_random_weights(1, 1, 3, False, LINES[False], 0.0)
+    sequence, k = list("abcabca"), 3**7
+    features = oracles.template_features(LINES[False], sequence)
+    features.order = 1
+    weights = weights_view.weights_of(tagger, X)
+    expected = oracles.k_best(features, weights, tagger.classes_.tolist(), k, constraints)
+    (found,) = tagger.predict_kbest([sequence], k)
+    assert [score for _, score in found] == pytest.approx([score for score, _ in expected], abs=1e-9)
+    assert len({tuple(z) for z, _ in found}) == k
 
 
 @pytest.fixture(scope="module")

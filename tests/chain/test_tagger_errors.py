@@ -1,8 +1,11 @@
 """Bad input: a ValueError that names the place, raised before anything changes."""
 
+import warnings
+
 import numpy as np
 import pandas
 import pytest
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import InvalidParameterError
 from tagger_error_cases import DICT, INF, LINES, LIST, NAN, STR, TUPLE, Y, put, state_of
@@ -309,3 +312,24 @@ def test_scheme_for_labels_that_are_not_str():
 def test_features_are_not_counted_before_a_fit(estimator):
     with pytest.raises(NotFittedError):
         estimator.n_features()
+
+
+@pytest.mark.parametrize("make", [StructuredPerceptron, PassiveAggressiveTagger, L1CRF])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "dict"])
+@pytest.mark.parametrize("value", [1e101, -1e200])
+def test_values_that_are_too_large_to_be_squared(make, method, kind, value):
+    """Margins would be no numbers, and nothing would be learned, or the wrong thing."""
+    rows = [np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[5.0, 6.0], [value, 1.0]])]
+    if kind == "sparse":
+        rows = [sparse.csr_array(part) for part in rows]
+    elif kind == "dict":
+        rows = [[{"a": a, "b": b} for a, b in part.tolist()] for part in rows]
+    tagger = make(random_state=0)
+    if not hasattr(tagger, method):
+        pytest.skip("no stream")
+    what = "values of features must be at most 1e[+]100 in size, got "
+    with warnings.catch_warnings(), pytest.raises(ValueError, match=f"X: sequence 1, position 1: {what}"):
+        warnings.simplefilter("ignore")  # of the scale
+        getattr(tagger, method)(rows, [["A", "B"]] * 2)
+    assert not hasattr(tagger, "classes_")

@@ -132,3 +132,16 @@ def test_wrong_files(files, capsys):
     assert code == 1 and "is columns" in err and "is segmented" in err
     assert run(capsys, "compare", "-", files / "test.seg")[0] == 2
     assert run(capsys, "compare", files / "train.conll", files / "test.conll", "--c1", "-1")[0] == 2
+
+
+def test_settings_of_algorithms_that_do_not_run_are_refused(files, capsys, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: True)
+    for more, message in (
+        (["--c1", 0.5], "--c1 is for --algorithm lbfgs"),
+        (["--c1", 1.0, "-a", "ap"], "--c1 is for --algorithm lbfgs"),  # the default, too
+        (["--c2", 0, "-a", "pa", "-a", "ap"], "--c2 is for --algorithm lbfgs"),
+        (["--iterations", 5], "--iterations is for --algorithm lbfgs"),
+        (["--epochs", 5, "-a", "lbfgs"], "--epochs is for --algorithm ap or pa"),
+    ):
+        code, out, err = run(capsys, "compare", files / "train.conll", files / "test.conll", *more)
+        assert (code, out) == (2, "") and message in err

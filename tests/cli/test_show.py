@@ -122,5 +122,14 @@ def test_a_parser_is_explained_by_arcs(capsys, tmp_path):
     code, out, _ = show(capsys, tmp_path, parser, "--explain", "the/DT dog/NN")
     tree = explain(parser, [("the", "DT"), ("dog", "NN")])
     assert code == 0 and "1 ('the', 'DT') <- " in out and len(tree.arcs) == 2
-    with pytest.raises(ValueError, match="takes no labels of a parser"):
-        explain(parser, SENTENCES[0], TREES[0])
+    assert out.startswith(f"score {tree.score:+.3f}")
+    assert explain(parser, SENTENCES[0], TREES[0]).tree == TREES[0]
+
+
+def test_an_explanation_takes_no_label(capsys, tmp_path):
+    """Be it one of the model's or not: it would be passed over."""
+    tagger = StructuredPerceptron(max_iter=1, random_state=0).fit(TOKENS, LABELS)
+    for label in "NOSUCH", "B-NP":
+        with pytest.raises(SystemExit) as end:
+            show(capsys, tmp_path, tagger, "--explain", "the/DT dog/NN", "--label", label)
+        assert end.value.code == 2 and "--label lists weights; --explain tells" in capsys.readouterr().err

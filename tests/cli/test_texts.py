@@ -118,7 +118,29 @@ def spans_of(*texts):
 def test_a_file_is_a_text(capsys):
     code, out, _ = run(capsys, "tag", "letter.txt", "--model", "ner")
     (spans,) = spans_of(LETTER)
-    assert code == 0 and json.loads(out) == {"text": LETTER, "spans": [span._asdict() for span in spans]}
+    rows = [{**span._asdict(), "text": LETTER[span.start : span.end]} for span in spans]
+    assert code == 0 and json.loads(out) == {"text": LETTER, "spans": rows}
+
+
+def test_annotations_do_not_matter_to_tag(folder, capsys):
+    """Those of a task of Label Studio, say: two labels on a span, two annotators, spans of a page."""
+    two = {"type": "labels", "value": {"start": 0, "end": 3, "labels": ["A", "B"]}}
+    other = {"type": "hypertextlabels", "value": {"start": "/p[1]"}}
+    tasks = [
+        {"id": 7, "data": {"text": "Ann"}, "annotations": [{"result": [two]}]},
+        {
+            "id": 8,
+            "data": {"text": "Bo"},
+            "annotations": [{"completed_by": k, "result": [other]} for k in (1, 2)],
+        },
+    ]
+    (folder / "tasks.json").write_text(json.dumps(tasks))
+    code, out, _ = run(capsys, "tag", "tasks.json", "-m", "ner")
+    found = [json.loads(row) for row in out.splitlines()]
+    assert code == 0 and [(row["text"], row["id"]) for row in found] == [("Ann", 7), ("Bo", 8)]
+    for wrong, message in (("format=foo", "format must be 'auto'"), ("text=[1]", "text must be a str")):
+        code, _, err = run(capsys, "tag", "tasks.json", "-m", "ner", "--read", wrong)
+        assert code == 1 and message in err
 
 
 def test_a_line_is_a_text(capsys):

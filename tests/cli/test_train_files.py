@@ -173,3 +173,43 @@ def test_what_is_wrong_in_a_held_out_corpus(folder, capsys, tmp_path):
     (tmp_path / "odd").write_text("a B O\n\na B O\nb C I-NP\n", encoding="utf-8")
     code, _, err = run(capsys, *arguments, "-p", "constraints=BIO")
     assert code == 1 and "odd, line 4: y_val: sequence 1, position 1: the label 'I-NP' cannot follow" in err
+
+
+def _stream(capsys, path, *more):
+    code, out, err = run(capsys, "train", path, "-m", path.with_name("m"), "--stream", "40", *more)
+    assert code == 1 and out == "" and not path.with_name("m").exists()
+    return err
+
+
+def test_an_error_late_in_a_stream_leaves_what_was_learned(folder, capsys, tmp_path):
+    """The exit code says that it failed; the model of what came before lies beside the file asked for."""
+    X, y = (part[:N_TRAIN] for part in load_chunking())
+    text = (folder / "train.txt").read_text(encoding="utf-8")
+    (tmp_path / "long").write_text(text + "one two three four five\n", encoding="utf-8")
+    err = _stream(capsys, tmp_path / "long", "--epochs", "2")
+    n_tokens = sum(map(len, X[:80]))
+    assert (
+        f"the model after 80 sentences, {n_tokens:,} tokens of epoch 1 is in {tmp_path / 'm.partial'}" in err
+    )
+    tagger = skstruct.StructuredPerceptron(random_state=0, max_iter=2)
+    for begin in 0, 40:
+        tagger.partial_fit(X[begin : begin + 40], y[begin : begin + 40])
+    assert skstruct.load(tmp_path / "m.partial").predict(X) == tagger.predict(X)
+
+
+def test_records_that_cannot_be_read_or_learned_end_a_stream_of_texts_alike(capsys, tmp_path):
+    good = '{"text": "Ann is in Rome.", "spans": [[0, 3, "PER"], [10, 14, "LOC"]]}\n'
+    for bad, learned in (
+        ('{"text": "Ann", "spans": [[0, 9, "PER"]]}\n', 120),
+        ('{"text": 5}\n', 120),
+        ("{\n", 120),
+        ("\xff", 80),  # the decoder works on blocks
+    ):
+        (tmp_path / "notes.jsonl").write_bytes((good * 122 + bad).encode("latin-1"))
+        err = _stream(capsys, tmp_path / "notes.jsonl")
+        assert "notes.jsonl, line 123" in err and f"the model after {learned} texts" in err
+        assert skstruct.load(tmp_path / "m.partial").predict(["Ann"]) == [[(0, 3, "PER")]]
+        (tmp_path / "m.partial").unlink()
+    (tmp_path / "notes.jsonl").write_text("{\n")  # nothing was learned before it
+    assert "the model" not in _stream(capsys, tmp_path / "notes.jsonl")
+    assert not (tmp_path / "m.partial").exists()

@@ -28,16 +28,22 @@ def test_beside_the_source(place):
     assert not folders_in(place / "home") and not folders_in(place / "temporary")
 
 
-def test_who_asks_is_told_before_each_compilation(place):
+def test_compiling_is_announced_once_and_by_the_main_process_only(place):
     script = """
+import multiprocessing, os
+os.dup2(1, 2)
+work = "from toy import caller; caller.add(1)"
+worker = multiprocessing.get_context("spawn").Process(target=exec, args=[work])
+worker.start()
+worker.join()
+print("now", worker.exitcode, flush=True)
 from toy import caller
-from toy.core.compile import before_compiling
-before_compiling(lambda: print("soon"))
 caller.double(1)
-caller.double(2)
+caller.double(2.0)
 """
-    assert run_python(place, script) == "soon\n"
-    assert run_python(place, script) == ""
+    said = run_python(place, script).splitlines()
+    assert said[0] == "now 0" and len(said) == 2 and said[1].startswith("skstruct: compiling")
+    assert run_python(place, script) == "now 0\n"
 
 
 def test_edited_helper_in_another_file(place):

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from crf_cases import STRICT, L, learnable, train_crf
 
+from skstruct import L1CRF, regularization_path
 from skstruct.crf.bound import Cuts
+from skstruct.datasets import load_chunking
 
 
 @pytest.mark.parametrize("threshold", [0.0, 1.0])
@@ -42,6 +44,46 @@ def test_no_bound_is_above_the_optimum(threshold):
     true, certified, restored = found[-1]
     assert 0.0 < certified < 6.0 * true  # one cut alone says a hundred times as much
     assert restored == pytest.approx(certified, rel=0.2)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_bound_is_that_of_the_best_mixture(seed):
+    """Of three cuts, against all mixtures in steps of a hundredth."""
+    rng = np.random.default_rng(seed)
+    c1, c2, cuts = 0.5, 10.0 ** rng.integers(-4, 2), Cuts(3)
+    offsets, gradients = 10.0 * rng.normal(size=3), rng.normal(size=8) + 0.3 * rng.normal(size=(3, 8))
+    gradients[2] = gradients[seed % 3]  # one may be there twice
+    for gradient, offset in zip(gradients, offsets):
+        cuts.add(gradient, offset)
+    a, b = np.mgrid[:101, :101].reshape(2, -1)[:, np.add(*np.mgrid[:101, :101]).ravel() <= 100] / 100.0
+    alpha = np.stack([a, b, 1.0 - a - b], axis=1)
+    excess = np.maximum(np.abs(alpha @ gradients) - c1, 0.0)
+    best = (alpha @ offsets - (excess**2).sum(axis=1) / (4.0 * c2)).max()
+    assert cuts.bound(c1, c2) >= best - 1e-6 * abs(best)
+
+
+@pytest.mark.parametrize("seed", [0, 3, 10])
+def test_cuts_that_are_nearly_the_same(seed):
+    """Under a small L2 penalty they are; solvers of some versions of scipy give up there."""
+    task = learnable(seed, n=120, R=60)
+    task.weight[:] = 1.0
+    found = train_crf(task, L, 60, c1=0.1, c2=1e-4)
+    assert found.converged and 0.0 < found.gap < 2e-3
+
+
+def test_each_model_of_a_path_is_certified():
+    X, y = load_chunking()
+    path = regularization_path(L1CRF("chunk", random_state=0), X, y, [1.0, 0.3], c2s=[0.1, 1e-3])
+    assert max(point.model.gap_ for point in path) <= 1e-3
+
+
+def test_cuts_know_no_penalty():
+    """Those of another minimisation bound this one, and sooner."""
+    task, cuts = learnable(n=300, R=60), Cuts(threshold=0.1)
+    task.weight[:] = 1.0
+    least = train_crf(task, L, 60, c1=0.1, c2=0.1, **STRICT).objective
+    train_crf(task, L, 60, c1=0.2, c2=0.2, cuts=cuts)
+    assert 0.0 < cuts.bound(0.1, 0.1) <= least
 
 
 def test_gradients_too_large_to_square_give_no_bound():

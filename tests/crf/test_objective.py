@@ -7,6 +7,7 @@ import pytest
 from crf_cases import L, make_task
 
 from skstruct import L1CRF
+from skstruct.crf import choose_pairs
 from skstruct.crf import objective as crf_objective
 from skstruct.crf import view as crf_view
 from skstruct.crf.objective import CRFObjective
@@ -18,8 +19,8 @@ from skstruct.features.encoded import Bag
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
-def enumerated(task, o, weights):
-    """The smooth part, by listing all labellings."""
+def labellings(task, o, weights):
+    """For each sequence its first token, and its labellings: (labels, score, margin, whether gold agrees)."""
     table = {}
     for k in range(o.n_pairs):
         table[o.pair_row[k], o.pair_label[k]] = weights[k]
@@ -28,10 +29,9 @@ def enumerated(task, o, weights):
     step[o.pair[:, 0], o.pair[:, 1]] = weights[o.n_pairs : o.n_pairs + Q]
     step = step + o.potentials.transition
     edge = {tuple(p): w for p, w in zip(o.edge_pair.tolist(), weights[o.n_pairs + Q :])}
-    total = o.c2 * float(weights @ weights)
     for i in range(task.weight.shape[0]):
         a, b = task.token[i], task.token[i + 1]
-        free, clamped = [], []
+        found = []
         for y in product(range(L), repeat=int(b - a)):
             s, margin = o.potentials.start[y[0]] + o.potentials.end[y[-1]], 0.0
             for t, label in enumerate(y):
@@ -45,11 +45,40 @@ def enumerated(task, o, weights):
                 g = task.gold[a + t]
                 if g >= 0 and g != label:
                     margin += o.potentials.cost[g]
-            free.append(s + margin)
-            if all(g < 0 or g == label for g, label in zip(task.gold[a:b], y)):
-                clamped.append(s)
-        total += task.weight[i] * (np.logaddexp.reduce(free) - np.logaddexp.reduce(clamped))
+            found.append((y, s, margin, all(g < 0 or g == label for g, label in zip(task.gold[a:b], y))))
+        yield a, found
+
+
+def enumerated(task, o, weights):
+    """The smooth part, by listing all labellings."""
+    total = o.c2 * float(weights @ weights)
+    for weight, (_, found) in zip(task.weight, labellings(task, o, weights)):
+        free = [s + margin for _, s, margin, _ in found]
+        clamped = [s for _, s, _, agrees in found if agrees]
+        total += weight * (np.logaddexp.reduce(free) - np.logaddexp.reduce(clamped))
     return total
+
+
+def enumerated_curvature(task, o, weights):
+    """Σ weight x² p (1 - p) of features, half the expected count of transitions, and 2 c2."""
+    nodes, steps, edges = np.zeros((6, L)), np.zeros((L, L)), np.zeros((3, L, L))
+    for weight, (a, found) in zip(task.weight, labellings(task, o, weights)):
+        score = np.array([s + margin for _, s, margin, _ in found])
+        p = np.exp(score - np.logaddexp.reduce(score))
+        labels = np.array([y for y, *_ in found])
+        for t in range(labels.shape[1]):
+            marginal = np.bincount(labels[:, t], p, minlength=L)
+            for e in range(task.bag.start[a + t], task.bag.start[a + t + 1]):
+                x = task.bag.value[e] if task.bag.value.size else 1.0
+                nodes[task.bag.row[e]] += weight * x * x * marginal * (1.0 - marginal)
+            if t:
+                both = np.zeros((L, L))
+                np.add.at(both, (labels[:, t - 1], labels[:, t]), p)
+                steps += weight * both
+                if task.edges.row.shape[0] and task.edges.row[0, a + t] >= 0:
+                    edges[task.edges.row[0, a + t]] += weight * both
+    transitions = np.append(steps[tuple(o.pair.T)], edges[tuple(o.edge_pair.T)])
+    return np.append(nodes[o.pair_row, o.pair_label], 0.5 * transitions) + 2.0 * o.c2
 
 
 @pytest.fixture(params=["weights", "runs", "parts"])
@@ -81,6 +110,24 @@ def test_value_and_gradient(fields, edges, partial, cost, all_pairs):
         assert gradient[k] == pytest.approx(slope, abs=1e-5)
     o.evaluate(view, w, keep=True)
     np.testing.assert_allclose(o.gradient_of_pairs(w[: o.n_pairs]), gradient[: o.n_pairs], atol=1e-10)
+
+
+@pytest.mark.parametrize("edges", [False, True])
+@pytest.mark.parametrize("logarithms", [False, True])
+def test_curvature(fields, edges, logarithms, monkeypatch):
+    """Of sequences whose weights are not 1, in either lattice."""
+    task = make_task(edges=edges)
+    task.weight[:] *= 4.0
+    if logarithms:
+
+        def leave_all(corpus, begin, end, *arguments):
+            arguments[-1][corpus.group[begin] : corpus.group[end]] = True
+            return 0.0
+
+        monkeypatch.setattr(crf_objective, "expect", leave_all)
+    o = CRFObjective(task, ObjectiveOptions(0.0, 0.1), L, 6, 3 if edges else 1, fields=fields)
+    w = np.random.RandomState(1).randn(o.size)
+    np.testing.assert_allclose(o.curvature(o.everything(), w), enumerated_curvature(task, o, w), rtol=1e-9)
 
 
 def guarded(lattice):
@@ -172,6 +219,16 @@ def test_screening_leaves_out_only_what_cannot_move(valued, partial):
         w = 5 * np.random.RandomState(seed).randn(everything.size)
         _, gradient = everything.evaluate(view, w)
         assert np.abs(gradient[out]).max() <= 2.0 + 1e-9
+
+
+@pytest.mark.parametrize("edges", [False, True])
+def test_more_weights_than_can_be_numbered(edges, monkeypatch):
+    """Of features, or of transitions that look at the input."""
+    monkeypatch.setattr(choose_pairs, "MOST_PAIRS", 17)
+    task, more = make_task(edges=edges), {"all_states": True} if edges else {}
+    what = "transitions that look at the input" if edges else "pairs of a feature and a label"
+    with pytest.raises(ValueError, match=f"the corpus has [0-9]+ {what}, at most 17 can have weights: use"):
+        CRFObjective(task, ObjectiveOptions(0.0, **more), L, 5 if edges else 6, 3 if edges else 1)
 
 
 @pytest.mark.parametrize("valued", [False, True])

@@ -12,9 +12,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ParameterSampler
 
 import skstruct
-from skstruct import L1CRF, L1CRFCV, BaggingShuffleAverager, CalibratedTagger
+from skstruct import L1CRF, L1CRFCV, BaggingShuffleAverager, CalibratedTagger, regularization_path
 from skstruct.crf.path import PenaltyPath, tree_of_starts
 from skstruct.datasets import load_chunking, make_hmm_sequences
+from skstruct.metrics import SCORERS
 from skstruct.training.interrupt import DeferredInterrupt
 
 SMALL = {"c1s": (0.1, 1.0), "c2s": (0.05,), "cv": 3, "random_state": 0}
@@ -150,7 +151,9 @@ def test_other_inputs(corpus, fitted):
     [
         ({"solver": "sgd"}, "a search needs a solver that converges, got solver='sgd'"),
         ({"c1s": ()}, "there are no candidates"),
-        ({"candidates": [(0.1, -1.0)]}, r"candidate 0: c1 and c2 must be finite and not negative, got \(0.1"),
+        ({"candidates": [(0.1, -1.0)]}, r"candidate 0: c1 and c2 must be from 0 to 1e[+]100, got \(0.1, -1"),
+        ({"candidates": [(0.1, 1e308)]}, r"candidate 0: c1 and c2 must be from 0 to 1e[+]100, got \(0.1, 1e"),
+        ({"c2s": [np.nan]}, "candidate 0: c1 and c2 must be from 0 to"),
         ({"candidates": [(0.1, 0.1), 3]}, r"candidate 1 must be a pair \(c1, c2\) or a dict, got 3"),
         ({"candidates": [{"c3": 1.0}]}, "candidate 0 has 'c3'"),
         ({"cv": [([0, 1], [])]}, "fold 0 has no token with a label to be scored on"),
@@ -169,6 +172,73 @@ def test_refusals(corpus, fitted, options, message):
     with pytest.raises(ValueError, match=message):
         search.fit(*corpus)
     assert not hasattr(search, "c1_")
+
+
+@pytest.mark.parametrize("name", ["c1s", "c2s", "candidates"])
+def test_generators_are_refused(corpus, name):
+    """The first fit would use them up."""
+    values = [(0.1, 0.05)] if name == "candidates" else [0.1]
+    with pytest.raises(TypeError, match=f"{name} is an iterator, which one fit uses up; give a list"):
+        L1CRFCV(**{**SMALL, name: (value for value in values)}).fit(*corpus)
+
+
+def test_penalties_that_are_too_large(corpus):
+    with pytest.raises(ValueError, match="The 'c2' parameter of L1CRF must be a float in the range"):
+        L1CRF(c2=1e308).fit(*corpus)
+    with pytest.raises(ValueError, match=r"c2s must be from 0 to 1e\+100, got \[1e\+308, 0.1\]"):
+        regularization_path(L1CRF(), *corpus, [0.1], c2s=[0.1, 1e308])
+    assert L1CRF(c1=0.0, c2=1e100, random_state=0).fit(*corpus).gap_ < 1e-6
+
+
+def half(model, X, y):
+    """A scorer that takes no weights."""
+    return 0.5
+
+
+def test_score_is_that_of_scoring(corpus):
+    """As of GridSearchCV; None is token accuracy."""
+    X, y = corpus
+    weight = np.arange(len(X)) + 1.0
+    plain = L1CRFCV(**SMALL).fit(X[:30], y[:30])
+    assert plain.score(X, y, weight) == L1CRF.score(plain, X, y, weight) != plain.score(X, y)
+    search = clone(plain).set_params(scoring="sequence_accuracy").fit(X[:30], y[:30])
+    best = [{"c1": [search.c1_], "c2": [search.c2_]}]
+    grid = GridSearchCV(L1CRF(random_state=0), best, cv=3, scoring=SCORERS["sequence_accuracy"]).fit(
+        X[:30], y[:30]
+    )
+    assert search.score(X, y) == grid.score(X, y) < plain.score(X, y)
+    assert search.score(X, y, weight) != search.score(X, y)  # this one takes weights
+    seen = []
+    search = (
+        clone(plain).set_params(scoring=lambda model, X, y: seen.append(model) or 0.25).fit(X[:30], y[:30])
+    )
+    assert search.score(X, y) == 0.25 and seen[-1] is search.best_estimator_
+    for scoring in "segment_f1", half:
+        search.set_params(scoring=scoring)
+        with pytest.raises(ValueError, match="scoring=.* takes no sample_weight; score without it"):
+            search.score(X, y, weight)
+
+
+def test_a_scorer_that_no_file_holds(corpus, tmp_path):
+    X, y = corpus
+    search = L1CRFCV(**SMALL, scoring=half).fit(X, y)
+    search.save(tmp_path / "search")
+    again = skstruct.load(tmp_path / "search")
+    again.save(tmp_path / "search")  # once more: it is still lost
+    for lost in again, skstruct.load(tmp_path / "search"), search.compress():
+        with pytest.raises(ValueError, match="scoring was a callable, which a file cannot hold"):
+            lost.score(X, y)
+        assert lost.set_params(scoring=half).score(X, y) == 0.5
+    assert 0.0 < again.set_params(scoring=None).fit(X, y).score(X, y) <= 1.0
+
+
+def test_the_best_estimator_is_one_object(corpus, fitted):
+    search = clone(fitted).fit(*corpus)
+    best = search.best_estimator_
+    assert search.best_estimator_ is best
+    best.set_params(warm_start=True).fit(corpus[0][:30], corpus[1][:30])
+    assert search.best_estimator_ is best and search.objective_ != best.objective_
+    assert search.fit(*corpus).best_estimator_ is not best
 
 
 def test_scorers_see_the_candidate_and_errors_the_place(corpus):

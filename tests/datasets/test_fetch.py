@@ -110,9 +110,21 @@ def test_first_checksum_is_recorded(server, tmp_path):
     path.write_bytes(CONTENT[:-1])
     with pytest.raises(ValueError, match="damaged or another file.*delete it and that file"):
         fetch_file(server.url + "words.txt", path)
-    path.unlink()  # the record outlives the file: it is overwritten by the next download
+    path.unlink()  # the record outlives the file
+    server.files["words.txt"] = b"other content"
+    with pytest.raises(
+        ValueError, match=f"not {sha256(CONTENT)} recorded in .*words.txt.sha256; delete that"
+    ):
+        fetch_file(server.url + "words.txt", path)
+    assert names(tmp_path) == ["words.txt.sha256"]
+    server.files["words.txt"] = CONTENT
     fetch_file(server.url + "words.txt", path)
     assert path.read_bytes() == CONTENT
+    path.unlink()
+    (tmp_path / "words.txt.sha256").unlink()
+    server.files["words.txt"] = b"other content"
+    fetch_file(server.url + "words.txt", path)
+    assert path.read_bytes() == b"other content"
 
 
 def test_damage_in_the_cache(server, tmp_path):

@@ -10,6 +10,8 @@ import pytest
 
 from skstruct import Span
 from skstruct.datasets import iter_spans, read_spans
+from skstruct.formats.span_files import records
+from skstruct.formats.span_records import TextsAlone
 
 FILES = pathlib.Path(__file__).parent / "annotated"
 
@@ -94,6 +96,62 @@ def test_metadata():
     assert metadata == [{"by": 3}]
 
 
+def test_keys_of_spans_without_a_value():
+    record = {"text": "Ann", "spans": None, "entities": [[0, 3, "PER"]], "label": None}
+    assert read_spans([record], return_metadata=True) == (["Ann"], [[(0, 3, "PER")]], [{}])
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_texts_alone(name):
+    """What `tag` reads: every text of a file, whatever its annotations are."""
+    options = {**TOOLS[name][0], "return_metadata": True}
+    options.pop("annotator", None) if name != "doccano-old.jsonl" else None
+    X, _, metadata = read_spans(FILES / name, **options)
+    found = list(records(FILES / name, "auto", "utf-8", TextsAlone()))
+    assert {(text, str(more)) for text, more in zip(X, metadata)} <= {
+        (r.text, str(r.metadata)) for r in found
+    }
+    assert all(record.spans is None for record in found)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        task([region(0, 3, "A", "B")], text="Ann"),
+        task([{"type": "hypertextlabels", "value": {"start": "/p[1]"}}], text="Ann"),
+        {"id": 7, "data": {"text": "Ann"}, "annotations": 5},
+        {"id": 7, "text": "Ann", "label": [{"start": 0, "end": 99, "labels": ["A", "B"]}]},
+        {"id": 7, "text": "Ann", "labels": ["politics", 3]},
+        {"id": 7, "text": "Ann", "spans": {"start": [0], "end": []}},
+        {"id": 7, "text": "Ann", "label": [[0, 3, 5, 1]], "answer": "accept"},
+    ],
+)
+def test_annotations_do_not_matter_to_texts_alone(record):
+    with pytest.raises(ValueError):
+        read_spans([record])
+    (found,) = records([record], "auto", "utf-8", TextsAlone())
+    assert (found.text, found.spans, found.metadata["id"]) == ("Ann", None, 7)
+    with pytest.raises(ValueError, match="format must be 'auto', .*, got 'foo'"):
+        records([record], "foo", "utf-8", TextsAlone())
+    with pytest.raises(ValueError, match="no text: found keys"):
+        list(records([record], "auto", "utf-8", TextsAlone("body")))
+
+
+def test_texts_alone_of_brat(tmp_path):
+    (tmp_path / "a.txt").write_text("Ann")
+    (tmp_path / "a.ann").write_text("T1\tPER x\n")
+    (found,) = records(tmp_path, "auto", "utf-8", TextsAlone())
+    assert (found.text, found.spans, found.metadata) == ("Ann", None, {"name": "a"})
+
+
+def test_binary_files_of_spacy(tmp_path):
+    (tmp_path / "train.spacy").write_bytes(b"x\x9c\x00\xff")
+    with pytest.raises(
+        ValueError, match=r"train.spacy: .* spaCy reads: .*DocBin\(\).from_disk\('.*train.spacy'"
+    ):
+        read_spans(tmp_path / "train.spacy")
+
+
 def test_records_without_a_file():
     rows = [{"text": "Ann", "entities": {"start": [0], "end": [3], "label": [0]}}]
     assert read_spans(rows, label_names=["PER"]) == (["Ann"], [[(0, 3, "PER")]])
@@ -105,65 +163,6 @@ def test_records_without_a_file():
     assert read_spans([]) == read_spans(io.StringIO("")) == ([], [])
     with pytest.raises(TypeError, match="source must be a path, an open text file or a list of records"):
         read_spans({"text": "Ann"})
-
-
-# --------------------------------------------------------------------------------------------------
-# What offsets count
-# --------------------------------------------------------------------------------------------------
-@pytest.mark.filterwarnings("error")
-def test_the_text_of_a_span_decides():
-    for start in (5, 6):  # characters, then UTF-16 units
-        found = read_spans(
-            [
-                {
-                    "text": "🚒 in Rome",
-                    "spans": [{"start": start, "end": start + 4, "label": "LOC", "text": "Rome"}],
-                }
-            ]
-        )
-        assert found == (["🚒 in Rome"], [[(5, 9, "LOC")]])
-
-
-@pytest.mark.filterwarnings("error")
-def test_white_space_in_the_text_of_a_span_does_not_count():
-    text = "New\r\nYork  City \\n"  # Label Studio writes a line break as a backslash and an n
-    record = task(
-        [region(0, 15, "LOC", text="New\\n\\nYork City"), region(16, 18, "X", text="\\n")], text=text
-    )
-    assert covered(*read_spans([record])) == [[("New\r\nYork  City", "LOC"), ("\\n", "X")]]
-
-
-def test_words_decide_where_no_text_does():
-    texts = ["no fire", "🚒 Ann in Rome today", "Oslo 🚒 calls Bo, twice"]
-    units = [[], [[3, 6, "PER"], [10, 14, "LOC"]], [[0, 4, "LOC"], [14, 16, "PER"]]]
-    for name, shift in (("UTF-16 units", 0), ("characters", 1)):
-        rows = [
-            {"text": t, "label": [[s - shift * (s > 0), e - shift * (s > 0), lab] for s, e, lab in spans]}
-            for t, spans in zip(texts, units)
-        ]
-        with pytest.warns(
-            UserWarning, match=f"source: offsets are taken for {name}: [68] of them are ends of words"
-        ):
-            X, y = read_spans(rows)
-        assert covered(X, y)[1:] == [[("Ann", "PER"), ("Rome", "LOC")], [("Oslo", "LOC"), ("Bo", "PER")]]
-    assert covered(*read_spans(rows, offsets="utf-16"))[1] == [(" An", "PER"), (" Rom", "LOC")]
-
-
-@pytest.mark.filterwarnings("error")
-def test_an_offset_beyond_the_characters_decides():
-    assert covered(*read_spans([{"text": "a 🚒🚒 b", "label": [[7, 8, "X"]]}])) == [[("b", "X")]]
-    # and nothing has to be decided where both say the same
-    assert covered(*read_spans([{"text": "ab 🚒", "label": [[0, 1, "X"]]}])) == [[("a", "X")]]
-
-
-@pytest.mark.filterwarnings("error")
-def test_prodigy_and_spacy_count_characters():
-    # where both units are possible, also if the ends of words speak for the other
-    rows = [("🚒 in Rome!", {"entities": [(6, 10, "LOC")]})]
-    assert covered(*read_spans(rows)) == [[("ome!", "LOC")]]
-    rows = [{"text": "🚒 in Rome!", "answer": "accept", "spans": [{"start": 6, "end": 10, "label": "LOC"}]}]
-    assert covered(*read_spans(rows)) == [[("ome!", "LOC")]]
-    assert covered(*read_spans(rows, offsets="utf-16")) == [[("Rome", "LOC")]]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -215,6 +214,7 @@ def test_the_last_annotation_of_a_task_counts():
     unseen = {"data": {"text": "Ann"}, "predictions": [{"result": []}, {"result": [region(0, 3, "P")]}]}
     assert read_spans([unseen])[1] == [[(0, 3, "P")]]
     assert read_spans([{**unseen, "annotations": []}]) == ([], [])
+    assert read_spans([{**unseen, "annotations": None}])[1] == [[(0, 3, "P")]]
 
 
 def test_discontinuous_spans():
@@ -334,6 +334,8 @@ def test_options():
         read_spans([], offsets="bytes")
     with pytest.raises(ValueError, match="label_names must be a list or a dict of names, got str 'PER'"):
         read_spans([], label_names="PER")
+    with pytest.raises(ValueError, match=r"text must be a str, the key of the text, got list \['text'\]"):
+        read_spans([{"text": "Ann"}], text=["text"])
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Texts and spans written for annotation tools."""
 
+import io
 import json
+import warnings
 
 import pytest
 from hypothesis import given
@@ -24,6 +26,7 @@ def annotated(draw, labels, texts=TEXTS):
     return X, y
 
 
+@pytest.mark.filterwarnings("ignore:the offsets written count characters")
 @pytest.mark.parametrize("format", JSON)
 def test_what_is_written_is_read_again(format, tmp_path_factory):
     path = tmp_path_factory.mktemp("files") / "out"
@@ -33,10 +36,35 @@ def test_what_is_written_is_read_again(format, tmp_path_factory):
         X, y = corpus
         metadata = [{"id": k, "meta": {"data": [k]}} for k in range(len(X))]
         write_spans(path, X, y, format, metadata=metadata)
-        offsets = "utf-16" if format == "label-studio" else "characters"
+        offsets = "characters" if format == "doccano" else "auto"
         assert read_spans(path, offsets=offsets, return_metadata=True) == (X, y, metadata)
 
     check()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("format", ["jsonl", "prodigy", "label-studio", "spacy", "brat"])
+@pytest.mark.parametrize("span", [(3, 9), (4, 10), (12, 13), (13, 15)])
+def test_the_unit_of_what_is_written_is_known(format, span, tmp_path):
+    """Also where words, or letters that are repeated, speak for the other unit."""
+    texts, spans = ["🚒 abcdef ghaaaa", "no"], [[(*span, "X")], [(0, 2, "X")]]
+    write_spans(tmp_path / "out", texts, spans, format)
+    assert read_spans(tmp_path / "out", format) == read_spans(tmp_path / "out") == (texts, spans)
+
+
+def test_doccano_has_no_place_for_the_unit(tmp_path):
+    for text, n in ("🚒 Ann", 1), ("Ann 🚒", 0), ("Ann é", 0):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            write_spans(tmp_path / "out", [text], [[(2, 3, "X")]], "doccano")
+        assert len(found) == n and all("offsets='characters'" in str(each.message) for each in found)
+
+
+def test_what_json_takes_for_one_character(tmp_path):
+    for format in JSON[:1] + JSON[3:]:
+        with pytest.raises(ValueError, match="sequence 1: two surrogates in a row"):
+            write_spans(tmp_path / "out", ["a", "\ud83d\ude92 b"], [[], [(3, 4, "X")]], format)
+    assert not list(tmp_path.iterdir())
 
 
 @given(annotated(["PER", "ü🚒;"]))
@@ -47,10 +75,11 @@ def test_what_is_written_for_brat_is_read_again(tmp_path_factory, corpus):
     assert read_spans(folder, "brat") == (X, y) if X else not list(folder.glob("*"))
 
 
+@pytest.mark.filterwarnings("ignore:the offsets written count characters")
 def test_lines(tmp_path):
     path = tmp_path / "out"
     write_spans(path, X[:1], Y[:1], metadata=[{"id": 3}])
-    rows = [{"start": s, "end": e, "label": label} for s, e, label in Y[0]]
+    rows = [{"start": s, "end": e, "label": label, "text": X[0][s:e]} for s, e, label in Y[0]]
     assert path.read_bytes().endswith(b"}\n") and "🚒" in path.read_text("utf-8")
     assert json.loads(path.read_text("utf-8")) == {"text": X[0], "spans": rows, "id": 3}
     write_spans(path, X, Y, "doccano")
@@ -153,3 +182,8 @@ def test_two_names_of_one_file_of_brat(tmp_path):
     names = [{"name": "a"}, {"name": "./a"}]
     with pytest.raises(ValueError, match="sequence 1: there is a text 'a' already"):
         write_spans(tmp_path / "brat", ["one", "two"], [[], []], "brat", metadata=names)
+
+
+def test_brat_needs_a_folder():
+    with pytest.raises(TypeError, match="path must name a folder, in which brat has its files, got StringIO"):
+        write_spans(io.StringIO(), X, [[], []], "brat")

@@ -1,5 +1,6 @@
 """A fitted model as one file: the written file is the model."""
 
+import pathlib
 import subprocess
 import sys
 
@@ -45,6 +46,37 @@ def test_from_the_command_line(chunker, tmp_path):
     own = subprocess.run([sys.executable, "-I", "-S", path, "--text", corpus], capture_output=True, text=True)
     assert own.returncode == 1 and own.stdout.startswith("the/DT/")
     assert f"{corpus}: line 2: the model reads 2 columns" in own.stderr
+
+
+def test_lines_of_white_space_come_back_as_they_are(chunker, tmp_path, capsys):
+    model, _ = chunker
+    path, corpus = written(model, tmp_path), tmp_path / "corpus.txt"
+    model.save(tmp_path / "model.skstruct")
+    for text in "He PRP\n \t\nruns VBZ\n", " \n\n\t\nHe PRP\n\n  \n", "  \n", "\t":
+        corpus.write_text(text)
+        own = subprocess.run([sys.executable, "-I", "-S", path, corpus], capture_output=True, text=True)
+        assert own.stdout == run(capsys, "tag", corpus, "--model", tmp_path / "model.skstruct")[1]
+        kept = [line for line in own.stdout.splitlines() if not line.strip()]
+        assert kept == [line for line in text.splitlines() if not line.strip()]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes are another matter there")
+def test_a_reader_that_goes_away_and_a_full_disk(chunker, tmp_path):
+    """As of ``skstruct tag``: no error of the file that was read."""
+    path, corpus = written(chunker[0], tmp_path), tmp_path / "corpus.txt"
+    corpus.write_text("He PRP\n\n" * 10000)
+    command = [sys.executable, "-I", "-S", path, corpus]
+    own = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    own.stdout.readline()
+    own.stdout.close()
+    assert own.stderr.read() == b"" and own.wait(60) == 141
+    own.stderr.close()
+    if pathlib.Path("/dev/full").exists():
+        with open("/dev/full", "wb") as full:
+            own = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert own.returncode == 1 and own.stderr == "<stdout>: No space left on device\n"
+    own = subprocess.run([*command[:-1], tmp_path / "absent"], capture_output=True, text=True)
+    assert own.returncode == 1 and own.stderr == f"{tmp_path / 'absent'}: No such file or directory\n"
 
 
 @pytest.mark.parametrize(
@@ -113,9 +145,41 @@ def test_convert(chunker, tmp_path, capsys):
     (tmp_path / "own").mkdir()
     code, _, said = run(capsys, *command, *options)
     assert code == 0 and "of 10 sequences labelled otherwise" in said
-    smaller = model.compress(dtype="float64", keep=0.5)
-    export(smaller, tmp_path / "own" / "tagger.py", weights="int16", check=X[100:110])
+    export(model, tmp_path / "own" / "tagger.py", weights="int16", keep=0.5, check=X[100:110])
     assert (tmp_path / "tagger.py").read_bytes() == (tmp_path / "own" / "tagger.py").read_bytes()
     command[2] = str(tmp_path / "model.crfsuite")
     code, _, said = run(capsys, *command, "--keep", "0.5")
     assert code == 2 and "--keep is for one file of code" in said
+
+
+def test_a_smaller_file_is_compared_with_the_whole_model(chunker, tmp_path, capsys):
+    """Not with what is left of it; the file, the report and the command tell the same."""
+    model, X = chunker
+    model.save(tmp_path / "model.skstruct")
+    X, smaller = X[100:110], model.compress(dtype="float64", keep=0.02)
+    differ = sum(a != b for a, b in zip(model.predict(X), smaller.predict(X)))
+    report = export(model, tmp_path / "small.py", keep=0.02, check=X)
+    assert report.n_sequences_differ == differ > 0 and report.largest_difference > 0.0
+    assert report.n_weights == export(smaller, tmp_path / "own.py").n_weights
+    assert loaded(tmp_path / "small.py").about["check"]["n_sequences_differ"] == differ
+    rows = zip(X, model.predict(X))
+    text = "\n".join("".join(f"{w} {p} {y}\n" for (w, p), y in zip(*row)) for row in rows)
+    (tmp_path / "dev.txt").write_text(text, encoding="utf-8")
+    command = ["convert", tmp_path / "model.skstruct", tmp_path / "page.html"]
+    code, _, said = run(capsys, *command, "--keep", "0.02", "--check", tmp_path / "dev.txt")
+    assert code == 0 and f"{differ} of 10 sequences labelled otherwise" in said
+
+
+def test_what_is_code_is_told_by_its_name(chunker, tmp_path, capsys):
+    """--to chooses among the tools; it is no second, idle way to say it."""
+    model, _ = chunker
+    model.save(tmp_path / "model")
+    for to in "python", "javascript", "page":
+        code, _, said = run(capsys, "convert", tmp_path / "model", tmp_path / "tagger.js", "--to", to)
+        assert code == 2 and f"invalid choice: '{to}'" in said and not (tmp_path / "tagger.js").exists()
+    code, _, said = run(capsys, "convert", tmp_path / "model", tmp_path / "tagger.py", "--to", "skstruct")
+    assert code == 0 and load(tmp_path / "tagger.py").classes_.tolist() == model.classes_.tolist()
+    code, _, said = run(
+        capsys, "convert", tmp_path / "model", tmp_path / "tagger.py", "--to", "wapiti", "--title", "x"
+    )
+    assert code == 2 and "--title is for one file of code" in said

@@ -336,3 +336,28 @@ def test_rows_far_away(tmp_path, save, farthest):
     save(L1CRF([f"U:%x[-{farthest},0]"]).fit(TOKENS, TAGS), tmp_path / "near")
     with pytest.raises(ValueError, match="reads so far away as"):
         save(L1CRF([f"U:%x[-{farthest + 1},0]"]).fit(TOKENS, TAGS), tmp_path / "model")
+
+
+@pytest.mark.parametrize("word", ["a" * 4094, "é" * 2047, "a" * 4095, "é" * 2048])
+def test_a_long_token_is_read_again_or_refused(word, tmp_path):
+    """The limit of the reader is that of the writer; text has none."""
+    X, y = [["b", word]], [["X", "Y"]]
+    tagger = StructuredPerceptron(["U:%x[0,0]", "B"], random_state=0).fit(X, y)
+    save_crfpp(tagger, tmp_path / "text", text=True)
+    assert load_crfpp(tmp_path / "text").predict(X) == y
+    if len(word.encode()) <= 4094:
+        save_crfpp(tagger, tmp_path / "model")
+        assert load_crfpp(tmp_path / "model").predict(X) == y
+    else:
+        with pytest.raises(
+            ValueError, match="a feature has 4,09. bytes, more than 4,096: 'U:[aé]+' ...; as text"
+        ):
+            save_crfpp(tagger, tmp_path / "model")
+        assert not (tmp_path / "model").exists()
+
+
+def test_many_long_tokens_that_begin_alike_are_refused(tmp_path):
+    X, y = [["a" * 3900 + str(k) for k in range(3000)]], [["Y", "X"] * 1500]
+    tagger = StructuredPerceptron(["U:%x[0,0]"], random_state=0, max_iter=1).fit(X, y)
+    with pytest.raises(ValueError, match="its features are too long: together more than 64 times"):
+        save_crfpp(tagger, tmp_path / "model")

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from skstruct import Span
 from skstruct.metrics import (
     paired_bootstrap,
     segment_f1_score,
+    span_f1_score,
     token_accuracy_score,
     word_f1_score,
 )
@@ -43,6 +45,39 @@ def test_words():
     result = paired_bootstrap(y, worse, y, score="words", n_resamples=300, random_state=0)
     assert result.score_a == pytest.approx(word_f1_score(y, worse)) and result.score_b == 1.0
     assert result.p_value < 0.01
+
+
+TRUE = [[(0, 3, "PER"), (9, 13, "LOC")], [], [(0, 4, "LOC")], [(0, 20, None), (2, 4, "PER")]] * 20
+WORSE = [[(0, 3, "PER")], [(4, 5, "PER")], [(0, 4, "PER")], [(5, 6, "PER")]] * 20
+
+
+@pytest.mark.parametrize("kind", [Span._make, tuple, list, lambda span: dict(zip(Span._fields, span))])
+@pytest.mark.parametrize("score", ["auto", "spans"])
+def test_spans_of_texts(kind, score):
+    y, worse, better = ([list(map(kind, spans)) for spans in corpus] for corpus in (TRUE, WORSE, TRUE))
+    for none in (0, 3, 5):  # lists of spans may be of any length, and empty
+        better[none] = []
+    result = paired_bootstrap(y, worse, better, score=score, n_resamples=300, random_state=0)
+    assert result.score_a == pytest.approx(span_f1_score(y, worse))
+    assert result.score_b == pytest.approx(span_f1_score(y, better))
+    assert result.score_a < 0.4 < 0.9 < result.score_b < 1 and result.p_value < 0.02
+    assert result == paired_bootstrap(TRUE, worse, better, n_resamples=300, random_state=0)
+
+
+def test_spans_with_white_space_at_their_ends():
+    y, a, b = [[(0, 4, "PER")]] * 30, [[(0, 3, "PER")]] * 30, [[]] * 30
+    found = paired_bootstrap(y, a, b, texts=["Ann met Bob."] * 30, n_resamples=50, random_state=0)
+    assert (found.score_a, found.score_b) == (1.0, 0.0)
+    assert paired_bootstrap(y, a, b, n_resamples=50).score_a == 0.0
+    with pytest.raises(ValueError, match="texts is for spans, got score='accuracy'"):
+        paired_bootstrap([["A"]], [["A"]], [["A"]], texts=["A"])
+
+
+def test_labels_that_are_tuples_are_labels():
+    y, other = [[("A", 1, "x"), ("B", 2, "x")]] * 9, [[("A", 1, "x")] * 2] * 9
+    assert paired_bootstrap(y, other, y, n_resamples=20)[:2] == (0.5, 1.0)
+    y, other = [[(1, 2, "x")] * 2] * 9, [[(1, 2, "x"), (1, 2, "y")]] * 9
+    assert paired_bootstrap(y, y, other, score="accuracy", n_resamples=20)[:2] == (1.0, 0.5)
 
 
 def test_equal_systems(systems):

@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 
+from skstruct.cli.scores import span_scores
 from skstruct.metrics import SCORERS, span_f1_score, span_f1_scorer, span_report
 
 
@@ -72,6 +73,50 @@ def test_errors(true, pred, message):
             score(true, pred)
     with pytest.raises(ValueError, match="average must be one of"):
         span_f1_score([[]], [[]], average="samples")
+
+
+BINARY = [(0, 3, "PER"), (0, 20, None)]  # a binary question of Prodigy
+
+
+def test_predictions_without_a_label_do_not_count():
+    """A file of Prodigy's binary questions as predictions: rejected spans, and what was not asked."""
+    true = [[(0, 3, "PER"), (8, 12, "LOC")], [(0, 3, "PER")]]
+    for nothing in ([(0, 3, None)], [(0, 3, None), (4, 5, None)]):
+        assert span_f1_score(true, [BINARY, nothing]) == span_f1_score(true, [BINARY[:1], []]) == 0.5
+        assert span_f1_score(true, [BINARY, nothing], average=None) == {
+            "LOC": 0.0,
+            "PER": pytest.approx(2 / 3),
+        }
+        assert span_report(true, [BINARY, nothing]) == span_report(true, [BINARY[:1], []])
+    assert span_f1_score([BINARY], [BINARY]) == span_f1_score([[]], [BINARY[1:]]) == 1.0
+    found = span_scores(["Ann came to Rome, no?"], [BINARY], [BINARY])
+    assert found["spans"] == 1 and found["segments"]["micro avg"]["f1"] == 1.0
+
+
+TEXTS = ["Ann met Bob Lee.", "Rome \n"]
+SLOPPY = [[(0, 4, "PER"), (7, 16, "PER")], [(0, 6, "LOC")]]
+EXACT = [[(0, 3, "PER"), (8, 16, "PER")], [(0, 4, "LOC")]]
+
+
+def test_texts_take_white_space_off():
+    assert span_f1_score(SLOPPY, EXACT) == 0.0
+    assert span_f1_score(SLOPPY, EXACT, texts=TEXTS) == span_f1_score(EXACT, SLOPPY, texts=TEXTS) == 1.0
+    assert span_report(SLOPPY, EXACT, texts=TEXTS) == span_report(EXACT, EXACT)
+    with pytest.raises(ValueError, match=r"y_pred: sequence 0, position 0: \(0, 99, 'A'\) leaves the text"):
+        span_f1_score(SLOPPY, [[(0, 99, "A")], []], texts=TEXTS)
+    with pytest.raises(ValueError, match="texts must be a list of texts, got str 'Ann'"):
+        span_f1_score(SLOPPY, EXACT, texts="Ann")
+
+
+@pytest.mark.parametrize("y", [[{"entities": [(0, 3, "PER")]}], {"entities": [(0, 3, "PER")]}])
+def test_spans_in_dicts(y):
+    """As spaCy's examples hold them."""
+    write = r"y_true: sequence 0: expected a list of spans, got dict .*; write y_true = \[.*\['entities'\]"
+    for score in (span_f1_score, span_report):
+        with pytest.raises(ValueError, match=write):
+            score(y, [[]])
+    with pytest.raises(ValueError, match="y_pred: sequence 0: expected a list of spans"):
+        span_f1_score([[]], y)
 
 
 def test_a_report_shows_all_digits_of_a_count():

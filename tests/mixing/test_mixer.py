@@ -13,9 +13,11 @@ from sklearn.frozen import FrozenEstimator
 import skstruct
 from skstruct import (
     L1CRF,
+    BaggingShuffleAverager,
     KBestReranker,
     ParameterMixer,
     Segmenter,
+    ShiftReduceParser,
     StructuredPerceptron,
 )
 from skstruct.cluster import shards
@@ -114,6 +116,34 @@ def test_a_mixture_can_do_what_its_estimator_can(estimator, X, y, tmp_path):
         "round", "updates", "sequence_error", "token_error", "loss", "mixture", "bytes_sent",
         "bytes_received", "seconds",
     }  # fmt: skip
+
+
+def set_all(estimator, name, value):
+    """A clone with a parameter, and those of the estimators within, of this name."""
+    names = [each for each in estimator.get_params() if each.split("__")[-1] == name]
+    return clone(estimator).set_params(**dict.fromkeys(names, value))
+
+
+@pytest.mark.parametrize("estimator, X, y", LEARNERS)
+@pytest.mark.parametrize("kind", [BaggingShuffleAverager, ParameterMixer])
+@pytest.mark.parametrize("method", ["partial_fit", "fit"])
+def test_what_became_one_model_goes_on_learning(kind, estimator, X, y, method, tmp_path):
+    """One of one is the estimator itself: it learns what that does from a file without training."""
+    if kind is BaggingShuffleAverager and isinstance(estimator, Segmenter):
+        pytest.skip("is put around the averager")
+    estimator = set_all(set_all(estimator, "random_state", 0), "warm_start", True)
+    estimator = set_all(estimator, "shuffle", False)  # members draw their own orders
+    clone(estimator).fit(X, y).save(tmp_path / "alone", training=False)
+    found = kind(estimator, 1, random_state=0).fit(X, y)
+    found.save(tmp_path / "found")
+    alone, again = skstruct.load(tmp_path / "alone"), skstruct.load(tmp_path / "found").estimator_
+    for one in alone, again, found.estimator_, found.compress().estimator_:
+        getattr(one, method)(X[:9], y[:9])
+    for one in again, found.estimator_:
+        if isinstance(estimator, ShiftReduceParser):  # an average has no rows without weights
+            np.testing.assert_allclose(one.decision_function(X), alone.decision_function(X))
+        else:
+            assert_same(one, alone)
 
 
 def test_a_segmenter_around_a_mixer(monkeypatch):

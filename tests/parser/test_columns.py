@@ -65,6 +65,21 @@ def test_features_tell_of_words_that_were_never_seen(fitted):
     ]
 
 
+def test_known_parts_count_however_many_stand_beside_them(fitted):
+    def score(change):
+        return fitted.decision_function([[(*w[:3], change(w[3])) for w in s] for s in X])
+
+    one = score(lambda parts: f"{parts}|New=0")
+    many = "|".join(f"New={k}" for k in range(5))
+    np.testing.assert_array_equal(score(lambda parts: f"{many}|{parts}"), one)
+    np.testing.assert_array_equal(score(lambda parts: f"{parts}|{many}"), one)
+    four, five = "Case=Acc|Case=Nom|Gender=Fem|Gender=Masc", "|Number=Sing"  # training: three at most
+    assert (score(lambda _: four) != score(lambda _: four + five)).all()
+    arc = inspection.explain(fitted, [(*X[0][0][:3], four + five), X[0][1]]).arcs[0]
+    assert {f"s1.p3={part}" for part in (four + five).split("|")} <= {name for name, _ in arc.features}
+    assert (score(lambda parts: parts) == fitted.decision_function(X)).all()
+
+
 def test_columns_are_features_with_names(fitted):
     names = {name for name, _, _ in inspection.feature_weights(fitted)}
     assert any("m.p3=Case=Acc" in name for name in names)
@@ -139,6 +154,14 @@ def test_each_part_is_a_row_of_its_own():
     assert encoder.rows == ["t", "p2", "p2"]
     assert ids[1:].tolist() == [[3, 4, -1], [4, -1, -1]]
     assert encoder.encode([("a",), ("t",), ("B=2|C=3",)])[1:].tolist() == [[4], [-1]]
+
+
+def test_templates_without_any_feature_are_refused():
+    with pytest.raises(ValueError, match="give no feature of states: each reads labels, which labeled=False"):
+        parser(templates=["s0.lc.r s0.t"], labeled=False).fit(X, Y)
+    with pytest.raises(ValueError, match="or parts of a column, .* where no word has some"):
+        parser(templates=["s0.p2"]).fit(X, Y)
+    assert parser(templates=["s0.p2", "s0.p3"]).fit(X, Y).n_features() > 0
 
 
 def test_the_width_is_that_of_the_first_word():

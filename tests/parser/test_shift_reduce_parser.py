@@ -45,6 +45,14 @@ def test_heads_alone():
     assert (same.decision_function(X) == model.decision_function(X)).all()
 
 
+def test_a_fit_to_heads_alone_forgets_the_labels():
+    model = parser(max_iter=2).fit(X, Y).set_params(labeled=False)
+    with pytest.raises(ValueError):
+        model.fit(X, Y[:1])
+    assert model.classes_.shape == (5,)
+    assert not hasattr(model.fit(X, HEADS), "classes_") and model.predict(X)[3] == [0]
+
+
 def test_labels_that_are_not_known_teach_nothing():
     partly = [[(head, None if label == "det" else label) for head, label in tree] for tree in Y]
     model = parser().fit(X, partly)

@@ -105,7 +105,7 @@ def test_trees_that_are_not_projective_are_lifted_or_skipped():
     flat = check(*trees)
     actions, heads, skipped = encode_trees(flat, token, True)
     assert skipped == [] and heads[2:7].tolist() == [4, 4, 4, 0, 4]
-    assert actions.shape == (16,) and actions[:4].tolist() == [0, 0, 1, -1]
+    assert actions.shape == (16,) and actions[:4].tolist() == [0, 0, 1, 2]
     assert oracle.heads_of(actions[4:13].tolist()) == heads[2:7].tolist()
     actions, heads, skipped = encode_trees(flat, token, False)
     assert skipped == [1] and heads.tolist() == flat.tolist() and (actions[4:14] == -1).all()

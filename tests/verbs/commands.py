@@ -113,7 +113,7 @@ def select_lines(cell):
 
 @verb
 def serve(cell):
-    """What comes in and goes out as JSON; tests/cli/test_serve.py asks over HTTP."""
+    """What comes in and goes out as JSON; tests/test_deployment.py asks over HTTP."""
     X = [x.toarray() if hasattr(x, "toarray") else x for x in cell.X]
     body = json.dumps([x.tolist() if isinstance(x, np.ndarray) else x for x in X], default=str).encode()
     answer = predicted(cell.model, body, "application/json", {})

@@ -30,7 +30,9 @@ def explain(cell):
     found = inspection.explain(cell.model, sequence)
     if cell.kind == "trees":
         assert found.tree == cell.model.predict(cell.X[:1])[0]
-        assert len(found.to_frame()) == sum(len(a.features) + len(a.label_features) for a in found.arcs)
+        score = cell.model.decision_function(cell.X[:1])[0]
+        for total in (found.score, sum(arc.score for arc in found.arcs), found.to_frame().contribution.sum()):
+            assert total == pytest.approx(score, rel=1e-9, abs=1e-9)
         return shows(found)
     if hasattr(cell.model, "decision_function"):
         score = cell.model.decision_function(cell.X[:1])[0]

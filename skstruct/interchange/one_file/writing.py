@@ -10,7 +10,7 @@ from ...data.places import describe
 from ...data.types import Corpus, Path
 from ...saving.atomic import atomic_write
 from .checking import Comparison, ExportReport, compared, report_of
-from .payload import payload_of
+from .payload import payload_of, predictor_of
 from .quantities import WEIGHTS
 from .splicing import javascript_file, page_file, python_file
 
@@ -24,6 +24,7 @@ def export(
     path: Path,
     *,
     weights: Literal["exact", "int16", "int8"] = "exact",
+    keep: float = 1.0,
     check: Corpus | None = None,
     title: str | None = None,
     example: str | None = None,
@@ -45,6 +46,8 @@ def export(
     weights : {"exact", "int16", "int8"}, default="exact"
         ``"exact"``: labels and scores are those of the model, bit for bit. Otherwise weights are rounded to
         multiples of the largest over 32767, or over 127, and scores are close.
+    keep : float in (0, 1], default=1.0
+        Share of the weights that stay, the largest first, as in the model's ``compress``.
     check : list of sequences, optional
         Labelled by the model and by the data that is written; the report, and ``about`` in the file, have the
         counts.
@@ -88,7 +91,8 @@ def export(
     for name, value in (("title", title), ("example", example)):
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} must be a str, got {describe(value)}")
-    payload = payload_of(model, weights)
+    kept = model if keep == 1.0 else predictor_of(model).compress(dtype="float64", keep=keep)
+    payload = payload_of(kept, weights)
     if ending == ".html":
         payload = payload.page()
     about = {"name": stem if _IDENTIFIER.fullmatch(stem) else "tagger"}

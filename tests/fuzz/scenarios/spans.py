@@ -124,6 +124,7 @@ def _check_predictions(draw, model, X):
 def _check_scores(model, X, y, found):
     score, true = model.score(X, y), trimmed_spans(X, y)
     close(score, span_f1_score(true, trimmed_spans(X, found)), "score and span_f1_score")
+    close(score, span_f1_score(y, found, texts=X), "score and span_f1_score of texts")
     assert 0.0 <= score <= 1.0 and span_report(true, found)
     assert model.score(X, found) == 1.0, "predictions are not right by themselves"
 
@@ -156,7 +157,7 @@ def annotations(draw):
         if format == "brat":
             y = [[span._replace(label=span.label.replace(" ", "_")) for span in spans] for spans in y]
         write_spans(path, X, y, format)
-        unit = "utf-16" if format == "label-studio" else "auto" if format == "brat" else "characters"
+        unit = "characters" if format == "doccano" else "auto"
         same(read_spans(path, format, offsets=unit), (X, y), f"{format} read again")
         _check_damage(draw, folder, path, format)
         _check_commands(draw, folder, X, y)

@@ -125,6 +125,7 @@ def parser(draw):
         draw, ShiftReduceParser, templates=draw.one(*TEMPLATES), beam_size=draw.one(1, 2, 8, 30),
         merge_states=draw.chance(0.6), min_count=draw.one(1, 1, 2), labeled=labeled,
         update=draw.one("max-violation", "early", "standard"), projectivize=projectivize,
+        root_step=draw.chance(0.3),
     )  # fmt: skip
     draw.note(columns=columns, shape=shape)
     weight = draw.rng.choice([0.0, 1.0, 3.0], len(X)) if draw.chance(0.3) else None

@@ -20,7 +20,13 @@ def main(tagger):
             write = PARTS["write_" + tagger.header["task"]]
             for lines in write(tagger, file, arguments.text):
                 out.write(lines)
-    except (OSError, ValueError) as error:
+    except BrokenPipeError:  # the reader has what it wants
+        sys.exit(141)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except OSError as error:
+        sys.exit("{}: {}".format(error.filename or "<stdout>", error.strerror))
+    except ValueError as error:
         sys.exit("{}: {}".format(name if isinstance(name, str) else "<stdin>", error))
 
 
@@ -37,8 +43,8 @@ def write_labels(tagger, file, text):
             yield " ".join(map("%s/%s".__mod__, zip(words, tagger.predict([tokens])[0]))) + "\n"
         return
     for first, lines in sentences(file):
-        if lines == [""]:
-            yield "\n"
+        if not lines[0].strip(" \t"):
+            yield lines[0] + "\n"
             continue
         rows = [[cell for cell in line.replace("\t", " ").split(" ") if cell] for line in lines]
         for k, row in enumerate(rows):
@@ -52,7 +58,7 @@ def write_labels(tagger, file, text):
 
 
 def sentences(file):
-    """Yield (number of the first line, lines) of sentences; blank lines by themselves, as [""]."""
+    """Yield (number of the first line, lines) of sentences; blank lines by themselves."""
     lines, number = [], 0
     for number, line in enumerate(file, 1):
         line = line.rstrip("\r\n")
@@ -61,7 +67,7 @@ def sentences(file):
             continue
         if lines:
             yield number - len(lines), lines
-        yield number, [""]
+        yield number, [line]
         lines = []
     if lines:
         yield number - len(lines) + 1, lines

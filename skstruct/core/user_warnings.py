@@ -1,0 +1,33 @@
+"""Warnings that point at the line of the user's program, and are given once for all parts of a corpus."""
+
+import re
+import sys
+import warnings
+from collections import Counter
+from contextlib import contextmanager
+
+_BETWEEN = {"skstruct", "sklearn", "contextlib", "functools", "joblib", "concurrent", "threading"}
+"""Packages whose lines say nothing to who is warned."""
+
+_NUMBER = re.compile(r"\d[\d.,e+-]*")
+
+
+def warn(message, category=UserWarning):
+    """Warn of the nearest line that is neither ours nor of the libraries that call us."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def warning_once():
+    """A context whose warnings are given at its end: one of those that differ in numbers only."""
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        yield
+    kinds = [(each.category, _NUMBER.sub("", str(each.message))) for each in given]
+    first, times = dict(zip(kinds[::-1], given[::-1])), Counter(kinds)
+    for kind in dict.fromkeys(kinds):
+        more = f"; warnings like this: {times[kind]}" if times[kind] > 1 else ""
+        warn(f"{first[kind].message}{more}", first[kind].category)

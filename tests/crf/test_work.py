@@ -1,0 +1,73 @@
+"""What training costs, counted on fixed data: passes over the corpus, bounds and what they read, memories.
+
+Numbers are those of the day they were written, with a little room. What makes one smaller may lower it.
+"""
+
+import gc
+
+import pytest
+from crf_cases import L, copies, learnable, train_crf
+from inside import counting_bounds
+
+from skstruct import L1CRF, regularization_path
+from skstruct.crf import path as crf_path
+from skstruct.crf.quasi_newton import Memory
+from skstruct.datasets import load_chunking, make_hmm_sequences
+
+
+def corpus():
+    task = learnable(n=300, R=60)
+    task.weight[:] = 1.0
+    return task
+
+
+@pytest.mark.parametrize("c1, c2", [(0.1, 0.1), (0.1, 1e-3), (0.1, 0.0)])
+def test_a_weight_costs_what_copies_cost(c1, c2):
+    task, options = corpus(), {"c1": 10 * c1, "c2": 10 * c2, "sgd_iter": 0}
+    copied = train_crf(copies(task, 10), L, 60, **options)
+    weighted = train_crf(task._replace(weight=10.0 * task.weight), L, 60, **options)
+    assert weighted.n_passes == pytest.approx(copied.n_passes, rel=0.05)
+    assert weighted.objective == pytest.approx(copied.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "c2, passes, bounds, rows",
+    [
+        (0.1, 22, 2, 5_000),
+        (1e-2, 45, 5, 26_000),
+        (1e-3, 76, 9, 64_000),
+        (1e-4, 86, 12, 104_000),
+    ],
+)
+def test_passes_and_bounds(c2, passes, bounds, rows, monkeypatch):
+    count = counting_bounds(monkeypatch)
+    found = train_crf(corpus(), L, 60, c1=0.1, c2=c2)
+    assert found.converged and found.n_passes <= passes
+    assert count["bounds"] <= bounds and count["rows"] <= rows
+
+
+def test_a_path_costs_less_than_its_fits():
+    X, y = load_chunking()
+    crf, c1s = L1CRF("chunk", c2=0.01, random_state=0), [1.0, 0.3, 0.1]
+    path = regularization_path(crf, X, y, c1s)
+    alone = [L1CRF("chunk", c1=c1, c2=0.01, random_state=0).fit(X, y).n_iter_ for c1 in c1s]
+    assert sum(point.n_iter for point in path) <= 0.85 * sum(alone)
+
+
+def test_a_path_keeps_one_memory(monkeypatch):
+    """Where each minimisation starts from the one before; the arrays are the largest of a fit."""
+    X, y = make_hmm_sequences(60, random_state=0)
+    solve, alive = crf_path.solve, []
+
+    def counted(*arguments, **options):
+        result = solve(*arguments, **options)
+        gc.collect()
+        found = [each.steps for each in gc.get_objects() if isinstance(each, Memory)]
+        alive.append(len({id(steps) for steps in found}))
+        return result
+
+    monkeypatch.setattr(crf_path, "solve", counted)
+    gc.collect()
+    before = sum(isinstance(each, Memory) for each in gc.get_objects())
+    regularization_path(L1CRF(random_state=0), X, y, [3.0, 1.0, 0.3, 0.1])
+    assert alive == [before + 1] * 4

@@ -1,0 +1,170 @@
+"""What the offsets of a file count: characters, or units of UTF-16."""
+
+import json
+
+import pytest
+
+from skstruct.datasets import iter_spans, read_spans, to_utf16
+
+LATIN = (
+    ["🚒 Ann lives in Rome.", "Oslo 🚒 calls Bo, twice", "no fire in Bern"],
+    [
+        [(2, 5, "PER"), (15, 19, "LOC")],
+        [(0, 4, "LOC"), (13, 15, "PER")],
+        [(11, 15, "LOC")],
+    ],
+)
+CHINESE = ["🚒在北京大学", "上海🚒有大学"], [[(2, 4, "LOC")], [(0, 2, "LOC"), (4, 6, "ORG")]]
+
+
+def doccano(X, y):
+    return [{"text": text, "label": [list(span) for span in spans]} for text, spans in zip(X, y)]
+
+
+def spacy(X, y):
+    return [[text, {"entities": spans}] for text, spans in zip(X, y)]
+
+
+def saying(X, y):
+    """Records whose spans say what they cover."""
+    rows = [
+        [{"start": s, "end": e, "label": label, "text": x[s:e]} for s, e, label in row]
+        for x, row in zip(X, y)
+    ]
+    return [{"text": text, "spans": row} for text, row in zip(X, rows)]
+
+
+def covered(X, y):
+    return [[(text[start:end], label) for start, end, label in spans] for text, spans in zip(X, y)]
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_text_of_a_span_decides():
+    for start in (5, 6):  # characters, then UTF-16 units
+        found = read_spans(
+            [
+                {
+                    "text": "🚒 in Rome",
+                    "spans": [{"start": start, "end": start + 4, "label": "LOC", "text": "Rome"}],
+                }
+            ]
+        )
+        assert found == (["🚒 in Rome"], [[(5, 9, "LOC")]])
+
+
+@pytest.mark.filterwarnings("error")
+def test_white_space_in_the_text_of_a_span_does_not_count():
+    text = "New\r\nYork  City \\n"  # Label Studio writes a line break as a backslash and an n
+    values = [
+        {"start": 0, "end": 15, "labels": ["LOC"], "text": "New\\n\\nYork City"},
+        {"start": 16, "end": 18, "labels": ["X"], "text": "\\n"},
+    ]
+    result = [{"type": "labels", "value": value} for value in values]
+    record = {"id": 7, "data": {"text": text}, "annotations": [{"result": result}]}
+    assert covered(*read_spans([record])) == [[("New\r\nYork  City", "LOC"), ("\\n", "X")]]
+
+
+def test_words_decide_where_no_text_does():
+    texts = ["no fire", "🚒 Ann in Rome today", "Oslo 🚒 calls Bo, twice"]
+    units = [[], [[3, 6, "PER"], [10, 14, "LOC"]], [[0, 4, "LOC"], [14, 16, "PER"]]]
+    for name, shift in (("UTF-16 units", 0), ("characters", 1)):
+        rows = [
+            {"text": t, "label": [[s - shift * (s > 0), e - shift * (s > 0), lab] for s, e, lab in spans]}
+            for t, spans in zip(texts, units)
+        ]
+        with pytest.warns(
+            UserWarning, match=f"source: offsets are taken for {name}: [68] of them are ends of words"
+        ):
+            X, y = read_spans(rows)
+        assert covered(X, y)[1:] == [[("Ann", "PER"), ("Rome", "LOC")], [("Oslo", "LOC"), ("Bo", "PER")]]
+    assert covered(*read_spans(rows, offsets="utf-16"))[1] == [(" An", "PER"), (" Rom", "LOC")]
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_offset_beyond_the_characters_decides():
+    assert covered(*read_spans([{"text": "a 🚒🚒 b", "label": [[7, 8, "X"]]}])) == [[("b", "X")]]
+    # and nothing has to be decided where both say the same
+    assert covered(*read_spans([{"text": "ab 🚒", "label": [[0, 1, "X"]]}])) == [[("a", "X")]]
+
+
+@pytest.mark.filterwarnings("error")
+def test_prodigy_and_spacy_count_characters():
+    # where both units are possible, also if the ends of words speak for the other
+    rows = [("🚒 in Rome!", {"entities": [(6, 10, "LOC")]})]
+    assert covered(*read_spans(rows)) == [[("ome!", "LOC")]]
+    rows = [{"text": "🚒 in Rome!", "answer": "accept", "spans": [{"start": 6, "end": 10, "label": "LOC"}]}]
+    assert covered(*read_spans(rows)) == [[("ome!", "LOC")]]
+    assert covered(*read_spans(rows, offsets="utf-16")) == [[("Rome", "LOC")]]
+
+
+# --------------------------------------------------------------------------------------------------
+# One record that fits the other unit only
+# --------------------------------------------------------------------------------------------------
+BEYOND = {"text": "🚒 Bob in Oslo", "label": [[2, 5, "PER"], [9, 14, "LOC"]]}  # one too far
+INSIDE = {"text": "Bob 🚒in Oslo", "label": [[5, 7, "X"]]}  # in UTF-16 it begins within the emoji
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("at", [0, 100, 600])
+@pytest.mark.parametrize(
+    "records",
+    [
+        doccano(LATIN[0] * 200, LATIN[1] * 200),
+        doccano(CHINESE[0] * 300, CHINESE[1] * 300),
+        spacy(LATIN[0] * 200, LATIN[1] * 200),
+        saying(LATIN[0] * 200, LATIN[1] * 200),
+    ],
+    ids=["latin", "chinese", "spacy", "saying"],
+)
+def test_one_span_too_far_does_not_move_all_others(records, at, tmp_path):
+    odd = [BEYOND["text"], {"entities": BEYOND["label"]}] if isinstance(records[0], list) else BEYOND
+    path = tmp_path / "notes.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in [*records[:at], odd, *records[at:]]))
+    for read in (read_spans, lambda path: list(iter_spans(path))):
+        with pytest.raises(ValueError) as caught:
+            read(path)
+        assert str(caught.value) == (
+            f"{path}, line {at + 1}, span 1: (9, 14, 'LOC') leaves the text, which has 13 characters; in "
+            "UTF-16 units it has 14; in UTF-16 units the spans of this record are ' Bo', ' Oslo', but other "
+            "records count characters: correct the record, or give offsets='utf-16' if all count these"
+        )
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_span_within_a_character_does_not_move_all_others():
+    X, y = LATIN[0] * 20, LATIN[1] * 20
+    for odd in (INSIDE, {**INSIDE, "label": [[5, 7, "X"], [8, 12, "LOC"]]}):
+        rows = [odd, *doccano(X, to_utf16(X, y))]
+        with pytest.raises(ValueError, match=r"record 0, span 0: \(5, 7, 'X'\) begins between .*'in'"):
+            read_spans(rows)
+        with pytest.raises(ValueError, match="record 0"):
+            read_spans(rows, offsets="utf-16")
+        assert covered(*read_spans(rows, offsets="characters"))[0][0] == ("in", "X")
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_text_that_fits_the_other_unit_is_named():
+    X, y = LATIN[0] * 20, LATIN[1] * 20
+    rows = saying(X, y)
+    rows[33]["spans"] = [{"start": 3, "end": 6, "label": "PER", "text": "Ann"}]
+    with pytest.raises(
+        ValueError, match="record 33, span 0: .* is 'nn ', and the file says 'Ann'; in UTF-16 .*'Ann'"
+    ):
+        read_spans(rows)
+    rows[33]["spans"][0]["text"] = "Bob"  # what is wrong in both is named as such
+    with pytest.raises(ValueError, match="record 33, span 0: .* is 'nn ', and the file says 'Bob'$"):
+        read_spans(rows)
+
+
+def test_bounds_decide_where_words_tell_nothing():
+    """Where each character is a word, one record in ten that fits one unit only is proof."""
+    X, y = [CHINESE[0][0]] * 9 + ["🚒大学"], [CHINESE[1][0]] * 9 + [[(1, 3, "ORG")]]
+    told = "taken for UTF-16 units: records that need it: 1; elsewhere 18 of them .*, 18 if they count"
+    with pytest.warns(UserWarning, match=told):
+        assert read_spans(doccano(X, to_utf16(X, y))) == (X, y)
+
+
+@pytest.mark.filterwarnings("error")
+def test_words_and_bounds_that_agree_need_no_warning():
+    X, y = [*LATIN[0], "🚒 Bern"], [*LATIN[1], [(2, 6, "LOC")]]
+    assert read_spans(doccano(X, to_utf16(X, y))) == (X, y)
