@@ -206,14 +206,15 @@ def read_frame(X, name="X"):
 
     Tokens with one column of strings are str, with several they are tuples.
     """
+    if not X.offsets[-1]:  # no value tells what an empty column is of
+        return Corpus.of((), X.lengths, shown=X.blocks[0])
     block, names, strings, titles = parts_of(X.frame, X.offsets, name)
     numbers = assembled(block, X.lengths, FeatureNames(names))
     check_finite(numbers, name)
     if not strings:
         return numbers
     tokens = strings[0] if len(strings) == 1 else list(zip(*strings))
-    like = tokens[0] if tokens else "" if len(strings) == 1 else ("",) * len(strings)
-    found = Block(STRINGS, tokens, tuple(titles), like=like)
+    found = Block(STRINGS, tokens, tuple(titles), like=tokens[0])
     return Corpus.of((*numbers.blocks, found) if names else (found,), X.lengths, shown=X.blocks[0])
 
 

@@ -89,16 +89,17 @@ class Reads(NamedTuple):
     """What reads a corpus declares this: the tokens that it was made for."""
 
     called: str  # as ``Corpus.called``
-    width: int | None = None  # columns of numbers; their order matters
-    names: FeatureNames | None = None  # theirs, if they have any
-    titles: tuple[str, ...] | None = None  # names of the columns of strings in a data frame
+    width: int | None = (
+        None  # columns of numbers, or of tuples for who reads all of them; their order matters
+    )
+    names: FeatureNames | None = None  # of columns of numbers, if they have any
+    titles: tuple[str, ...] | None = None  # of columns of strings in a data frame, or of all of a frame's
+    by_name: bool = False  # whether columns of a frame are looked up by their names
 
     @classmethod
-    def of(cls, corpus):
+    def of(cls, corpus, by_name=False):
         """What such a corpus is."""
-        strings = corpus.block("strings")
-        width = corpus.is_dense.shape[0] if corpus.numbers else None
-        return cls(corpus.called, width, corpus.names, None if strings is None else strings.names)
+        return cls(corpus.called, width_of(corpus), corpus.names, _titles_of(corpus), by_name)
 
     def check(self, corpus, name="X", known="training"):
         """Raise unless the tokens of a corpus are such; the only place that says what differs.
@@ -116,20 +117,24 @@ class Reads(NamedTuple):
                 text = f"expected {self.called} as in {known}, got {_first_of(corpus)}"
                 raise PlaceError(i, t, text, name)
             return
+        if self.titles is not None:
+            self.check_titles(_titles_of(corpus), name, f"as in {known}")
         if self.width is not None:
-            self._check_columns(corpus, name, known)
-        titles = None if self.titles is None else corpus.block("strings").names
-        if titles is not None and titles != self.titles:
-            found, expected = (", ".join(each) for each in (titles, self.titles))
-            raise ValueError(f"{name}: the columns of strings are {found}, expected {expected} as in {known}")
+            width = width_of(corpus)
+            if width != self.width:
+                i = place(corpus.offsets, 0)[0] if corpus.offsets[-1] else 0
+                text = f"{PLACE} has {width} columns, expected {self.width} as in {known}"
+                raise PlaceError(i, None, text, name)
+            self.check_names(corpus.names, name, known)
 
-    def _check_columns(self, corpus, name, known):
-        width = corpus.is_dense.shape[0]
-        if width != self.width:
-            i = place(corpus.offsets, 0)[0] if corpus.offsets[-1] else 0
-            text = f"{PLACE} has {width} columns, expected {self.width} as in {known}"
-            raise PlaceError(i, None, text, name)
-        self.check_names(corpus.names, name, known)
+    def check_titles(self, titles, name="X", known="as in training"):
+        """Raise unless the columns of strings, or of a frame, are those that they were."""
+        if titles is None or self.titles is None or titles == self.titles:
+            return
+        if not (self.by_name and set(titles) >= set(self.titles)):
+            found, expected = (", ".join(each) for each in (titles, self.titles))
+            what = "the columns of strings" if "strings" in self.called else "the columns"
+            raise ValueError(f"{name}: {what} are {found}, expected {expected} {known}")
 
     def check_names(self, names, name="X", known="training"):
         """Raise unless the columns of numbers have the names that they had, in the same order."""
@@ -140,11 +145,30 @@ class Reads(NamedTuple):
             raise ValueError(f"{text}, was {mine!r}")
 
 
+def width_of(corpus):
+    """Columns of the rows of numbers of a corpus, or of its strings; None if its tokens have none."""
+    if corpus.numbers:
+        return corpus.is_dense.shape[0]
+    if corpus.block("strings") is None:
+        return None
+    return len(corpus.like) if isinstance(corpus.like, tuple) else 1
+
+
+def _titles_of(corpus):
+    """The names of the columns of strings, or of all columns of a frame; None if there are none."""
+    for block in corpus.blocks:
+        if block.kind == "frame":
+            return tuple(map(str, block.rows.columns))
+        if block.kind == "strings":
+            return block.names
+    return None
+
+
 def _first_of(corpus):
     """The first token of a corpus, for an error."""
     if len(corpus.blocks) == 1 and corpus.like is not None:
         return describe(corpus.tokens[0])
     if not corpus.numbers:
         return "a data frame"
-    width = corpus.is_dense.shape[0]
+    width = width_of(corpus)
     return f"a token of strings with {width} numbers" if corpus.tokens else f"a row of {width} numbers"

@@ -138,6 +138,11 @@ def merge_encoders(encoders, counts, min_count):
     """
     first = encoders[0]
     for s, encoder in enumerate(encoders):
-        if (encoder.token_type, encoder.templates) != (first.token_type, first.templates):
+        kinds = [(type(each), each.token_type, each.templates) for each in (encoder, first)]
+        if kinds[0] != kinds[1]:
             raise ValueError(f"shard {s}: its tokens are not of the kind of those of shard 0")
-    return first.merged(encoders, counts, min_count)
+        first.reads.check_titles(encoder.reads.titles, f"shard {s}", "in shard 0")
+    united, maps = first.merged(encoders, counts, min_count)
+    if united.reads.titles != first.reads.titles:
+        united.reads = first.reads
+    return united, maps

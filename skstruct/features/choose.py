@@ -41,7 +41,12 @@ def new_encoder(features, min_count, corpus, scaled=True):
         return MixedEncoder.for_tokens(features, min_count, corpus, scaled)
     if corpus.numbers:
         return RowsEncoder.for_tokens(features, min_count, corpus, scaled)
-    flat = corpus.tokens
+    encoder = _encoder_of_lists(features, min_count, corpus.tokens)
+    encoder.reads = encoder.reads._replace(titles=corpus.blocks[0].names)
+    return encoder
+
+
+def _encoder_of_lists(features, min_count, flat):
     if isinstance(features, Patterns):
         return PatternEncoder.for_tokens(features, min_count, flat)
     if isinstance(features, NumericFeatures):

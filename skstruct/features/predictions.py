@@ -26,7 +26,7 @@ from ..data.inputs import check_some
 from ..data.matrix import SequenceMatrix, assembled
 from ..data.reads import FeatureNames, Reads
 from ..data.types import Corpus
-from .sequence_transformer import SequenceTransformer, by_token, out_of_fold, table_of, targets_of
+from .sequence_transformer import SequenceTransformer, by_name, by_token, out_of_fold, table_of, targets_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -213,7 +213,10 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
     def _become(self, method, fitted, data):
         """Set what is fitted, once all is done."""
         self.classifier_, self.classes_, self.method_ = fitted, np.asarray(fitted.classes_), method
-        self._names, self._reads = FeatureNames(self.get_feature_names_out().tolist()), Reads.of(data.corpus)
+        self._names, self._reads = (
+            FeatureNames(self.get_feature_names_out().tolist()),
+            Reads.of(data.corpus, by_name(self.classifier)),
+        )
         return self
 
     def _trained_on_all(self, data):

@@ -34,14 +34,21 @@ def encoder_state(encoder, writer, name):
     """The JSON of an encoder."""
     for kind, (cls, to_state, _) in KINDS.items():
         if type(encoder) is cls:
-            return {"kind": kind, **to_state(encoder, writer, name)}
+            named = encoder.reads.titles if cls in (TemplateEncoder, PatternEncoder) else None
+            titles = {} if named is None else {"titles": list(named)}
+            return {"kind": kind, **to_state(encoder, writer, name), **titles}
     raise TypeError(f"features made by a {type(encoder).__name__} cannot be saved")
 
 
 def encoder_from_state(node, reader, where):
     """The encoder of a file."""
     readers = {kind: from_state for kind, (_, _, from_state) in KINDS.items()}
-    return reader.part(node, where)("kind", reader.choice, readers)(node, reader, where)
+    encoder = reader.part(node, where)("kind", reader.choice, readers)(node, reader, where)
+    if type(encoder) in (TemplateEncoder, PatternEncoder) and node.get("titles") is not None:
+        titles = tuple(reader.list(node["titles"], f"{where}.titles"))
+        require(all(type(title) is str for title in titles), f"{where}.titles must be names")
+        encoder.reads = encoder.reads._replace(titles=titles)
+    return encoder
 
 
 # --------------------------------------------------------------------------------------------------

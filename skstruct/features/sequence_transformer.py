@@ -60,6 +60,8 @@ def table_of(X, reads=None):
     """
     corpus = frames_in(X) if reads is None or reads.called == called_by_kind(FRAME) else None
     if corpus is not None:
+        if reads is not None:
+            reads.check(corpus)
         return corpus.frame, corpus
     corpus = as_tokens(X)
     if reads is not None:
@@ -76,6 +78,15 @@ def table_of(X, reads=None):
             raise PlaceError(*place(corpus.offsets, k), text, "X")
         table[k] = token
     return table, corpus
+
+
+def by_name(estimator):
+    """Whether an estimator of scikit-learn looks up the columns of frames by their names."""
+    from sklearn.compose import ColumnTransformer  # slow to import
+
+    while hasattr(estimator, "steps"):
+        estimator = estimator.steps[0][1]
+    return isinstance(estimator, ColumnTransformer)
 
 
 def targets_of(y, lengths):

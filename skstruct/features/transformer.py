@@ -19,7 +19,15 @@ from ..data.matrix import SequenceMatrix
 from ..data.reads import FeatureNames, Reads
 from ..data.tables import is_frame
 from ..data.types import Corpus
-from .sequence_transformer import SequenceTransformer, as_numbers, by_token, out_of_fold, table_of, targets_of
+from .sequence_transformer import (
+    SequenceTransformer,
+    as_numbers,
+    by_name,
+    by_token,
+    out_of_fold,
+    table_of,
+    targets_of,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -31,6 +39,15 @@ def _inner_has(name):
         return True
 
     return check
+
+
+def _names_out(transformer, names):
+    """The names of the output's columns, or None if the transformer does not know them."""
+    names = None if names is None else np.array(names.all(), dtype=object)
+    try:
+        return FeatureNames([str(name) for name in transformer.get_feature_names_out(names)])
+    except (AttributeError, TypeError, ValueError):
+        return None
 
 
 def _target_encoder(transformer):
@@ -180,7 +197,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         self._validate_params()
         found, corpus = self._cross_fitted(encoder.cv, X, y, params)
         self.fit(X, y, **params)
-        return as_numbers(found, corpus.lengths, self._names_out(corpus.names))
+        return as_numbers(found, corpus.lengths, _names_out(self.transformer_, corpus.names))
 
     def _cross_fitted(self, cv, X, y, params):
         """The rows of all tokens, those of each sequence by a transformer that did not learn from it."""
@@ -199,14 +216,15 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
 
     def _learn(self, method, inner, X, y, params):
         tokens, corpus = table_of(X, getattr(self, "_reads", None) if method == "partial_fit" else None)
-        lengths, reads = corpus.lengths, Reads.of(corpus)
+        lengths, reads = corpus.lengths, Reads.of(corpus, by_name(self.transformer))
         check_some(lengths.sum())
         if self.per == "sequence":
             first = int(np.flatnonzero(lengths)[0])
             tokens, y = rows_of(tokens, slice(*corpus.offsets[first : first + 2].tolist())), None
         self._fit_inner(method, inner, tokens, corpus, y, params)
         # What an empty list of sequences becomes: the transformers of scikit-learn refuse it.
-        nothing = as_numbers(inner.transform(rows_of(tokens, slice(1))), np.ones(1, np.int64), None)[:0]
+        one, names = inner.transform(rows_of(tokens, slice(1))), _names_out(inner, corpus.names)
+        nothing = as_numbers(one, np.ones(1, np.int64), names)[:0]
         self.transformer_, self._reads, self._nothing = inner, reads, nothing
         return self
 
@@ -248,7 +266,9 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         if not bounds[-1]:
             return self._nothing.empty(lengths)
         if self.per == "corpus":
-            return as_numbers(self.transformer_.transform(tokens), lengths, self._names_out(corpus.names))
+            return as_numbers(
+                self.transformer_.transform(tokens), lengths, _names_out(self.transformer_, corpus.names)
+            )
         parts = []
         for i in np.flatnonzero(lengths).tolist():
             part = rows_of(tokens, slice(bounds[i], bounds[i + 1]))
@@ -259,7 +279,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
             parts.append(as_numbers(part, lengths[i : i + 1], None).matrix)
         with renumbered(np.flatnonzero(lengths).tolist()):
             found = as_tokens(parts)
-        return as_numbers(found.matrix, lengths, self._names_out(corpus.names))
+        return as_numbers(found.matrix, lengths, _names_out(self.transformer_, corpus.names))
 
     @available_if(_inner_has("inverse_transform"))
     def inverse_transform(self, X: Corpus) -> Any:
@@ -301,14 +321,6 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
             input_features = np.array(names.all(), dtype=object)
         found: NDArray[np.object_] = self.transformer_.get_feature_names_out(input_features)
         return found
-
-    def _names_out(self, names):
-        """The names of the output's columns, or None if the transformer does not know them."""
-        names = None if names is None else np.array(names.all(), dtype=object)
-        try:
-            return FeatureNames([str(name) for name in self.transformer_.get_feature_names_out(names)])
-        except (AttributeError, TypeError, ValueError):
-            return None
 
     @property
     def n_features_in_(self) -> int:

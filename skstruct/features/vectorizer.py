@@ -158,7 +158,7 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
 
     def _read(self, X):
         corpus = as_tokens(X)
-        if not corpus.numbers:
+        if not (corpus.numbers and corpus.offsets[-1]):
             return corpus
         if corpus.like is None:
             raise ValueError("X: the tokens are rows of numbers already; TokenVectorizer encodes others")
