@@ -42,7 +42,8 @@ def new_encoder(features, min_count, corpus, scaled=True):
     if corpus.numbers:
         return RowsEncoder.for_tokens(features, min_count, corpus, scaled)
     encoder = _encoder_of_lists(features, min_count, corpus.tokens)
-    encoder.reads = encoder.reads._replace(titles=corpus.blocks[0].names)
+    if corpus.blocks[0].names is not None:
+        encoder.reads = encoder.reads._replace(titles=corpus.blocks[0].names)
     return encoder
 
 
