@@ -232,7 +232,7 @@ class Corpus:
         """The tokens that are no rows of numbers, as lists; of others as the user sees them."""
         if self._sequences is not None:
             return self._sequences
-        return by_sequence(self.tokens, self.offsets) if self.like is not None else list(self)
+        return list(self) if self.numbers and self.like is None else by_sequence(self.tokens, self.offsets)
 
     def empty(self, lengths):
         """Sequences without tokens, as many as there are lengths, of the kind of this corpus without any."""

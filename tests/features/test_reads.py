@@ -1,5 +1,7 @@
 """What was fitted on tokens takes such tokens, in any container; others it refuses, by name."""
 
+from pickle import dumps, loads
+
 import inside
 import numpy as np
 import pandas
@@ -192,6 +194,31 @@ def test_a_frame_beside_an_empty_list_is_a_frame(kind, empty):
     assert found.lengths.tolist() == [2, 0, 1]
     assert abs(found.matrix - expected).max() == 0
     assert TokenTransformer(one_hot).fit([empty, *X]).transform([empty]).lengths.tolist() == [0]
+
+
+def test_columns_of_strings_are_known_by_name():
+    X = [
+        pandas.DataFrame({"word": ["the", "dog"], "tag": ["D", "N"]}),
+        pandas.DataFrame({"word": ["a"], "tag": ["D"]}),
+    ]
+    y = [["x", "y"], ["x"]]
+    tagger = StructuredPerceptron(["U0:%x[0,0]/%x[0,1]"], random_state=0).fit(X, y)
+    with pytest.raises(
+        ValueError, match=other
+    ):
+        tagger.predict([x[["tag", "word"]] for x in X])
+    with pytest.raises(
+        ValueError, match=other
+    ):
+        loads(dumps(tagger)).partial_fit([x[["tag", "word"]] for x in X], y)
+    assert tagger.predict([x.assign(more="m") for x in X]) == y
+    assert tagger.predict([[("the", "D"), ("dog", "N")]]) == [["x", "y"]]
+    with pytest.raises(ValueError, match="expected a token of type tuple as in training, got str 'the'"):
+        tagger.predict([x[["word"]] for x in X])
+    encoder = TokenTransformer(OneHotEncoder(handle_unknown="ignore")).fit(X)
+    for other in (lambda x: x[["tag", "word"]], lambda x: x[["word"]], lambda x: x.assign(more="m")):
+        with pytest.raises(ValueError, match="X: the columns are .*, expected word, tag as in training"):
+            encoder.transform(list(map(other, X)))
 
 
 # -- one corpus ----------------------------------------------------------------------------------------
