@@ -197,19 +197,12 @@ def test_a_frame_beside_an_empty_list_is_a_frame(kind, empty):
 
 
 def test_columns_of_strings_are_known_by_name():
-    X = [
-        pandas.DataFrame({"word": ["the", "dog"], "tag": ["D", "N"]}),
-        pandas.DataFrame({"word": ["a"], "tag": ["D"]}),
-    ]
-    y = [["x", "y"], ["x"]]
+    df = pandas.DataFrame({"word": ["the", "dog", "a"], "tag": ["D", "N", "D"]})
+    X, y, text = [df[:2], df[2:]], [["x", "y"], ["x"]], "columns of strings are tag, word, expected word, tag"
     tagger = StructuredPerceptron(["U0:%x[0,0]/%x[0,1]"], random_state=0).fit(X, y)
-    with pytest.raises(
-        ValueError, match=other
-    ):
+    with pytest.raises(ValueError, match=text):
         tagger.predict([x[["tag", "word"]] for x in X])
-    with pytest.raises(
-        ValueError, match=other
-    ):
+    with pytest.raises(ValueError, match=text):
         loads(dumps(tagger)).partial_fit([x[["tag", "word"]] for x in X], y)
     assert tagger.predict([x.assign(more="m") for x in X]) == y
     assert tagger.predict([[("the", "D"), ("dog", "N")]]) == [["x", "y"]]
