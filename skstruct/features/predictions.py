@@ -26,7 +26,7 @@ from ..data.inputs import check_some
 from ..data.matrix import SequenceMatrix, assembled
 from ..data.reads import FeatureNames, Reads
 from ..data.types import Corpus
-from .sequence_transformer import SequenceTransformer, by_name, by_token, out_of_fold, table_of, targets_of
+from .sequence_transformer import SequenceTransformer, by_name, fit_on, out_of_fold, table_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -154,8 +154,10 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
             If the input is wrong; the message names sequence and position.
         """
         self._validate_params()
-        data, method = _Data(X, y, *self._routed("fit", params)), self._method()
-        return self._become(method, self._trained_on_all(data), data)
+        params, _ = self._routed("fit", params)
+        tokens, corpus = _read(X, y)
+        method = self._method()
+        return self._become(method, self._trained(tokens, corpus, y, params), corpus)
 
     def fit_transform(self, X: Corpus, y: Corpus, **params: Any) -> SequenceMatrix:
         """Train the classifier, and score each sequence by one that has not seen it.
@@ -171,18 +173,18 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
             One row for each token, one column for each label.
         """
         self._validate_params()
-        data = _Data(X, y, *self._routed("fit_transform", params))
-        lengths = data.corpus.lengths
-        splits = folds_of(self.cv, lengths.shape[0], data.groups, once=True)
-        method, whole = self._method(), self._trained_on_all(data)
+        params, groups = self._routed("fit_transform", params)
+        tokens, corpus = _read(X, y)
+        splits = folds_of(self.cv, len(corpus), groups, once=True)
+        method, whole = self._method(), self._trained(tokens, corpus, y, params)
 
         def rows(k, train, test):
-            inner = self._trained(data, train, f"split {k} of cv={self.cv!r}")
-            return _scores(inner, method, whole.classes_, safe_indexing(data.tokens, test))
+            inner = self._trained(tokens, corpus, y, params, train, f"split {k} of cv={self.cv!r}")
+            return _scores(inner, method, whole.classes_, safe_indexing(tokens, test))
 
-        scores = out_of_fold(np.repeat(np.arange(lengths.shape[0]), lengths), splits, rows)
-        self._become(method, whole, data)
-        return assembled(scores, lengths, self._names)
+        scores = out_of_fold(np.repeat(np.arange(len(corpus)), corpus.lengths), splits, rows)
+        self._become(method, whole, corpus)
+        return assembled(scores, corpus.lengths, self._names)
 
     def _routed(self, method, params):
         """(metadata of the classifier, groups of the splitter)"""
@@ -210,26 +212,20 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
             raise ValueError(f"{type(self.classifier).__name__} has no method={method!r}")
         return method
 
-    def _become(self, method, fitted, data):
+    def _become(self, method, fitted, corpus):
         """Set what is fitted, once all is done."""
         self.classifier_, self.classes_, self.method_ = fitted, np.asarray(fitted.classes_), method
         self._names, self._reads = (
             FeatureNames(self.get_feature_names_out().tolist()),
-            Reads.of(data.corpus, by_name(self.classifier)),
+            Reads.of(corpus, by_name(self.classifier)),
         )
         return self
 
-    def _trained_on_all(self, data):
-        return self._trained(data, np.arange(data.target_of.shape[0]), "X")
-
-    def _trained(self, data, at, where):
-        """A clone of the classifier, trained on the tokens ``at`` that have a label."""
-        of = data.target_of[at]
-        at, of = at[of >= 0], of[of >= 0]
-        if not at.shape[0]:
-            raise ValueError(f"{where} leaves no labelled token to train the classifier on")
-        params = {name: by_token(name, value, data.corpus.lengths, at) for name, value in data.params.items()}
-        return clone(self.classifier).fit(safe_indexing(data.tokens, at), data.targets[of], **params)
+    def _trained(self, tokens, corpus, y, params, keep=None, where="X"):
+        """A clone of the classifier, trained on the tokens ``keep`` that have a label."""
+        classifier = clone(self.classifier)
+        fit_on(classifier.fit, tokens, corpus, y, params, keep, where)
+        return classifier
 
     # -- scoring -----------------------------------------------------------------------------------
     def transform(self, X: Corpus) -> SequenceMatrix:
@@ -305,18 +301,10 @@ def _scores(fitted, name, classes, tokens):
     return found[:, 1:] if name == "decision_function" and n == 2 else found
 
 
-class _Data:
-    """The tokens of a fit, and what belongs to them."""
-
-    def __init__(self, X, y, params, groups):
-        self.tokens, self.corpus = table_of(X)
-        n = int(self.corpus.offsets[-1])
-        check_some(n)
-        if y is None:
-            raise ValueError("y must be a list of label sequences, got None")
-        self.targets, keep = targets_of(y, self.corpus.lengths)
-        self.target_of = np.arange(n)  # (N,) the target of each token, -1 if it has none
-        if keep is not None:
-            self.target_of = np.full(n, -1)
-            self.target_of[keep] = np.arange(keep.shape[0])
-        self.params, self.groups = params, groups
+def _read(X, y):
+    """(tokens as a classifier takes them, the corpus that they are)"""
+    tokens, corpus = table_of(X)
+    check_some(corpus.offsets[-1])
+    if y is None:
+        raise ValueError("y must be a list of label sequences, got None")
+    return tokens, corpus

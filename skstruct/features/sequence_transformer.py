@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import TransformerMixin
 
-from .._sklearn import safe_set_output, sequence_tags
+from .._sklearn import safe_indexing, safe_set_output, sequence_tags
 from ..data.corpus import FRAME, called_by_kind
 from ..data.inputs import PlaceError, as_sequences, as_tokens, check_same_lengths, flatten, lengths_of, place
 from ..data.matrix import SequenceMatrix, assembled
@@ -118,6 +118,40 @@ def by_token(name, value, lengths, keep):
         raise ValueError(f"{name} must have one value a sequence, {lengths.shape[0]}, got {len(value)}")
     repeated = np.repeat(np.asarray(value), lengths, axis=0)
     return repeated if keep is None else repeated[keep]
+
+
+def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
+    """Let the method ``fit`` of an estimator learn from tokens.
+
+    Parameters
+    ----------
+    tokens, corpus
+        From :func:`table_of`.
+    y : list of lists, or None
+        Tokens without label take no part.
+    params : dict
+        Metadata, one value a sequence.
+    keep : ndarray, optional
+        The tokens that take part; all by default.
+    where : str
+        What an error says of them.
+    """
+    more = {}
+    if y is not None:
+        targets, labelled = targets_of(y, corpus.lengths)
+        if keep is not None:
+            of = np.full(int(corpus.offsets[-1]), -1)
+            of[slice(None) if labelled is None else labelled] = np.arange(len(targets))
+            keep = keep[of[keep] >= 0]
+            targets = targets[of[keep]]
+            if not keep.shape[0]:
+                raise ValueError(f"{where} leaves no labelled token to learn from")
+        else:
+            keep = labelled
+        more["y"] = targets
+    for name, value in params.items():
+        more[name] = by_token(name, value, corpus.lengths, keep)
+    fit(tokens if keep is None else safe_indexing(tokens, keep), **more)
 
 
 def as_numbers(found, lengths, names):

@@ -19,15 +19,7 @@ from ..data.matrix import SequenceMatrix
 from ..data.reads import FeatureNames, Reads
 from ..data.tables import is_frame
 from ..data.types import Corpus
-from .sequence_transformer import (
-    SequenceTransformer,
-    as_numbers,
-    by_name,
-    by_token,
-    out_of_fold,
-    table_of,
-    targets_of,
-)
+from .sequence_transformer import SequenceTransformer, as_numbers, by_name, fit_on, out_of_fold, table_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -229,23 +221,10 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         return self
 
     def _fit_inner(self, method, inner, tokens, corpus, y, params, keep=None):
-        """Fit a transformer on the tokens ``keep`` (None: all), or on those of them that have a label."""
-        more = {}
-        if y is not None:
-            targets, labelled = targets_of(y, corpus.lengths)
-            if keep is None:
-                keep = labelled
-            elif labelled is None:
-                targets = targets[keep]
-            else:
-                keep = np.intersect1d(keep, labelled)
-                targets = targets[labelled.searchsorted(keep)]
-            more["y"] = targets
+        """Fit a transformer on the tokens ``keep`` (None: all)."""
         if get_config()["enable_metadata_routing"]:
             params = process_routing(self, method, **params).transformer[method] if params else {}
-        for name, value in params.items():
-            more[name] = by_token(name, value, corpus.lengths, keep)
-        getattr(inner, method)(tokens if keep is None else safe_indexing(tokens, keep), **more)
+        fit_on(getattr(inner, method), tokens, corpus, y, params, keep)
 
     # -- transforming ------------------------------------------------------------------------------
     def transform(self, X: Corpus) -> SequenceMatrix:
