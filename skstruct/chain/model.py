@@ -80,7 +80,7 @@ def check_values(task, scale=1.0):
 
 
 def encoded_corpus(encoder, corpus, grow=False):
-    """The :class:`.encoded.Encoded` of a corpus that passed the check, with proof that it has its size.
+    """The ``Encoded`` of a corpus that passed the check, with proof that it has its size.
 
     Kernels check nothing: this, with :func:`task_of`, is the only place between users and them.
     """
