@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler, TargetEncoder
 
-from skstruct import L1CRF, SequenceMatrix, StructuredPerceptron
+from skstruct import L1CRF, ParameterMixer, SequenceMatrix, StructuredPerceptron, load
 from skstruct.chain.model import make_task
 from skstruct.data.inputs import as_tokens
 from skstruct.features import SequenceUnion, TokenPredictions, TokenTransformer, Window
@@ -196,7 +196,7 @@ def test_a_frame_beside_an_empty_list_is_a_frame(kind, empty):
     assert TokenTransformer(one_hot).fit([empty, *X]).transform([empty]).lengths.tolist() == [0]
 
 
-def test_columns_of_strings_are_known_by_name():
+def test_columns_of_strings_are_known_by_name(tmp_path):
     df = pandas.DataFrame({"word": ["the", "dog", "a"], "tag": ["D", "N", "D"]})
     X, y, text = [df[:2], df[2:]], [["x", "y"], ["x"]], "columns of strings are tag, word, expected word, tag"
     tagger = StructuredPerceptron(["U0:%x[0,0]/%x[0,1]"], random_state=0).fit(X, y)
@@ -204,6 +204,12 @@ def test_columns_of_strings_are_known_by_name():
         tagger.predict([x[["tag", "word"]] for x in X])
     with pytest.raises(ValueError, match=text):
         loads(dumps(tagger)).partial_fit([x[["tag", "word"]] for x in X], y)
+    tagger.save(tmp_path / "model")
+    with pytest.raises(ValueError, match=text):
+        load(tmp_path / "model").predict([x[["tag", "word"]] for x in X])
+    with pytest.raises(ValueError, match=f"shard 1: the {text} in shard 0"):
+        shards = [lambda: (X, y), lambda: ([x[["tag", "word"]] for x in X], y)]
+        ParameterMixer(StructuredPerceptron(["U0:%x[0,0]/%x[0,1]"])).fit_shards(shards)
     assert tagger.predict([x.assign(more="m") for x in X]) == y
     assert tagger.predict([[("the", "D"), ("dog", "N")]]) == [["x", "y"]]
     with pytest.raises(ValueError, match="expected a token of type tuple as in training, got str 'the'"):
