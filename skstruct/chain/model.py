@@ -90,8 +90,8 @@ def encoded_corpus(encoder, corpus, grow=False):
     else:
         with no_collection():
             x = encoder.encode(corpus, grow)
-    places, n_bag = int(x.anchor[-1]), x.bag.start.shape[0]
-    if x.anchor.shape != corpus.offsets.shape or places < n:
+    places, n_bag = int(x.anchor[-1]), len(x.bag.start)
+    if len(x.anchor) != len(corpus.offsets) or places < n:
         raise _inconsistent("anchor")
     if x.nodes.row.shape[1] != places or x.edges.row.shape[1] != places:
         raise _inconsistent("nodes or edges")

@@ -86,12 +86,12 @@ class _once:
     """A property that is made when it is first asked for, and kept: for lists, of which little is needed."""
 
     def __init__(self, make):
-        self.make = make
+        self.make, self.name = make, make.__name__
 
     def __get__(self, corpus, owner):
         if corpus is None:
             return self
-        found = vars(corpus)[self.make.__name__] = self.make(corpus)
+        found = corpus.__dict__[self.name] = self.make(corpus)
         return found
 
 
