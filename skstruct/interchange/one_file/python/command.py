@@ -20,6 +20,8 @@ def main(tagger):
             write = PARTS["write_" + tagger.header["task"]]
             for lines in write(tagger, file, arguments.text):
                 out.write(lines)
+    except BrokenPipeError:  # who reads has read enough, as `head`
+        sys.exit(141)
     except (OSError, ValueError) as error:
         sys.exit("{}: {}".format(name if isinstance(name, str) else "<stdin>", error))
 
@@ -37,8 +39,8 @@ def write_labels(tagger, file, text):
             yield " ".join(map("%s/%s".__mod__, zip(words, tagger.predict([tokens])[0]))) + "\n"
         return
     for first, lines in sentences(file):
-        if lines == [""]:
-            yield "\n"
+        if not lines[0].strip(" \t"):
+            yield lines[0] + "\n"
             continue
         rows = [[cell for cell in line.replace("\t", " ").split(" ") if cell] for line in lines]
         for k, row in enumerate(rows):
@@ -52,7 +54,7 @@ def write_labels(tagger, file, text):
 
 
 def sentences(file):
-    """Yield (number of the first line, lines) of sentences; blank lines by themselves, as [""]."""
+    """Yield (number of the first line, lines) of sentences; blank lines by themselves."""
     lines, number = [], 0
     for number, line in enumerate(file, 1):
         line = line.rstrip("\r\n")
@@ -61,7 +63,7 @@ def sentences(file):
             continue
         if lines:
             yield number - len(lines), lines
-        yield number, [""]
+        yield number, [line]
         lines = []
     if lines:
         yield number - len(lines) + 1, lines
