@@ -26,7 +26,7 @@ _COMPRESSED = (
     (b"\x5d\x00", "lzma", lambda most: lzma.LZMADecompressor(memlimit=most)),
     (b"\x78", "zlib", lambda most: zlib.decompressobj()),
 )
-"""First bytes, name and decompressor of what ``joblib`` compresses with; a header may ask for so much memory."""
+"""First bytes, name and decompressor of what ``joblib`` compresses with, by the memory that it may take."""
 
 _MOST_DIMENSIONS = 64
 """Of an array, as in numpy."""
