@@ -210,7 +210,7 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
         folds = [(used[:0], used)] if frozen else self._folds(used, len(X))
         n_trained = 0 if frozen else 1 + len(folds)
         context = self._init_callback_context(max_subtasks=n_trained, sequential_subtasks=False)
-        events = epoch_context(context, self, X, y)
+        events = epoch_context(context, self, X.for_users(), y)
         events.begin_fit()
 
         def trained(number, tagger, keep, given=None):
@@ -218,7 +218,7 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
             more, kept_X, kept_y = dict(zip(NAMES, given or ())), X.take(keep), take(y, keep)
             if weight is not None:
                 more["sample_weight"] = weight[keep]
-            with renumbered(keep), member_context(context, self, tagger, number, kept_X, kept_y):
+            with renumbered(keep), member_context(context, self, tagger, number, kept_X.for_users(), kept_y):
                 return tagger.fit(kept_X, kept_y, **more)
 
         if frozen:

@@ -112,7 +112,7 @@ class FoldSearch:
                     labels = model.labels.decode(model.best_ids(self.held_out.task), self.held_out.task.token)
                     return float(SCORES[scoring](self.y, labels))
                 tagger = clone(self.tagger).set_params(c1=c1, c2=c2)
-                return scored(scoring, tagger, fitted, self.X, self.y)
+                return scored(scoring, tagger, fitted, self.X.for_users(), self.y)
         except ValueError as error:
             raise ValueError(f"fold {self.fold.number}, c1={c1:g}, c2={c2:g}: {error}") from error
 

@@ -228,6 +228,10 @@ class Corpus:
         """What is known of columns that are encoded features; None if these are others."""
         return next((block.info for block in self.numbers if self._is_dense is None), None)
 
+    def for_users(self):
+        """The corpus as a user's scorer or callback sees it: a list, if it was one."""
+        return self if self._sequences is None else self._sequences
+
     def lists(self):
         """The tokens that are no rows of numbers, as lists; of others as the user sees them."""
         if self._sequences is not None:

@@ -46,6 +46,10 @@ class HeldOut:
     given: bool = False
     encoded: Any = None
 
+    def __post_init__(self):
+        if isinstance(self.X, Corpus):
+            self.X = self.X.for_users()
+
     def facts(self):
         """What tells these sequences from others, as JSON takes it."""
         return _told_apart(self.X), self.y
