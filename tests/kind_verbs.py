@@ -300,15 +300,15 @@ def compress(cell):
 
 
 # -- pipelines -----------------------------------------------------------------------------------------
-def lengths_of(tokens):
-    """Lengths of words, of the columns of tuples, of the names of features, in whatever form they come."""
+def last_letters(tokens):
+    """Those of words, of the columns of tuples, of the names of features, in whatever form they come."""
 
     def parts(token):
         if isinstance(token, dict):
             return [name if value is True else f"{name}:{value}" for name, value in token.items()]
         return [token] if isinstance(token, str) else token
 
-    return np.array([[*map(float, map(len, parts(token)))] for token in np.asarray(tokens, dtype=object)])
+    return np.array([[float(ord(part[-1])) for part in parts(token)] for token in np.asarray(tokens, dtype=object)])
 
 
 def foreign(kind, per="corpus"):
@@ -319,7 +319,7 @@ def foreign(kind, per="corpus"):
         return make_column_transformer(*steps)
     if family == "numbers":
         return MaxAbsScaler()
-    return encoder if family == "columns" and per == "corpus" else FunctionTransformer(lengths_of)
+    return encoder if family == "columns" and per == "corpus" else FunctionTransformer(last_letters)
 
 
 def vectorizer(kind):
