@@ -308,7 +308,9 @@ def last_letters(tokens):
             return [name if value is True else f"{name}:{value}" for name, value in token.items()]
         return [token] if isinstance(token, str) else token
 
-    return np.array([[float(ord(part[-1])) for part in parts(token)] for token in np.asarray(tokens, dtype=object)])
+    return np.array(
+        [[float(ord(part[-1])) for part in parts(token)] for token in np.asarray(tokens, dtype=object)]
+    )
 
 
 def foreign(kind, per="corpus"):

@@ -68,7 +68,8 @@ def transformers(draw):
             ]
         ),
         "numbers": lambda: TokenTransformer(
-            StandardScaler(with_mean=corpus.kind not in ("sparse", "union")), per=draw.one("corpus", "sequence")
+            StandardScaler(with_mean=corpus.kind not in ("sparse", "union")),
+            per=draw.one("corpus", "sequence"),
         ),
         "predictions": lambda: TokenPredictions(LogisticRegression(max_iter=30), cv=2),
         "window": lambda: Window(draw.int(0, 2), draw.int(0, 3)),
