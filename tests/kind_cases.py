@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas
+import polars
 from scipy import sparse
 from sklearn.preprocessing import FunctionTransformer
 
@@ -89,9 +90,8 @@ def three_dimensions(content):
 
 def frame(content, numbers, parts):
     """The tokens of some words as a data frame."""
-    columns = {}
-    if "strings" in parts:
-        columns = {title: [content.of(title, k) for k in numbers] for title in content.strings}
+    titles = content.strings if "strings" in parts else parts if parts == ("word",) else ()
+    columns = {title: [content.of(title, k) for k in numbers] for title in titles}
     if "numbers" in parts:
         columns |= dict(zip(content.numbers, content.table[np.array(numbers, int)].T))
     return pandas.DataFrame(columns)
@@ -164,6 +164,7 @@ FAMILIES = {
         "str": words,
         "object array": lambda content: object_array(words(content)),
         "Series": lambda content: series(words(content)),
+        "frames of words": frames("word"),
     },
     "columns": {
         "tuples": of_tokens(lambda content, k: tuple(content.of(title, k) for title in content.strings)),
@@ -201,11 +202,20 @@ def contained(form, make):
     return lambda content: form(make(content))
 
 
+def of_polars(make):
+    """The maker of lists of polars' frames, given that of pandas'."""
+    return lambda content: [polars.DataFrame({c: x[c].tolist() for c in x}) for x in make(content)]
+
+
 for family, kinds in FAMILIES.items():
-    if family != "words":
-        lists = {kind: make for kind, make in kinds.items() if type(make(Content([[0]]))) is list}
-        for name, form in CONTAINERS.items():
-            kinds |= {f"{name} {kind}": contained(form, make) for kind, make in lists.items()}
+    lists = {kind: make for kind, make in kinds.items() if type(make(Content([[0]]))) is list}
+    for name, form in CONTAINERS.items() if family != "words" else ():
+        kinds |= {f"{name} {kind}": contained(form, make) for kind, make in lists.items()}
+    kinds |= {f"polars {kind}": of_polars(lists[kind]) for kind in lists if kind.startswith("frames")}
+
+FAMILIES["words"]["polars Series"] = lambda content: polars.Series(
+    words(content), dtype=polars.List(polars.String)
+)
 
 KINDS = {kind: family for family, kinds in FAMILIES.items() for kind in kinds}
 """Kind -> family; those that are lists in other containers, too."""

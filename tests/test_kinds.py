@@ -158,7 +158,8 @@ def wrong_pair(verb, training, prediction, folder):
 
 def none_wrong(found):
     """Assert that nothing is wrong with any of some cells."""
-    assert not any(found.values()), "\n".join(f"{cell}: {what}" for cell, what in found.items() if what)
+    if any(found.values()):
+        pytest.fail("\n".join(f"{cell}: {what}" for cell, what in found.items() if what), pytrace=False)
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +191,7 @@ def test_all_pairs(kind, verb, folder):
 def test_how_many_cells_are_refused():
     pairs = itertools.product(set(VERBS) - ALONE, ORDINARY, ORDINARY)
     reasons = collections.Counter((refusal(*pair) or ["none"])[0] for pair in pairs)
-    assert reasons == {"none": 3620, "another kind": 9114, "shards": 588, "nothing to learn from": 396}
+    assert reasons == {"none": 3878, "another kind": 10260, "shards": 652, "nothing to learn from": 410}
 
 
 # -- corpora without tokens, and other columns ---------------------------------------------------------
