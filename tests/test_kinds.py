@@ -2,8 +2,8 @@
 
 A cell gives, to the bit, what the plain lists of its family give, or it is refused with the message that is
 foreseen. There is nothing else: no other error, no other result. A new kind is entered in `kind_cases`, a new
-verb in `kind_verbs`. Kinds with themselves run each time, all pairs under the mark ``slow``; both run with
-bounds checks in the kernels, too (``tox -e boundscheck``).
+verb in `kind_verbs`. Kinds with themselves run each time, all pairs with all verbs under the mark ``slow``; both
+run with bounds checks in the kernels, too (``tox -e boundscheck``).
 """
 
 import collections
@@ -181,6 +181,11 @@ def test_a_kind_with_itself(kind, verb, folder):
     assert wrong_pair(verb, kind, kind, folder) is None
 
 
+@pytest.mark.parametrize("kind, verb", cells(["predict", "partial_fit", "fit_shards", "window"]))
+def test_ordinary_pairs(kind, verb, folder):
+    none_wrong({other: wrong_pair(verb, kind, other, folder) for other in ORDINARY})
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind, verb", cells(VERBS, kinds=KINDS))
 def test_all_pairs(kind, verb, folder):
@@ -195,7 +200,9 @@ def test_how_many_cells_are_refused():
 
 
 # -- corpora without tokens, and other columns ---------------------------------------------------------
-FEW = "partial_fit predict predict_marginals explain report token_transformer token_vectorizer union".split()
+FEW = (
+    "partial_fit fit_shards predict predict_marginals explain report token_transformer token_vectorizer union"
+).split()
 AMOUNTS = [pytest.param(FEW, id="few"), pytest.param([*VERBS], marks=pytest.mark.slow, id="all")]
 
 
