@@ -1,9 +1,9 @@
 """The table *kinds of corpus x verbs x (kind in training, kind in prediction)*.
 
 A cell gives, to the bit, what the plain lists of its family give, or it is refused with the message that is
-foreseen. There is nothing else: no other error, no other result. A new kind is entered in `kind_cases`, a new
-verb in `kind_verbs`. Kinds with themselves run each time, all pairs with all verbs under the mark ``slow``; both
-run with bounds checks in the kernels, too (``tox -e boundscheck``).
+foreseen. There is nothing else: no other error, no other result. A new kind is entered in `kind_cases`, a
+new verb in `kind_verbs`. Kinds with themselves run each time, all pairs with all verbs under the mark ``slow``;
+both run with bounds checks in the kernels, too (``tox -e boundscheck``).
 """
 
 import collections
