@@ -168,11 +168,6 @@ def mix(cell):
 
 
 @verb
-def calibrate(cell):
-    return cell.model("calibrated").predict_marginals(cell.new)
-
-
-@verb
 def rerank(cell):
     return cell.model("reranker").predict(cell.new)
 
@@ -222,6 +217,7 @@ def predict_allowed(cell):
 
 @verb
 def predict_marginals(cell):
+    """Of a calibrated tagger, as what follows."""
     return cell.model("calibrated").predict_marginals(cell.new)
 
 
