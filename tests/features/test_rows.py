@@ -204,15 +204,6 @@ def test_shards_have_one_scale():
     mixer = ParameterMixer(StructuredPerceptron(max_iter=3), 2, random_state=0)
     expected = with_features(mixer, NumericFeatures(scale=2 / np.sqrt(squares))).fit(X, y)
     np.testing.assert_allclose(mixer.fit(X, y).decision_function(X), expected.decision_function(X))
-    shards = [lambda: (X[:1], y[:1]), lambda: ([x[:, :5] for x in X], y)]
-    with pytest.raises(ValueError, match="shard 1: its rows have 5 columns, those of shard 0 6"):
-        mixer.fit_shards(shards)
-    S = SequenceMatrix(np.concatenate(X), [len(x) for x in X], feature_names="abcdef")
-    T = SequenceMatrix(np.concatenate(X), [len(x) for x in X], feature_names="abxdef")
-    with pytest.raises(ValueError, match="shard 1: feature names differ .* column 2 is 'x', was 'c'"):
-        mixer.fit_shards([lambda: (S, y), lambda: (T, y)])
-    with pytest.raises(ValueError, match="shard 1: its rows are not of the kind"):
-        mixer.fit_shards([lambda: (X, y), lambda: ([sparse.csr_array(x) for x in X], y)])
 
 
 @pytest.mark.parametrize("n", [1, 3])
@@ -321,7 +312,3 @@ def test_features_that_do_not_fit(features, message):
     tagger = StructuredPerceptron(random_state=0, warm_start=True).fit(X, y)
     with pytest.raises(ValueError, match="differ from those of the training so far"):
         tagger.set_params(features=AS_GIVEN).fit(X, y)
-    with pytest.raises(ValueError, match="X: sequence 0 has 5 columns, expected 6 as in training"):
-        tagger.predict([np.ones((2, 5))])
-    with pytest.raises(ValueError, match="there is nothing to adapt"):
-        tagger.adapt(X)
