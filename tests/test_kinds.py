@@ -63,7 +63,7 @@ NEEDS = {
 ALIKE = {"word_vectors": {"words", "columns"}, "token_vectorizer": {"columns", "both"}}
 """Verb -> families of which it reads the same: the first column; the strings."""
 
-EMPTY = r"(X|X_val) (is empty: at least one sequence|holds no token: at least one sequence with at least one)"
+EMPTY = r"(X|X_val|X and y) (are|is empty|holds no token).* at least one sequence"
 LEARN_FROM_IT = (
     "fit partial_fit warm_start fit_shards shards_of_crf save_and_load adapt score search sequence_log_proba"
     " size_curve"
