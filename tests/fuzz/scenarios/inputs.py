@@ -112,6 +112,7 @@ def kinds(draw):
     corpus = Corpus(draw, most_labels=9, partial=0.0, budget=draw.one(60, 300))
     kind, read_as = draw.one(*ALL_KINDS), READ_AS[corpus.kind]
     model, reads = estimators.plain_tagger(draw, corpus, orders=(1,)), {read_as}
+    model.set_params(constraints=None)
     if draw.chance(0.3):
         reads |= {"columns", "both"} if read_as in ("columns", "both") else set()  # it reads the strings
         model = make_pipeline(STEPS[read_as](), model.set_params(features="auto"))
