@@ -8,12 +8,15 @@ new verb in `kind_verbs`. Kinds with themselves run each time, all pairs with al
 
 import collections
 import functools
+import inspect
 import itertools
 import re
 
 import pytest
 from kind_cases import KINDS, ORDINARY, PLAIN
 from kind_verbs import ALONE, VERBS, Cell, plain
+
+from skstruct import L1CRF, CalibratedTagger, StructuredPerceptron, features, inspection
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*feature names", "ignore::sklearn.exceptions.ConvergenceWarning"
@@ -197,6 +200,22 @@ def test_how_many_cells_are_refused():
     pairs = itertools.product(set(VERBS) - ALONE, ORDINARY, ORDINARY)
     reasons = collections.Counter((refusal(*pair) or ["none"])[0] for pair in pairs)
     assert reasons == {"none": 3764, "another kind": 9974, "shards": 652, "nothing to learn from": 410}
+
+
+ELSEWHERE = {"predict_segment_proba", "render"}
+"""The one needs a scheme, the other draws."""
+
+
+def test_every_verb_that_takes_a_corpus_has_a_column():
+    models = StructuredPerceptron, L1CRF, CalibratedTagger
+    given = [getattr(each, name) for each in models for name in dir(each) if not name.startswith("_")]
+    given += [getattr(inspection, name) for name in inspection.__all__]
+    reading = {f.__name__ for f in given if inspect.isroutine(f) and "X" in inspect.signature(f).parameters}
+    assert reading - {*VERBS} == ELSEWHERE
+    steps = {name.replace("_", "") for name in VERBS} | {"sequenceunion"}
+    assert {
+        name.lower() for name in features.__all__ if hasattr(getattr(features, name), "transform")
+    } <= steps
 
 
 # -- corpora without tokens, and other columns ---------------------------------------------------------
