@@ -7,7 +7,7 @@ from operator import getitem
 
 import numpy as np
 
-from ..data.matrix import FeatureNames
+from ..data.reads import FeatureNames
 from ..saving.checks import require, within
 from ..saving.fields import (
     Field,
@@ -33,14 +33,22 @@ from ..saving.fields import (
 )  # fmt: skip
 from ..saving.values import savable_value
 from .bag_encoder import BagEncoder
+from .choose import MixedEncoder
 from .feature_index import FeatureIndex, RowIndex
-from .mixed_encoder import MixedEncoder
 from .numeric import NumericFeatures
 from .pattern_encoder import PatternEncoder
 from .patterns import Patterns
 from .rows_encoder import RowsEncoder
 from .template_encoder import TemplateEncoder
-from .template_fields import MIN_COUNT, MOST_ROWS, TEMPLATE_ENCODER, TOKENS, has_cutoff
+from .template_fields import (
+    MIN_COUNT,
+    MOST_ROWS,
+    TEMPLATE_ENCODER,
+    TITLES,
+    TOKENS,
+    has_cutoff,
+    take_titles,
+)  # fmt: skip
 
 MOST_COLUMNS = 2**31 - 1
 """Of rows of numbers."""
@@ -242,7 +250,8 @@ PATTERN_ENCODER = Table(
     MIN_COUNT,
     Field("nodes", knowing(INDEX, lambda _: {"first_row": 0})),
     Field("edges", knowing(INDEX, lambda _: {"first_row": 1})),
-    make=built(PatternEncoder, "patterns min_count"),
+    TITLES,
+    make=built(PatternEncoder, "patterns min_count", take_titles),
     cut=has_cutoff,
 )
 

@@ -41,12 +41,20 @@ MOST_ROWS = 2**31
 TOKENS = choice({None: None, "str": str, "tuple": tuple})
 MIN_COUNT = Field("min_count", integer(1))
 
+TITLES = Field("titles", each(string), of=lambda encoder: encoder.reads.titles, default=None)
+
 alphabet = via(distinct, Alphabet.strings, Alphabet)
 
 
 def has_cutoff(f):
     """Whether features that are rare do not count."""
     return f["min_count"] > 1
+
+
+def take_titles(encoder, f):
+    """Let an encoder of strings read the columns of a data frame that it was trained on."""
+    if f["titles"] is not None:
+        encoder.reads = encoder.reads._replace(titles=tuple(f["titles"]))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -274,6 +282,7 @@ def _encoder(f):
     encoder.table, is_distinct = table_of(pairs)
     require(is_distinct, f"{f.where}: a combination occurs twice")
     encoder.entries = np.array([sum(map(len, pairs))], np.int64)
+    take_titles(encoder, f)
     return encoder
 
 
@@ -312,6 +321,7 @@ TEMPLATE_ENCODER = Table(
     Field("nodes", knowing(SIDE, lambda f: {"side": f["encoder"].nodes}), of=lambda e: _stored(e, e.nodes)),
     Field("edges", knowing(SIDE, lambda f: {"side": f["encoder"].edges}), of=lambda e: _stored(e, e.edges)),
     Field("contexts", CONTEXTS, of=lambda e: e.contexts if e.contexts.in_use else None, default=None),
+    TITLES,
     make=_encoder,
     cut=has_cutoff,
     encoder=_new_encoder,
