@@ -51,9 +51,7 @@ CHAIN = Table(
 )
 
 TAGGER = Table(
-    "State of a tagger",
-    Field("model", CHAIN, of=lambda model: model, stem=""),
-    make=lambda f: f["model"],
+    "State of a tagger", Field("model", CHAIN, of=lambda model: model, stem=""), make=lambda f: f["model"]
 )
 
 TRAINED = Table("Chain in training", *_stores(final=False), **SIZES)

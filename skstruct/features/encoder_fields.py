@@ -278,11 +278,7 @@ JOINT = Table(
     "Encoder `joint`",
     Field("numbers", NUMBERS),
     Field("others", encoder),
-    Field(
-        "mask",
-        optional(array("bool", None)),
-        of=lambda e: None if e.are_strings else e.columns,
-    ),
+    Field("mask", optional(array("bool", None)), of=lambda e: None if e.are_strings else e.columns),
     Field("columns", each(string), of=lambda e: list(e.columns) if e.are_strings else []),
     make=_joint,
 )

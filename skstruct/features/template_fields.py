@@ -151,11 +151,7 @@ _STATISTICS = each(STATISTICS, lambda f, k, item: item["column"])
 CONTEXTS = Table(
     "`contexts` of templates",
     Field("trained", _STATISTICS, of=lambda contexts: _by_column(contexts.trained) or []),
-    Field(
-        "adapted",
-        optional(_STATISTICS),
-        of=lambda contexts: _by_column(contexts.adapted),
-    ),
+    Field("adapted", optional(_STATISTICS), of=lambda contexts: _by_column(contexts.adapted)),
     Field("characters", each(pair(integer(), flag)), of=lambda contexts: list(contexts.characters.items())),
     make=_contexts,
 )
@@ -204,7 +200,7 @@ def _compound(f):
     row = f["row"]
     ok = within(row[row >= 0], f["side"].first_row, f["n_rows"] - f["slots"] + 1)
     require(ok, f"{f.where}.row is out of range")
-    return f
+    return {"n": f["n"], **f}
 
 
 def _none(n):
@@ -307,11 +303,7 @@ TEMPLATE_ENCODER = Table(
     Field("tokens", TOKENS, of="token_type"),
     Field("templates", _templates),
     MIN_COUNT,
-    Field(
-        "columns",
-        each(alphabet, lambda f, k, item: k, "columns of the templates"),
-        of="alphabets",
-    ),
+    Field("columns", each(alphabet, lambda f, k, item: k, "columns of the templates"), of="alphabets"),
     Field(
         "derived",
         each(DERIVED, lambda f, k, item: f"{item['function']}.{item['column']}"),

@@ -13,19 +13,7 @@ from ..core.hashing import key_order, keys_of
 from ..core.pruning import rows_in_use, with_rows
 from ..features.template_fields import alphabet
 from ..saving.checks import require
-from ..saving.fields import (
-    Field,
-    Kind,
-    Members,
-    Table,
-    array,
-    each,
-    flag,
-    inline,
-    integer,
-    pair,
-    string,
-)
+from ..saving.fields import Field, Kind, Members, Table, array, each, flag, inline, integer, pair, string
 from ..saving.labels import maybe_labels
 from ..saving.packing import packed_keys
 from ..saving.stores import weights

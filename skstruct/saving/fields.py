@@ -166,6 +166,7 @@ class Table:
         members.node, members.where = node, where
         for field in self.fields:
             members[field.name]
+        members.find = None  # a circle would keep large arrays alive
         return (self.make or arguments)(members)
 
 

@@ -19,7 +19,7 @@ from .fields import (
     number,
     pair,
     via,
-)
+)  # fmt: skip
 from .packing import COMPRESSED, EXACT, numerators
 
 

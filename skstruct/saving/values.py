@@ -17,19 +17,7 @@ import numpy as np
 from ..data.places import as_objects, describe
 from .checks import require
 from .container import ModelFileError
-from .fields import (
-    Field,
-    Kind,
-    Members,
-    Table,
-    array,
-    choice,
-    each,
-    integer,
-    json_node,
-    number,
-    string,
-)
+from .fields import Field, Kind, Members, Table, array, choice, each, integer, json_node, number, string
 from .packing import NARROWED, groups, narrowed, widened
 
 LONG = 1000

@@ -6,7 +6,6 @@ files begins with its prefix, which is empty for the first.
 """
 
 from dataclasses import dataclass, replace
-from operator import attrgetter
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from ..core.hashing import key_order, keys_of
 from ..core.pruning import count_weights, in_order, pruned, rows_in_use, with_rows
 from ..core.store import Store, new_clock
 from ..saving.checks import require
-from ..saving.fields import Field, Kind, Table, array
+from ..saving.fields import Field, Kind, Table, array, inline
 from ..saving.packing import unpacked_keys
 from ..saving.stores import full, weights
 from .epochs import snapshot
@@ -158,32 +157,26 @@ def training_of(names, *, ascending=False, by_weight=True):
         What the cut-off counts updates of: weights, or rows.
     """
     fields, sizes = [], {"cut": lambda f: f["min_count"] > 1}
-    for prefix, name in names.items():
-        more, size = _training_of(prefix, attrgetter(name), ascending, by_weight)
-        fields, sizes = [*fields, *more], {**sizes, **size}
-    return Table("Features in training", *fields, **sizes)
+    for p in names:
+        stored = weights(f"{p}entries", f"{p}columns", final=False, may_be_sparse=bool(p))
+        fields.append(Field(f"{p}weights", stored))
+        fields.append(Field(f"{p}seen", array("int32", f"{p}counters"), when="cut", default=None))
+        sizes[f"{p}columns"] = lambda f, p=p: getattr(f["model"], f"{p}weights").columns
+        sizes[f"{p}counters"] = lambda f, p=p: f[f"{p}entries"] * (f[f"{p}columns"] if by_weight else 1)
+    table = Table("Features in training", *fields, **sizes)
 
+    def write(model, *how):
+        parts = {}
+        for prefix, name in names.items():
+            features = getattr(model, name)
+            store, seen = in_use(features), seen_in_use(features)
+            if ascending:
+                order = key_order(keys(features))
+                store, seen = in_order(store, order), seen[order] if seen.shape[0] else seen
+            parts[f"{prefix}weights"], parts[f"{prefix}seen"] = store, seen
+        return table.write(parts, *how)
 
-def _training_of(prefix, features_in, ascending, by_weight):
-    def store(model):
-        features = features_in(model)
-        return in_order(in_use(features), key_order(keys(features))) if ascending else in_use(features)
-
-    def seen(model):
-        features = features_in(model)
-        counts = seen_in_use(features)
-        return counts[key_order(keys(features))] if ascending and counts.shape[0] else counts
-
-    R, C, n = (f"{prefix}{name}" for name in ("entries", "columns", "counters"))
-    sizes = {
-        C: lambda f: getattr(f["model"], f"{prefix}weights").columns,
-        n: lambda f: f[R] * f[C] if by_weight else f[R],
-    }
-    stored = weights(R, C, final=False, may_be_sparse=bool(prefix))
-    return (
-        Field(f"{prefix}weights", stored, of=store),
-        Field(f"{prefix}seen", array("int32", n), of=seen, when="cut", default=None),
-    ), sizes
+    return inline(table)._replace(write=write)
 
 
 def features_in_training(f, prefix="", *, by_weight=True):

@@ -17,13 +17,7 @@ from ..data.segmented import words_at
 from ..features.names import NamedWeights
 from ..saving.fields import Field, Table, choice, inline, integer
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
-from ..training.tables import (
-    TableModel,
-    compressed_tables,
-    features_in_training,
-    features_of,
-    training_of,
-)
+from ..training.tables import TableModel, compressed_tables, features_in_training, features_of, training_of
 from . import epoch as structure
 from .boundaries import white_space_limits
 from .features import Scorer
