@@ -41,7 +41,7 @@ _SIZES = {
 }
 
 # Early files of L1CRF have ``room`` in final stores too, where it says nothing.
-FINAL = Table("Weights", *_SHAPE, _VALUE, _COLUMN, *_ROWS, make=dict, **_SIZES)
+FINAL = Table("Weights", *_SHAPE, _VALUE, _COLUMN, *_ROWS, **_SIZES)
 
 TRAINED = Table(
     "Weights in training",
@@ -86,12 +86,8 @@ def _unpacked(f):
         count = f["count"]
         ok = int(count.sum(dtype=np.int64)) == value.shape[0]
         require(ok, f"{f.where}.count must add up to {value.shape[0]}")
-        return {
-            **found,
-            "column": f["column"],
-            "count": count,
-            "first": np.cumsum(count, dtype=np.int64) - count,
-        }
+        first = np.cumsum(count, dtype=np.int64) - count
+        return {**found, "column": f["column"], "count": count, "first": first}
     n = f["R"] * f["C"]
     held = np.unpackbits(f["held"], count=n).view(np.bool_)
     require(np.count_nonzero(held) == value.shape[0], f"{f.where}.held must mark {value.shape[0]} weights")
@@ -148,9 +144,8 @@ def weights(rows, columns, *, final=True, may_be_sparse=True):
         found = table.read(node, where, Members({"R": R, "C": C}, around))
         store = new_store(0, C, READ_ONLY, found.pop("sparse"))
         require(may_be_sparse or not store.sparse, f"{where} must not be sparse")
-        return _checked(
-            store._replace(**{k: found[k] for k in store._fields[2:] if k in found}), final, where
-        )
+        known = {name: found[name] for name in store._fields[2:] if name in found}
+        return _checked(store._replace(**known), final, where)
 
     return Kind(f"weights, {rows} × {columns}", write, read)
 
@@ -187,13 +182,12 @@ RULE = Table(
 )
 
 
-TINY = float(np.finfo(float).tiny)
+_TINY = float(np.finfo(float).tiny)
+_STEPS = pair(integer(), integer())
 
 CLOCK = Table(
     "Clock",
-    Field(
-        "step", via(pair(integer(), integer()), np.ndarray.tolist, lambda found: np.array(found, np.int64))
-    ),
-    Field("scale", via(pair(number(TINY), number(0.0)), np.ndarray.tolist, np.array)),
+    Field("step", via(_STEPS, np.ndarray.tolist, lambda steps: np.array(steps, np.int64))),
+    Field("scale", via(pair(number(_TINY), number(0.0)), np.ndarray.tolist, np.array)),
     make=built(Clock, "step scale"),
 )

@@ -24,12 +24,8 @@ LONG = 1000
 """Collections longer than this become an array of their JSON text: the header of a file is limited."""
 
 _ARRAYS = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
+_COLLECTIONS = tuple, set, frozenset
 _SCALARS = {name: np.dtype(name).type for name in (*_ARRAYS, "float16")} | {"str": np.str_}
-
-
-def name_of(value, names):
-    """The key of a value; what :meth:`Reader.choice` undoes."""
-    return next(name for name, other in names.items() if other == value)
 
 
 class Writer:
@@ -108,10 +104,9 @@ class Writer:
             return value if math.isfinite(value) else {"$float": str(value)}
         if kind is list:
             return self._items(value, name)
-        if kind is tuple:
-            return {"$tuple": self._items(value, name)}
-        if kind in (set, frozenset):
-            items = sorted((self.value(v, name) for v in value), key=json.dumps)
+        if kind in _COLLECTIONS:
+            items = [self.value(item, name) for item in value]
+            items = items if kind is tuple else sorted(items, key=json.dumps)
             return {f"${kind.__name__}": self._long(items, name)}
         if kind is dict:
             if len(value) <= LONG and all(type(k) is str and k[:1] != "$" for k in value):
@@ -278,15 +273,13 @@ _READERS = {
     "$dict": lambda *place: dict(_items(*place)),
     "$estimator": lambda node, where, f: f.reader.estimator(node, where),
     "$float": choice({name: float(name) for name in ("nan", "inf", "-inf")}).read,
-    "$frozenset": lambda *place: frozenset(_items(*place)),
     "$json": lambda node, where, f: _items({"$json": node}, where, f),
     "$numpy": _numpy,
     "$objects": _objects,
     "$path": lambda *place: pathlib.Path(string.read(*place)),
     "$same": lambda node, where, f: f.reader.same(node, where),
-    "$set": lambda *place: set(_items(*place)),
     "$text": _text,
-    "$tuple": lambda *place: tuple(_items(*place)),
+    **{f"${cls.__name__}": lambda *place, cls=cls: cls(_items(*place)) for cls in _COLLECTIONS},
 }
 """Tag -> what reads a value, as of a :class:`.fields.Kind`."""
 
