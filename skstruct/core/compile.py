@@ -18,6 +18,7 @@ kernels are the same, and compilation takes longer or is repeated by each proces
 import functools
 import hashlib
 import inspect
+import io
 import multiprocessing
 import os
 import pickle
@@ -35,7 +36,7 @@ try:
 except ImportError:
     CompileResult = CPUTargetOptions = dumps = None
 
-from .kernel_folders import folders, make_folder, warn_once
+from .kernel_folders import folders, make_folder, read_file, warn_once
 from .linking import HELPER, KERNEL, HelperContext, is_of_helper
 from .sources import HASH, are_edited, hash_file
 
@@ -56,6 +57,9 @@ def _tell():
             print(TEXT, file=sys.stderr, flush=True)
 
 
+DIGEST = hashlib.sha256().digest_size
+"""Bytes at the start of a file."""
+
 _COUNTS = {"loaded": 0, "compiled": 0}
 
 
@@ -67,8 +71,9 @@ def cache_counts():
 class _Cache:
     """The compiled versions of one kernel, in files; what numba asks of a cache, under its compiler lock.
 
-    The name of a file has a digest of the key in it, and the file begins with the key, which is compared. So
-    whatever processes write at once, no key ever leads to the code of another one.
+    The name of a file has a digest of the key in it. The file begins with a digest of all that follows:
+    nothing is unpickled that is not as it was written. Then comes the key, which is compared. So whatever
+    processes write at once, no key ever leads to the code of another one.
     """
 
     def __init__(self, function):
@@ -104,20 +109,35 @@ class _Cache:
         """Look into the folders, up to the first that can be written to: there it would have been saved."""
         for self.cache_path in folders():
             with suppress(OSError):
-                try:
-                    with open(self._path(sig, processor), "rb") as file:
-                        key, payload = pickle.load(file), file.read()
-                except FileNotFoundError:
+                payload = self._payload(sig, processor)
+                if payload is None:
                     make_folder(self.cache_path)
                     return None
-                if key != (sig, processor, *self._content):
-                    return None
-                payload = pickle.loads(payload)
                 found = CompileResult._rebuild(
                     HelperContext(context) if is_of_helper(payload) else context, *payload
                 )
                 return found._replace(target_context=context)
         return None
+
+    def _payload(self, sig, processor):
+        """What the file of a kernel holds; None if there is none, or it is damaged or for another key."""
+        try:
+            content = read_file(self._path(sig, processor))
+        except FileNotFoundError:
+            return None
+        if content[:DIGEST] != self._digest(memoryview(content)[DIGEST:]):
+            return None
+        file = io.BytesIO(content)
+        file.seek(DIGEST)
+        key = pickle.load(file)
+        return pickle.load(file) if key == (sig, processor, *self._content) else None
+
+    def _digest(self, *parts):
+        """Of what a file holds, and of the name of its folder: kernels of other sources are none of these."""
+        digest = hashlib.sha256(os.path.basename(self.cache_path).encode())
+        for part in parts:
+            digest.update(part)
+        return digest.digest()
 
     def _path(self, sig, processor):
         digest = hashlib.sha256(repr((sig, processor)).encode()).hexdigest()[:32]
@@ -140,17 +160,17 @@ class _Cache:
         for self.cache_path in folders():
             with suppress(OSError):
                 make_folder(self.cache_path)
-                _write(self._path(sig, processor), key + payload)
+                _write(self._path(sig, processor), self._digest(key, payload), key, payload)
                 return
         warn_once("finds no folder to save kernels in (set NUMBA_CACHE_DIR to one that can be written to)")
 
 
-def _write(path, content):
-    """Write a file that others see complete or not at all."""
+def _write(path, *parts):
+    """Write a file that others see complete or not at all, and that no other user can write to."""
     temporary = f"{path}.{uuid.uuid4().hex[:16]}"
     try:
-        with open(temporary, "wb") as file:
-            file.write(content)
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, 0o644)) as file:
+            file.writelines(parts)
         os.replace(temporary, path)
     except OSError:
         with suppress(OSError):

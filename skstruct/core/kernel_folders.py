@@ -8,6 +8,9 @@ a folder of its own.
 There are several places, since a package may lie where its user cannot write. All but ``NUMBA_CACHE_DIR``
 belong to one installation: those for the user and for temporary files hold a folder by the path of the
 package.
+
+A cache is code. It is read from and written to a folder only if nobody else can write there, but root and
+those who can write to the package itself.
 """
 
 import functools
@@ -18,6 +21,7 @@ import shutil
 import stat
 import sys
 import tempfile
+import time
 import warnings
 from contextlib import suppress
 
@@ -33,6 +37,9 @@ _SETTINGS = {
 """The settings of numba that change machine code, and their defaults; the processor is part of a key."""
 
 _PREFIX = os.path.basename(PACKAGE)
+
+_UNUSED = 30 * 24 * 3600
+"""Seconds after which kernels of other sources are removed from a place that other machines may share."""
 
 
 def _folder_name():
@@ -72,6 +79,42 @@ def _make_private_folder():
     return path
 
 
+def _check_writers(path, status):
+    """Raise PermissionError if others than this user, root and writers of the package can write there."""
+    if not hasattr(os, "geteuid"):  # Windows: folders are closed to others unless they are opened
+        return
+    package = os.stat(PACKAGE)
+    writers = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if status.st_gid == package.st_gid:
+        writers &= ~package.st_mode
+    if status.st_uid not in (0, os.geteuid(), package.st_uid) or writers:
+        raise PermissionError(path)
+
+
+def _check_folder(folder):
+    """Raise OSError unless this is a folder, no link to one, that nobody else can write to."""
+    status = os.lstat(folder)
+    if not stat.S_ISDIR(status.st_mode):
+        raise NotADirectoryError(folder)
+    try:
+        _check_writers(folder, status)
+    except PermissionError:
+        if config.CACHE_DIR and folder == os.path.join(config.CACHE_DIR, _folder_name()):
+            remedy = (
+                "since others can write to it: chown and chmod go-w it, or set NUMBA_CACHE_DIR to another"
+            )
+            warn_once(f"neither reads nor keeps compiled kernels in {folder}", remedy)
+        raise
+
+
+def read_file(path):
+    """The content of a file in a folder; raise OSError if there is none, or others can write to either."""
+    with open(path, "rb") as file:
+        _check_folder(os.path.dirname(path))
+        _check_writers(path, os.fstat(file.fileno()))
+        return file.read()
+
+
 def _own_places():
     """Yield the places that hold kernels of this installation only, the preferred one first."""
     yield os.path.join(PACKAGE, "__pycache__")
@@ -92,18 +135,22 @@ def folders():
 
 
 def make_folder(folder):
-    """Make a folder; raise OSError if that fails or it cannot be written to.
+    """Make a folder; raise OSError if that fails, it cannot be written to, or others can write to it.
 
-    A new one in a place of this installation replaces those of other sources, which nothing can use.
+    A new one in a place of this installation replaces those of other sources. Beside the package nothing can
+    use these. A home may be shared by machines that have other versions at this path, so that there only old
+    ones go.
     """
     new = not os.path.isdir(folder)
-    os.makedirs(folder, exist_ok=True)
+    os.makedirs(folder, 0o755, exist_ok=True)
+    _check_folder(folder)
     tempfile.TemporaryFile(dir=folder).close()
     place = os.path.dirname(folder)
     # A process older than an edit removes nothing.
     if new and place in _own_places() and not are_edited():
+        beside = os.path.dirname(place) == PACKAGE
         for other in _folders_in(place):
-            if not os.path.basename(other).startswith(f"{_PREFIX}-{HASH}-"):
+            if not os.path.basename(other).startswith(f"{_PREFIX}-{HASH}-") and (beside or _is_old(other)):
                 shutil.rmtree(other, ignore_errors=True)
 
 
@@ -111,13 +158,17 @@ def _folders_in(place):
     return glob.glob(os.path.join(glob.escape(place), f"{_PREFIX}-*-numba-*"))
 
 
+def _is_old(folder):
+    """Whether nothing has been written to a folder for long."""
+    with suppress(OSError):
+        return time.time() - os.stat(folder).st_mtime > _UNUSED
+    return False
+
+
 @functools.cache
-def warn_once(reason):
+def warn_once(what, more="so each process compiles its kernels again, for ten seconds and more"):
     """Say that compiled kernels are not kept."""
-    warnings.warn(
-        f"{_PREFIX} {reason}, so each process compiles its kernels again, for ten seconds and more",
-        RuntimeWarning,
-    )
+    warnings.warn(f"{_PREFIX} {what}, {more}", RuntimeWarning)
 
 
 def cache_folder():

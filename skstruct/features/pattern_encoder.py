@@ -103,8 +103,13 @@ class PatternEncoder(Encoder):
     # -- what models and their readers ask ---------------------------------------------------------
     @property
     def token_type(self):
-        """Of tokens; of a model from a file that reads one column, tuples will do as well as str."""
+        """Of tokens; see `takes_both`."""
         return self.first_type or (tuple if self.n_columns > 1 else str)
+
+    @property
+    def takes_both(self):
+        """Whether tuples will do as well as str: of a model from a file that reads one column."""
+        return self.first_type is None and self.n_columns == 1
 
     def template_of_row(self, encoded):
         """(n_node_rows,) the pattern of each feature, as a number."""

@@ -20,19 +20,23 @@ MODEL_BYTES = "__FILE_RESOURCE_DATA__"
 """Where a ``FileResource`` keeps its file in a pickle."""
 
 _COMPRESSED = (
-    (b"\x1f\x8b", "gzip", lambda: zlib.decompressobj(31)),
-    (b"BZh", "bz2", bz2.BZ2Decompressor),
-    (b"\xfd7zXZ", "xz", lzma.LZMADecompressor),
-    (b"\x5d\x00", "lzma", lzma.LZMADecompressor),
-    (b"\x78", "zlib", zlib.decompressobj),
+    (b"\x1f\x8b", "gzip", lambda most: zlib.decompressobj(31)),
+    (b"BZh", "bz2", lambda most: bz2.BZ2Decompressor()),
+    (b"\xfd7zXZ", "xz", lambda most: lzma.LZMADecompressor(memlimit=most)),
+    (b"\x5d\x00", "lzma", lambda most: lzma.LZMADecompressor(memlimit=most)),
+    (b"\x78", "zlib", lambda most: zlib.decompressobj()),
 )
-"""First bytes, name and decompressor of what ``joblib`` compresses with."""
+"""First bytes, name and decompressor of what ``joblib`` compresses with, by the memory that it may take."""
 
 _MOST_DIMENSIONS = 64
 """Of an array, as in numpy."""
 
 _MOST_TIMES, _SMALL = 100, 2**26
 """A file may unpack to so many times its size, and so many bytes on top."""
+
+_INSTRUCTIONS, _FEW = 10, 100_000
+"""A pickle may have so many instructions for each byte of its file, and so many on top: most leave an object
+of a hundred bytes."""
 
 
 def unpacked(file):
@@ -41,14 +45,14 @@ def unpacked(file):
         if file.data.startswith(start):
             most = _SMALL + _MOST_TIMES * len(file.data)
             try:
-                machine = new()
+                machine = new(most + 2**20)
                 data = machine.decompress(file.data, most)
             except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError) as error:
                 raise ModelFileError(f"{file.name}: not a {name} file, or damaged: {error}") from None
             if not machine.eof:
                 what = f"it unpacks to more than {most} bytes" if len(data) >= most else "it is cut off"
                 raise ModelFileError(f"{file.name}: a {name} file: {what}")
-            return ForeignBytes(data, f"{file.name} (unpacked)")
+            return ForeignBytes(data, f"{file.name} (unpacked)", file.size)
     return file
 
 
@@ -65,7 +69,7 @@ def crf_in_pickle(file):
     parameters : dict
         Of the CRF.
     """
-    reader = _Reader(BytesIO(file.data))
+    reader = _Reader(BytesIO(file.data), _Limited(_Reader.dispatch, _FEW + _INSTRUCTIONS * file.size))
     try:
         reader.load()
     except Exception as error:  # whatever an instruction runs into: all of it is the file's fault
@@ -91,8 +95,7 @@ def crf_in_pickle(file):
 
 
 def _why_none(crfs, found):
-    names = [".".join(each.name) for each in found if all(type(part) is str for part in each.name)]
-    own = next((name for name in names if name.startswith("skstruct.")), None)
+    own = next((each.name[1] for each in found if each.name[0].startswith("skstruct.")), None)
     if not crfs and own is not None:
         return (
             f"the pickle holds a {own.rpartition('.')[2]:.80} of skstruct; pickles run code when they are "
@@ -130,6 +133,20 @@ _ENCODE = object()
 """Stands for ``_codecs.encode``, with which protocols 0 to 2 write bytes."""
 
 
+class _Limited(dict):
+    """What does an instruction, by its code; for so many instructions."""
+
+    def __init__(self, dispatch, most):
+        super().__init__(dispatch)
+        self.most = self.left = most
+
+    def __getitem__(self, code):
+        self.left -= 1
+        if self.left < 0:
+            raise pickle.UnpicklingError(f"more than {self.most} instructions in a file of this size")
+        return super().__getitem__(code)
+
+
 class _Reader(pickle._Unpickler):
     """An unpickler that imports and calls nothing.
 
@@ -138,9 +155,9 @@ class _Reader(pickle._Unpickler):
 
     dispatch = dict(pickle._Unpickler.dispatch)
 
-    def __init__(self, stream):
+    def __init__(self, stream, instructions):
         super().__init__(stream, encoding="latin1")
-        self._stream = stream
+        self._stream, self.dispatch = stream, instructions
         self.found, self._encoded = [], {}
 
     def position(self):
@@ -173,7 +190,9 @@ class _Reader(pickle._Unpickler):
             return self._encoded[text]
         if not isinstance(called, _Inert):
             raise pickle.UnpicklingError(f"a {type(called).__name__} is called")
-        return self._new(called.name, tuple(arguments))
+        if type(arguments) is not tuple:  # a copy of a long text at each call would fill the memory
+            raise pickle.UnpicklingError(f"a {type(arguments).__name__} is given as arguments")
+        return self._new(called.name, arguments)
 
     def _reduce(self):
         arguments = self.stack.pop()
@@ -184,7 +203,7 @@ class _Reader(pickle._Unpickler):
         self._reduce()
 
     def _instantiate(self, klass, arguments):
-        self.append(self._made(klass, arguments))
+        self.append(self._made(klass, tuple(arguments)))
 
     def _build(self):
         state, target = self.stack.pop(), self.stack[-1]
@@ -203,7 +222,7 @@ class _Reader(pickle._Unpickler):
         if found is None or not ok or not all(type(n) is int and n >= 0 for n in shape):
             raise pickle.UnpicklingError("an array of an unknown type")
         if found[1] == "O":
-            inner = _Reader(self._stream)
+            inner = _Reader(self._stream, self.dispatch)
             inner.load()
             self.found += inner.found
             return
@@ -238,9 +257,12 @@ class _Reader(pickle._Unpickler):
         elif not isinstance(target, _Inert):
             raise pickle.UnpicklingError(f"items are given to a {type(target).__name__}")
 
+    def _empty_set(self):
+        self.append(frozenset())
+
     def _frozenset(self):
         self.pop_mark()
-        self.append(frozenset())
+        self._empty_set()
 
     def _bytearray(self):
         size = int.from_bytes(self.read(8), "little")
@@ -257,6 +279,7 @@ class _Reader(pickle._Unpickler):
         (pickle.SETITEM, _setitem),
         (pickle.SETITEMS, _setitems),
         (pickle.ADDITEMS, pickle._Unpickler.load_pop_mark),
+        (pickle.EMPTY_SET, _empty_set),
         (pickle.FROZENSET, _frozenset),
         (pickle.BYTEARRAY8, _bytearray),
     ):

@@ -23,10 +23,13 @@ class ForeignBytes:
     data : bytes
     name : str
         What errors call it.
+    size : int, optional
+        Of the file that the content was unpacked from, in bytes; without, that of the content.
     """
 
-    def __init__(self, data, name):
+    def __init__(self, data, name, size=None):
         self.data, self.name = data, name
+        self.size = len(data) if size is None else size
 
     def fail(self, at, what):
         """Raise a ModelFileError about the byte ``at``."""

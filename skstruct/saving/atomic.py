@@ -27,8 +27,9 @@ def atomic_write(path, encoding=None, temporary=None):
 
     What is written goes to a temporary file in the same folder, reaches the disk (``fsync``), and takes the
     place of ``path`` in one step (``os.replace``). After an error an existing file is as it was, and the
-    temporary one is gone. An existing file's permissions are kept; a symbolic link is followed. What is no
-    regular file (``/dev/null``, a named pipe) is written to as it is.
+    temporary one is gone. An existing file's permissions are kept; until the temporary one has them, it is
+    the user's alone. A symbolic link is followed. What is no regular file (``/dev/null``, a named pipe) is
+    written to as it is.
 
     Parameters
     ----------
@@ -36,8 +37,8 @@ def atomic_write(path, encoding=None, temporary=None):
     encoding : str, optional
         Of a text file, whose lines end in line feeds; without, the file takes bytes.
     temporary : str, optional
-        Name of the temporary file, on the same file system, which is replaced if it exists; drawn at random
-        if not given.
+        Name of the temporary file, on the same file system, which must not exist; drawn at random if not
+        given.
     """
     # The link's target is replaced, not the link; the folder is the target's.
     target = os.path.realpath(path)
@@ -48,9 +49,10 @@ def atomic_write(path, encoding=None, temporary=None):
         return
     if temporary is None:
         temporary = os.path.join(os.path.dirname(target), f".skstruct-{secrets.token_hex(8)}.tmp")
-        kind["mode"] = kind["mode"].replace("w", "x")
+    kind["mode"] = kind["mode"].replace("w", "x")
+    mode = 0o600 if os.path.exists(target) else 0o666  # less what the user's mask takes away
     try:
-        file = open(temporary, **kind)
+        file = open(temporary, **kind, opener=lambda name, flags: os.open(name, flags, mode))
     except OSError as error:  # name what the caller named
         raise OSError(error.errno, error.strerror, os.fspath(path)) from None
     try:

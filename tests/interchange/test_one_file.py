@@ -1,16 +1,19 @@
 """A fitted model as one file: the written file is the model."""
 
+import json
 import pathlib
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from cli_cases import run
-from one_file_cases import check_source, loaded, written
+from one_file_cases import NODE, asked, check_source, loaded, needs_node, written
 
-from skstruct import StructuredPerceptron, load
+from skstruct import L1CRF, StructuredPerceptron, load
 from skstruct.datasets import load_chunking
-from skstruct.interchange import export
+from skstruct.features.patterns import Patterns
+from skstruct.interchange import export, load_crfpp, save_crfpp
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +80,97 @@ def test_a_reader_that_goes_away_and_a_full_disk(chunker, tmp_path):
         assert own.returncode == 1 and own.stderr == "<stdout>: No space left on device\n"
     own = subprocess.run([*command[:-1], tmp_path / "absent"], capture_output=True, text=True)
     assert own.returncode == 1 and own.stderr == f"{tmp_path / 'absent'}: No such file or directory\n"
+
+
+def test_arrays_are_sequences(chunker, tmp_path):
+    model, X = chunker
+    words = [[word for word, _ in sentence] for sentence in X[:20]]
+    tagger = StructuredPerceptron("word", max_iter=2, random_state=0).fit(words, model.predict(X[:20]))
+    file, expected = loaded(written(tagger, tmp_path)), tagger.predict(words)
+    for given in (
+        [np.array(x) for x in words],
+        [np.array(x, object) for x in words],
+        [tuple(x) for x in words],
+    ):
+        assert file.predict(given) == tagger.predict(given) == expected
+        assert [[reason["label"] for reason in file.explain(x)] for x in given] == expected
+    same = [x[:2] for x in words if len(x) > 1]
+    assert file.predict(np.array(same)) == tagger.predict(np.array(same))
+    assert file.predict([np.array([], object)]) == [[]]
+    assert export(tagger, tmp_path / "tagger.py", check=[np.array(x) for x in words]).n_sequences_differ == 0
+
+
+NUMBERS = [*(kind(1.5) for kind in (np.float16, np.float32, np.float64, np.longdouble)), np.int8(-2)]
+
+
+OTHERS = [np.uint64(3), np.bool_(True), np.bool_(False), 2**60 + 1]
+
+
+@pytest.mark.parametrize("value", [*NUMBERS, *OTHERS], ids=repr)
+def test_numbers_of_numpy_as_features(value, tmp_path):
+    X = [[{"a": 0.25, "b": True}, {"a": 2.5, "b": "x"}]]
+    model = StructuredPerceptron(random_state=0).fit(X, [["A", "B"]])
+    given, file = [[{"a": value, "b": value}]], loaded(written(model, tmp_path))
+    assert file.predict(given) == model.predict(given)
+    assert file.decision_function(given) == model.decision_function(given).tolist()
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), np.float32("inf"), np.longdouble("1e400")], ids=type)
+def test_numbers_that_are_not_finite(value, tmp_path):
+    model = StructuredPerceptron(random_state=0).fit([[{"a": 0.25}, {"a": 2.5}]], [["A", "B"]])
+    for tagger in (model, loaded(written(model, tmp_path))):
+        with pytest.raises(ValueError, match=r"sequence 0, position 0: feature 'a' must be finite, got "):
+            tagger.predict([[{"a": value}]])
+
+
+def test_patterns_of_one_column_take_str_and_tuples(tmp_path):
+    """As the model that was read from a file of CRF++, which does not say what tokens are."""
+    trained = L1CRF(Patterns(["U:%x[0,0]", "B"]), max_iter=20).fit([["a", "b", "a"]], [["A", "B", "A"]])
+    save_crfpp(trained, tmp_path / "model")
+    model = load_crfpp(tmp_path / "model")
+    file, script = loaded(written(model, tmp_path)), written(model, tmp_path, "tagger.js")
+    for X in ([["a", "b"]], [[("a",), ("b",)]], [[("b", "1"), ("a", "2")]], [[]]):
+        expected = model.predict(X)
+        assert file.predict(X) == expected
+        assert [len(file.explain(x)) for x in X] == [len(labels) for labels in expected]
+        if NODE:
+            assert asked(script, X, "predict", "explain")["predict"] == expected
+    for mixed in ([["a", ("b",)]], [[("a",), "b"]]):
+        with pytest.raises(ValueError, match=r"^X: sequence 0, position 1: expected a "):
+            file.predict(mixed)
+    with pytest.raises(ValueError, match="expected a str"):  # this one was trained on str
+        loaded(written(trained, tmp_path)).predict([[("a",)]])
+
+
+@needs_node
+@pytest.mark.parametrize(
+    "stem, name",
+    [
+        ("chunks", "chunks"),
+        ("class", "tagger"),
+        ("static", "tagger"),
+        ("two-words", "tagger"),
+        ("top", "tagger"),  # of a window, which cannot be replaced
+        ("status", "tagger"),  # which turns all into a str
+        ("Map", "tagger"),
+        ("undefined", "tagger"),
+    ],
+)
+def test_the_global_of_a_script_element(stem, name, chunker, tmp_path):
+    path = written(chunker[0], tmp_path, f"{stem}.js")
+    program = f"""
+const vm = require("vm"), source = require("fs").readFileSync({json.dumps(str(path))}, "utf8");
+const page = vm.createContext({{ atob, TextDecoder }});
+vm.runInContext(`
+  Object.defineProperty(globalThis, "top", {{ value: globalThis, writable: false, configurable: false }});
+  let status = "";
+  Object.defineProperty(globalThis, "status", {{ get: () => status, set(to) {{ status = String(to); }} }});
+`, page);
+vm.runInContext(source, page);
+console.log(vm.runInContext("{name}.predict([[['the', 'DT']]])[0].length", page));
+"""
+    done = subprocess.run([NODE, "-e", program], capture_output=True, text=True)
+    assert done.stdout == "1\n", done.stderr
 
 
 @pytest.mark.parametrize(

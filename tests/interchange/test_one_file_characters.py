@@ -48,6 +48,45 @@ def test_random_strings(name, functions):
     assert list(map(functions[name], strings)) == list(map(column_function(name), strings))
 
 
+N_LONG = 3_000
+
+
+class Counted(str):
+    """A str that counts the characters of its slices."""
+
+    n = 0
+
+    def __getitem__(self, key):
+        found = super().__getitem__(key)
+        Counted.n += len(found)
+        return found
+
+
+def test_many_sigmas_cost_no_more_than_other_letters(functions):
+    text = Counted("AΣ\u0301" * N_LONG)
+    assert functions["lower"](text) == str(text).lower()
+    assert Counted.n <= 10 * len(text)
+
+
+@needs_node
+def test_many_sigmas_in_javascript(tmp_path):
+    model = StructuredPerceptron(["U:%lower[0,0]"], max_iter=1).fit([["aΣ", "B"]], [["X", "Y"]])
+    path = written(model, tmp_path, "tagger.js")
+    program = f"""
+const tagger = require({json.dumps(str(path))}), slice = Array.prototype.slice;
+let n = 0;
+Array.prototype.slice = function (...range) {{
+  const found = slice.apply(this, range);
+  n += found.length;
+  return found;
+}};
+tagger.predict([["AΣ\u0301".repeat({N_LONG})]]);
+console.log(n);
+"""
+    done = subprocess.run([NODE, "-e", program], capture_output=True, check=True, text=True)
+    assert int(done.stdout) <= 10 * 3 * N_LONG
+
+
 @pytest.mark.slow
 @needs_node
 def test_other_interpreters(tmp_path):

@@ -3,10 +3,11 @@
 import html
 import json
 import re
+import subprocess
 
 import pytest
 from browser import needs_chromium
-from one_file_cases import NODE, asked, loaded, written
+from one_file_cases import NODE, asked, loaded, needs_node, written
 from one_file_models import CRF, perceptron
 
 from skstruct import L1CRF, Segmenter, SpanTagger, StructuredPerceptron
@@ -51,6 +52,26 @@ SPANS = [
     [(0, 7, "PER"), (19, 23, "LOC"), (25, 28, "PER"), (34, 39, "LOC")],
     [(3, 7, "LOC"), (9, 16, "PER"), (21, 24, "PER"), (26, 29, "PER"), (36, 41, "LOC")],
 ]
+
+SIGNS = {"(a": "( a", "a).": "a ).", "a-b": "a-b", "😀 a😀 !": "😀 a 😀 !", "a\u3000.": "a ."}
+
+
+@needs_node
+def test_punctuation_is_set_apart_in_linear_time(pages):
+    """A hundred thousand signs within a word, too, each of which could begin a run."""
+    source = pages["tags"][1].read_text(encoding="utf-8")
+    split = re.search(r"^function tokensOf.*?^}$", source, re.M | re.S)[0]
+    space = re.search(r"^const WHITE_SPACE = .*$", source, re.M)[0]
+    program = f"""{space}
+const header = {{ token: "str", characters: false, columns: 1 }}, byId = () => ({{ checked: true }});
+{split}
+console.log(JSON.stringify({json.dumps([*SIGNS, "a" + "!" * 100_000 + "b"])}.map((x) => tokensOf(x).shown)));
+"""
+    done = subprocess.run([NODE], input=program, capture_output=True, check=True, text=True, timeout=60)
+    *found, whole = json.loads(done.stdout)
+    assert found == [tokens.split() for tokens in SIGNS.values()]
+    assert whole == ["a" + "!" * 100_000 + "b"]
+
 
 # The smallest contrast of any text with what is behind it, by WCAG's formula
 CONTRAST = """(() => {

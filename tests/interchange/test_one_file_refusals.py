@@ -87,6 +87,47 @@ def tagger():
     return StructuredPerceptron("word", max_iter=2, random_state=0).fit(X[:30], y[:30]), X, y
 
 
+PAIR = "\ud83d\ude00"  # two characters of Python, one of JSON and JavaScript
+
+
+@pytest.mark.parametrize("name", ["tagger.py", "tagger.js", "tagger.html"])
+def test_two_surrogates_side_by_side(name, tmp_path):
+    """JSON would make one string of the two tokens, and the weights of all others would move."""
+    X, y = [["a", PAIR, "b"], ["\U0001f600", "z", "b"]], [["A", "B", "C"], ["C", "D", "C"]]
+    model = StructuredPerceptron("word").fit(X, y)
+    with pytest.raises(ValueError) as error:
+        export(model, tmp_path / name)
+    assert str(error.value).startswith(f"{WHY}{PAIR!r} has two surrogates that are one character; train on ")
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_surrogates_that_only_a_feature_or_label_brings_together(tmp_path):
+    high, low = PAIR
+    joined = StructuredPerceptron(Patterns(["U:%x[0,0]%x[1,0]"])).fit([["a", high, low]], [["A", "B", "A"]])
+    named = StructuredPerceptron().fit([[{"f": PAIR}, {"f": "z"}]], [["B", "A"]])
+    labelled = StructuredPerceptron("word").fit([["a", "b"]], [["A", PAIR]])
+    for model in (joined, named, labelled):
+        with pytest.raises(ValueError, match="has two surrogates that are one character"):
+            export(model, tmp_path / "tagger.py")
+    alone = StructuredPerceptron("word").fit([["a", high, low]], [["A", "B", "A"]])
+    assert loaded(written(alone, tmp_path)).predict([[high, low]]) == alone.predict([[high, low]])
+
+
+def test_labels_that_javascript_would_round(tmp_path):
+    largest = 2**53
+    X, y = [["a", "b"]], [[largest, -largest - 1]]
+    model = StructuredPerceptron("word").fit(X, y)
+    assert loaded(written(model, tmp_path)).predict(X) == y
+    for name in ("tagger.js", "tagger.mjs", "tagger.html"):
+        with pytest.raises(ValueError) as error:
+            export(model, tmp_path / name)
+        assert str(error.value).startswith(f"{WHY}the label {-largest - 1} is beyond 2**53")
+    exact = StructuredPerceptron("word").fit(X, [[largest, -largest]])
+    script = written(exact, tmp_path, "tagger.js")
+    if NODE:
+        assert asked(script, X, "predict")["predict"] == [[largest, -largest]]
+
+
 def test_searches_and_pipelines_are_what_they_end_in(tagger, tmp_path):
     model, X, y = tagger
     search = GridSearchCV(StructuredPerceptron("word", random_state=0), {"max_iter": [1, 2]}, cv=2)

@@ -78,6 +78,9 @@ def test_span_taggers(options, tmp_path):
     X = [*TEXTS, *random_texts(300, words)]
     check_file(model, X, tmp_path)
     if NODE:
+        for name in ("tagger.js", "tagger.mjs"):
+            said = asked(written(model, tmp_path, name), TEXTS[0], "tokens")["tokens"]
+            assert "".join(TEXTS[0][start:end] for start, end in said) == "".join(TEXTS[0].split())
         (said,) = asked(written(model, tmp_path, "tagger.mjs"), X, "predictUtf16").values()
         for text, spans, units in zip(X, model.predict(X), said, strict=True):
             raw = text.encode("utf-16-le", "surrogatepass")

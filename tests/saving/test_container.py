@@ -217,7 +217,7 @@ def fail_at_write(monkeypatch, error):
                 raise error
             return super().write(data)
 
-    monkeypatch.setattr(atomic, "open", lambda name, mode: Full(io.FileIO(name, mode)), raising=False)
+    monkeypatch.setattr(atomic, "open", lambda name, mode, **_: Full(io.FileIO(name, mode)), raising=False)
 
 
 @pytest.mark.parametrize("fail", [fail_at_write, fail_at_fsync, fail_at_replace])
@@ -261,6 +261,22 @@ def test_permissions(path):
     path.chmod(0o604)
     write_container(path, {"kind": "model"}, {})
     assert stat.S_IMODE(path.stat().st_mode) == 0o604
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions")
+@pytest.mark.parametrize("temporary", [None, "given"])
+@pytest.mark.parametrize("encoding", [None, "utf-8"])
+def test_what_is_written_is_never_open_to_more_than_what_it_replaces(path, temporary, encoding):
+    path.write_text("secret")
+    path.chmod(0o600)
+    temporary = temporary and str(path.parent / temporary)
+    with atomic.atomic_write(path, encoding, temporary) as file:
+        (other,) = (name for name in path.parent.iterdir() if name != path)
+        assert stat.S_IMODE(other.stat().st_mode) == 0o600
+        file.write("more" if encoding else b"more")
+        file.flush()
+        assert stat.S_IMODE(other.stat().st_mode) == 0o600
+    assert path.read_text() == "more" and stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need privileges")

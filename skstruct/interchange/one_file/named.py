@@ -43,7 +43,7 @@ class PatternKeys:
     parts = ("templates", "patterns")
 
     def __init__(self, encoder, used):
-        self.patterns = encoder.templates
+        self.patterns, self.takes_both = encoder.templates, encoder.takes_both
         self.names, self.rows = zip(*map(sorted_names, (encoder.nodes, encoder.edges), used))
         self.n_rows = encoder.n_node_rows, encoder.n_edge_rows
 
@@ -53,8 +53,10 @@ class PatternKeys:
             [[p.literals, [[m.position, m.absolute, m.column, m.lower] for m in p.macros]] for p in lines]
             for lines in (self.patterns.of_labels, self.patterns.of_transitions)
         )
+        either = {"either": True} if self.takes_both else {}  # tokens: str, or tuples
         return {
             "features": "patterns",
+            **either,
             "patterns": {"syntax": self.patterns.syntax, "nodes": nodes, "edges": edges},
             "names": self.names[0],
             "edge_names": self.names[1],

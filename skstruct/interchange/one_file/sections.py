@@ -8,11 +8,14 @@ import zlib
 
 import numpy as np
 
+from .refusals import refuse
+
 FORMAT = 1
 """Version of the layout; ``docs/file-format.md`` describes it."""
 
 _LARGEST = {1: 2**8, 2: 2**16, 3: 2**24, 4: 2**32}
 _LONE = re.compile("[\ud800-\udfff]")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 class Sections:
@@ -49,6 +52,11 @@ class Sections:
     def block(self, header):
         """The constant of a file, base64, with the header."""
         text = json.dumps({**header, "sections": self.entries}, ensure_ascii=False, separators=(",", ":"))
+        pair = _PAIR.search(text)
+        if pair:  # JSON would make one character of them, and perhaps two strings equal
+            string = text[text.rindex('"', 0, pair.start()) + 1 : text.index('"', pair.end())]
+            join = "s.encode('utf-16', 'surrogatepass').decode('utf-16', 'surrogatepass')"
+            refuse(f"{string!r} has two surrogates that are one character; train on {join} of such strings")
         head = _LONE.sub(lambda lone: f"\\u{ord(lone[0]):04x}", text).encode()
         packer = zlib.compressobj(9, zlib.DEFLATED, -15)
         raw = b"".join([struct.pack("<I", len(head)), head, *self.data])

@@ -12,11 +12,20 @@ from ...saving.atomic import atomic_write
 from .checking import Comparison, ExportReport, compared, report_of
 from .payload import payload_of, predictor_of
 from .quantities import WEIGHTS
+from .refusals import refuse
 from .splicing import javascript_file, page_file, python_file
 
 ENDINGS = ".py", ".js", ".cjs", ".mjs", ".html"
 
+LARGEST_INTEGER = 2**53
+"""Up to which every integer is a number of JavaScript."""
+
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
+_RESERVED = """
+arguments await break case catch class const continue debugger default delete do else enum eval export extends
+false finally for function if implements import in instanceof interface let new null package private protected
+public return static super switch this throw true try typeof var void while with yield
+""".split()
 
 
 def export(
@@ -93,9 +102,11 @@ def export(
             raise TypeError(f"{name} must be a str, got {describe(value)}")
     kept = model if keep == 1.0 else predictor_of(model).compress(dtype="float64", keep=keep)
     payload = payload_of(kept, weights)
+    if ending != ".py":
+        check_integers(payload.header["labels"])
     if ending == ".html":
         payload = payload.page()
-    about = {"name": stem if _IDENTIFIER.fullmatch(stem) else "tagger"}
+    about = {"name": stem if _IDENTIFIER.fullmatch(stem) and stem not in _RESERVED else "tagger"}
     about |= {k: v for k, v in (("title", title), ("example", example)) if v is not None}
     found = Comparison()
     if check is not None:
@@ -112,3 +123,10 @@ def export(
     with atomic_write(os.fspath(path), encoding="utf-8") as file:
         file.write(text)
     return report_of(path, text, payload.n_weights, found)
+
+
+def check_integers(labels):
+    """Raise for a label that is no number of JavaScript."""
+    for label in labels:
+        if isinstance(label, int) and abs(label) > LARGEST_INTEGER:
+            refuse(f"the label {label} is beyond 2**53, which JavaScript rounds; write .py, or train on str")

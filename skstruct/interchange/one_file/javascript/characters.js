@@ -66,19 +66,21 @@ function lowerCase(cased, ignorable, mapping) {
     }
   }
 
-  /** Whether a sigma ends a word: a letter is before it and none behind, marks aside. */
-  function isFinal(characters, k) {
-    const before = characters.slice(0, k).reverse().find((c) => !ignorable(c));
-    const behind = characters.slice(k + 1).find((c) => !ignorable(c));
-    return before !== undefined && cased(before) && !(behind !== undefined && cased(behind));
-  }
-
   return (s) => {
-    const characters = Array.from(s);
-    const lower = (c, k) => {
-      if (c === SIGMA) return isFinal(characters, k) ? FINAL_SIGMA : SMALL_SIGMA;
-      return to.has(c) ? to.get(c) : c;
-    };
-    return characters.map(lower).join("");
+    const characters = Array.from(s), out = characters.map((c) => (to.has(c) ? to.get(c) : c));
+    if (!s.includes(SIGMA)) return out.join("");
+    // A sigma ends a word if a letter is before it and none behind, marks aside.
+    const followed = [];
+    let letter = false;
+    for (let k = characters.length - 1; k >= 0; k--) {
+      followed[k] = letter;
+      if (!ignorable(characters[k])) letter = cased(characters[k]);
+    }
+    letter = false;
+    characters.forEach((c, k) => {
+      if (c === SIGMA) out[k] = letter && !followed[k] ? FINAL_SIGMA : SMALL_SIGMA;
+      if (!ignorable(c)) letter = cased(c);
+    });
+    return out.join("");
   };
 }

@@ -1,7 +1,6 @@
 // Patterns of CRF++ and Wapiti: features are the strings that they write from tokens.
 
 PARTS.patterns = (header) => {
-  const isTuple = header.token === "tuple";
   const lines = [header.patterns.nodes, header.patterns.edges];
   const rowOf = [new Map(header.names.map((name, k) => [name, k])), new Map(header.edge_names.map((name, k) => [name, k + 1]))];
 
@@ -14,7 +13,7 @@ PARTS.patterns = (header) => {
 
   /** The string of a pattern at a token. */
   function write([literals, macros], sequence, t) {
-    const T = sequence.length;
+    const T = sequence.length, isTuple = Array.isArray(sequence[0]);
     return literals[0] + macros.map(([position, absolute, column, lower], k) => {
       const at = absolute ? (position >= 0 ? position : T + position) : t + position;
       let value = outside(at < 0 ? at : at - T + 1);
@@ -33,7 +32,7 @@ PARTS.patterns = (header) => {
 
   /** By token the rows of state features, null (their values are all 1), and those of transitions. */
   function rows(sequence, i) {
-    checkTokens(sequence, i, isTuple, header.columns);
+    checkTokens(sequence, i, header);
     const [nodes, edges] = names(sequence).map((all, side) => all.map((each) => each.map((name) => rowOf[side].get(name))));
     return [nodes, null, lines[1].length ? edges : null];
   }

@@ -11,6 +11,7 @@ if (typeof module === "object" && module.exports) {
   exports.decisionFunction = tagger.decisionFunction;
   exports.predictMarginals = tagger.predictMarginals;
   exports.explain = tagger.explain;
-} else {
-  globalThis[tagger.about.name] = tagger;
+} else { // what a page has already, such as top or name, is not replaced
+  const { name } = tagger.about;
+  globalThis[Object.prototype.hasOwnProperty.call(globalThis, name) ? "tagger" : name] = tagger;
 }

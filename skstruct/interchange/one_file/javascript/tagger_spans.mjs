@@ -1,1 +1,1 @@
-export const { predictUtf16 } = tagger;
+export const { predictUtf16, tokens } = tagger;

@@ -54,7 +54,7 @@ PARTS.templates = (header, arrays) => {
 
   /** By token the rows of state features, null (their values are all 1), and those of transitions. */
   function rows(sequence, i) {
-    checkTokens(sequence, i, isTuple, header.columns);
+    checkTokens(sequence, i, header);
     const values = channelValues(columnsOf(sequence), sequence.length);
     const [nodes, edges] = sides.map((side) => (side.steps.length ? side.rows(values, sequence.length) : null));
     return [nodes || sequence.map(() => []), null, edges];
@@ -76,8 +76,9 @@ PARTS.templates = (header, arrays) => {
   return { rows, names };
 };
 
-/** Throw unless the tokens are strings, or arrays of at least so many. */
-function checkTokens(sequence, i, isTuple, columns) {
+/** Throw unless the tokens are strings, or arrays of enough of them; if the model takes both, the first token decides. */
+function checkTokens(sequence, i, { token: kind, either, columns }) {
+  const isTuple = either ? Array.isArray(sequence[0]) : kind === "tuple";
   sequence.forEach((token, t) => {
     if (!isTuple) {
       if (typeof token !== "string") refuse(i, t, `expected a str, got ${shown(token)}`);

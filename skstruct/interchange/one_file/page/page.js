@@ -68,7 +68,9 @@ function sentencesOfColumns(lines) {
 /** The tokens of a line: words, word/tag, or characters, by what the model reads. */
 function tokensOf(line) {
   const apart = byId("apart").checked && header.token === "str" && !header.characters;
-  const spaced = apart ? line.replace(/([\p{P}\p{S}]+)(?=\s|$)|(^|\s)([\p{P}\p{S}]+)/gu, (found) => ` ${found} `) : line;
+  const ends = (at) => at < 0 || at === line.length || WHITE_SPACE.test(line[at]);
+  const set = (found, at) => (ends(at - 1) || ends(at + found.length) ? ` ${found} ` : found);
+  const spaced = apart ? line.replace(/[\p{P}\p{S}]+/gu, set) : line;
   const words = header.characters ? Array.from(line).filter((c) => c.trim()) : spaced.split(WHITE_SPACE).filter((word) => word);
   if (header.token === "str") return { key: `${apart} ${line}`, given: words, shown: words };
   const given = words.map((word) => {

@@ -64,7 +64,7 @@ class Tagger:
         """What is labelled as one: (tokens, for each the numbers of the labels it may get, or None)."""
         if isinstance(sequence, (str, dict)) or not hasattr(sequence, "__len__"):
             refuse(i, None, f"expected a list of tokens, got {sequence!r}")
-        return [(sequence, None)]
+        return [(list(sequence), None)]  # an array is one, too
 
     def best_of_all(self, x, i):
         """(numbers of labels, score) of all parts."""

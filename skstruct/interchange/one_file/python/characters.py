@@ -74,17 +74,21 @@ def lower_case(cased, ignorable, mapping):
         to.update((chr(code), chr(code + difference)) for code in range(first, last + 1, step))
 
     def lower(s):
-        return "".join(
-            [
-                (FINAL_SIGMA if is_final(s, k) else SMALL_SIGMA) if c == SIGMA else to.get(c, c)
-                for k, c in enumerate(s)
-            ]
-        )
+        out = [to.get(c, c) for c in s]
+        if SIGMA in s:  # it ends a word if a letter is before it and none behind, marks aside
+            behind = letters_before(s[::-1])[::-1]
+            for k, before in enumerate(letters_before(s)):
+                if s[k] == SIGMA:
+                    out[k] = FINAL_SIGMA if before and not behind[k] else SMALL_SIGMA
+        return "".join(out)
 
-    def is_final(s, k):
-        """Whether a sigma ends a word: a letter is before it and none behind, marks aside."""
-        before = next((c for c in reversed(s[:k]) if not ignorable(c)), "")
-        behind = next((c for c in s[k + 1 :] if not ignorable(c)), "")
-        return bool(before) and cased(before) and not (behind and cased(behind))
+    def letters_before(s):
+        """For each character whether a letter is before it, marks aside."""
+        out, letter = [], False
+        for c in s:
+            out.append(letter)
+            if not ignorable(c):
+                letter = cased(c)
+        return out
 
     return lower

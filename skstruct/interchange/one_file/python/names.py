@@ -1,6 +1,6 @@
 """Ready-made features: tokens that are dicts, or lists of names."""
 
-from math import isfinite
+from math import inf, isfinite
 
 from .reading import PARTS, refuse
 
@@ -43,6 +43,13 @@ class Names:
 PARTS["names"] = Names
 
 
+def is_kind(value, types, letters):
+    """Whether a value is of these types of Python, or a scalar of numpy of a kind with these letters."""
+    if isinstance(value, types):
+        return True
+    return not hasattr(value, "__len__") and getattr(getattr(value, "dtype", None), "kind", "?") in letters
+
+
 def of_dict(before, token):
     """(name, value) of what a dict holds: str, bool, numbers, and collections of these."""
     for key, value in token.items():
@@ -51,14 +58,18 @@ def of_dict(before, token):
         name = before + key
         if isinstance(value, str):
             yield name + ":" + value, 1.0
-        elif isinstance(value, bool):
+        elif is_kind(value, bool, "b"):
             if value:
                 yield name, 1.0
-        elif isinstance(value, (int, float)):
-            if not isfinite(value):
-                raise ValueError(f"feature {name!r} must be finite, got {value!r}")
-            if value:
-                yield name, float(value)
+        elif is_kind(value, (int, float), "iuf"):
+            try:
+                number = float(value)
+            except OverflowError:  # an int with hundreds of digits
+                number = inf
+            if not isfinite(number):
+                raise ValueError(f"feature {name!r} must be finite, got {number!r}")
+            if number:
+                yield name, number
         elif isinstance(value, dict):
             yield from of_dict(name + ":", value)
         elif isinstance(value, (list, tuple, set, frozenset)):

@@ -8,7 +8,7 @@ class Patterns(Templates):
     """The features of tokens by patterns, of which equal strings are one feature."""
 
     def __init__(self, header, arrays):
-        self.is_tuple, self.columns = header["token"] == "tuple", header["columns"]
+        self.header, self.columns = header, header["columns"]
         self.wapiti = header["patterns"]["syntax"] == "wapiti"
         self.lines = header["patterns"]["nodes"], header["patterns"]["edges"]
         self.row = [{name: k for k, name in enumerate(header["names"])}]
@@ -32,8 +32,7 @@ class Patterns(Templates):
 
     def written(self, sequence):
         """All strings of each token: of labels, and from the second token on of transitions."""
-        T = len(sequence)
-        columns = list(zip(*(token[: self.columns] for token in sequence))) if self.is_tuple else [sequence]
+        T, columns = len(sequence), self.columns_of(sequence)
         nodes, edges = [
             [[self.write(line, columns, t, T) for line in lines] for t in range(T)] for lines in self.lines
         ]

@@ -16,7 +16,7 @@ class Templates:
     """The features of tokens that are str, or tuples of str."""
 
     def __init__(self, header, arrays):
-        self.is_tuple, self.columns = header["token"] == "tuple", header["columns"]
+        self.header, self.columns = header, header["columns"]
         self.left, self.right = header["left"], header["right"]
         self.channels = [tuple(channel) for channel in header["channels"]]
         behind = 1 + self.left + self.right  # 0 is unknown, then come the places outside of a sequence
@@ -35,8 +35,9 @@ class Templates:
 
     def check(self, sequence, i):
         """Raise unless the tokens are what the model reads."""
+        is_tuple = self.are_tuples(sequence)
         for t, token in enumerate(sequence):
-            if self.is_tuple:
+            if is_tuple:
                 if not isinstance(token, (tuple, list)) or len(token) < self.columns:
                     refuse(i, t, f"expected a tuple of {self.columns} str, got {token!r}")
                 for s in token[: self.columns]:
@@ -44,6 +45,18 @@ class Templates:
                         refuse(i, t, f"expected a str, got {s!r}")
             elif not isinstance(token, str):
                 refuse(i, t, f"expected a str, got {token!r}")
+
+    def are_tuples(self, sequence):
+        """Whether tokens are tuples; a model that takes str as well goes by the first token."""
+        if self.header.get("either"):
+            return bool(sequence) and isinstance(sequence[0], (tuple, list))
+        return self.header["token"] == "tuple"
+
+    def columns_of(self, sequence):
+        """The columns of tokens that are tuples, or the one of str."""
+        if self.are_tuples(sequence):
+            return list(zip(*(token[: self.columns] for token in sequence)))
+        return [sequence]
 
     def rows(self, sequence, i):
         """By token the rows of state features, None (their values are all 1), and those of transitions."""
@@ -58,7 +71,7 @@ class Templates:
         """For each channel its values along the sequence, those outside of it included."""
         before, T = list(range(self.left, 0, -1)), len(sequence)
         behind = list(range(1 + self.left, 1 + self.left + self.right))
-        columns = list(zip(*(token[: self.columns] for token in sequence))) if self.is_tuple else [sequence]
+        columns = self.columns_of(sequence)
         out = [None] * len(self.channels)
         for functions, known, column in zip(self.functions, self.known, columns):
             found = [known[s] if s in known else self.learn(s, functions, known) for s in column]
@@ -81,8 +94,7 @@ class Templates:
 
     def names(self, sequence):
         """The features of each token as strings, in the order of `rows`."""
-        T, strings = len(sequence), {}
-        columns = list(zip(*(token[: self.columns] for token in sequence))) if self.is_tuple else [sequence]
+        T, strings, columns = len(sequence), {}, self.columns_of(sequence)
         for k, channel in enumerate(self.channels):
             if channel[0] == "const":
                 strings[k] = [""] * (self.left + T + self.right)
