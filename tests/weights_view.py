@@ -10,7 +10,7 @@ from inside import model_of
 import oracles
 from skstruct.core.compile import kernel
 from skstruct.core.noise import EDGE_STREAM, NODE_STREAM, factor, token_masked
-from skstruct.data.inputs import flatten, lengths_of, offsets_of
+from skstruct.data.inputs import as_tokens
 from skstruct.features.bag_encoder import BagEncoder
 
 
@@ -40,10 +40,11 @@ def occurrences(encoder, X):
     A feature of a transition stands at its second token. Rows of transition features are combinations.
     """
     X = [list(sequence) for sequence in X]
-    token, flat = offsets_of(lengths_of(X)), flatten(X)
+    given = as_tokens(X)
+    token = given.offsets
     found = []
     if isinstance(encoder, BagEncoder):
-        start, row, _ = encoder.encode(flat, token, grow=False).bag
+        start, row, _ = encoder.encode(given, grow=False).bag
         for i, sequence in enumerate(X):
             for t, bag in enumerate(sequence):
                 rows = row[start[token[i] + t] : start[token[i] + t + 1]]
@@ -55,7 +56,7 @@ def occurrences(encoder, X):
                 )
                 found += [(False, i, t, n, r) for n, r in zip(names, rows_of_names) if r >= 0]
         return found
-    task = encoder.encode(flat, token, grow=False)
+    task = encoder.encode(given, grow=False)
     anchor, node_rows, edge_rows = task.anchor, task.nodes.row, task.edges.row
     for edge, side, rows in ((False, encoder.nodes, node_rows), (True, encoder.edges, edge_rows)):
         lines = used_lines(encoder, edge)

@@ -26,7 +26,7 @@ from .._sklearn import (
 from ..chain.perceptron import StructuredPerceptron
 from ..chain.probabilities import ProbabilityTagger
 from ..chain.tagger import SequenceTagger
-from ..data.inputs import Sequences, as_tokens, check_X_y, lengths_of, renumbered, take
+from ..data.inputs import Sequences, as_tokens, check_X_y, renumbered, take
 from ..data.types import Corpus, History
 from ..mixing.meta import MetaLearner
 from ..saving.registry import savable
@@ -205,20 +205,20 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
         given = both_or_neither(X_val, y_val)
         X, y, _ = check_X_y(X, y, read=as_tokens)
         weight = sample_weights(sample_weight, X)
-        used = np.flatnonzero((lengths_of(X) > 0) & (True if weight is None else weight > 0.0))
+        used = np.flatnonzero((X.lengths > 0) & (True if weight is None else weight > 0.0))
         frozen = isinstance(template, FrozenEstimator)
         folds = [(used[:0], used)] if frozen else self._folds(used, len(X))
         n_trained = 0 if frozen else 1 + len(folds)
         context = self._init_callback_context(max_subtasks=n_trained, sequential_subtasks=False)
-        events = epoch_context(context, self, X, y)
+        events = epoch_context(context, self, X.for_users(), y)
         events.begin_fit()
 
         def trained(number, tagger, keep, given=None):
             """The tagger, trained on the sequences to keep, and judged by the user's (X_val, y_val)."""
-            more, kept_X, kept_y = dict(zip(NAMES, given or ())), take(X, keep), take(y, keep)
+            more, kept_X, kept_y = dict(zip(NAMES, given or ())), X.take(keep), take(y, keep)
             if weight is not None:
                 more["sample_weight"] = weight[keep]
-            with renumbered(keep), member_context(context, self, tagger, number, kept_X, kept_y):
+            with renumbered(keep), member_context(context, self, tagger, number, kept_X.for_users(), kept_y):
                 return tagger.fit(kept_X, kept_y, **more)
 
         if frozen:
@@ -228,7 +228,7 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
                 raise ValueError("X_val and y_val: a frozen estimator is not trained")
         else:
             fitted = trained(0, clone(template), np.arange(len(X)), given)
-        folds = self._drawn(folds, lengths_of(X))
+        folds = self._drawn(folds, X.lengths)
         each = np.ones(len(X)) if weight is None else weight
 
         def part(number):
@@ -239,9 +239,9 @@ class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
                     np.linspace(0, len(train) - 1, num=min(len(train), ENOUGH_SEEN)).astype(np.int64)
                 ]
                 member = trained(number + 1, _silent(clone(template)), train)._model
-                model = in_units_of(model, member, take(X, seen), take(y, seen))
+                model = in_units_of(model, member, X.take(seen), take(y, seen))
             with renumbered(test):
-                return encoded_fold(model, take(X, test), take(y, test), each[test], test)
+                return encoded_fold(model, X.take(test), take(y, test), each[test], test)
 
         with threads(self.n_jobs, len(folds)) as map_all:
             parts = list(map_all(part, range(len(folds))))

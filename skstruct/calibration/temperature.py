@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 
 from ..chain.model import ChainModel
 from ..core.user_warnings import warn
-from ..data.inputs import PlaceError, lengths_of, offsets_of
+from ..data.inputs import PlaceError
 from ..data.labels import UNLABELLED, encode_known
 from ..training.chunks import threads
 
@@ -44,10 +44,8 @@ class EncodedFold(NamedTuple):
 
 def encoded_fold(model, X, y, weight, place):
     """Encode sequences and their labels for a model that was trained on others."""
-    token = offsets_of(lengths_of(X))
-    gold, _, _ = encode_known(y, token, model.labels)
-    task, _ = model.encode(X)
-    return EncodedFold(model, task._replace(gold=gold), weight, place)
+    gold, _, _ = encode_known(y, X.offsets, model.labels)
+    return EncodedFold(model, model.encode(X)._replace(gold=gold), weight, place)
 
 
 def in_units_of(other, model, X, y):

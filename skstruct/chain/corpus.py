@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._sklearn import sample_weights
-from ..data.inputs import as_tokens, blanked, check_X_y, lengths_of, offsets_of
+from ..data.inputs import as_tokens, blanked, check_X_y
 from ..data.labels import Labels, encode_labels
 from ..features.choose import check_same_features, new_encoder
 from .constraints import constraints_of
@@ -13,7 +13,7 @@ from .costs import class_costs
 
 
 class LabelledCorpus(NamedTuple):
-    """Checked sequences and their labels; n sequences, N tokens, L labels.
+    """A checked corpus and its labels; n sequences, N tokens, L labels.
 
     Sequences of weight 0 are empty, so that nothing of them is learned and errors about the others still name
     the right one.
@@ -58,8 +58,8 @@ def read_corpus(estimator, X, y, sample_weight, labels=None, grow=True, cost=0.0
         raise ValueError("all sequences with a positive sample_weight are empty")
     else:
         empty = np.flatnonzero(weight == 0.0)
-        X, y = blanked(X, empty), blanked(y, empty)
-        token = offsets_of(lengths_of(X))
+        X, y = X.blanked(empty), blanked(y, empty)
+        token = X.offsets
     gold, labels = encode_labels(y, token, Labels() if labels is None else labels, grow=grow)
     if len(labels) == 0:
         raise ValueError("y holds no label: all tokens are None")
@@ -68,13 +68,13 @@ def read_corpus(estimator, X, y, sample_weight, labels=None, grow=True, cost=0.0
     return LabelledCorpus(X, y, token, gold, weight, labels, constraints, cost)
 
 
-def encoder_for(estimator, flat, model=None, scaled=True):
-    """The encoder of a fit to tokens: a new one, or a copy, which grows, of that of the ``model`` so far.
+def encoder_for(estimator, corpus, model=None, scaled=True):
+    """The encoder of a fit to a corpus: a new one, or a copy, which grows, of that of the ``model`` so far.
 
     ``scaled``: whether rows of numbers may be.
     """
     if model is None:
-        return new_encoder(estimator.features, estimator.min_count, flat, scaled=scaled)
+        return new_encoder(estimator.features, estimator.min_count, corpus, scaled=scaled)
     encoder = model.encoder.copy()  # the model in use must not change
     check_same_features(encoder, estimator.features, estimator.min_count)
     return encoder

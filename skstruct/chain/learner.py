@@ -16,11 +16,7 @@ from .._sklearn import with_callbacks
 from ..core.noise import MOST_COLUMNS
 from ..data.inputs import (
     as_tokens,
-    blanked,
     check_X_y,
-    flatten,
-    lengths_of,
-    offsets_of,
     renumbered,
     take,
 )
@@ -156,16 +152,14 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         if self.early_stopping and not stream and given is None:
             test = self._held_out(np.flatnonzero(np.diff(token) > 0))
             gold = gold[~np.repeat(np.isin(np.arange(len(sequences)), test), np.diff(token))]
-            sequences = blanked(sequences, test)
-            token = offsets_of(lengths_of(sequences))
-        flat = flatten(sequences)
-        encoder = encoder_for(self, flat, model, self._scaled)
+            sequences = sequences.blanked(test)
+        encoder = encoder_for(self, sequences, model, self._scaled)
         if continued and self.order != model.order:
             raise ValueError(
                 f"order={self.order} differs from that of the training so far, {model.order}; a fit that "
                 f"continues cannot change it"
             )
-        task = make_task(encoder, flat, token, gold, corpus.weight, grow=True)
+        task = make_task(encoder, sequences, gold, corpus.weight, grow=True)
         if self.dropout > 0 and task.n_columns > MOST_COLUMNS:
             raise ValueError(
                 f"dropout={self.dropout} masks at most {MOST_COLUMNS} columns of a token, but the templates "
@@ -180,7 +174,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         run = ChainRun(self, state, task, encoder, labels, corpus.constraints)
         if test:
             with renumbered(test):
-                run.held_out, _ = run.held_out_part(take(corpus.X, test), take(corpus.y, test))
+                run.held_out, _ = run.held_out_part(corpus.X.take(test), take(corpus.y, test))
         run.hold_out(given)
         return run
 
@@ -239,7 +233,7 @@ class ChainRun(Run):
         X, y, token = check_X_y(X, y, NAMES, as_tokens)
         gold, unseen, others = encode_known(y, token, self.labels)
         check_known(gold, unseen, token, self.labels, self.constraints)
-        part = EncodedPart.of(make_task(self.encoder, flatten(X), token), gold, unseen)
+        part = EncodedPart.of(make_task(self.encoder, X), gold, unseen)
         return HeldOut(X, y, True, part), others
 
     def held_out_score(self, model):
@@ -267,7 +261,7 @@ class ChainRun(Run):
         encoder, labels, constraints, cost, ids, rows = merged(
             vocabularies, learner, 1.0 if rule.hamming else 0.0
         )
-        task = make_task(encoder, [], np.zeros(1, np.int64))
+        task = make_task(encoder, as_tokens([]))
         state = fresh_state(encoder, labels, rule, constraints, cost, key, learner.order)
         run = cls(learner, state, task, encoder, labels, constraints)
         shared = {

@@ -9,10 +9,8 @@ import numpy as np
 from ..core.averaging import Average
 from ..core.pruning import count_weights
 from ..core.store import Store, new_clock
-from ..data.inputs import LABELS, Inputs, PlaceError, flatten, lengths_of, offsets_of, place
+from ..data.inputs import LABELS, Inputs, PlaceError, check_some, place
 from ..data.labels import UNLABELLED, Labels
-from ..data.sequences import TokenTable
-from ..features.choose import check_tokens
 from ..features.encoded import bag_of
 from ..features.names import NamedWeights
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
@@ -29,29 +27,38 @@ FEW_TOKENS = 1000
 """Tokens below which Python's collector is no burden."""
 
 
-def make_task(
-    encoder, flat, token, gold=None, weight=None, grow=False, option=None, reference_token=None,
-    rows_as_features=False,
-):  # fmt: skip
-    """Encode a flat corpus into the arrays that kernels read; see :class:`ChainTask`.
+def make_task(encoder, corpus, *given, **options):
+    """Check a corpus, and encode it: for parameters see :func:`task_of`."""
+    encoder.check(corpus)
+    return task_of(encoder, corpus, *given, **options)
+
+
+def task_of(encoder, corpus, gold=None, weight=None, grow=False, option=None, rows_as_features=False):
+    """Encode a corpus, or a piece of one, that passed the check into what kernels read, a :class:`ChainTask`.
 
     ``grow``: to train on it, with features that may be new and values that may not be too large.
-    ``reference_token`` is the token that all must resemble, if that is not the first of ``flat``;
     ``rows_as_features`` makes features, one by one, of dense rows of numbers beside other features.
     """
-    encoded = _encoded(encoder, flat, token, grow, reference_token)
+    token = corpus.offsets
+    encoded = encoded_corpus(encoder, corpus, grow)
     if encoded.dense:
         dense = encoded.dense._replace(block=as_writeable_view(encoded.dense.block))
         encoded = encoded._replace(dense=dense)
         if rows_as_features and (encoded.bag.start.shape[0] > 1 or encoded.nodes.row.shape[0] > 0):
             encoded = encoded._replace(bag=bag_of(encoded, token))
+    n = int(token[-1])
     task = ChainTask(
         **encoded._asdict(),
         token=token,
-        gold=np.full(len(flat), UNLABELLED, np.int32) if gold is None else gold,
+        gold=np.full(n, UNLABELLED, np.int32) if gold is None else gold,
         weight=np.ones(token.shape[0] - 1) if weight is None else weight,
         option=np.zeros((0, 0), np.bool_) if option is None else option,
     )
+    given = {"gold": task.gold, "option": option, "weight": weight}
+    expected = {"weight": token.shape[0] - 1}
+    for name, array in given.items():
+        if array is not None and array.shape[0] != expected.get(name, n):
+            raise _inconsistent(name)
     if grow:
         check_values(task, getattr(encoder, "scale", 1.0))
     return task
@@ -72,12 +79,31 @@ def check_values(task, scale=1.0):
         raise PlaceError(i, t, what, "X")
 
 
-def _encoded(encoder, flat, token, grow, reference_token):
-    check_tokens(encoder, flat, token)
-    if len(flat) < FEW_TOKENS:
-        return encoder.encode(flat, token, grow, reference_token)
-    with no_collection():
-        return encoder.encode(flat, token, grow, reference_token)
+def encoded_corpus(encoder, corpus, grow=False):
+    """The ``Encoded`` of a corpus that passed the check, with proof that it has its size.
+
+    Kernels check nothing: this, with :func:`task_of`, is the only place between users and them.
+    """
+    n = int(corpus.offsets[-1])
+    if n < FEW_TOKENS:
+        x = encoder.encode(corpus, grow)
+    else:
+        with no_collection():
+            x = encoder.encode(corpus, grow)
+    places, n_bag = int(x.anchor[-1]), len(x.bag.start)
+    if len(x.anchor) != len(corpus.offsets) or places < n:
+        raise _inconsistent("anchor")
+    if x.nodes.row.shape[1] != places or x.edges.row.shape[1] != places:
+        raise _inconsistent("nodes or edges")
+    if n_bag != 1 and n_bag != n + 1:
+        raise _inconsistent("bag")
+    if x.dense and x.dense.block.shape[0] != n:
+        raise _inconsistent("dense")
+    return x
+
+
+def _inconsistent(name):
+    return AssertionError(f"the encoded corpus is inconsistent: {name} of another number of tokens")
 
 
 @dataclass
@@ -172,20 +198,14 @@ class ChainModel(SavableModel):
     def adapted(self, sequences):
         """This model with the accessor varieties of raw sequences; with None those of training."""
         if sequences is None:
-            return replace(self, encoder=self.encoder.adapted(None, None))
-        token = offsets_of(lengths_of(sequences))
-        if not token[-1]:
-            raise ValueError("X holds no token: at least one sequence with at least one token is needed")
-        flat = flatten(sequences)
-        check_tokens(self.encoder, flat, token)
-        return replace(self, encoder=self.encoder.adapted(flat, token))
+            return replace(self, encoder=self.encoder.adapted(None))
+        check_some(sequences.offsets[-1])
+        self.encoder.check(sequences)
+        return replace(self, encoder=self.encoder.adapted(sequences))
 
-    def encode(self, sequences, option=None, reference_token=None):
-        """(task, offsets) of sequences, or of a piece of those whose first token is ``reference_token``."""
-        token = offsets_of(lengths_of(sequences))
-        flat = flatten(sequences)
-        task = make_task(self.encoder, flat, token, option=option, reference_token=reference_token)
-        return task, token
+    def encode(self, corpus, option=None):
+        """The task of a corpus."""
+        return make_task(self.encoder, corpus, option=option)
 
     def named_weights(self):
         """The weights of state features with their names, as a list of NamedWeights."""
@@ -196,12 +216,12 @@ class ChainModel(SavableModel):
 
         return [NamedWeights(self.nodes, self.labels.values, names)]
 
-    def predict(self, sequences, options=None, n_jobs=None):
-        """Best labellings of raw sequences.
+    def predict(self, corpus, options=None, n_jobs=None):
+        """Best labellings.
 
         Parameters
         ----------
-        sequences : list of sequences of tokens
+        corpus : Corpus
         options : ndarray of shape (N, L), bool, optional
             Labels allowed for each token.
         n_jobs : int, optional
@@ -212,20 +232,22 @@ class ChainModel(SavableModel):
         labellings : list of lists of labels
         scores : ndarray of shape (n,)
         """
-        ready, reference_token = self.ready, first_token(sequences)
+        ready = self.ready
+        self.encoder.check(corpus)
 
         def work(bounds):
             first, last, begin, end = bounds
+            piece = corpus.piece(first, last)
             out, scores = np.empty(end - begin, np.int32), np.empty(last - first)
             if ready.transition is not None and options is None:
-                token = self._predict_plain(sequences[first:last], reference_token, out, scores)
+                encoded = encoded_corpus(self.encoder, piece)
+                self._label_plain(encoded, piece.offsets, out, scores)
             else:
                 option = None if options is None else options[begin:end]
-                task, token = self.encode(sequences[first:last], option, reference_token)
-                structure.predict(task, ready.chain, out, scores)
-            return _decoded(ready.labels, out, token), scores
+                structure.predict(task_of(self.encoder, piece, option=option), ready.chain, out, scores)
+            return _decoded(ready.labels, out, piece.offsets), scores
 
-        parts = list(map_chunks(work, sequences, n_jobs))
+        parts = list(map_chunks(work, corpus.offsets, n_jobs))
         if len(parts) == 1:
             return parts[0]
         return (
@@ -233,20 +255,9 @@ class ChainModel(SavableModel):
             np.concatenate([part[1] for part in parts]),
         )
 
-    def _predict_plain(self, sequences, reference_token, out, scores):
-        """Write the best labellings, as ids, and their scores; returns where each sequence starts."""
-        longest = out.shape[0]
-        if len(sequences) == 1 and not isinstance(sequences, TokenTable):  # often the whole of a call
-            flat, token = list(sequences[0]), np.array([0, longest])
-        else:
-            flat, token = flatten(sequences), offsets_of(lengths_of(sequences))
-            longest = int(np.diff(token).max(initial=1))
-        encoded = _encoded(self.encoder, flat, token, False, reference_token)
-        self._label_plain(encoded, token, longest, out, scores)
-        return token
-
-    def _label_plain(self, x, token, longest, out, scores):
-        """The same for an encoded corpus, whose longest sequence has that many tokens."""
+    def _label_plain(self, x, token, out, scores):
+        """Write the best labellings of an encoded corpus, as ids, and their scores."""
+        longest = out.shape[0] if scores.shape[0] == 1 else int(np.diff(token).max(initial=1))
         ready, scratch = self.ready, np.empty((2, longest * len(self.labels)))
         predict_plain(
             token, x.anchor, x.left, x.nodes.row, x.nodes.lo, x.nodes.width, *x.bag,
@@ -259,20 +270,21 @@ class ChainModel(SavableModel):
         ready, n, token = self.ready, task.token.shape[0] - 1, task.token
         out, scores = np.empty(int(token[-1]), np.int32), np.empty(n)
         if ready.transition is not None:
-            self._label_plain(task, token, int(np.diff(token).max(initial=1)), out, scores)
+            self._label_plain(task, token, out, scores)
         else:
             structure.predict(task, ready.chain, out, scores)
         return out
 
-    def predict_kbest(self, sequences, k, options=None, n_jobs=None):
+    def predict_kbest(self, corpus, k, options=None, n_jobs=None):
         """The k best labellings of each sequence, as lists of (labels, score), best first."""
-        ready, reference_token = self.ready, first_token(sequences)
+        ready = self.ready
+        self.encoder.check(corpus)
 
         def work(bounds):
             first, last, begin, end = bounds
             option = None if options is None else options[begin:end]
-            task, token = self.encode(sequences[first:last], option, reference_token)
-            n = last - first
+            task = task_of(self.encoder, corpus.piece(first, last), option=option)
+            n, token = last - first, task.token
             out, score, found = np.empty(k * (end - begin), np.int32), np.empty(k * n), np.empty(n, np.int64)
             lists = new_lists(token, len(self.labels), self.order, k)
             predict_kbest(*prediction_arguments(task, ready.chain), k, lists, out, score, found)
@@ -291,26 +303,27 @@ class ChainModel(SavableModel):
             return result
 
         with no_collection():
-            parts = map_chunks(work, sequences, n_jobs, max(1, PIECE_TOKENS // k))
+            parts = map_chunks(work, corpus.offsets, n_jobs, max(1, PIECE_TOKENS // k))
         return [ranked for part in parts for ranked in part]
 
-    def sums(self, sequences, gold=None, n_jobs=None):
-        """Sums over the labellings of raw sequences: (marginals (N * L,), log Z (n,)).
+    def sums(self, corpus, gold=None, n_jobs=None):
+        """Sums over the labellings of sequences: (marginals (N * L,), log Z (n,)).
 
         ``gold`` (N,) holds labels that are kept, or UNLABELLED; log Z is -inf where none is left.
         """
-        chain, L, reference_token = self.ready.chain, len(self.labels), first_token(sequences)
+        chain, L = self.ready.chain, len(self.labels)
+        self.encoder.check(corpus)
 
         def work(bounds):
             first, last, begin, end = bounds
-            task, token = self.encode(sequences[first:last], reference_token=reference_token)
+            task = task_of(self.encoder, corpus.piece(first, last))
             if gold is not None:
                 task = task._replace(gold=gold[begin:end])
             out, log_z = np.empty((end - begin) * L), np.empty(last - first)
-            marginals(*prediction_arguments(task, chain), new_sums(token, L, self.order), out, log_z)
+            marginals(*prediction_arguments(task, chain), new_sums(task.token, L, self.order), out, log_z)
             return out, log_z
 
-        parts = list(map_chunks(work, sequences, n_jobs))
+        parts = list(map_chunks(work, corpus.offsets, n_jobs))
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
     def log_z(self, task):
@@ -350,16 +363,6 @@ def _decoded(labels, ids, token):
         return [flat]
     bounds = token.tolist()
     return [flat[a:b] for a, b in zip(bounds, bounds[1:])]
-
-
-def first_token(sequences):
-    """The first token of a corpus; None if it has none, or rows, which are all of a kind."""
-    if isinstance(sequences, TokenTable):
-        return None
-    for sequence in sequences:
-        if len(sequence):
-            return sequence[0]
-    return None
 
 
 def new_chain(encoder, stores, clock, constraints, cost):

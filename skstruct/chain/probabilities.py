@@ -17,8 +17,6 @@ from ..data.inputs import (
     check_same_lengths,
     check_X_y,
     describe,
-    lengths_of,
-    offsets_of,
 )
 from ..data.labels import encode_labels, some_of
 from ..data.scheme_rules import LabelTable, check_scheme, read_spans, same_chunk
@@ -49,7 +47,7 @@ class ProbabilityTagger(SequenceTagger):
         sequences = as_tokens(X)
         out, log_z = self._distribution.sums(sequences, gold, self.n_jobs)
         check_sums(log_z, given=True)
-        return out, log_z, offsets_of(lengths_of(sequences))
+        return out, log_z, sequences.offsets
 
     def predict_marginals(self, X: Corpus) -> list[NDArray[np.float64]]:
         """Probabilities of the labels of each token, given the whole sequence.
@@ -172,7 +170,7 @@ class ProbabilityTagger(SequenceTagger):
             table = LabelTable(name, strict=False)
             segments = [read_spans(labels, table) for labels in self._best(sequences)[0]]
         kinds = {kind: k for k, kind in enumerate(sorted({kind for prefix, kind in parsed if prefix != "O"}))}
-        spans = as_segments(segments, lengths_of(sequences), kinds)
+        spans = as_segments(segments, sequences.lengths, kinds)
         of_label = np.array([-1 if prefix == "O" else kinds[kind] for prefix, kind in parsed])
         joins = np.array([[same_chunk(p, y) for y in parsed] for p in parsed], np.bool_)
         p, log_z = probabilities(

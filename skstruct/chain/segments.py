@@ -21,7 +21,7 @@ from ..training.chunks import map_chunks
 from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
 from .epoch import prediction_arguments
 from .marginals import log_sum
-from .model import first_token
+from .model import task_of
 from .sums import new_sums, sum_labellings
 
 
@@ -190,14 +190,14 @@ def segment_probabilities(task, chain, rule, noise, trigrams, work, sums, segmen
             out[k] = min(np.exp(z - log_z[i]), 1.0)
 
 
-def probabilities(model, sequences, spans, of_label, joins, fixed=None, options=None, n_jobs=None):
+def probabilities(model, corpus, spans, of_label, joins, fixed=None, options=None, n_jobs=None):
     """Probabilities of segments of raw sequences.
 
     Parameters
     ----------
     model : ChainModel
         Its scores are log-probabilities up to a constant.
-    sequences : list of sequences of tokens
+    corpus : Corpus
     spans : list of lists of (start, stop, kind)
         For each sequence, ``0 <= start < stop <= T``; kinds as in ``of_label``.
     of_label, joins : ndarray
@@ -214,24 +214,25 @@ def probabilities(model, sequences, spans, of_label, joins, fixed=None, options=
     log_z : ndarray of shape (n,)
         -inf where no labelling is left.
     """
-    L, like = len(model.labels), first_token(sequences)
+    L = len(model.labels)
+    model.encoder.check(corpus)
     where = offsets_of(lengths_of(spans))
     flat = np.array(flatten(spans), np.int64).reshape(-1, 3)
 
     def work(bounds):
         first, last, begin, end = bounds
         option = None if options is None else options[begin:end]
-        task, token = model.encode(sequences[first:last], option, like)
+        task = task_of(model.encoder, corpus.piece(first, last), option=option)
         mine = flat[where[first] : where[last]]
         known = np.zeros(end - begin, np.bool_) if fixed is None else fixed[begin:end]
         columns = (np.ascontiguousarray(column) for column in mine.T)
         segments = Segments(where[first : last + 1] - where[first], *columns, of_label, joins, known)
         out, log_z = np.empty(mine.shape[0]), np.empty(last - first)
         segment_probabilities(
-            *prediction_arguments(task, model.ready.chain), new_sums(token, L, model.order), segments,
+            *prediction_arguments(task, model.ready.chain), new_sums(task.token, L, model.order), segments,
             new_segment_work(L, model.order), out, log_z,
         )  # fmt: skip
         return out, log_z
 
-    parts = map_chunks(work, sequences, n_jobs)
+    parts = map_chunks(work, corpus.offsets, n_jobs)
     return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])

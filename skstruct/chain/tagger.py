@@ -99,7 +99,7 @@ class SequenceTagger(SavableLearner, BaseEstimator):
         if allowed is None:
             return None
         allowed = as_sequences(allowed, "allowed", "constraint")
-        lengths = lengths_of(sequences)
+        lengths = sequences.lengths
         check_same_lengths(lengths, lengths_of(allowed), ("X", "allowed"))
         token, labels = offsets_of(lengths), self._model.labels
         options = np.ones((int(token[-1]), len(labels)), np.bool_)

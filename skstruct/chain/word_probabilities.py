@@ -10,7 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import available_if
-from ..data.inputs import PlaceError, Sequences, lengths_of, offsets_of, renumbered, take
+from ..data.inputs import PlaceError, Sequences, as_tokens, lengths_of, offsets_of, renumbered, take
 from ..data.scheme_rules import LabelTable
 from ..data.segmented import ENDING_WORD, STARTING_WORD, as_pieces, cut
 from ..data.types import Corpus, Texts
@@ -120,7 +120,7 @@ class WordProbabilities:
         return paired(segments, p)
 
     def _word_probabilities(self, pieces, spans, known, kinds):
-        texts = [list("".join(parts)) for parts in pieces]
+        texts = as_tokens([list("".join(parts)) for parts in pieces])
         tagger = self.tagger_
         while not isinstance(tagger, ProbabilityTagger):  # an average, say
             tagger = tagger.estimator if isinstance(tagger, FrozenEstimator) else tagger.estimator_

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.inputs import PlaceError, describe, lengths_of, take
-from ..data.numbers import numbers_in
+from .._sklearn import safe_indexing
+from ..data.inputs import PlaceError, as_tokens, describe, lengths_of, take
 from ..training.chunks import no_collection
 from .shards import Shard, shard_key
 
@@ -113,11 +113,11 @@ def check_number(n_shards, n):
 
 def dealt(X, y, sample_weight, n_shards):
     """Callables that return every ``n_shards``-th sequence, of those that are not empty."""
-    numbers = numbers_in(X)
-    X, y = list(X) if numbers is None else numbers, list(y)
+    texts = not hasattr(X, "columns") and all(isinstance(x, str) for x in X)
+    X, y = list(X) if texts else as_tokens(X), list(y)
     if len(X) != len(y):
         raise ValueError(f"X and y must hold the same number of sequences, got {len(X)} and {len(y)}")
-    lengths = lengths_of([x.split() if isinstance(x, str) else x for x in X] if numbers is None else X)
+    lengths = lengths_of([x.split() for x in X]) if texts else X.lengths
     weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight)
     if weight.shape != (len(X),):
         raise ValueError(f"sample_weight must have shape ({len(X)},), got {weight.shape}")
@@ -126,6 +126,6 @@ def dealt(X, y, sample_weight, n_shards):
     loads = []
     for s in range(n_shards):
         mine = visited[s::n_shards].tolist()
-        data = mine, take(X, mine), take(y, mine)
+        data = mine, safe_indexing(X, mine), take(y, mine)
         loads.append(Given(*data) if sample_weight is None else Given(*data, weight[mine]))
     return loads

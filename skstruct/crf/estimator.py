@@ -18,7 +18,7 @@ from .._sklearn import (
 from ..chain.corpus import encoder_for, read_corpus
 from ..chain.model import make_task
 from ..chain.probabilities import ProbabilityTagger
-from ..data.inputs import flatten, offsets_of, renumbered
+from ..data.inputs import renumbered
 from ..data.types import Corpus, History
 from ..saving.registry import savable
 from ..training.held_out import both_or_neither
@@ -229,12 +229,11 @@ class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         before = self._model if self.warm_start and hasattr(self, "_model") else None
         corpus = read_corpus(self, X, y, sample_weight, before and before.labels)
         # What is empty, or left out by its weight, must not even take part in the shuffle.
-        lengths = np.diff(corpus.token)
-        filled, flat = np.flatnonzero(lengths > 0), flatten(corpus.X)
-        token, weight = offsets_of(lengths[filled]), corpus.weight[filled]
-        encoder = encoder_for(self, flat, before, scaled=False)
+        filled = np.flatnonzero(np.diff(corpus.token))
+        X, weight = corpus.X.take(filled), corpus.weight[filled]
+        encoder = encoder_for(self, X, before, scaled=False)
         with renumbered(filled):
-            task = make_task(encoder, flat, token, corpus.gold, weight, grow=True, rows_as_features=True)
+            task = make_task(encoder, X, corpus.gold, weight, grow=True, rows_as_features=True)
         run = CRFRun(self, task, encoder, corpus.labels, corpus.constraints, corpus.cost, before)
         run.hold_out(given)
         return run

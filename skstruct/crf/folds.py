@@ -10,7 +10,7 @@ from ..chain.constraints import constraints_of
 from ..chain.costs import class_costs
 from ..chain.held_out import EncodedPart
 from ..chain.model import make_task
-from ..data.inputs import flatten, lengths_of, offsets_of, renumbered, take
+from ..data.inputs import offsets_of, renumbered, take
 from ..data.labels import Labels, encode_known
 from ..metrics import SCORES
 from ..training.held_out import scored
@@ -50,7 +50,7 @@ def encoded_once(tagger, X, y, weight):
     run = tagger._prepare(X, y, weight)
     if not run.encoder.is_independent:
         return None
-    filled = lengths_of(X) > 0
+    filled = X.lengths > 0
     return EncodedCorpus(run, np.flatnonzero(filled if weight is None else filled & (weight > 0.0)))
 
 
@@ -59,7 +59,7 @@ class FoldSearch:
 
     def __init__(self, search, tagger, fold, X, y, weight, shared, interrupt):
         self.search, self.tagger, self.fold, self.interrupt = search, tagger, fold, interrupt
-        self.X, self.y = take(X, fold.test), take(y, fold.test)
+        self.X, self.y = X.take(fold.test), take(y, fold.test)
         train = fold.train if weight is None else fold.train[weight[fold.train] > 0.0]
         for labels, use in (self.y, "be scored on"), (take(y, train), "learn from"):
             if all(label is None for each in labels for label in each):
@@ -67,16 +67,15 @@ class FoldSearch:
         if shared is None:
             with renumbered(train):
                 more = None if weight is None else weight[train]
-                self.run = tagger._prepare(take(X, train), take(y, train), more)
+                self.run = tagger._prepare(X.take(train), take(y, train), more)
         else:
             self.run = _restricted(shared, tagger, train, len(X))
         self.held_out = self._encoded_test()
 
     def _encoded_test(self):
-        token = offsets_of(lengths_of(self.X))
         with renumbered(self.fold.test):
-            gold, unseen, _ = encode_known(self.y, token, self.run.labels)
-            task = make_task(self.run.encoder, flatten(self.X), token)
+            gold, unseen, _ = encode_known(self.y, self.X.offsets, self.run.labels)
+            task = make_task(self.run.encoder, self.X)
         return EncodedPart.of(task, gold, unseen)
 
     def tried(self, candidates, told):
@@ -113,7 +112,7 @@ class FoldSearch:
                     labels = model.labels.decode(model.best_ids(self.held_out.task), self.held_out.task.token)
                     return float(SCORES[scoring](self.y, labels))
                 tagger = clone(self.tagger).set_params(c1=c1, c2=c2)
-                return scored(scoring, tagger, fitted, self.X, self.y)
+                return scored(scoring, tagger, fitted, self.X.for_users(), self.y)
         except ValueError as error:
             raise ValueError(f"fold {self.fold.number}, c1={c1:g}, c2={c2:g}: {error}") from error
 

@@ -14,7 +14,7 @@ from ..chain.model import ChainModel, check_values, make_task
 from ..core.averaging import entries, sparse_store
 from ..core.store import DENSE_WEIGHTS, FEW_LABELS, READ_ONLY, is_sparse, new_store
 from ..core.user_warnings import warn
-from ..data.inputs import as_tokens, blanked, check_X_y, flatten, lengths_of, offsets_of
+from ..data.inputs import as_tokens, check_X_y
 from ..data.labels import encode_known
 from ..training.checkpoint import Checkpoint, arrays_of
 from ..training.fingerprints import fingerprint, simple_parameters
@@ -73,10 +73,9 @@ class CRFRun:
             weight = np.ones(len(X))
             weight[left_out] = 0.0
             gold = gold[np.repeat(weight > 0.0, np.diff(token))]
-            sequences = blanked(X, left_out)
-            token, flat = offsets_of(lengths_of(sequences)), flatten(sequences)
-            if len(flat):
-                self.validation = make_task(self.encoder, flat, token, gold, weight, rows_as_features=True)
+            judged = X.blanked(left_out)
+            if judged.offsets[-1]:
+                self.validation = make_task(self.encoder, judged, gold, weight, rows_as_features=True)
                 check_values(self.validation)
         n, part = len(left_out), None
         if not (n or self.validation.dense):

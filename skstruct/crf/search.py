@@ -188,12 +188,12 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
         context = self._init_callback_context(
             max_subtasks=len(folds) * len(candidates) + self.refit, sequential_subtasks=False
         )
-        events = epoch_context(context, self, X, y)
+        events = epoch_context(context, self, X.for_users(), y)
         events.begin_fit()
         found = self._chosen(candidates, X, y, weight, folds, context)
         if self.refit:
             best = self._tagger(**found["best_params_"])
-            with member_context(context, self, best, len(folds) * len(candidates), X, y):
+            with member_context(context, self, best, len(folds) * len(candidates), X.for_users(), y):
                 best.fit(X, y, sample_weight)
             found.update((name, value) for name, value in vars(best).items() if name in _FITTED)
         events.end_fit(found)
@@ -336,7 +336,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             def work(fold):
                 def told(k):
                     number = fold.number * len(candidates) + k
-                    return member_context(context, self, None, number, X, y, "candidate")
+                    return member_context(context, self, None, number, X.for_users(), y, "candidate")
 
                 return FoldSearch(self, tagger, fold, X, y, weight, shared, interrupt).tried(distinct, told)
 

@@ -23,6 +23,7 @@ from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads
 from ..cluster.pieces import Piece, add_pieces
 from ..cluster.tree import add_arrays
+from ..data.inputs import as_tokens
 from .choose_pairs import screened
 from .choose_transitions import allowed_conditioned, allowed_label_pairs, label_pairs
 from .quasi_newton import dot
@@ -196,7 +197,7 @@ class ShardedRun(CRFRun):
         crew.make(CRFShard, [Job(s, load, undecided, 0) for s, load in enumerate(loads)])
         met = crew.ask("vocabulary", shared=estimator.min_count)
         encoder, labels, constraints, cost, ids, rows = merged(met, estimator, 0.0)
-        empty = make_task(encoder, [], np.zeros(1, np.int64))
+        empty = make_task(encoder, as_tokens([]))
         self.alive = empty.node_alive, empty.edge_alive
         super().__init__(estimator, None, encoder, labels, constraints, cost)
         scale = float(getattr(encoder, "scale", 1.0))

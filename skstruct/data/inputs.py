@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .matrix import SequenceMatrix
-from .numbers import numbers_in
+from .corpus import FRAME, Corpus
+from .numbers import frames_in, numbers_in, read_frame
 from .places import PLACE as PLACE
 from .places import PlaceError as PlaceError
 from .places import as_objects, elements
@@ -20,7 +20,6 @@ from .places import by_sequence as by_sequence
 from .places import describe as describe
 from .places import offsets_of as offsets_of
 from .places import place as place
-from .sequences import TokenTable
 from .tables import is_frame
 
 _ORDINARY = {list, tuple, np.ndarray}
@@ -142,37 +141,34 @@ def _hint(sequences, name, item, i):
 
 
 def as_tokens(X, name="X"):
-    """The sequences in ``X`` as a list, or, if tokens are rows of numbers, as a ``SequenceMatrix``.
+    """The one door for tokens: whatever users hand over becomes a :class:`.corpus.Corpus`.
 
-    Strings with numbers are ``MixedSequences``.
-
-    What reads it goes through :func:`lengths_of`, :func:`flatten`, :func:`take`, :func:`blanked` and slices.
     For parameters and errors see :func:`as_sequences` and ``numbers.numbers_in``.
     """
-    numbers = None if _begins_with_words(X) else numbers_in(X, name)
-    return as_sequences(X, name, "token") if numbers is None else numbers
-
-
-def _begins_with_words(X):
-    """Whether it is the ordinary corpus, a list of lists of str, of dicts, or of tuples or lists of str."""
-    first = next(filter(len, X), None) if type(X) is list and set(map(type, X)) <= {list, tuple} else None
-    if first is None:
-        return False
-    token = first[0]
-    return type(token) in (str, dict) or type(token) in (tuple, list) and type(next(iter(token), 0)) is str
+    if type(X) is list and set(map(type, X)) <= {list, tuple}:  # the ordinary corpus, after one test of types
+        first = next(filter(None, X), None)
+        token = None if first is None else first[0]
+        if type(token) in (str, dict) or type(token) in (tuple, list) and type(next(iter(token), 0)) is str:
+            return Corpus.of_lists(list(X), first)
+    elif isinstance(X, Corpus) and FRAME not in X.kinds:
+        return X
+    frame = frames_in(X, name)
+    if frame is not None:
+        return read_frame(frame, name)
+    numbers = numbers_in(X, name)
+    if numbers is not None:
+        return numbers
+    sequences = as_sequences(X, name, "token")
+    return Corpus.of_lists(sequences, next(filter(len, sequences), None))
 
 
 def lengths_of(sequences):
-    """Lengths as an int64 array."""
-    if isinstance(sequences, TokenTable):
-        return sequences.lengths
+    """Lengths of lists as an int64 array."""
     return np.fromiter(map(len, sequences), np.int64, len(sequences))
 
 
 def flatten(sequences):
-    """All tokens: a list, or the ``Rows`` or ``MixedTokens`` of a table."""
-    if isinstance(sequences, TokenTable):
-        return sequences.flat()
+    """What is in lists, as one list."""
     return list(chain.from_iterable(sequences))
 
 
@@ -257,8 +253,8 @@ def check_X_y(X, y, names=("X", "y"), read=as_sequences):
         raise ValueError(f"{names[1]} must be a list of label sequences, got None")
     X = read(X, names[0])
     y = as_sequences(y, names[1], "label")
-    lengths = lengths_of(X)
-    check_same_lengths(lengths, lengths_of(y), names, isinstance(X, SequenceMatrix))
+    lengths = X.lengths if read is as_tokens else lengths_of(X)
+    check_same_lengths(lengths, lengths_of(y), names, read is as_tokens and X.called == "rows of numbers")
     if not len(X):
         raise ValueError(f"{names[0]} is empty: at least one sequence is needed")
     check_some(lengths.sum(), names[0])
@@ -266,18 +262,12 @@ def check_X_y(X, y, names=("X", "y"), read=as_sequences):
 
 
 def take(sequences, keep):
-    """The sequences at the positions in ``keep``."""
-    if isinstance(sequences, TokenTable):
-        return sequences[np.asarray(keep, np.int64)]
+    """Those of a list at the positions in ``keep``."""
     return [sequences[i] for i in keep]
 
 
 def blanked(sequences, empty):
-    """The sequences, with those at the positions in ``empty`` emptied."""
-    if isinstance(sequences, TokenTable):
-        keep = np.ones(len(sequences), np.bool_)
-        keep[empty] = False
-        return sequences if keep.all() else sequences.blanked(keep)
+    """A list with the sequences at the positions in ``empty`` emptied."""
     sequences = list(sequences)
     for i in empty:
         sequences[i] = ()

@@ -1,195 +1,52 @@
-"""Sequences whose tokens are rows of numbers: one matrix for all tokens, and where sequences end.
+"""Sequences whose tokens stand in one table: what users make corpora of, and see of them.
 
-Rows stand in one matrix, dense or in compressed sparse rows (CSR), so that encoding and slicing are a few
-operations of numpy for the whole corpus. A :class:`SequenceMatrix` behaves as the list of its sequences.
-
-Tokens may have two blocks: dense rows, and sparse rows or strings beside them (:class:`MixedTokens`).
+Rows stand in one matrix, dense or in compressed sparse rows (CSR), or in one data frame, so that encoding and
+slicing are a few operations for the whole corpus. Both behave as the list of their sequences.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any, NamedTuple
+from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from .frames import SequenceFrame, as_matrix, grouped, parts_of
+from .corpus import FRAME, Block, Corpus, number_block
 from .places import describe
-from .sequences import TokenTable
-from .tables import check_finite, checked_names, unpadded
+from .reads import FeatureNames
+from .tables import as_matrix, check_finite, checked_names, grouped, parts_of, unpadded
 
 
-class ColumnInfo(NamedTuple):
-    """What is known of columns that are features of tokens, encoded before."""
+class SequenceFrame(Corpus):
+    """Sequences of tokens in one data frame: ``SequenceMatrix.from_frame`` where there are strings.
 
-    bigram: bool  # whether the label bigram is a feature
-    template: NDArray[np.int32]  # (columns,) which template, or key, each column is of, as a number
-
-
-class FeatureNames:
-    """The names of columns, shared by matrices and models; made when they are first asked for.
+    Its sequences are data frames. Taggers give columns of strings to templates
+    and take columns of numbers as rows; ``TokenTransformer`` hands on the frame.
 
     Parameters
     ----------
-    names : list of str, optional
-    make : callable, optional
-        Returns them.
+    frame : pandas or polars DataFrame
+        The rows of all tokens, sequence after sequence.
+    lengths : ndarray of shape (n_sequences,), int64
+        Rows of each sequence; they add up to those of the frame.
     """
 
-    def __init__(self, names: list[str] | None = None, make: Callable[[], list[str]] | None = None) -> None:
-        self._names, self._make = names, make
-
-    def all(self) -> list[str]:
-        """All names, by column; not to be changed."""
-        if self._names is None:
-            assert self._make is not None
-            self._names, self._make = self._make(), None
-        return self._names
-
-    def differs(self, other: FeatureNames | None) -> int | None:
-        """The first column whose name is another one in ``other``; None if all agree or some are unknown."""
-        if other is None or other is self or self.all() == other.all():
-            return None
-        pairs = zip(self.all(), other.all())
-        return next((c for c, (mine, theirs) in enumerate(pairs) if mine != theirs), None)
-
-    def __reduce__(self) -> Any:
-        # As arrays: processes of joblib share these, where a list would be pickled for each task.
-        parts = [name.encode("utf-8", "surrogatepass") for name in self.all()]
-        ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
-        return _names_of, (np.frombuffer(b"".join(parts), np.uint8), ends)
-
-
-def _names_of(letters, ends):
-    """The :class:`FeatureNames` that were pickled."""
-
-    def make():
-        data, stops = letters.tobytes(), ends.tolist()
-        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in zip([0, *stops], stops)]
-
-    return FeatureNames(make=make)
-
-
-def names_of_all(is_dense, dense, others):
-    """The names of all columns, from those of the dense ones and of others; None if some are unknown."""
-    if dense is None or others is None:
-        return None
-    found = np.empty(is_dense.shape[0], dtype=object)
-    found[is_dense], found[~is_dense] = dense.all(), others.all()
-    return FeatureNames(found.tolist())
-
-
-class Rows:
-    """Tokens that are the rows of one matrix, dense or CSR.
-
-    Parameters
-    ----------
-    matrix : ndarray, float32 or float64, or CSR
-    names : FeatureNames, optional
-    column_info : ColumnInfo, optional
-        If the columns are encoded features.
-    """
-
-    kind = "rows of numbers"
-    """What errors call the tokens."""
-
-    def __init__(self, matrix, names=None, column_info=None):
-        self.shown = self.matrix = matrix  # what a user sees
-        self.names, self.column_info = names, column_info
-
-    def __len__(self):
-        return self.matrix.shape[0]
-
-    def __repr__(self):
-        return f"a row of {self.matrix.shape[1]} numbers"
+    def __init__(self, frame: Any, lengths: NDArray[np.int64]) -> None:
+        self._hold((Block(FRAME, frame),), lengths)
 
     @property
-    def blocks(self):
-        """The tokens in parts: dense rows, sparse rows, or both."""
-        return (self,)
+    def frame(self) -> Any:
+        """The rows of all tokens."""
+        return self.blocks[0].rows
 
-    @property
-    def is_dense(self):
-        """(columns,) bool: which columns are dense."""
-        return np.full(self.matrix.shape[1], not sparse.issparse(self.matrix))
-
-    def take(self, rows):
-        """Those of a slice, without a copy, or of an array of numbers."""
-        matrix = self.matrix
-        if not (sparse.issparse(matrix) and isinstance(rows, slice)):
-            return Rows(matrix[rows], self.names, self.column_info)
-        start = matrix.indptr[rows.start : rows.stop + 1]
-        some = slice(start[0], start[-1])
-        parts = matrix.data[some], matrix.indices[some], start - start[0]
-        found = type(matrix)(parts, shape=(rows.stop - rows.start, matrix.shape[1]), copy=False)
-        return Rows(found, self.names, self.column_info)
+    def __repr__(self) -> str:
+        N, F = self.frame.shape
+        return f"SequenceFrame of {len(self)} sequences, {N} rows of {F} columns"
 
 
-class MixedTokens:
-    """Tokens of two blocks: dense rows of numbers, and sparse rows or strings besides.
-
-    Parameters
-    ----------
-    rows : Rows
-        Dense.
-    others : Rows, or list of str or of tuples of str
-        As many.
-    columns : ndarray of bool, or tuple of str
-        With sparse rows, which columns of the whole are dense; the names of the columns of strings.
-    """
-
-    def __init__(self, rows, others, columns):
-        self.rows, self.others, self.columns = rows, others, columns
-        self.blocks, self.is_dense = (rows, others), columns
-        self.are_strings = isinstance(others, list)
-        self.kind = "strings with numbers" if self.are_strings else rows.kind
-
-    def __len__(self):
-        return len(self.rows)
-
-    def __repr__(self):
-        width = self.matrix.shape[1]
-        return f"a token of strings with {width} numbers" if self.are_strings else f"a row of {width} numbers"
-
-    @property
-    def shown(self):
-        """The strings, or all columns as one matrix."""
-        return self.others if self.are_strings else self.matrix
-
-    @property
-    def matrix(self):
-        """All numbers in one matrix, sparse if a block is."""
-        if self.are_strings:
-            return self.rows.matrix
-        place = np.concatenate([np.flatnonzero(self.columns), np.flatnonzero(~self.columns)])
-        found = sparse.hstack([sparse.csr_matrix(block.matrix) for block in self.blocks], format="csr")
-        found.indices = place.astype(found.indices.dtype)[found.indices]
-        found.sort_indices()
-        return type(self.others.matrix)(found)
-
-    @property
-    def names(self):
-        """The names of the columns of ``matrix``; None if some are not known."""
-        if self.are_strings:
-            return self.rows.names
-        return names_of_all(self.columns, *(block.names for block in self.blocks))
-
-    def take(self, rows):
-        """Those of a slice, or of an array of numbers."""
-        if not self.are_strings:
-            others = self.others.take(rows)
-        else:
-            others = self.others[rows] if isinstance(rows, slice) else [self.others[k] for k in rows.tolist()]
-        return MixedTokens(self.rows.take(rows), others, self.columns)
-
-
-class MixedSequences(TokenTable):
-    """Checked sequences whose tokens are :class:`MixedTokens` of strings; iterated over, they are strings."""
-
-
-class SequenceMatrix(TokenTable):
+class SequenceMatrix(Corpus):
     """Sequences whose tokens are rows of numbers, as one matrix and their lengths.
 
     It behaves as the list of its sequences: it has a length, can be iterated over and sliced, and all of
@@ -247,19 +104,8 @@ class SequenceMatrix(TokenTable):
             raise ValueError(f"lengths add up to {given.sum()}, but the matrix has {matrix.shape[0]} rows")
         if feature_names is not None:
             names = checked_names(feature_names, matrix.shape[1])
-        self._hold(Rows(matrix, None if names is None else FeatureNames(names)), given)
+        self._hold((number_block(matrix, None if names is None else FeatureNames(names)),), given)
         check_finite(self)
-
-    @property
-    def matrix(self) -> Any:
-        """The rows of all tokens."""
-        return self._tokens.matrix
-
-    @property
-    def names(self) -> FeatureNames | None:
-        """As ``feature_names``, made when they are asked for."""
-        found: FeatureNames | None = self._tokens.names
-        return found
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -338,6 +184,6 @@ class SequenceMatrix(TokenTable):
         return X if label is None else (X, X.split(labels))
 
 
-def assembled(matrix, lengths, names=None, column_info=None):
-    """A :class:`SequenceMatrix` of parts that need no check; for these see :class:`Rows`."""
-    return SequenceMatrix.of(Rows(matrix, names, column_info), lengths)
+def assembled(matrix, lengths, names=None, info=None):
+    """A :class:`SequenceMatrix` of parts that need no check; for these see :func:`.corpus.number_block`."""
+    return SequenceMatrix.of((number_block(matrix, names, info),), lengths)

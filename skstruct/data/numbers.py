@@ -1,4 +1,4 @@
-"""Which ``X`` is made of numbers, and all of it as one :class:`.matrix.SequenceMatrix`.
+"""Which ``X`` is made of numbers or of data frames, and all of it as one corpus.
 
 The first sequence that is not empty decides. Input without numbers goes to
 :mod:`.inputs`; malformed numbers raise an error that says how to write them.
@@ -9,49 +9,54 @@ from contextlib import suppress
 import numpy as np
 from scipy import sparse
 
-from .frames import SequenceFrame, parts_of, together
-from .matrix import FeatureNames, MixedSequences, MixedTokens, Rows, SequenceMatrix, assembled
+from .corpus import STRINGS, Block, Corpus
+from .matrix import SequenceFrame, assembled
 from .places import PLACE, PlaceError, describe, elements
-from .tables import as_float, as_rows, check_finite, is_frame
+from .reads import FeatureNames
+from .tables import as_float, as_rows, check_finite, is_frame, parts_of, together
 
 _NUMBER = (int, float, np.number, np.bool_)
 
 
+def frames_in(X, name="X"):
+    """A :class:`SequenceFrame` of what users hand over, or None if its sequences are no data frames."""
+    if isinstance(X, SequenceFrame):
+        return X
+    if is_frame(X):
+        raise ValueError(
+            f"{name} is one table of {len(X)} rows; say where its sequences end: "
+            f"SequenceMatrix.from_frame(df, by), or a list of tables, [df]"
+        )
+    sequences = None if isinstance(X, Corpus) else _listed(X, name)
+    i = None if sequences is None else _first_filled(sequences)
+    return _grouped(list(sequences), i, name) if i is not None and is_frame(sequences[i]) else None
+
+
 def numbers_in(X, name="X"):
     """A :class:`SequenceMatrix` of what users hand over, or None if its tokens are no rows of numbers.
-
-    Data frames with columns of strings become :class:`.matrix.MixedSequences`, or lists of strings if there
-    are no others.
 
     Raises
     ------
     ValueError
         If they are, but not in a form that can be read; the message names the place.
     """
-    if isinstance(X, (SequenceMatrix, MixedSequences)):
-        return X
-    if isinstance(X, SequenceFrame):
-        return read_frame(X.frame, X.lengths, name)
-    if is_frame(X):
-        raise ValueError(
-            f"{name} is one table of {len(X)} rows; say where its sequences end: "
-            f"SequenceMatrix.from_frame(df, by), or a list of tables, [df]"
-        )
-    if sparse.issparse(X) or getattr(X, "ndim", 1) > 1:
-        sequences = _parts(X, name)
-    elif type(X) in (list, tuple) or hasattr(X, "__len__") and not isinstance(X, (str, bytes, dict)):
-        sequences = X.to_list() if hasattr(X, "to_list") else X
-    else:
-        return None
+    sequences = _listed(X, name)
     i = None if sequences is None else _first_filled(sequences)
     if i is None:
         return None
     first = sequences[i]
-    if is_frame(first):
-        return _read_frames(list(sequences), i, name)
     if isinstance(first, np.ndarray) and first.ndim == 1 and first.dtype.kind in "biuf":
         raise PlaceError(i, None, _ONE_DIMENSION, name)
     return _stacked(list(sequences), i, name) if _are_rows(first) else None
+
+
+def _listed(X, name):
+    """What may be a list of tables or matrices, with the sequences of arrays and Series; else None."""
+    if sparse.issparse(X) or getattr(X, "ndim", 1) > 1:
+        return _parts(X, name)
+    if type(X) in (list, tuple) or hasattr(X, "__len__") and not isinstance(X, (str, bytes, dict)):
+        return X.to_list() if hasattr(X, "to_list") else X
+    return None
 
 
 _ONE_DIMENSION = f"{PLACE} is one-dimensional; a series of numbers needs one row a token: x.reshape(-1, 1)"
@@ -196,24 +201,25 @@ def _as_numbers(array, i, name):
 # --------------------------------------------------------------------------------------------------
 # Data frames
 # --------------------------------------------------------------------------------------------------
-def read_frame(frame, lengths, name="X"):
-    """What the sequences of a data frame are: a ``SequenceMatrix``, ``MixedSequences``, or strings.
+def read_frame(X, name="X"):
+    """The corpus of a :class:`SequenceFrame`: a ``SequenceMatrix``, or strings, with numbers beside them.
 
     Tokens with one column of strings are str, with several they are tuples.
     """
-    X = SequenceFrame(frame, lengths)
-    block, names, strings, titles = parts_of(frame, X.offsets, name)
-    rows = Rows(block, FeatureNames(names))
-    numbers = SequenceMatrix.of(rows, lengths)
+    if not X.offsets[-1]:  # no value tells what an empty column is of
+        return Corpus.of((), X.lengths, shown=X.blocks[0])
+    block, names, strings, titles = parts_of(X.frame, X.offsets, name)
+    numbers = assembled(block, X.lengths, FeatureNames(names))
     check_finite(numbers, name)
     if not strings:
         return numbers
     tokens = strings[0] if len(strings) == 1 else list(zip(*strings))
-    return MixedSequences.of(MixedTokens(rows, tokens, tuple(titles)), lengths) if names else X.split(tokens)
+    found = Block(STRINGS, tokens, tuple(titles), like=tokens[0])
+    return Corpus.of((*numbers.blocks, found) if names else (found,), X.lengths, shown=X.blocks[0])
 
 
-def _read_frames(sequences, first, name):
-    """Sequences that are data frames."""
+def _grouped(sequences, first, name):
+    """Sequences that are data frames, all with the columns of sequence ``first``."""
     columns = list(sequences[first].columns)
     for i, sequence in enumerate(sequences):
         if not is_frame(sequence):
@@ -221,9 +227,10 @@ def _read_frames(sequences, first, name):
                 text = f"{PLACE} is {describe(sequence)}, sequence {first} is a table"
                 raise PlaceError(i, None, text, name)
             sequences[i] = sequences[first][:0]
-        elif list(sequence.columns) != columns:
+        elif sorted(map(str, sequence.columns)) == sorted(map(str, columns)):
+            sequences[i] = sequence if list(sequence.columns) == columns else sequence[columns]
+        elif len(sequence):
             found, expected = (", ".join(map(str, c)) for c in (sequence.columns, columns))
             text = f"{PLACE} has the columns {found}, that of sequence {first} {expected}"
             raise PlaceError(i, None, text, name)
-    lengths = np.array([len(sequence) for sequence in sequences], np.int64)
-    return read_frame(together(sequences), lengths, name)
+    return SequenceFrame(together(sequences), np.array([len(sequence) for sequence in sequences], np.int64))

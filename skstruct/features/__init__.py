@@ -1,11 +1,11 @@
 """From tokens to rows of weights.
 
-- What an encoder is: ``base``; what it makes: ``encoded``; which one a corpus gets: ``choose``.
+- What an encoder is: ``base``; what it makes: ``encoded``; which one a corpus gets, or which two: ``choose``.
 - Templates over strings: ``templates``, ``presets``, ``tokens`` (columns, ids, functions of a token),
   ``contexts`` (functions of a position: ``accessor`` variety, lexicons); ``template_encoder``,
   with the rows in ``template_rows`` and their ``names``.
 - Ready-made features, dicts and lists: ``bag_encoder``, over ``pairs`` of key and value.
-- Rows of numbers: ``numeric``, ``rows_encoder``; with strings or sparse rows beside them: ``mixed_encoder``.
+- Rows of numbers: ``numeric``, ``rows_encoder``.
 - Patterns of CRF++ and Wapiti: ``patterns``, ``byte_matching``, ``pattern_encoder``.
 - Which weight row a feature has: ``feature_index``. Encoders in files: ``saved``, ``saved_named``.
 - Transformers of sequences, for scikit-learn's pipelines: ``sequence_transformer`` is their base.

@@ -15,7 +15,9 @@ from itertools import repeat
 
 import numpy as np
 
+from ..data.corpus import FEATURES, called_by_kind
 from ..data.inputs import PlaceError, describe, offsets_of, place
+from ..data.reads import Reads
 from .base import Encoder
 from .encoded import Bag, RowMap, without_templates
 from .feature_index import FeatureIndex, RowIndex
@@ -50,6 +52,7 @@ class BagEncoder(Encoder):
 
     is_independent = True
     TOKENS = (dict, list)
+    reads = Reads(called_by_kind(FEATURES))
     token_type = dict  # of lists of features too
     named = "ready-made features"
 
@@ -238,27 +241,22 @@ class BagEncoder(Encoder):
         index = self.nodes
         return encode_lists(tokens, first, offsets, index.ids, lambda name: index.number(name, grow))
 
-    def encode(self, flat, token, grow, reference_token=None):
+    def encode(self, corpus, grow):
         """Encode a corpus.
 
         Parameters
         ----------
-        flat : list of dict or of list of str
-            All N tokens.
-        token : ndarray of shape (n + 1,), int64
-            Where each sequence starts; for error messages.
+        corpus : Corpus
+            Of dicts, or of lists of str.
         grow : bool
             Training: new features are added.
-        reference_token : dict or list, optional
-            The token whose type all must have, if that is not the first of ``flat``.
 
         Returns
         -------
         Encoded
         """
-        if reference_token is None and flat:
-            reference_token = flat[0]
-        kind = dict if isinstance(reference_token, dict) else list
+        flat, token = corpus.tokens, corpus.offsets
+        kind = dict if isinstance(corpus.like, dict) else list
         encode = self._encode_dicts if kind is dict else self._encode_lists
         if _check_kinds(flat, token, kind) and kind is dict:
             flat = [dict(token.items()) for token in flat]  # a subclass may have an order of its own

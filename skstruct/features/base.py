@@ -4,16 +4,20 @@ import copy
 
 import numpy as np
 
+from ..data.corpus import OTHER
 from ..data.places import by_sequence
+from ..data.reads import Reads
 from .encoded import features_listed, grid_listed
 
 
 class Encoder:
     """Turns tokens of one kind into rows of weights; subclasses are listed in :mod:`.choose`.
 
-    A subclass has the constructor ``for_tokens(features, min_count, flat)``, and
+    A subclass has the constructor ``for_tokens(features, min_count, flat)``, where ``flat`` are the tokens of
+    a corpus of lists, and
 
-    * ``encode(flat, token, grow, reference_token)``: the rows of a corpus, an ``Encoded``;
+    * ``reads``: a ``data.reads.Reads``, the tokens that it takes;
+    * ``encode(corpus, grow)``: the rows of a corpus that passed ``check``, an ``Encoded``;
     * ``n_node_rows``, ``n_edge_rows``, ``has_bigram``, ``n_features``: the weights a model needs for it;
     * ``min_count``, ``templates`` (None without), ``token_type`` and ``n_columns``: what it reads;
     * ``keep_rows(nodes, edges)``: an encoder with the rows marked True, of label and of transition features;
@@ -22,8 +26,8 @@ class Encoder:
     * ``merged(encoders, counts, min_count)``: one encoder from those of several shards.
     """
 
-    kind = "tokens of another kind"
-    """What errors call its tokens, where those of another model hold numbers."""
+    reads = Reads(OTHER)
+    """What it reads; a property where that depends on training."""
 
     token_type = None
     """Of tokens, as ``data.inputs.Inputs`` has it."""
@@ -45,6 +49,10 @@ class Encoder:
 
     named = "features"
     """What errors call what it makes."""
+
+    def check(self, corpus):
+        """Raise unless a corpus is what it reads: once a verb, before the corpus is cut into pieces."""
+        self.reads.check(corpus)
 
     def copy(self):
         """An encoder that can grow while this one stays as it is."""
@@ -90,7 +98,7 @@ class Encoder:
         """(n_node_rows,) the template, or the key, of each row as a number; None if nobody knows."""
         return None
 
-    def adapted(self, flat, token):
+    def adapted(self, corpus):
         """The encoder with the statistics of another text, if it has any.
 
         Raises
@@ -130,6 +138,11 @@ def merge_encoders(encoders, counts, min_count):
     """
     first = encoders[0]
     for s, encoder in enumerate(encoders):
-        if (encoder.token_type, encoder.templates) != (first.token_type, first.templates):
+        kinds = [(type(each), each.token_type, each.templates) for each in (encoder, first)]
+        if kinds[0] != kinds[1]:
             raise ValueError(f"shard {s}: its tokens are not of the kind of those of shard 0")
-    return first.merged(encoders, counts, min_count)
+        first.reads.check_titles(encoder.reads.titles, f"shard {s}", "in shard 0")
+    united, maps = first.merged(encoders, counts, min_count)
+    if united.reads.titles != first.reads.titles:
+        united.reads = first.reads
+    return united, maps

@@ -8,7 +8,9 @@ import copy
 
 import numpy as np
 
+from ..data.corpus import STRINGS, called_by_kind
 from ..data.inputs import describe
+from ..data.reads import Reads
 from .base import Encoder
 from .encoded import NOTHING, Bag, Grid, RowMap, without_templates
 from .feature_index import FeatureIndex
@@ -27,6 +29,7 @@ class PatternEncoder(Encoder):
     """
 
     TOKENS = (str, tuple)
+    reads = Reads(called_by_kind(STRINGS))
     named = "patterns"
 
     @classmethod
@@ -53,43 +56,40 @@ class PatternEncoder(Encoder):
         encoder.nodes, encoder.edges = FeatureIndex.of_names(nodes), FeatureIndex.of_names(edges, 1)
         return encoder
 
-    def encode(self, flat, token, grow, reference_token=None):
+    def encode(self, corpus, grow):
         """Encode a corpus.
 
         Parameters
         ----------
-        flat : list of str or of tuple of str
-            All N tokens.
-        token : ndarray of shape (n + 1,), int64
-            Where each sequence starts.
+        corpus : Corpus
+            Of str, or of tuples of str.
         grow : bool
             Training: new features are added.
-        reference_token : str or tuple of str, optional
-            The token whose type and width all must have, if that is not the first of ``flat``.
 
         Returns
         -------
         Encoded
         """
-        columns = split_columns(flat, token, self.n_columns, self.first_type, reference_token)
+        columns, token = split_columns(corpus, self.n_columns, self.first_type), corpus.offsets
+        n = int(token[-1])
         for c, column in enumerate(columns):
             if set(map(type, column)) - {str} and not all(isinstance(s, str) for s in column):
                 refuse(column, token, c, len(columns))
         writer = PatternWriter(self.templates, columns, token.tolist())
         of_labels, of_transitions = self.templates.of_labels, self.templates.of_transitions
-        nodes = np.empty((len(flat), len(of_labels)), np.int32)
+        nodes = np.empty((n, len(of_labels)), np.int32)
         for k, pattern in enumerate(of_labels):
             nodes[:, k] = self.nodes.find(writer.write(pattern), grow)
-        later = np.ones(len(flat), np.bool_)  # there is no transition into the first token
+        later = np.ones(n, np.bool_)  # there is no transition into the first token
         later[token[:-1][np.diff(token) > 0]] = False
-        edges = np.full((len(of_transitions), len(flat)), -1, np.int32)
+        edges = np.full((len(of_transitions), n), -1, np.int32)
         places = np.flatnonzero(later)
         for k, pattern in enumerate(of_transitions):
             written = writer.write(pattern)
             edges[k, places] = self.edges.find([written[t] for t in places.tolist()], grow)
         if grow:
-            if flat:
-                self.first_type = tuple if isinstance(flat[0], tuple) else str
+            if n:
+                self.first_type = tuple if isinstance(corpus.like, tuple) else str
             self.nodes.assign(nodes.ravel(), self.min_count)
             self.edges.assign(edges[edges >= 0], self.min_count)
         G = len(of_transitions)
@@ -97,7 +97,7 @@ class PatternEncoder(Encoder):
             self.edges.row_of[edges], np.zeros(G, np.int32), np.ones(G, np.int32), np.zeros(G + 1, np.int32),
             NOTHING, NOTHING,
         )  # fmt: skip
-        start = np.arange(len(flat) + 1, dtype=np.int64) * len(of_labels)
+        start = np.arange(n + 1, dtype=np.int64) * len(of_labels)
         return without_templates(token, Bag(start, self.nodes.row_of[nodes.ravel()], np.zeros(0)), grid)
 
     # -- what models and their readers ask ---------------------------------------------------------

@@ -23,9 +23,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, HasMethods, StrOptions, folds_of, safe_indexing
 from ..data.inputs import check_some
-from ..data.matrix import FeatureNames, SequenceMatrix, assembled
+from ..data.matrix import SequenceMatrix, assembled
+from ..data.reads import FeatureNames, Reads
 from ..data.types import Corpus
-from .sequence_transformer import SequenceTransformer, by_token, stacked, targets_of
+from .sequence_transformer import SequenceTransformer, by_name, fit_on, out_of_fold, table_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -153,8 +154,10 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
             If the input is wrong; the message names sequence and position.
         """
         self._validate_params()
-        data, method = _Data(X, y, *self._routed("fit", params)), self._method()
-        return self._become(method, self._trained_on_all(data))
+        params, _ = self._routed("fit", params)
+        tokens, corpus = _read(X, y)
+        method = self._method()
+        return self._become(method, self._trained(tokens, corpus, y, params), corpus)
 
     def fit_transform(self, X: Corpus, y: Corpus, **params: Any) -> SequenceMatrix:
         """Train the classifier, and score each sequence by one that has not seen it.
@@ -170,21 +173,18 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
             One row for each token, one column for each label.
         """
         self._validate_params()
-        data = _Data(X, y, *self._routed("fit_transform", params))
-        n = data.lengths.shape[0]
-        splits = folds_of(self.cv, n, data.groups, once=True)
-        method, whole, scores = self._method(), self._trained_on_all(data), None
-        for k, (train, test) in enumerate(splits):
-            inner = self._trained(data, data.tokens_of(train), f"split {k} of cv={self.cv!r}")
-            at = data.tokens_of(test)
-            if not at.shape[0]:
-                continue
-            found = _scores(inner, method, whole.classes_, safe_indexing(data.tokens, at))
-            if scores is None:
-                scores = np.empty((int(data.lengths.sum()), found.shape[1]))
-            scores[at] = found
-        self._become(method, whole)
-        return assembled(scores, data.lengths, self._names)
+        params, groups = self._routed("fit_transform", params)
+        tokens, corpus = _read(X, y)
+        splits = folds_of(self.cv, len(corpus), groups, once=True)
+        method, whole = self._method(), self._trained(tokens, corpus, y, params)
+
+        def rows(k, train, test):
+            inner = self._trained(tokens, corpus, y, params, train, f"split {k} of cv={self.cv!r}")
+            return _scores(inner, method, whole.classes_, safe_indexing(tokens, test))
+
+        scores = out_of_fold(np.repeat(np.arange(len(corpus)), corpus.lengths), splits, rows)
+        self._become(method, whole, corpus)
+        return assembled(scores, corpus.lengths, self._names)
 
     def _routed(self, method, params):
         """(metadata of the classifier, groups of the splitter)"""
@@ -212,23 +212,20 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
             raise ValueError(f"{type(self.classifier).__name__} has no method={method!r}")
         return method
 
-    def _become(self, method, fitted):
+    def _become(self, method, fitted, corpus):
         """Set what is fitted, once all is done."""
         self.classifier_, self.classes_, self.method_ = fitted, np.asarray(fitted.classes_), method
-        self._names = FeatureNames(self.get_feature_names_out().tolist())
+        self._names, self._reads = (
+            FeatureNames(self.get_feature_names_out().tolist()),
+            Reads.of(corpus, by_name(self.classifier)),
+        )
         return self
 
-    def _trained_on_all(self, data):
-        return self._trained(data, np.arange(int(data.lengths.sum())), "X")
-
-    def _trained(self, data, at, where):
-        """A clone of the classifier, trained on the tokens ``at`` that have a label."""
-        of = data.target_of[at]
-        at, of = at[of >= 0], of[of >= 0]
-        if not at.shape[0]:
-            raise ValueError(f"{where} leaves no labelled token to train the classifier on")
-        params = {name: by_token(name, value, data.lengths, at) for name, value in data.params.items()}
-        return clone(self.classifier).fit(safe_indexing(data.tokens, at), data.targets[of], **params)
+    def _trained(self, tokens, corpus, y, params, keep=None, where="X"):
+        """A clone of the classifier, trained on the tokens ``keep`` that have a label."""
+        classifier = clone(self.classifier)
+        fit_on(classifier.fit, tokens, corpus, y, params, keep, where)
+        return classifier
 
     # -- scoring -----------------------------------------------------------------------------------
     def transform(self, X: Corpus) -> SequenceMatrix:
@@ -244,7 +241,8 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
             One row for each token, one column for each label; an empty sequence has no rows.
         """
         check_is_fitted(self)
-        tokens, lengths, _ = stacked(X)
+        tokens, corpus = table_of(X, self._reads)
+        lengths = corpus.lengths
         if not lengths.sum():
             return assembled(np.zeros((0, len(self._names.all()))), lengths, self._names)
         scores = _scores(self.classifier_, self.method_, self.classes_, tokens)
@@ -303,24 +301,10 @@ def _scores(fitted, name, classes, tokens):
     return found[:, 1:] if name == "decision_function" and n == 2 else found
 
 
-class _Data:
-    """The tokens of a fit, and what belongs to them."""
-
-    def __init__(self, X, y, params, groups):
-        self.tokens, self.lengths, _ = stacked(X)
-        check_some(self.lengths.sum())
-        if y is None:
-            raise ValueError("y must be a list of label sequences, got None")
-        n = int(self.lengths.sum())
-        self.targets, keep = targets_of(y, self.lengths)
-        self.target_of = np.arange(n)  # (N,) the target of each token, -1 if it has none
-        if keep is not None:
-            self.target_of = np.full(n, -1)
-            self.target_of[keep] = np.arange(keep.shape[0])
-        self.params, self.groups = params, groups
-
-    def tokens_of(self, sequences):
-        """The tokens of some sequences, as positions."""
-        which = np.zeros(self.lengths.shape[0], np.bool_)
-        which[sequences] = True
-        return np.flatnonzero(np.repeat(which, self.lengths))
+def _read(X, y):
+    """(tokens as a classifier takes them, the corpus that they are)"""
+    tokens, corpus = table_of(X)
+    check_some(corpus.offsets[-1])
+    if y is None:
+        raise ValueError("y must be a list of label sequences, got None")
+    return tokens, corpus

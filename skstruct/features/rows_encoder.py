@@ -11,11 +11,11 @@ from fractions import Fraction
 import numpy as np
 from scipy import sparse
 
-from ..core.compile import kernel
-from ..data.inputs import PLACE, PlaceError, describe, place
-from ..data.matrix import Rows
+from ..data.corpus import DENSE, called_by_kind
+from ..data.places import describe
+from ..data.reads import Reads
 from .base import Encoder
-from .encoded import NOTHING, Bag, Dense, RowMap, no_bag, without_templates
+from .encoded import NOTHING, Bag, Dense, RowMap, no_bag, row_norms, without_templates
 from .feature_index import RowIndex
 from .numeric import NumericFeatures, as_features, exact_sum, warn_unless_centred
 
@@ -39,29 +39,32 @@ class RowsEncoder(Encoder):
     """
 
     token_type = np.ndarray
-    named = kind = Rows.kind
+    named = called_by_kind(DENSE)
 
     @classmethod
-    def for_tokens(cls, features, min_count, flat, scaled=True):
+    def for_tokens(cls, features, min_count, corpus, scaled=True):
         """The encoder that a ``features`` parameter means for a corpus."""
-        bigram = True if flat.column_info is None else flat.column_info.bigram
+        bigram = True if corpus.info is None else corpus.info.bigram
         if isinstance(features, str) and features == "auto":
             # The columns of features that were encoded once are complete as they are.
-            features = NumericFeatures() if flat.column_info is None else NumericFeatures(False, 1.0)
+            features = NumericFeatures() if corpus.info is None else NumericFeatures(False, 1.0)
         if not isinstance(features, NumericFeatures):
             raise ValueError(
                 f"features={describe(features)} reads strings, but the tokens are rows of numbers; use "
                 f"features='auto' or NumericFeatures"
             )
-        if min_count > 1 and not sparse.issparse(flat.matrix):
+        is_sparse = sparse.issparse(corpus.matrix)
+        if min_count > 1 and not is_sparse:
             raise ValueError(f"min_count={min_count} applies to sparse rows only")
-        return cls(features, min_count, bigram, scaled)
+        encoder = cls(features, min_count, bigram, scaled)
+        encoder._begin(corpus.matrix.shape[1], corpus.names, is_sparse)
+        return encoder
 
     def __init__(self, features, min_count=1, bigram=True, scaled=True):
         self.features, self.min_count, self.has_bigram, self.scaled = features, min_count, bigram, scaled
-        self.width = None  # columns, from the first corpus
+        self.width = 0  # columns
         self.names = None  # FeatureNames, if there are any
-        self.sparse = None  # whether columns have rows by first use, or all of them
+        self.sparse = False  # whether columns have rows by first use, or all of them
         self.scale = 1.0
         self.squares, self.n_tokens = Fraction(0), 0  # of the first corpus: sum of ‖x_t‖², tokens
         self.sums = None  # sum of the rows of a shard
@@ -78,8 +81,7 @@ class RowsEncoder(Encoder):
 
     def __setstate__(self, state):
         vars(self).update(state)
-        if self.width is not None:
-            self.place(self.order)
+        self.place(self.order)
 
     @property
     def _bias(self):
@@ -97,60 +99,42 @@ class RowsEncoder(Encoder):
         """Features that there may be."""
         return self._bias + bool(self.features.bias)
 
+    @property
+    def reads(self):
+        """See :class:`.base.Encoder`."""
+        return Reads(self.named, self.width, self.names)
+
     # -- encoding ----------------------------------------------------------------------------------
-    def encode(self, flat, token, grow, reference_token=None):
+    def encode(self, corpus, grow):
         """Encode a corpus.
 
         Parameters
         ----------
-        flat : Rows
-            All N tokens; an empty list if there are none.
-        token : ndarray of shape (n + 1,), int64
-            Where each sequence starts.
+        corpus : Corpus
+            Of rows of numbers, sparse or dense or both.
         grow : bool
             Training: columns that are new get rows.
-        reference_token : optional
-            Not needed here.
 
         Returns
         -------
         Encoded
             With ``dense`` if the rows are, and were in training; else with ``bag``.
         """
-        bag, dense = no_bag(), ()
-        if isinstance(flat, Rows):
-            self._check(flat, token, grow)
-            matrix = flat.matrix
-            if grow and flat.column_info is not None and self.features.window == (0, 0):
-                self._template = flat.column_info.template
+        token, matrix, bag, dense = corpus.offsets, corpus.matrix, no_bag(), ()
+        if token[-1]:
+            if grow and corpus.info is not None and self.features.window == (0, 0):
+                self._template = corpus.info.template
             if grow and not self.n_tokens:
-                self._measure(matrix, token, flat.column_info is None)
-            if not sparse.issparse(matrix) and not self.sparse:
+                self._measure(matrix, token, corpus.info is None)
+            if sparse.issparse(matrix) or self.sparse:
+                bag = self._bag(sparse.csr_matrix(matrix), token, grow)
+            else:
                 some = matrix[:SOME_ROWS]
                 full = 2 * np.count_nonzero(some) > some.size
                 dense = Dense(matrix, self.scale, bool(self.features.bias), *self.features.window, full)
-            else:
-                bag = self._bag(matrix if sparse.issparse(matrix) else sparse.csr_matrix(matrix), token, grow)
-        elif self.sparse is False:
+        elif not self.sparse:
             dense = Dense(np.zeros((0, self.width)), self.scale, False, 0, 0, True)
         return without_templates(token, bag, dense=dense)
-
-    def _check(self, flat, token, grow):
-        width = flat.matrix.shape[1]
-        if self.width is None and grow:
-            self._begin(width, flat.names, sparse.issparse(flat.matrix))
-        i = place(token, 0)[0] if len(flat) else 0
-        if width != self.width:
-            text = f"{PLACE} has {width} columns, expected {self.width} as in training"
-            raise PlaceError(i, None, text, "X")
-        self._check_names(flat.names, "X", "training")
-
-    def _check_names(self, names, what, known):
-        wrong = None if self.names is None else self.names.differs(names)
-        if wrong is not None:
-            mine, theirs = self.names.all()[wrong], names.all()[wrong]
-            text = f"{what}: feature names differ from those of {known}: column {wrong} is {theirs!r}"
-            raise ValueError(f"{text}, was {mine!r}")
 
     def _begin(self, width, names, is_sparse):
         self.width, self.names, self.sparse = width, names, is_sparse
@@ -269,7 +253,7 @@ class RowsEncoder(Encoder):
                 raise ValueError(
                     f"shard {s}: its rows have {other.width} columns, those of shard 0 {self.width}"
                 )
-            self._check_names(other.names, f"shard {s}", "shard 0")
+            self.reads.check_names(other.names, f"shard {s}", "shard 0")
             if (other.sparse, other.has_bigram) != (self.sparse, self.has_bigram):
                 raise ValueError(f"shard {s}: its rows are not of the kind of those of shard 0")
         out = type(self)(self.features, min_count, self.has_bigram, self.scaled is not False)
@@ -301,16 +285,6 @@ class RowsEncoder(Encoder):
             return task
         value = bag.value if bag.value.shape[0] else np.ones(bag.row.shape[0])
         return task._replace(bag=bag._replace(value=np.where(bag.row == self.bias_row, 1.0, value * scale)))
-
-
-@kernel
-def row_norms(block, out):
-    """``out[t] = ‖x_t‖²``, added up in the order of the columns as those of sparse rows are."""
-    for t in range(block.shape[0]):
-        total = 0.0
-        for f in range(block.shape[1]):
-            total += block[t, f] * block[t, f]
-        out[t] = total
 
 
 def _times_read(token, low, high):

@@ -12,7 +12,7 @@ from ..core.interning import pairs_of, table_of
 from ..saving.values import name_of, require, savable_value, within
 from .accessor import LONGEST, AccessorVariety
 from .bag_encoder import BagEncoder
-from .mixed_encoder import MixedEncoder
+from .choose import MixedEncoder
 from .pattern_encoder import PatternEncoder
 from .rows_encoder import RowsEncoder
 from .saved_named import (
@@ -34,14 +34,21 @@ def encoder_state(encoder, writer, name):
     """The JSON of an encoder."""
     for kind, (cls, to_state, _) in KINDS.items():
         if type(encoder) is cls:
-            return {"kind": kind, **to_state(encoder, writer, name)}
+            named = encoder.reads.titles if cls in (TemplateEncoder, PatternEncoder) else None
+            titles = {} if named is None else {"titles": list(named)}
+            return {"kind": kind, **to_state(encoder, writer, name), **titles}
     raise TypeError(f"features made by a {type(encoder).__name__} cannot be saved")
 
 
 def encoder_from_state(node, reader, where):
     """The encoder of a file."""
     readers = {kind: from_state for kind, (_, _, from_state) in KINDS.items()}
-    return reader.part(node, where)("kind", reader.choice, readers)(node, reader, where)
+    encoder = reader.part(node, where)("kind", reader.choice, readers)(node, reader, where)
+    if type(encoder) in (TemplateEncoder, PatternEncoder) and node.get("titles") is not None:
+        titles = tuple(reader.list(node["titles"], f"{where}.titles"))
+        require(all(type(title) is str for title in titles), f"{where}.titles must be names")
+        encoder.reads = encoder.reads._replace(titles=titles)
+    return encoder
 
 
 # --------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from operator import getitem
 
 import numpy as np
 
-from ..data.matrix import FeatureNames
+from ..data.reads import FeatureNames
 from ..saving.values import name_of, require, savable_value, within
 from .bag_encoder import BagEncoder
 from .numeric import NumericFeatures

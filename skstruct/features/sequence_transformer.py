@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import TransformerMixin
 
-from .._sklearn import safe_set_output, sequence_tags
-from ..data.frames import SequenceFrame, together
-from ..data.inputs import PlaceError, as_sequences, as_tokens, check_same_lengths, flatten, lengths_of
+from .._sklearn import safe_indexing, safe_set_output, sequence_tags
+from ..data.corpus import FRAME, called_by_kind
+from ..data.inputs import PlaceError, as_sequences, as_tokens, check_same_lengths, flatten, lengths_of, place
 from ..data.matrix import SequenceMatrix, assembled
-from ..data.places import PLACE, offsets_of, place
-from ..data.tables import is_frame
+from ..data.numbers import frames_in
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -55,39 +53,40 @@ class SequenceTransformer(TransformerMixin):
         return ()
 
 
-def stacked(X):
-    """(tokens as a transformer takes them, lengths, names of columns or None)"""
-    if isinstance(X, SequenceFrame):
-        return X.frame, X.lengths, None
-    if not isinstance(X, SequenceMatrix) and hasattr(X, "__len__") and not sparse.issparse(X):
-        frames = [x for x in (X if isinstance(X, (list, tuple)) else ()) if is_frame(x)]
-        if frames and len(frames) == len(X):
-            _check_columns(frames)
-            return together(frames), np.array([len(frame) for frame in frames], np.int64), None
-    sequences = as_tokens(X)
-    lengths = lengths_of(sequences)
-    if isinstance(sequences, SequenceMatrix):
-        return sequences.matrix, lengths, sequences.names
-    flat = flatten(sequences)
-    if flat and isinstance(flat[0], tuple):
-        table = np.empty((len(flat), len(flat[0])), dtype=object)
-        for k, token in enumerate(flat):
-            if not isinstance(token, tuple) or len(token) != table.shape[1]:
-                text = f"expected a tuple of {table.shape[1]} like the first token"
-                raise PlaceError(*place(offsets_of(lengths), k), text, "X")
-            table[k] = token
-        return table, lengths, None
-    return flat, lengths, None
+def table_of(X, reads=None):
+    """(tokens as a transformer of scikit-learn takes them, the corpus that they are)
+
+    With ``reads`` they have to be what a fit noted, and are frames only if they were then.
+    """
+    corpus = frames_in(X) if reads is None or reads.called == called_by_kind(FRAME) else None
+    if corpus is not None:
+        if reads is not None:
+            reads.check(corpus)
+        return corpus.frame, corpus
+    corpus = as_tokens(X)
+    if reads is not None:
+        reads.check(corpus)
+    if corpus.numbers:
+        return corpus.matrix, corpus
+    flat, like = corpus.tokens, corpus.like
+    if not isinstance(like, tuple):
+        return flat, corpus
+    table = np.empty((len(flat), len(like)), dtype=object)
+    for k, token in enumerate(flat):
+        if not isinstance(token, tuple) or len(token) != table.shape[1]:
+            text = f"expected a tuple of {table.shape[1]} like the first token"
+            raise PlaceError(*place(corpus.offsets, k), text, "X")
+        table[k] = token
+    return table, corpus
 
 
-def _check_columns(frames):
-    """Raise unless all frames have the same columns, in any order."""
-    named = [(i, list(map(str, frame.columns))) for i, frame in enumerate(frames) if len(frame)]
-    for i, names in named:
-        first, known = named[0]
-        if sorted(names) != sorted(known):
-            text = f"has the columns {', '.join(names)}, that of sequence {first} {', '.join(known)}"
-            raise PlaceError(i, None, f"{PLACE} {text}", "X")
+def by_name(estimator):
+    """Whether an estimator of scikit-learn looks up the columns of frames by their names."""
+    from sklearn.compose import ColumnTransformer  # slow to import
+
+    while hasattr(estimator, "steps"):
+        estimator = estimator.steps[0][1]
+    return isinstance(estimator, ColumnTransformer)
 
 
 def targets_of(y, lengths):
@@ -121,6 +120,40 @@ def by_token(name, value, lengths, keep):
     return repeated if keep is None else repeated[keep]
 
 
+def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
+    """Let the method ``fit`` of an estimator learn from tokens.
+
+    Parameters
+    ----------
+    tokens, corpus
+        From :func:`table_of`.
+    y : list of lists, or None
+        Tokens without label take no part.
+    params : dict
+        Metadata, one value a sequence.
+    keep : ndarray, optional
+        The tokens that take part; all by default.
+    where : str
+        What an error says of them.
+    """
+    more = {}
+    if y is not None:
+        targets, labelled = targets_of(y, corpus.lengths)
+        if keep is not None:
+            of = np.full(int(corpus.offsets[-1]), -1)
+            of[slice(None) if labelled is None else labelled] = np.arange(len(targets))
+            keep = keep[of[keep] >= 0]
+            targets = targets[of[keep]]
+            if not keep.shape[0]:
+                raise ValueError(f"{where} leaves no labelled token to learn from")
+        else:
+            keep = labelled
+        more["y"] = targets
+    for name, value in params.items():
+        more[name] = by_token(name, value, corpus.lengths, keep)
+    fit(tokens if keep is None else safe_indexing(tokens, keep), **more)
+
+
 def as_numbers(found, lengths, names):
     """The output of a transformer, by sequence."""
     n = found.shape[0] if hasattr(found, "shape") else len(found)
@@ -129,3 +162,26 @@ def as_numbers(found, lengths, names):
     X = SequenceMatrix(found, lengths)
     known = names is not None and len(names.all()) == X.matrix.shape[1]
     return assembled(X.matrix, lengths, names if known else X.names)
+
+
+def out_of_fold(of_token, folds, rows):
+    """The rows of tokens, each by what learned from other sequences.
+
+    Parameters
+    ----------
+    of_token : ndarray of shape (N,)
+        The sequence of each token.
+    folds : list of (train, test)
+        Numbers of sequences.
+    rows : callable
+        ``rows(k, train, test)`` are those of the tokens ``test``, by what learned from ``train``, those of
+        the rest, in fold k.
+    """
+    out = None
+    for k, fold in enumerate(folds):
+        train, test = (np.flatnonzero(np.isin(of_token, part)) for part in fold)
+        if test.shape[0]:
+            found = rows(k, train, test)
+            out = np.empty((of_token.shape[0], found.shape[1]), found.dtype) if out is None else out
+            out[test] = found
+    return out

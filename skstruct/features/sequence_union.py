@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.pipeline import FeatureUnion
 
-from ..data.inputs import as_tokens, describe, lengths_of
-from ..data.matrix import ColumnInfo, FeatureNames, MixedTokens, Rows, SequenceMatrix
+from ..data.corpus import DENSE, SPARSE, called_by_kind, number_block
+from ..data.inputs import as_tokens, describe
+from ..data.matrix import SequenceMatrix, assembled
+from ..data.reads import ColumnInfo, FeatureNames
 from .numeric import side_by_side
 from .sequence_transformer import SequenceTransformer
 from .window import Window
@@ -107,7 +108,7 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
     def _fitting(self):
         if all(inner == "drop" for _, inner in self.transformer_list):
             raise ValueError("transformer_list must name at least one transformer that is not dropped")
-        parts, columns = list(self.transformer_list), vars(self).pop("_nothing", None)
+        parts = list(self.transformer_list)
         self.transformer_list[:] = [
             (name, "passthrough" if isinstance(inner, _AsTheyCome) else inner) for name, inner in parts
         ]
@@ -115,8 +116,6 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
             yield
         except BaseException:
             self.transformer_list[:] = parts
-            if columns is not None:  # what an empty corpus becomes, with names and kinds of columns
-                self._nothing = columns
             raise
 
     def _iter(self):
@@ -132,36 +131,20 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         used = [
             name for name, inner in self.transformer_list if not isinstance(inner, str) or inner != "drop"
         ]
-        if hasattr(self, "_nothing") and not all(isinstance(X, SequenceMatrix) for X in Xs):
-            lengths = [lengths_of(as_tokens(X)) for X in Xs]
-            if not any(each.any() for each in lengths):  # sequences that are all empty
-                return SequenceMatrix.of(self._nothing, lengths[0])
-        parts = [_as_part(X, name) for X, name in zip(Xs, used)]
-        for part, name in zip(parts, used):
+        parts = [as_tokens(X) for X in Xs]
+        for part, name, X in zip(parts, used, Xs):
+            if part.called != called_by_kind(DENSE):
+                raise ValueError(
+                    f"transformer {name!r} must return rows of numbers by sequence, a SequenceMatrix, got "
+                    f"{describe(X)}; TokenTransformer makes that of a transformer of tokens"
+                )
             if not np.array_equal(part.lengths, parts[0].lengths):
                 raise ValueError(
                     f"transformer {name!r} returned sequences of other lengths than {used[0]!r} did"
                 )
-        weights, tokens = self.transformer_weights or {}, [part.flat() for part in parts]
+        weights = self.transformer_weights or {}
         prefixes = [f"{name}__" if self.verbose_feature_names_out else "" for name in used]
-        found = _united(tokens, [weights.get(name) for name in used], prefixes)
-        known = getattr(self, "_nothing", None)
-        if known is None:
-            self._nothing = found.take(slice(0, 0))
-        elif np.array_equal(known.is_dense, found.is_dense):  # the same names are the same object
-            for block, before in zip(found.blocks, known.blocks):
-                block.names = before.names
-        return SequenceMatrix.of(found, parts[0].lengths)
-
-
-def _as_part(X, name):
-    found = X if isinstance(X, SequenceMatrix) else as_tokens(X)
-    if not isinstance(found, SequenceMatrix):
-        raise ValueError(
-            f"transformer {name!r} must return rows of numbers by sequence, a SequenceMatrix, got "
-            f"{describe(X)}; TokenTransformer makes that of a transformer of tokens"
-        )
-    return found
+        return _united(parts, [weights.get(name) for name in used], prefixes)
 
 
 def _times(part, weight, are_sparse):
@@ -169,42 +152,28 @@ def _times(part, weight, are_sparse):
     if weight is None:
         return part
     dtype = np.result_type(part.matrix.dtype, np.float32)  # sparse integers become floats
-    matrix, info = part.matrix.astype(dtype) * dtype.type(weight), part.blocks[-1].column_info
-    if info is not None and len(part.blocks) > 1:
+    matrix, info = part.matrix.astype(dtype) * dtype.type(weight), part.numbers[-1].info
+    if info is not None and len(part.numbers) > 1:
         info = info._replace(template=np.zeros(matrix.shape[1], np.int32))
-    return Rows(sparse.csr_matrix(matrix) if are_sparse else matrix, part.names, info)
+    return assembled(sparse.csr_matrix(matrix) if are_sparse else matrix, part.lengths, part.names, info)
 
 
 def _united(parts, weights, prefixes):
     """The tokens of all parts: their dense columns in one block, the sparse ones in another."""
-    are_dense = [part.is_dense.any() for part in parts]
+    are_dense = any(part.is_dense.any() for part in parts)
     are_sparse = not all(part.is_dense.all() for part in parts)
     parts = [_times(part, weight, are_sparse) for part, weight in zip(parts, weights)]
-    blocks = []
-    for dense in (True, False):
-        mine = [
-            (block, prefix)
-            for part, prefix in zip(parts, prefixes)
-            for block in part.blocks
-            if sparse.issparse(block.matrix) != dense
-        ]
+    found = []
+    for kind in (DENSE, SPARSE):
+        mine = [(b, prefix) for part, prefix in zip(parts, prefixes) for b in part.numbers if b.kind == kind]
         if mine:
-            names = FeatureNames(make=partial(_names, [(b.names, b.matrix.shape[1], p) for b, p in mine]))
-            known = [(block.matrix.shape[1], block.column_info) for block, _ in mine]
-            complete = not dense and (any(are_dense) or any(info is not None for _, info in known))
-            matrix = side_by_side([block.matrix for block, _ in mine])
-            blocks.append(Rows(matrix, names, _column_info(known) if complete else None))
-    is_dense = np.concatenate([part.is_dense for part in parts])
-    return blocks[0] if len(blocks) == 1 else MixedTokens(*blocks, is_dense)
-
-
-def _names(parts):
-    """The names of the columns of a block; ``parts`` are (names or None, columns, prefix)."""
-    return [
-        prefix + name
-        for names, n, prefix in parts
-        for name in (names.all() if names is not None else [f"x{c}" for c in range(n)])
-    ]
+            names = FeatureNames(parts=[(prefix, b.names, b.rows.shape[1]) for b, prefix in mine])
+            known = [(block.rows.shape[1], block.info) for block, _ in mine]
+            complete = kind == SPARSE and (are_dense or any(info is not None for _, info in known))
+            matrix = side_by_side([block.rows for block, _ in mine])
+            found.append(number_block(matrix, names, _column_info(known) if complete else None))
+    columns = np.concatenate([part.is_dense for part in parts]) if len(found) > 1 else None
+    return SequenceMatrix.of(tuple(found), parts[0].lengths, columns)
 
 
 def _column_info(known):

@@ -11,6 +11,8 @@ import numpy as np
 
 from ..core.hashing import empty_table
 from ..core.interning import find_pairs, intern_pairs, pairs_of, table_of
+from ..data.corpus import STRINGS, called_by_kind
+from ..data.reads import Reads
 from .base import Encoder
 from .contexts import Contexts, context_values, is_context
 from .encoded import ALL_ALIVE, Encoded, no_bag
@@ -31,6 +33,7 @@ class TemplateEncoder(Encoder):
     """
 
     TOKENS = (str, tuple)
+    reads = Reads(called_by_kind(STRINGS))
 
     @classmethod
     def for_tokens(cls, features, min_count, flat):
@@ -69,8 +72,8 @@ class TemplateEncoder(Encoder):
         return twin
 
     # -- strings to ids ----------------------------------------------------------------------------
-    def _columns(self, flat, offsets, reference_token=None):
-        return split_columns(flat, offsets, self.plan.n_columns, self.token_type, reference_token)
+    def _columns(self, corpus):
+        return split_columns(corpus, self.plan.n_columns, self.token_type)
 
     def _intern(self, columns, offsets):
         """Ids of each column; the alphabets grow, all or none."""
@@ -195,7 +198,7 @@ class TemplateEncoder(Encoder):
             return self.alphabets[c]
         return context_values(name) if is_context(name) else self.derived[channel][0]
 
-    def adapted(self, flat, token):
+    def adapted(self, corpus):
         """This encoder with the accessor varieties of another text, or for None of the training text.
 
         It shares everything else with this one, which stays as it is.
@@ -210,7 +213,7 @@ class TemplateEncoder(Encoder):
                 "there is nothing to adapt: none of the feature templates reads accessor varieties; "
                 "features='char-av' do, or templates such as 'U:%av2[0,0]'"
             )
-        columns = None if flat is None else self._columns(flat, token)
+        columns, token = (None, None) if corpus is None else (self._columns(corpus), corpus.offsets)
         for c in self.contexts.longest if columns is not None else ():
             if set(map(type, columns[c])) - {str} and not all(isinstance(s, str) for s in columns[c]):
                 refuse(columns[c], token, c, len(columns))
@@ -219,29 +222,25 @@ class TemplateEncoder(Encoder):
         twin.contexts.adapt(columns, token)
         return twin
 
-    def encode(self, flat, token, grow, reference_token=None):
+    def encode(self, corpus, grow):
         """Encode a corpus.
 
         Parameters
         ----------
-        flat : list of str or of tuple of str
-            All N tokens.
-        token : ndarray of shape (n + 1,), int64
-            Where each sequence starts.
+        corpus : Corpus
+            Of str, or of tuples of str.
         grow : bool
             Training: new strings, combinations and features are added.
-        reference_token : str or tuple of str, optional
-            The token whose type and width all must have, if that is not the first of ``flat``.
 
         Returns
         -------
         Encoded
         """
-        columns = self._columns(flat, token, reference_token)
+        columns, token = self._columns(corpus), corpus.offsets
         if grow:
             ids, unknown = self._intern(columns, token), [[] for _ in columns]
-            if flat:
-                self.token_type = tuple if isinstance(flat[0], tuple) else str
+            if token[-1]:
+                self.token_type = tuple if isinstance(corpus.like, tuple) else str
                 self.contexts.learn(columns, token)
         else:
             ids, unknown = self._lookup(columns, token)

@@ -16,25 +16,21 @@ import numpy as np
 from ..data.inputs import PLACE, PlaceError, describe, place
 
 
-def split_columns(flat, offsets, n_columns, expected=None, reference_token=None):
+def split_columns(corpus, n_columns, expected=None):
     """The columns of tokens that are str or tuples of str, as sequences; errors name the place.
 
     Parameters
     ----------
-    flat : list of str or of tuple of str
-    offsets : ndarray of shape (n + 1,), int64
-        Where each sequence starts.
+    corpus : Corpus
     n_columns : int
         Columns to return.
     expected : type, optional
         Of the tokens.
-    reference_token : str or tuple of str, optional
-        The token whose type and width all must have, if that is not the first of ``flat``.
     """
+    flat, offsets, like = corpus.tokens, corpus.offsets, corpus.like
     if not flat:
         return [[] for _ in range(n_columns)]
-    reference_token = flat[0] if reference_token is None else reference_token
-    token_type = tuple if isinstance(reference_token, tuple) else str
+    token_type = tuple if isinstance(like, tuple) else str
 
     def wrong(k, text):
         return PlaceError(*place(offsets, k), f"{text}{describe(flat[k])}", "X")
@@ -51,7 +47,7 @@ def split_columns(flat, offsets, n_columns, expected=None, reference_token=None)
     if kinds - {tuple} and not all(issubclass(kind, tuple) for kind in kinds):
         k = next(k for k, token in enumerate(flat) if not isinstance(token, tuple))
         raise wrong(k, "expected a tuple of strings like the first token, got ")
-    widths, width = set(map(len, flat)), len(reference_token)
+    widths, width = set(map(len, flat)), len(like)
     if widths != {width} or width < n_columns:
         k = next((k for k, token in enumerate(flat) if len(token) != width), 0)
         n = len(flat[k])

@@ -12,13 +12,14 @@ from sklearn.base import clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from .._sklearn import BaseEstimator, HasMethods, StrOptions, available_if, get_tags, safe_indexing
-from ..data.frames import rows_of
-from ..data.inputs import PlaceError, as_tokens, by_sequence, check_some, offsets_of, renumbered
-from ..data.matrix import FeatureNames, SequenceMatrix
+from .._sklearn import BaseEstimator, HasMethods, StrOptions, available_if, folds_of, get_tags, safe_indexing
+from ..data.corpus import rows_of
+from ..data.inputs import PlaceError, as_tokens, by_sequence, check_some, renumbered
+from ..data.matrix import SequenceMatrix
+from ..data.reads import FeatureNames, Reads
 from ..data.tables import is_frame
 from ..data.types import Corpus
-from .sequence_transformer import SequenceTransformer, as_numbers, by_token, stacked, targets_of
+from .sequence_transformer import SequenceTransformer, as_numbers, by_name, fit_on, out_of_fold, table_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -30,6 +31,23 @@ def _inner_has(name):
         return True
 
     return check
+
+
+def _names_out(transformer, names):
+    """The names of the output's columns, or None if the transformer does not know them."""
+    names = None if names is None else np.array(names.all(), dtype=object)
+    try:
+        return FeatureNames([str(name) for name in transformer.get_feature_names_out(names)])
+    except (AttributeError, TypeError, ValueError):
+        return None
+
+
+def _target_encoder(transformer):
+    """The ``TargetEncoder`` that a transformer is, or has inside; or None."""
+    from sklearn.preprocessing import TargetEncoder  # slow to import
+
+    parts = transformer, *transformer.get_params().values()
+    return next((part for part in parts if isinstance(part, TargetEncoder)), None)
 
 
 class TokenTransformer(SequenceTransformer, BaseEstimator):
@@ -57,6 +75,10 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
     -----
     Labels are handed on, one a token, for selections of features and linear discriminants. Tokens whose label
     is None take no part in ``fit`` then.
+
+    A ``TargetEncoder``, alone or inside of the transformer, is meant to give other rows for training than
+    later: ``fit_transform`` transforms each sequence by a transformer that learned from others. The encoder's
+    ``cv`` cuts *sequences*.
 
     Examples
     --------
@@ -161,27 +183,48 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         -------
         SequenceMatrix
         """
-        return self.fit(X, y, **params).transform(X)
+        encoder = _target_encoder(self.transformer)
+        if encoder is None or y is None or self.per == "sequence":
+            return self.fit(X, y, **params).transform(X)
+        self._validate_params()
+        found, corpus = self._cross_fitted(encoder.cv, X, y, params)
+        self.fit(X, y, **params)
+        return as_numbers(found, corpus.lengths, _names_out(self.transformer_, corpus.names))
+
+    def _cross_fitted(self, cv, X, y, params):
+        """The rows of all tokens, those of each sequence by a transformer that did not learn from it."""
+        tokens, corpus = table_of(X)
+        check_some(corpus.lengths.sum())
+        filled = np.flatnonzero(corpus.lengths)
+        of_token = np.repeat(np.arange(filled.shape[0]), corpus.lengths[filled])
+
+        def rows(_, train, test):
+            inner = clone(self.transformer)
+            self._fit_inner("fit", inner, tokens, corpus, y, params, train)
+            return np.asarray(inner.transform(safe_indexing(tokens, test)))
+
+        folds = folds_of(cv, filled.shape[0], once=True)
+        return out_of_fold(of_token, folds, rows), corpus
 
     def _learn(self, method, inner, X, y, params):
-        tokens, lengths, names = stacked(X)
+        tokens, corpus = table_of(X, getattr(self, "_reads", None) if method == "partial_fit" else None)
+        lengths, reads = corpus.lengths, Reads.of(corpus, by_name(self.transformer))
         check_some(lengths.sum())
         if self.per == "sequence":
             first = int(np.flatnonzero(lengths)[0])
-            tokens = rows_of(tokens, slice(int(lengths[:first].sum()), int(lengths[: first + 1].sum())))
-            y = None
-        more, keep = {}, None
-        if y is not None:
-            more["y"], keep = targets_of(y, lengths)
+            tokens, y = rows_of(tokens, slice(*corpus.offsets[first : first + 2].tolist())), None
+        self._fit_inner(method, inner, tokens, corpus, y, params)
+        # What an empty list of sequences becomes: the transformers of scikit-learn refuse it.
+        one, names = inner.transform(rows_of(tokens, slice(1))), _names_out(inner, corpus.names)
+        nothing = as_numbers(one, np.ones(1, np.int64), names)[:0]
+        self.transformer_, self._reads, self._nothing = inner, reads, nothing
+        return self
+
+    def _fit_inner(self, method, inner, tokens, corpus, y, params, keep=None):
+        """Fit a transformer on the tokens ``keep`` (None: all)."""
         if get_config()["enable_metadata_routing"]:
             params = process_routing(self, method, **params).transformer[method] if params else {}
-        for name, value in params.items():
-            more[name] = by_token(name, value, lengths, keep)
-        getattr(inner, method)(tokens if keep is None else safe_indexing(tokens, keep), **more)
-        # What an empty list of sequences becomes: the transformers of scikit-learn refuse it.
-        nothing = as_numbers(inner.transform(rows_of(tokens, slice(1))), np.ones(1, np.int64), None)[:0]
-        self.transformer_, self._names_in, self._nothing = inner, names, nothing
-        return self
+        fit_on(getattr(inner, method), tokens, corpus, y, params, keep)
 
     # -- transforming ------------------------------------------------------------------------------
     def transform(self, X: Corpus) -> SequenceMatrix:
@@ -197,14 +240,17 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
             One row for each token; an empty sequence has none.
         """
         check_is_fitted(self)
-        tokens, lengths, names = stacked(X)
-        if not lengths.sum():
-            return SequenceMatrix.of(self._nothing.flat(), lengths)
+        tokens, corpus = table_of(X, self._reads)
+        lengths, bounds = corpus.lengths, corpus.offsets.tolist()
+        if not bounds[-1]:
+            return self._nothing.empty(lengths)
         if self.per == "corpus":
-            return as_numbers(self.transformer_.transform(tokens), lengths, self._names_out(names))
-        parts, ends = [], np.cumsum(lengths)
+            return as_numbers(
+                self.transformer_.transform(tokens), lengths, _names_out(self.transformer_, corpus.names)
+            )
+        parts = []
         for i in np.flatnonzero(lengths).tolist():
-            part = rows_of(tokens, slice(int(ends[i] - lengths[i]), int(ends[i])))
+            part = rows_of(tokens, slice(bounds[i], bounds[i + 1]))
             try:
                 part = clone(self.transformer).fit(part).transform(part)
             except ValueError as error:
@@ -212,7 +258,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
             parts.append(as_numbers(part, lengths[i : i + 1], None).matrix)
         with renumbered(np.flatnonzero(lengths).tolist()):
             found = as_tokens(parts)
-        return as_numbers(found.matrix, lengths, self._names_out(names))
+        return as_numbers(found.matrix, lengths, _names_out(self.transformer_, corpus.names))
 
     @available_if(_inner_has("inverse_transform"))
     def inverse_transform(self, X: Corpus) -> Any:
@@ -230,11 +276,11 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         check_is_fitted(self)
         if self.per == "sequence":
             raise ValueError('per="sequence" keeps no transformer of a sequence that could undo what it did')
-        tokens, lengths, _ = stacked(X)
+        tokens, corpus = table_of(X)
         found = self.transformer_.inverse_transform(tokens)
         if is_frame(found) or isinstance(found, np.ndarray) and found.ndim == 2 or sparse.issparse(found):
-            return as_numbers(found, lengths, None)
-        return by_sequence(found, offsets_of(lengths))
+            return as_numbers(found, corpus.lengths, None)
+        return by_sequence(found, corpus.offsets)
 
     # -- what the inner one knows ------------------------------------------------------------------
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -249,19 +295,11 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         ndarray of str, object
         """
         check_is_fitted(self)
-        names = getattr(self, "_names_in", None)
+        names = self._reads.names
         if input_features is None and names is not None:
             input_features = np.array(names.all(), dtype=object)
         found: NDArray[np.object_] = self.transformer_.get_feature_names_out(input_features)
         return found
-
-    def _names_out(self, names):
-        """The names of the output's columns, or None if the transformer does not know them."""
-        names = None if names is None else np.array(names.all(), dtype=object)
-        try:
-            return FeatureNames([str(name) for name in self.transformer_.get_feature_names_out(names)])
-        except (AttributeError, TypeError, ValueError):
-            return None
 
     @property
     def n_features_in_(self) -> int:

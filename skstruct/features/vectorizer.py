@@ -11,10 +11,12 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, BaseEstimator
-from ..data.inputs import as_tokens, check_some, describe, flatten, lengths_of, offsets_of
-from ..data.matrix import ColumnInfo, FeatureNames, MixedTokens, SequenceMatrix, assembled
+from ..data.corpus import STRINGS
+from ..data.inputs import as_tokens, check_some, describe
+from ..data.matrix import SequenceMatrix, assembled
+from ..data.reads import ColumnInfo, FeatureNames
 from ..data.types import Corpus
-from .choose import check_tokens, new_encoder
+from .choose import new_encoder
 from .encoded import features_listed, kept
 from .sequence_transformer import SequenceTransformer
 from .templates import FeatureTemplates
@@ -135,9 +137,9 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
             Over CSR, with the names of the features.
         """
         check_is_fitted(self)
-        flat, token, lengths = self._read(X)
-        check_tokens(self._encoder, flat, token)
-        return self._matrix(self._encoder.encode(flat, token, False), token, lengths)
+        corpus = self._read(X)
+        self._encoder.check(corpus)
+        return self._matrix(self._encoder.encode(corpus, False), corpus)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the columns.
@@ -155,21 +157,19 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         return np.array(self._names.all(), dtype=object)
 
     def _read(self, X):
-        sequences = as_tokens(X)
-        flat = flatten(sequences)
-        if isinstance(flat, MixedTokens) and flat.are_strings:
-            flat = flat.others
-        if not isinstance(flat, list):
+        corpus = as_tokens(X)
+        if not (corpus.numbers and corpus.offsets[-1]):
+            return corpus
+        if corpus.like is None:
             raise ValueError("X: the tokens are rows of numbers already; TokenVectorizer encodes others")
-        lengths = lengths_of(sequences)
-        return flat, offsets_of(lengths), lengths
+        return corpus.only(STRINGS)  # of a data frame, whose columns of numbers are for others
 
     def _learn(self, X):
-        """(encoded corpus, first tokens, lengths)"""
+        """(encoded corpus, corpus)"""
         self._validate_params()
-        flat, token, lengths = self._read(X)
-        check_some(len(flat))
-        encoder = new_encoder(self.features, int(self.min_count), flat)
+        corpus = self._read(X)
+        check_some(corpus.offsets[-1])
+        encoder = new_encoder(self.features, int(self.min_count), corpus)
         if encoder.templates is not None:
             conditioned = [t.text for t in encoder.templates.templates if t.edge and t.atoms]
             if conditioned:
@@ -178,16 +178,16 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
                     f"{conditioned[0]!r}, which a matrix of tokens cannot hold; give the tokens to the "
                     f"tagger, or leave these templates out"
                 )
-        encoded = encoder.encode(flat, token, True)
-        used = np.bincount(features_listed(encoded, token).row, minlength=encoder.n_node_rows) > 0
+        encoded = encoder.encode(corpus, True)
+        used = np.bincount(features_listed(encoded, corpus.offsets).row, minlength=encoder.n_node_rows) > 0
         self._column = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
         self._encoder, self.n_features_out_ = encoder, int(np.count_nonzero(used))
         self._names = FeatureNames(make=lambda: _names(encoder, np.flatnonzero(used).tolist()))
         self._column_info = ColumnInfo(encoder.has_bigram, encoder.template_of_row(encoded)[used])
-        return encoded, token, lengths
+        return encoded, corpus
 
-    def _matrix(self, encoded, token, lengths):
-        bag = features_listed(encoded, token)
+    def _matrix(self, encoded, corpus):
+        bag = features_listed(encoded, corpus.offsets)
         bag = bag._replace(row=self._column[bag.row])
         if (bag.row < 0).any():  # combinations that only positions outside the text of ``fit`` had
             bag = kept(bag, bag.row >= 0)
@@ -195,9 +195,9 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         small = start[-1] < 2**31
         matrix = sparse.csr_matrix(
             (value, column, start.astype(np.int32) if small else start),
-            shape=(token[-1], self.n_features_out_), copy=False,
+            shape=(corpus.offsets[-1], self.n_features_out_), copy=False,
         )  # fmt: skip
-        return assembled(matrix, lengths, self._names, self._column_info)
+        return assembled(matrix, corpus.lengths, self._names, self._column_info)
 
 
 def _summed(bag):

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, Integral, Interval, rows_tags
-from ..data.inputs import PLACE, PlaceError, as_tokens, describe
-from ..data.matrix import ColumnInfo, FeatureNames, MixedTokens, Rows, SequenceMatrix
+from ..data.corpus import number_block
+from ..data.inputs import PlaceError, as_tokens, describe, place
+from ..data.matrix import SequenceMatrix
+from ..data.reads import ColumnInfo, FeatureNames, Reads
 from ..data.types import Corpus
 from .numeric import neighbours_of, picked, side_by_side
 from .sequence_transformer import SequenceTransformer
@@ -87,11 +89,10 @@ class Window(SequenceTransformer, BaseEstimator):
         """
         self._validate_params()
         numbers = _numbers(X)
-        if numbers is None:
+        if not numbers.numbers:
             raise ValueError("X holds no token: at least one sequence with at least one token is needed")
-        self._nothing = numbers.flat().take(slice(0, 0))
-        self.n_features_in_ = self._nothing.is_dense.shape[0]
-        blocks, self._names_in = self._nothing.blocks, self._nothing.names
+        self._reads, self._nothing = Reads.of(numbers), numbers[:0]
+        self.n_features_in_, blocks = self._reads.width, numbers.blocks
         self._names = [self._names_of_block(block.names, block is blocks[-1]) for block in blocks]
         return self
 
@@ -110,28 +111,24 @@ class Window(SequenceTransformer, BaseEstimator):
         """
         check_is_fitted(self)
         found = _numbers(X)
-        if found is None:
-            found = SequenceMatrix.of(self._nothing, np.zeros(len(X), np.int64))
-        tokens, token = found.flat(), found.offsets
-        width = tokens.is_dense.shape[0]
-        if width != self.n_features_in_:
-            i = int(np.flatnonzero(found.lengths)[0]) if found.lengths.any() else 0
-            text = f"{PLACE} has {width} columns, expected {self.n_features_in_} as in training"
-            raise PlaceError(i, None, text, "X")
-        blocks = tokens.blocks
+        if not found.numbers:
+            found = self._nothing.empty(found.lengths)
+        self._reads.check(found)
+        blocks, token = found.blocks, found.offsets
         names = self._names if len(self._names) == len(blocks) else [None] * len(blocks)
         # Differences of sparse integers would be cut off below 0.
-        dtype = np.result_type(*(block.matrix.dtype for block in blocks), *[np.float32] * self.deltas)
+        dtype = np.result_type(*(block.rows.dtype for block in blocks), *[np.float32] * self.deltas)
         wide = [
-            self._wide(block, block.matrix.astype(dtype, copy=False), token, known, block is blocks[-1])
+            self._wide(block, block.rows.astype(dtype, copy=False), token, known, block is blocks[-1])
             for block, known in zip(blocks, names)
         ]
         if len(wide) == 1:
-            return SequenceMatrix.of(wide[0], found.lengths)
+            return SequenceMatrix.of(tuple(wide), found.lengths)
         repeats = self.before + 1 + self.after + self.deltas
         ends = np.zeros((self.before + self.after) * self.boundary, np.bool_)
-        is_dense = np.append(np.tile(tokens.is_dense, repeats), ends)
-        return SequenceMatrix.of(MixedTokens(*wide, is_dense), found.lengths)
+        return SequenceMatrix.of(
+            tuple(wide), found.lengths, np.append(np.tile(found.is_dense, repeats), ends)
+        )
 
     def _wide(self, block, matrix, token, names, last):
         """A block with the columns of neighbours; the last one has those of boundaries."""
@@ -144,7 +141,7 @@ class Window(SequenceTransformer, BaseEstimator):
             parts.append((matrix[near[:, 2]] - matrix[near[:, 0]]) * 0.5)
         outside = ~np.delete(inside, self.before, axis=1)
         ends = outside.shape[1] if self.boundary and last else 0
-        info = block.column_info
+        info = block.info
         if info is not None:
             n = int(info.template.max(initial=-1)) + 1
             templates = [info.template + np.int32(k * n) for k in range(len(parts))]
@@ -152,7 +149,7 @@ class Window(SequenceTransformer, BaseEstimator):
             info = ColumnInfo(info.bigram, np.concatenate(templates).astype(np.int32))
         if ends:
             parts.append(outside.astype(matrix.dtype))
-        return Rows(side_by_side(parts), names, info)
+        return number_block(side_by_side(parts), names, info)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the columns: those of neighbours with their distance, such as ``x3@-1``.
@@ -168,7 +165,7 @@ class Window(SequenceTransformer, BaseEstimator):
         """
         check_is_fitted(self)
         if input_features is None:
-            known = self._names_in
+            known = self._reads.names
             input_features = [f"x{c}" for c in range(self.n_features_in_)] if known is None else known.all()
         elif len(input_features) != self.n_features_in_:
             raise ValueError(f"input_features must be {self.n_features_in_} names, got {len(input_features)}")
@@ -189,11 +186,9 @@ class Window(SequenceTransformer, BaseEstimator):
 
 
 def _numbers(X):
-    """A SequenceMatrix; None for sequences that are all empty."""
+    """A corpus of rows of numbers, or without tokens."""
     found = as_tokens(X)
-    if isinstance(found, SequenceMatrix):
-        return found
-    for i, sequence in enumerate(found):
-        if len(sequence):
-            raise PlaceError(i, 0, f"expected a row of numbers, got {describe(sequence[0])}", "X")
-    return None
+    if found.tokens:
+        text = f"expected a row of numbers, got {describe(found.tokens[0])}"
+        raise PlaceError(*place(found.offsets, 0), text, "X")
+    return found

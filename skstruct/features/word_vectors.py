@@ -16,8 +16,9 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import POSITIVE, BaseEstimator
-from ..data.inputs import as_tokens, by_sequence, flatten, lengths_of, offsets_of
-from ..data.matrix import FeatureNames, assembled
+from ..data.inputs import as_tokens, by_sequence
+from ..data.matrix import assembled
+from ..data.reads import FeatureNames
 from ..data.types import Corpus
 from .sequence_transformer import SequenceTransformer
 from .tokens import refuse, split_columns
@@ -133,7 +134,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             ``n_components`` or ``n_clusters`` occur ``min_count`` times.
         """
         self._validate_params()
-        _, lengths, forms = _read(X)
+        corpus, forms = _read(X)
         known: dict[str, int] = {}
         ids = np.fromiter((known.setdefault(form, len(known)) for form in forms), np.int64, len(forms))
         keep = np.bincount(ids, minlength=len(known)) >= self.min_count
@@ -143,7 +144,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
                 f"{int(keep.sum())} words occur min_count={self.min_count} times or more in X, fewer than "
                 f"the {needed} that n_components={self.n_components} and n_clusters={self.n_clusters} need"
             )
-        counts = _neighbours(ids, lengths, len(known), self.window)[keep]
+        counts = _neighbours(ids, corpus.lengths, len(known), self.window)[keep]
         from sklearn.decomposition import TruncatedSVD  # here: importing it takes longer than most fits
 
         svd = TruncatedSVD(self.n_components, random_state=self.random_state)
@@ -175,18 +176,18 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             One row for each token, float32; with ``n_clusters`` the tokens as tuples, with a column more.
         """
         check_is_fitted(self)
-        flat, lengths, forms = _read(X)
+        corpus, forms = _read(X)
         rows = np.fromiter((self.words_.get(form, -1) for form in forms), np.int64, len(forms))
         if self.clusters_ is None:
             names = FeatureNames(self.get_feature_names_out().tolist())
             vectors = np.vstack([self.vectors_, np.zeros((1, self.vectors_.shape[1]), np.float32)])
-            return assembled(vectors[rows], lengths, names)
+            return assembled(vectors[rows], corpus.lengths, names)
         columns = [*map(str, self.clusters_.tolist()), UNKNOWN]
         tokens = [
             (*token, columns[row]) if isinstance(token, tuple) else (token, columns[row])
-            for token, row in zip(flat, rows.tolist())
+            for token, row in zip(corpus.tokens, rows.tolist())
         ]
-        return by_sequence(tokens, offsets_of(lengths))
+        return by_sequence(tokens, corpus.offsets)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the columns that are added.
@@ -208,16 +209,14 @@ class WordVectors(SequenceTransformer, BaseEstimator):
 
 
 def _read(X):
-    """(tokens, lengths, their words in lower case)"""
-    sequences = as_tokens(X)
-    flat, lengths = flatten(sequences), lengths_of(sequences)
-    if not isinstance(flat, list):
+    """(tokens, their words in lower case)"""
+    corpus = as_tokens(X)
+    if corpus.numbers:
         raise ValueError("X: the tokens are rows of numbers already; WordVectors needs words")
-    offsets = offsets_of(lengths)
-    words = split_columns(flat, offsets, 1)[0]
+    words = split_columns(corpus, 1)[0]
     if not all(isinstance(word, str) for word in words):
-        refuse(words, offsets, 0, 2 if isinstance(flat[0], tuple) else 1)
-    return flat, lengths, [word.lower() for word in words]
+        refuse(words, corpus.offsets, 0, 2 if isinstance(corpus.like, tuple) else 1)
+    return corpus, [word.lower() for word in words]
 
 
 def _neighbours(ids, lengths, n_words, window):

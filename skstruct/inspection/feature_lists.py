@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from .._sklearn import innermost
 from ..crf.run import nonzero_entries
 from ..data.inputs import as_tokens, check_positive, describe
-from ..data.matrix import SequenceMatrix
 from ..features.rows_encoder import RowsEncoder
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights
 
@@ -154,7 +153,7 @@ class ActiveFeatures(NamedTuple):
 
 def active_features(model, given):
     """The features that the model knows of one sequence, alone in a checked corpus."""
-    return ActiveFeatures(*model.encoder.features_by_token(model.encode(given)[0]))
+    return ActiveFeatures(*model.encoder.features_by_token(model.encode(given)))
 
 
 def tokens_of(given):
@@ -162,9 +161,9 @@ def tokens_of(given):
 
     Rows of numbers are arrays; sparse ones are dicts of what is not zero, by name or number of the column.
     """
-    if not isinstance(given, SequenceMatrix):
-        return given[0]
     matrix = given.matrix
+    if given.like is not None or matrix is None:
+        return given.lists()[0]
     if isinstance(matrix, np.ndarray):
         return list(matrix)
     names = range(matrix.shape[1]) if given.names is None else given.names.all()

@@ -85,7 +85,7 @@ def _path(tagger, given, labels, allowed):
     known = tagger._model.labels
     if labels is not None:
         (labels,) = as_sequences([labels], "labels", "label")
-        check_same_lengths(lengths_of(given), lengths_of([labels]))
+        check_same_lengths(given.lengths, lengths_of([labels]))
         for t, label in enumerate(labels):
             if label is not None:
                 _label_id(known, label, f"labels: position {t}: ")

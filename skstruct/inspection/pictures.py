@@ -15,7 +15,6 @@ from ..data.inputs import (
     is_int,
     lengths_of,
 )
-from ..data.matrix import SequenceMatrix
 from ..data.scheme_rules import LabelTable, are_chunks, check_scheme, read_spans
 from ..data.segmented import as_pieces, as_words, word_spans
 from ..data.types import Corpus
@@ -170,9 +169,9 @@ def _is_tree(heads):
 def tokens_shown(X):
     """The sequences of ``X`` as lists of tokens; rows of numbers are shown by their position."""
     X = as_tokens(X)
-    if isinstance(X, SequenceMatrix):
+    if X.numbers and X.like is None:
         return [[str(t) for t in range(n)] for n in X.lengths.tolist()]
-    return [list(sequence) for sequence in X]
+    return [list(sequence) for sequence in X.lists()]
 
 
 # --------------------------------------------------------------------------------------------------

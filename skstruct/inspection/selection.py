@@ -10,8 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from .._sklearn import final_step, innermost, safe_indexing
-from ..data.inputs import SPANS, WORDS, as_tokens, flatten, lengths_of
-from ..data.matrix import SequenceMatrix
+from ..data.inputs import SPANS, WORDS, as_tokens
 from ..data.places import by_sequence
 from ..data.text import tokenized
 from ..metrics.checks import check_choice
@@ -88,7 +87,7 @@ def select(
         raise ValueError(f"k must be an int of at least 1, got {k!r}")
     n = len(X)
     tokens = _tokens(model, X)
-    length = lengths_of(tokens)
+    length = tokens.lengths
     if strategy == "random":
         value = check_random_state(random_state).permutation(n).astype(float)
     elif strategy == "longest":
@@ -131,7 +130,7 @@ def _of_kbest(model, X, strategy):
     if not hasattr(model, "predict_kbest"):
         raise TypeError(f"strategy={strategy!r} needs a model with predict_kbest, got a {_name(model)}")
     gap = [ranked[0][1] - ranked[1][1] if len(ranked) > 1 else np.inf for ranked in model.predict_kbest(X, 2)]
-    length = lengths_of(_tokens(model, X))
+    length = _tokens(model, X).lengths
     return -np.array(gap) * np.maximum(length, 1)
 
 
@@ -143,7 +142,7 @@ def _of_tagger(model, X, strategy):
             f"strategy={strategy!r} needs a model that knows probabilities, got a {_name(model)}: L1CRF "
             f"knows them, CalibratedTagger adds them; 'margin' needs none"
         )
-    length = np.bincount(seen.of, lengths_of(seen.X), seen.n)
+    length = np.bincount(seen.of, as_tokens(seen.X).lengths, seen.n)
     if not length.any():
         return length
     if strategy == "entropy":
@@ -169,9 +168,9 @@ def _tokens(model, X):
     model, X = innermost(model, X)
     if model.inputs.task == SPANS:
         tokens = tokenized(list(X), model.tokenizer)
-        return by_sequence(tokens.words(layout=False), tokens.first)
+        return as_tokens(by_sequence(tokens.words(layout=False), tokens.first))
     if model.inputs.task == WORDS and all(isinstance(text, str) for text in X):
-        return [list("".join(text.split())) for text in X]
+        return as_tokens([list("".join(text.split())) for text in X])
     return as_tokens(X)
 
 
@@ -180,21 +179,12 @@ def _vectors(tokens):
     from sklearn.feature_extraction.text import TfidfVectorizer  # slow to import
     from sklearn.preprocessing import normalize
 
-    if isinstance(tokens, SequenceMatrix):
+    if tokens.numbers and tokens.like is None:
         n_rows = int(tokens.offsets[-1])
         parts = np.ones(n_rows), np.arange(n_rows), tokens.offsets
         return normalize(sparse.csr_matrix(parts, shape=(len(tokens), n_rows)) @ tokens.matrix)  # sums
-    words = [[_word(token) for token in _rows(sequence)] for sequence in tokens]
+    words = [[_word(token) for token in sequence] for sequence in tokens.lists()]
     return TfidfVectorizer(analyzer=list, sublinear_tf=True).fit_transform(words)
-
-
-def _rows(sequence):
-    """The tokens of a sequence, which may be a data frame."""
-    return (
-        flatten([sequence.itertuples(index=False, name=None)])
-        if hasattr(sequence, "itertuples")
-        else sequence
-    )
 
 
 def _word(token):

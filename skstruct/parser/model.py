@@ -209,7 +209,7 @@ class ParserModel(SavableModel):
             task = make_task(atoms, encoder.rows, token[first : last + 1] - begin)
             return predict(task, scorer, new_work(task, scorer, training=False))
 
-        return list(map_chunks(work, sentences, n_jobs))
+        return list(map_chunks(work, token, n_jobs))
 
     def arcs(self, sentence, beam=None, tree=None):
         """The :class:`.arcs.Arc` of a sentence's words, before what was lifted is restored.

@@ -18,12 +18,13 @@ from .._sklearn import (
     HasMethods,
     Integral,
     Interval,
+    safe_indexing,
     sample_weights,
     sequence_tags,
     with_callbacks,
 )
 from ..chain.segmenter import Segmenter
-from ..data.inputs import Inputs, Sequences, renumbered, take
+from ..data.inputs import Inputs, Sequences, offsets_of, renumbered, take
 from ..data.types import Corpus
 from ..saving.registry import savable
 from ..training.chunks import map_chunks, threads
@@ -205,7 +206,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         if continued:
             check_unchanged(self, min_count=(int(self.min_count), self._training.model.features.min_count))
         key = self._training.key if continued else new_key(self.random_state)
-        X, y = take(X, used), take(y, used)
+        X, y = safe_indexing(X, used), take(y, used)
         weight = None if weight is None else weight[used]
         split = self.early_stopping and given is None
         test = self._held_out(np.arange(len(X))) if split else []
@@ -226,7 +227,8 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         # What only held-out sequences have stays unknown: its words get numbers no feature knows.
         held_out = None
         if split:
-            held_out = HeldOut(take(X, test), take(y, test), False, encode(test, (dict(words), dict(tags))))
+            mine = safe_indexing(X, test), take(y, test)
+            held_out = HeldOut(*mine, False, encode(test, (dict(words), dict(tags))))
         if continued:
             state = continued_state(structure, self._training, rule)
         else:
@@ -240,7 +242,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         """A clone of the base, trained on some of the sequences."""
         base, given = self._new_base(), {} if weight is None else {"sample_weight": weight[keep]}
         with renumbered(keep):
-            return base.fit(take(X, keep), take(y, keep), **given)
+            return base.fit(safe_indexing(X, keep), take(y, keep), **given)
 
     def _jackknife(self, view, X, y, weight, key):
         """The lattice of each sequence, from a base that has not seen it."""
@@ -250,7 +252,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
         def work(part):
             base = self._fitted_base(X, y, weight, np.setdiff1d(np.arange(n), part))
             with renumbered(part):
-                return lattices_of(view, base, take(X, part), self.k)
+                return lattices_of(view, base, safe_indexing(X, part), self.k)
 
         with threads(self.n_jobs, len(parts)) as map_all:
             found = [nodes for lattices in map_all(work, parts) for nodes in lattices]
@@ -304,7 +306,7 @@ class KBestReranker(OnlineLearner, BaseEstimator):
             out, scores = model.choose(task)
             return [view.decode(base, items) for items in paths(lattices, out)], scores
 
-        found = map_chunks(work, X, self.n_jobs)
+        found = map_chunks(work, offsets_of(view.lengths(X)), self.n_jobs)
         return [items for part, _ in found for items in part], np.concatenate([s for _, s in found])
 
     def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:

@@ -10,7 +10,8 @@ from math import log
 
 import numpy as np
 
-from ..data.inputs import as_tokens, check_X_y, describe, lengths_of, offsets_of, renumbered, take
+from .._sklearn import safe_indexing
+from ..data.inputs import as_tokens, check_X_y, describe, lengths_of, offsets_of, renumbered
 from ..data.segmented import as_pieces, as_words, with_characters, word_spans
 from ..metrics import token_accuracy_score
 from ..metrics.words import word_f1_score
@@ -106,17 +107,17 @@ class TokenView:
 
     def lengths(self, X):
         """Tokens of each sequence."""
-        return lengths_of(X)
+        return X.lengths
 
     def gold(self, X, y):
         """The right items of each sequence; their tag is None where no label is given."""
-        return [_labelled(sequence, labels) for sequence, labels in zip(X, y)]
+        return [_labelled(sequence, labels) for sequence, labels in zip(X.lists(), y)]
 
     def candidates(self, base, X, k):
         """The k best labellings of sequences that have tokens."""
         return [
             [(score, _labelled(sequence, labels)) for labels, score in best]
-            for sequence, best in zip(X, base.predict_kbest(X, k))
+            for sequence, best in zip(X.lists(), base.predict_kbest(X, k))
         ]
 
     def tags(self, base):
@@ -181,7 +182,7 @@ def lattices_of(view, base, X, k):
     for start in range(0, len(filled), BLOCK):
         block = filled[start : start + BLOCK]
         with renumbered(block):
-            ranked = view.candidates(base, take(X, block), k)
+            ranked = view.candidates(base, safe_indexing(X, block), k)
         for i, candidates in zip(block, ranked):
             found[i] = lattice(candidates)
     return found

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 from joblib import effective_n_jobs
 
-from ..data.inputs import lengths_of, offsets_of, renumbered
+from ..data.inputs import renumbered
 
 PIECE_TOKENS = 262_144
 """Tokens predicted at a time: bounds the memory of the encoding."""
@@ -68,22 +68,21 @@ def threads(n_jobs, n):
         yield pool.map
 
 
-def map_chunks(work, sequences, n_jobs, piece_tokens=PIECE_TOKENS):
+def map_chunks(work, token, n_jobs, piece_tokens=PIECE_TOKENS):
     """``work((first, last, first token, last token))`` over pieces of a corpus, on threads.
 
-    The pieces depend on ``n_jobs``, results must not. An error that ``work`` raises counts the sequences of
-    its piece; here it learns where they are in the corpus.
+    ``token`` (n + 1,) tells where each sequence starts. The pieces depend on ``n_jobs``, results must not.
+    An error that ``work`` raises counts the sequences of its piece; here it learns where they are.
     """
 
     def placed(piece):
         with renumbered(range(piece[0], piece[1])):
             return work(piece)
 
-    n = len(sequences)
+    n = len(token) - 1
     if n == 1:  # no pieces, and the place of an error is right
-        return [work((0, 1, 0, int(lengths_of(sequences)[0])))]
+        return [work((0, 1, 0, int(token[1])))]
     n_threads = effective_n_jobs(n_jobs)
-    token = offsets_of(lengths_of(sequences))
     n_pieces = max(4 * n_threads if n_threads > 1 else 1, -(-int(token[-1]) // piece_tokens))
     marks = np.linspace(0, token[-1], n_pieces + 1)[1:-1]
     cuts = np.unique([0, *np.searchsorted(token, marks).tolist(), n]).tolist() if n else [0, 0]

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from ..core.user_warnings import warn
+from ..data.corpus import STRINGS, Corpus
 from ..data.inputs import PlaceError, describe
 from ..data.labels import some_of
-from ..data.matrix import MixedSequences, SequenceMatrix
 from ..metrics import SCORERS
 from .checkpoint import arrays_of, with_arrays
 from .epochs import snapshot
@@ -46,22 +46,26 @@ class HeldOut:
     given: bool = False
     encoded: Any = None
 
+    def __post_init__(self):
+        if isinstance(self.X, Corpus):
+            self.X = self.X.for_users()
+
     def facts(self):
         """What tells these sequences from others, as JSON takes it."""
         return _told_apart(self.X), self.y
 
 
 def _told_apart(X):
-    """Sequences of tokens as JSON takes them; of rows of numbers a digest."""
-    if isinstance(X, MixedSequences):
-        tokens = X.flat()
-        return _told_apart(SequenceMatrix.of(tokens.rows, X.lengths)), tokens.others, tokens.columns
-    if not isinstance(X, SequenceMatrix):
+    """Sequences of tokens as JSON takes them; of rows of numbers a digest. Texts are what they are."""
+    if not isinstance(X, Corpus):
         return X
+    if not X.numbers:
+        return X.lists()
     matrix, arrays = X.matrix, {"lengths": X.lengths}
     names = ("data", "indices", "indptr") if hasattr(matrix, "indptr") else ()
     arrays.update({name: getattr(matrix, name) for name in names} or {"rows": np.asarray(matrix)})
-    return fingerprint({}, arrays)
+    digest, strings = fingerprint({}, arrays), X.block(STRINGS)
+    return digest if strings is None else (digest, strings.rows, strings.names)
 
 
 def held_out_facts(held_out, scoring):

@@ -144,7 +144,7 @@ class WordModel(TableModel):
             return [items or [([], 0.0)] for items in ranked]
 
         with no_collection():
-            parts = map_chunks(work, texts, n_jobs, max(1, PIECE_TOKENS // (k or 1)))
+            parts = map_chunks(work, offsets_of(lengths_of(texts)), n_jobs, max(1, PIECE_TOKENS // (k or 1)))
         return [ranked for part in parts for ranked in part]
 
     def features(self):

@@ -20,7 +20,7 @@ from skstruct.chain.state import final_model, fresh_state
 from skstruct.core.codes import AVERAGES, DONE, PERCEPTRON, VARIANTS
 from skstruct.core.noise import QUIET, make_noise
 from skstruct.core.store import Rule
-from skstruct.data.inputs import flatten, lengths_of, offsets_of
+from skstruct.data.inputs import as_tokens, flatten, lengths_of, offsets_of
 from skstruct.data.labels import Labels
 from skstruct.features.bag_encoder import BagEncoder
 from skstruct.features.template_encoder import TemplateEncoder
@@ -65,11 +65,10 @@ class World:
         self.integers = integers
 
     def task(self, gold=None, weight=None):
-        token = offsets_of(lengths_of(self.X))
         ids = None
         if gold is not None:
             ids = np.array([self.labels.ids.get(g, -1) for g in flatten(gold)], np.int32)
-        return make_task(self.encoder, flatten(self.X), token, ids, weight, grow=True)
+        return make_task(self.encoder, as_tokens(self.X), ids, weight, grow=True)
 
     def build(self, gold=None, costs=None, weight=None):
         """(task, chain) with arbitrary weights."""
@@ -158,7 +157,7 @@ def test_predictions_equal_enumeration(seed, kind, L, integers, constrained, k, 
         options = allowed
         flat = iter([[y for y, ok in zip(world.names, row) if ok] for row in allowed])
         listed = [[next(flat) for _ in s] for s in world.X]
-    predicted, scores = model.predict(world.X, options)
+    predicted, scores = model.predict(as_tokens(world.X), options)
     token = offsets_of(lengths_of(world.X))
     for i, features in enumerate(world.features()):
         option = None if listed is None else listed[i]
@@ -167,9 +166,9 @@ def test_predictions_equal_enumeration(seed, kind, L, integers, constrained, k, 
         if not every:
             assert scores[i] == -INF
             with pytest.raises(ValueError, match="leave no labelling"):
-                model.predict_kbest(world.X[i : i + 1], k, one)
+                model.predict_kbest(as_tokens(world.X[i : i + 1]), k, one)
             continue
-        (ranked,) = model.predict_kbest(world.X[i : i + 1], k, one)
+        (ranked,) = model.predict_kbest(as_tokens(world.X[i : i + 1]), k, one)
         assert scores[i] == pytest.approx(every[0][0], abs=1e-10)
         if integers:
             assert tuple(predicted[i]) == every[0][1]

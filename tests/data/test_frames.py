@@ -6,9 +6,6 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.compose import ColumnTransformer
-from sklearn.model_selection import GridSearchCV, cross_val_predict, train_test_split
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import skstruct
 from skstruct import (
@@ -167,29 +164,6 @@ def test_other_columns_than_in_training(library):
     assert tagger.predict([X[0], [], X[0][:0]]) == [y[0], [], []]
 
 
-@LIBRARIES
-def test_in_scikit_learn(library):
-    X, y = from_frame(library)
-    X, y = X[np.tile(np.arange(4), 3)], y * 3
-    assert cross_val_predict(StructuredPerceptron(random_state=0), X, y, cv=3).shape == (12,)
-    columns = ColumnTransformer(
-        [
-            ("word", OneHotEncoder(handle_unknown="ignore"), ["word", "pos"]),
-            ("size", StandardScaler(), ["size"]),
-        ]
-    )
-    pipeline = make_pipeline(TokenTransformer(columns), StructuredPerceptron(random_state=0))
-    assert pipeline.fit(X, y).predict(X) == y
-    union = SequenceUnion([("t", TokenVectorizer(["U0:%x[0,0]", "B"])), ("n", TokenTransformer(columns))])
-    search = GridSearchCV(
-        make_pipeline(union, StructuredPerceptron(random_state=0)),
-        {"sequenceunion__t__min_count": [1, 2]}, cv=2, error_score="raise",
-    )  # fmt: skip
-    assert search.fit(X, y).predict(X) == y
-    train, test, y_train, _ = train_test_split(X, y, test_size=0.25, random_state=0)
-    assert len(StructuredPerceptron(random_state=0).fit(train, y_train).predict(test)) == 3
-
-
 @pytest.mark.parametrize("learner", [StructuredPerceptron, L1CRF])
 def test_numbers_count_what_they_count_alone(learner, tmp_path):
     """Without features of the strings the model is that of the rows."""
@@ -250,17 +224,6 @@ def test_strings_and_vectors_everywhere(form, tmp_path):
         assert skstruct.load(tmp_path / "model").predict(X) == meta.predict(X)
     one = ParameterMixer(plain, 1, random_state=0).fit(X, y)  # one shard is the whole
     assert one.estimator_.n_features() == plain.n_features()
-
-
-@LIBRARIES
-@pytest.mark.parametrize("columns", [["word"], ["word", "pos"], ["size", "capital"], ["word", "size"]])
-def test_an_empty_table_has_no_tokens(library, columns):
-    X, y = SequenceMatrix.from_frame(corpus(library), "sentence", columns=columns, label="label")
-    templates = ["U0:%x[0,0]"] if "word" in columns else "auto"
-    tagger, full = StructuredPerceptron(templates, random_state=0).fit(X, y), X[3]
-    empty = full[:0]
-    assert tagger.predict([empty]) == [[]] and tagger.predict([empty, full])[0] == []
-    assert tagger.predict([[], empty]) == [[], []]
 
 
 @LIBRARIES

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import oracles
 from skstruct import StructuredPerceptron
-from skstruct.data.inputs import flatten, lengths_of, offsets_of
+from skstruct.data.inputs import as_tokens, flatten
 from skstruct.features import bag_encoder
 from skstruct.features.bag_encoder import BagEncoder
 from skstruct.inspection import feature_weights
@@ -42,7 +42,7 @@ def corpora(token):
 
 
 def encode(encoder, X, grow):
-    start, row, value = encoder.encode(flatten(X), offsets_of(lengths_of(X)), grow).bag
+    start, row, value = encoder.encode(as_tokens(X), grow).bag
     value = value if value.shape[0] else np.ones(row.shape[0])
     assert start[0] == 0 and start[-1] == row.shape[0] == value.shape[0]
     index = encoder.nodes
@@ -205,7 +205,7 @@ def test_bad_features_are_refused_by_name(bad, growing):
     encoder = BagEncoder()
     encode(encoder, X[:1], True)
     with pytest.raises(ValueError, match="sequence 1, position 1"):
-        encoder.encode(flatten(X), offsets_of(lengths_of(X)), grow=growing)
+        encoder.encode(as_tokens(X), grow=growing)
 
 
 @pytest.mark.parametrize("bad", [["a", 3], [None], "a", {"a": 1}, [["a"]]], ids=str)
@@ -213,7 +213,7 @@ def test_bad_lists_are_refused_by_name(bad):
     X = [[["a"]], [["b"], bad]]
     for growing in (True, False):
         with pytest.raises(ValueError, match="sequence 1, position 1"):
-            BagEncoder().encode(flatten(X), offsets_of(lengths_of(X)), grow=growing)
+            BagEncoder().encode(as_tokens(X), grow=growing)
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_dicts_with_an_order_of_their_own(kind):
 @pytest.mark.parametrize("token", ["b", ("b",), 3])
 def test_the_first_token_is_not_compared_with_itself(token):
     tagger = StructuredPerceptron(random_state=0).fit([[{"a": 1}, {"b": 2}]], [["x", "y"]])
-    text = "X: sequence 0, position 0: expected a dict or a list of features, got"
+    text = "X: sequence 0, position 0: expected a dict or a list of features as in training, got"
     for call in (lambda: tagger.predict([[token]]), lambda: tagger.partial_fit([[token]], [["x"]])):
         with pytest.raises(ValueError, match=text):
             call()

@@ -3,6 +3,9 @@
 import pytest
 
 from skstruct import ParameterMixer, StructuredPerceptron
+from skstruct.data.corpus import OTHER
+from skstruct.data.inputs import as_tokens
+from skstruct.data.reads import Reads
 from skstruct.features import choose
 from skstruct.features.bag_encoder import BagEncoder
 from skstruct.inspection import explain, features_of
@@ -21,10 +24,11 @@ class SetEncoder(BagEncoder):
 
     TOKENS = (frozenset,)
     token_type = frozenset
+    reads = Reads(OTHER)
 
-    def encode(self, flat, token, grow, like=None):
+    def encode(self, corpus, grow):
         """As lists."""
-        return super().encode(list(map(sorted, flat)), token, grow, sorted(like) if like else None)
+        return super().encode(as_tokens([list(map(sorted, sequence)) for sequence in corpus]), grow)
 
 
 def test_a_new_kind_of_input_is_one_class(monkeypatch):

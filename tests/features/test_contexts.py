@@ -1,11 +1,10 @@
 """Templates that read accessor variety or lexicons: values, names, and whose statistics are read."""
 
-import numpy as np
 import pytest
 from inside import model_of
 
 from skstruct import FeatureTemplates, StructuredPerceptron
-from skstruct.data.inputs import flatten, lengths_of, offsets_of
+from skstruct.data.inputs import as_tokens, flatten, lengths_of, offsets_of
 from skstruct.features.contexts import context_values
 from skstruct.features.presets import PRESETS
 from skstruct.features.template_encoder import TemplateEncoder
@@ -30,7 +29,7 @@ def strings(encoder, X):
 def test_values_of_accessor_variety():
     """门把 follows a start and 小, and precedes 手 and 大; no other string of two is as varied."""
     encoder = TemplateEncoder(FeatureTemplates(["U1:%av1[0,0]", "U2:%av2[0,0]", "U3:%av3[0,0]"]))
-    encoder.encode(flatten(X), offsets_of(lengths_of(X)), grow=True)
+    encoder.encode(as_tokens(X), grow=True)
     found = strings(encoder, [list("门把手"), list("把门"), list("x门把")])
     assert found["av2"] == ["B1", "E1", "0", "0", "0", "0", "B1", "E1"]
     assert found["av3"] == ["0"] * 8
@@ -41,7 +40,7 @@ def test_values_of_accessor_variety():
 def test_the_place_in_the_most_varied_string():
     text = [list(x) for x in ["1abc2", "3abc4", "5abc6", "7abc8", "0bc9", "abc"]]
     encoder = TemplateEncoder(FeatureTemplates(["U3:%av3[0,0]", "U2:%av2[0,0]"]))
-    encoder.encode(flatten(text), offsets_of(lengths_of(text)), grow=True)
+    encoder.encode(as_tokens(text), grow=True)
     found = strings(encoder, [list("xabcx")])
     assert found["av3"] == ["0", "B2", "I2", "E2", "0"]
     assert found["av2"] == ["0", "0", "B1", "E1", "0"]
@@ -89,16 +88,16 @@ def test_a_lexicon_helps():
 def test_without_statistics():
     encoder = TemplateEncoder(FeatureTemplates(["U:%av2[0,0]"]))
     with pytest.raises(ValueError, match="no statistics of any text yet: fit the model"):
-        encoder.encode(["a"], np.array([0, 1]), grow=False)
-    encoder.encode([], np.array([0, 0]), grow=False)
+        encoder.encode(as_tokens([["a"]]), grow=False)
+    encoder.encode(as_tokens([[]]), grow=False)
 
 
 def test_statistics_stay_when_the_encoder_grows():
     encoder = TemplateEncoder(FeatureTemplates(["U:%av2[0,0]", "B"]))
-    encoder.encode(flatten(X), offsets_of(lengths_of(X)), grow=True)
+    encoder.encode(as_tokens(X), grow=True)
     before = encoder.contexts.trained
     twin = encoder.copy()
-    twin.encode(["b", "c"], np.array([0, 2]), grow=True)
+    twin.encode(as_tokens([["b", "c"]]), grow=True)
     assert twin.contexts.trained is before and encoder.contexts.trained is before
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracles
-from skstruct.data.inputs import flatten, lengths_of, offsets_of
+from skstruct.data.inputs import as_tokens
 from skstruct.features.template_encoder import TemplateEncoder
 from skstruct.features.templates import FeatureTemplates
 
@@ -48,7 +48,7 @@ CORPUS = st.lists(st.lists(st.tuples(TOKEN, TOKEN), min_size=0, max_size=5), min
 
 
 def grow(encoder, X):
-    encoder.encode(flatten(X), offsets_of(lengths_of(X)), grow=True)
+    encoder.encode(as_tokens(X), grow=True)
 
 
 def counted(encoder, X):
@@ -218,7 +218,7 @@ def test_bad_tokens_are_refused_by_name(tokens, message, growing):
     grow(encoder, good)
     before = weights_view.rows_by_name(encoder, good)
     with pytest.raises(ValueError, match=message):
-        encoder.encode(flatten(tokens), offsets_of(lengths_of(tokens)), grow=growing)
+        encoder.encode(as_tokens(tokens), grow=growing)
     # Nothing has changed: the next growth goes on from where the last good one ended.
     assert [len(a) for a in encoder.alphabets] == [1] * (1 + two)
     grow(encoder, good)
@@ -228,6 +228,6 @@ def test_bad_tokens_are_refused_by_name(tokens, message, growing):
 def test_too_few_columns():
     encoder = TemplateEncoder(FeatureTemplates(["U0:%x[0,2]"]))
     with pytest.raises(ValueError, match="column 2"):
-        encoder.encode(["a"], np.array([0, 1]), grow=True)
+        encoder.encode(as_tokens([["a"]]), grow=True)
     with pytest.raises(ValueError, match="column 2"):
-        encoder.encode([("a", "b")], np.array([0, 1]), grow=True)
+        encoder.encode(as_tokens([[("a", "b")]]), grow=True)

@@ -5,7 +5,7 @@ import pytest
 from training_cases import corpus
 
 from skstruct.chain.model import make_task
-from skstruct.data.inputs import flatten, lengths_of, offsets_of
+from skstruct.data.inputs import as_tokens
 from skstruct.features.base import merge_encoders
 from skstruct.features.choose import new_encoder
 from skstruct.features.encoded import RowMap, count_rows
@@ -17,14 +17,12 @@ LEXICON = FeatureTemplates(["U0:%x[0,0]", "U1:%lex_names[0,0]", "B"], lexicons={
 
 
 def encoded(features, sequences, min_count):
-    flat, token = flatten(sequences), offsets_of(lengths_of(sequences))
-    encoder = new_encoder(features, min_count, flat)
-    return encoder, make_task(encoder, flat, token, grow=True)
+    encoder = new_encoder(features, min_count, as_tokens(sequences))
+    return encoder, make_task(encoder, as_tokens(sequences), grow=True)
 
 
 def arrays_of(encoder, sequences):
-    flat, token = flatten(sequences), offsets_of(lengths_of(sequences))
-    task = make_task(encoder, flat, token)
+    task = make_task(encoder, as_tokens(sequences))
     return task.nodes.row, task.edges.row, task.bag.row, task.node_alive, task.edge_alive
 
 
@@ -65,7 +63,7 @@ def test_the_union_goes_on_growing_like_the_whole():
     counts = [count_rows(encoder, task) for encoder, task in zip(encoders, tasks)]
     united, _ = merge_encoders(encoders, counts, 2)
     for encoder in (whole, united):
-        encoder.encode(flatten(more), offsets_of(lengths_of(more)), grow=True)
+        encoder.encode(as_tokens(more), grow=True)
     for mine, theirs in zip(arrays_of(united, more), arrays_of(whole, more)):
         np.testing.assert_array_equal(mine, theirs)
 

@@ -207,15 +207,6 @@ def test_shards_have_one_scale():
     mixer = ParameterMixer(StructuredPerceptron(max_iter=3), 2, random_state=0)
     expected = with_features(mixer, NumericFeatures(scale=2 / np.sqrt(squares))).fit(X, y)
     np.testing.assert_allclose(mixer.fit(X, y).decision_function(X), expected.decision_function(X))
-    shards = [lambda: (X[:1], y[:1]), lambda: ([x[:, :5] for x in X], y)]
-    with pytest.raises(ValueError, match="shard 1: its rows have 5 columns, those of shard 0 6"):
-        mixer.fit_shards(shards)
-    S = SequenceMatrix(np.concatenate(X), [len(x) for x in X], feature_names="abcdef")
-    T = SequenceMatrix(np.concatenate(X), [len(x) for x in X], feature_names="abxdef")
-    with pytest.raises(ValueError, match="shard 1: feature names differ .* column 2 is 'x', was 'c'"):
-        mixer.fit_shards([lambda: (S, y), lambda: (T, y)])
-    with pytest.raises(ValueError, match="shard 1: its rows are not of the kind"):
-        mixer.fit_shards([lambda: (X, y), lambda: ([sparse.csr_array(x) for x in X], y)])
 
 
 @pytest.mark.parametrize("n", [1, 3])

@@ -209,11 +209,9 @@ def test_what_is_refused():
         vectorizer.transform([["a"], [3]])
     matrix = vectorizer.transform(X)
     tagger = StructuredPerceptron(features, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="expected tokens of another kind as in training, got a row of"):
+    with pytest.raises(ValueError, match="expected strings or tuples of strings as .* got a row of"):
         tagger.predict(matrix)
     tagger = StructuredPerceptron(random_state=0).fit(matrix, y)
-    with pytest.raises(ValueError, match="expected rows of numbers as in training, got str 'w0'"):
-        tagger.predict(X)
     other = TokenVectorizer(features).fit(X[::-1]).transform(X)
     with pytest.raises(
         ValueError, match="feature names differ from those of training: column 4 is 'U0:w4', was 'U0:w1'"

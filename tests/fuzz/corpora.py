@@ -1,19 +1,28 @@
 """Random corpora of every kind of token. Tokens say something about their labels."""
 
+import copy
 import itertools
 
 import numpy as np
 import pandas
 from scipy import sparse
+from sklearn.preprocessing import FunctionTransformer
 
 from skstruct import SequenceMatrix
+from skstruct.features import SequenceUnion, TokenTransformer
 
 from . import drawing
 
 STRINGS = ("str", "char", "tuple", "tuple3")
 NAMED = ("dict", "dict-values", "list")
-NUMBERS = ("dense", "dense32", "listed", "sparse", "matrix")
+NUMBERS = ("dense", "dense32", "listed", "sparse", "matrix", "union")
 KINDS = (*STRINGS, *NAMED, *NUMBERS, "frame")
+
+READ_AS = {
+    **dict.fromkeys(("str", "char"), "strings"), **dict.fromkeys(("tuple", "tuple3"), "columns"),
+    **dict.fromkeys(NAMED, "features"), **dict.fromkeys(NUMBERS, "numbers"), "frame": "both",
+}  # fmt: skip
+"""Kind -> what a model takes its tokens for; it takes no others."""
 
 
 def form(number):
@@ -40,10 +49,19 @@ class Tokens:
 
     def sequences(self, numbers):
         """The corpus of sequences of word numbers."""
-        if self.kind == "matrix":
+        if self.kind in ("matrix", "union"):
             rows = [self.table[np.asarray(sequence, int)] for sequence in numbers]
-            return SequenceMatrix(np.concatenate(rows), lengths=[len(sequence) for sequence in numbers])
+            X = SequenceMatrix(np.concatenate(rows), lengths=[len(sequence) for sequence in numbers])
+            return self._united(X) if self.kind == "union" and self.width > 1 else X
         return [self.sequence(sequence) for sequence in numbers]
+
+    def _united(self, X):
+        """The same rows, half of the columns dense and the others sparse."""
+        half = self.width // 2
+        parts = [lambda rows: rows[:, :half], lambda rows: sparse.csr_matrix(rows[:, half:])]
+        return SequenceUnion(
+            [(f"part{k}", TokenTransformer(FunctionTransformer(part))) for k, part in enumerate(parts)]
+        ).fit_transform(X)
 
     def sequence(self, numbers):
         if self.kind in NUMBERS:
@@ -130,7 +148,19 @@ class Corpus:
                 sequence = [self.labels[k] for k in ids]
             numbers.append(self._words(draw, np.asarray(ids, int), noise))
             y.append(sequence)
+        self.numbers = numbers
         return self.tokens.sequences(numbers), y
+
+    def new_as(self, kind):
+        """The new text, its words written as tokens of another kind."""
+        tokens = copy.copy(self.tokens)
+        tokens.kind = kind
+        return tokens.sequences(self.numbers)
+
+    def is_new_as(self, kind):
+        """Whether that are the same numbers, or strings, in another form."""
+        forms = {"dense", "listed", "matrix", "union"} | (set() if self.tokens.one_hot else {"sparse"})
+        return kind == self.kind or {kind, self.kind} <= forms
 
     def _words(self, draw, ids, noise):
         n_words, n = self.tokens.n_words, ids.shape[0]

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas
 import polars
+import pytest
 from sklearn.base import clone
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -22,9 +23,10 @@ from skstruct.features import (
 from .. import estimators
 from ..cases import scenario
 from ..checks import some
-from ..corpora import Corpus
+from ..corpora import KINDS as ALL_KINDS
+from ..corpora import READ_AS, Corpus
 from ..keeping import exported
-from ..outcomes import close, equal, same
+from ..outcomes import close, equal, on_purpose, same
 from .taggers import check_all
 
 
@@ -38,9 +40,9 @@ def _learner(draw):
 
 KINDS = {
     "union": ("str", "tuple"),
-    "numbers": ("dense", "dense32", "sparse", "matrix"),
+    "numbers": ("dense", "dense32", "sparse", "matrix", "union"),
     "predictions": ("dense",),
-    "window": ("dense", "sparse", "matrix"),
+    "window": ("dense", "sparse", "matrix", "union"),
     "vectors": ("str",),
     "dicts": ("dict",),
 }
@@ -66,7 +68,8 @@ def transformers(draw):
             ]
         ),
         "numbers": lambda: TokenTransformer(
-            StandardScaler(with_mean=corpus.kind != "sparse"), per=draw.one("corpus", "sequence")
+            StandardScaler(with_mean=corpus.kind not in ("sparse", "union")),
+            per=draw.one("corpus", "sequence"),
         ),
         "predictions": lambda: TokenPredictions(LogisticRegression(max_iter=30), cv=2),
         "window": lambda: Window(draw.int(0, 2), draw.int(0, 3)),
@@ -84,6 +87,55 @@ def transformers(draw):
         "predict of one sequence",
     )
     check_all(draw, pipeline[-1], corpus, pipeline[:-1].transform(X), y)
+
+
+def _contained(draw, X):
+    """A list of sequences in another container, or as it is."""
+    if not isinstance(X, list):
+        return X
+    index = range(3, 3 + len(X))  # the places are no labels
+    return draw.one(X, pandas.Series(X, index=index, dtype=object), pandas.Series(X, dtype=object).array)
+
+
+STEPS = {
+    "strings": lambda: TokenVectorizer("auto"),
+    "columns": lambda: TokenVectorizer("auto"),
+    "features": lambda: TokenVectorizer("auto"),
+    "numbers": lambda: Window(1, 1),
+    "both": lambda: TokenVectorizer(["U0:%x[0,0]", "B"]),
+}
+
+
+@scenario
+def kinds(draw):
+    """Tokens of another kind than those of training: the same results if they say the same, or an error."""
+    corpus = Corpus(draw, most_labels=9, partial=0.0, budget=draw.one(60, 300))
+    kind, read_as = draw.one(*ALL_KINDS), READ_AS[corpus.kind]
+    model, reads = estimators.plain_tagger(draw, corpus, orders=(1,)), {read_as}
+    model.set_params(constraints=None)
+    if draw.chance(0.3):
+        reads |= {"columns", "both"} if read_as in ("columns", "both") else set()  # it reads the strings
+        model = make_pipeline(STEPS[read_as](), model.set_params(features="auto"))
+    draw.note(prediction=kind, model=repr(model))
+    model.fit(_contained(draw, corpus.X), corpus.y)
+    expected, scores = model.predict(corpus.new[0]), model.decision_function(corpus.new[0])
+    X, alike = _contained(draw, corpus.new_as(kind)), corpus.is_new_as(kind)
+    try:
+        found = model.predict(X)
+    except Exception as error:
+        if alike or not on_purpose(error):
+            raise AssertionError(f"predict refuses the kind: {error!r}") from error
+        with pytest.raises(ValueError):
+            model.score(X, corpus.new[1])
+        equal(model.decision_function(corpus.new[0]), scores, "scores after an error")
+        return
+    assert READ_AS[kind] in reads, f"a model of {read_as} takes {READ_AS[kind]}"
+    assert [*map(len, found)] == [*map(len, expected)], "lengths of predict"
+    if alike:
+        same(found, expected, "predict of another kind")
+        close(model.decision_function(X), scores, "scores of another kind", 1e-9, 1e-9)
+    if hasattr(model, "partial_fit"):
+        model.partial_fit(X, corpus.new[1])
 
 
 @scenario

@@ -1,0 +1,180 @@
+"""What reads a corpus declares what it reads: tokens of a kind, their columns, and the names of these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .places import PLACE, PlaceError, describe, place
+
+
+class ColumnInfo(NamedTuple):
+    """What is known of columns that are features of tokens, encoded before."""
+
+    bigram: bool  # whether the label bigram is a feature
+    template: np.ndarray  # (columns,) int32: which template, or key, each column is of, as a number
+
+
+class FeatureNames:
+    """The names of columns, shared by matrices and models; made when they are first asked for.
+
+    Parameters
+    ----------
+    names : list of str, optional
+    make : callable, optional
+        Returns them.
+    parts : list of (prefix, FeatureNames or None, number of columns), optional
+        Names of columns that stand side by side.
+    """
+
+    def __init__(
+        self,
+        names: list[str] | None = None,
+        make: Callable[[], list[str]] | None = None,
+        parts: list[tuple[str, FeatureNames | None, int]] | None = None,
+    ) -> None:
+        self._names, self._make, self._parts = names, make, parts
+
+    def all(self) -> list[str]:
+        """All names, by column; not to be changed."""
+        if self._names is None and self._parts is not None:
+            self._names = [
+                prefix + name
+                for prefix, names, n in self._parts
+                for name in ([f"x{c}" for c in range(n)] if names is None else names.all())
+            ]
+        elif self._names is None:
+            assert self._make is not None
+            self._names, self._make = self._make(), None
+        return self._names
+
+    def differs(self, other: FeatureNames | None) -> int | None:
+        """The first column whose name is another one in ``other``; None if all agree or some are unknown."""
+        if other is None or other is self or self._parts is not None and self._parts == other._parts:
+            return None
+        if self.all() == other.all():
+            return None
+        pairs = zip(self.all(), other.all())
+        return next((c for c, (mine, theirs) in enumerate(pairs) if mine != theirs), None)
+
+    def __reduce__(self) -> Any:
+        # As arrays: processes of joblib share these, where a list would be pickled for each task.
+        parts = [name.encode("utf-8", "surrogatepass") for name in self.all()]
+        ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
+        return _names_of, (np.frombuffer(b"".join(parts), np.uint8), ends)
+
+
+def _names_of(letters, ends):
+    """The :class:`FeatureNames` that were pickled."""
+
+    def make():
+        data, stops = letters.tobytes(), ends.tolist()
+        return [data[a:b].decode("utf-8", "surrogatepass") for a, b in zip([0, *stops], stops)]
+
+    return FeatureNames(make=make)
+
+
+def names_of_all(is_dense, dense, others):
+    """The names of all columns, from those of the dense ones and of others; None if some are unknown."""
+    if dense is None or others is None:
+        return None
+    found = np.empty(is_dense.shape[0], dtype=object)
+    found[is_dense], found[~is_dense] = dense.all(), others.all()
+    return FeatureNames(found.tolist())
+
+
+class Reads(NamedTuple):
+    """What reads a corpus declares this: the tokens that it was made for."""
+
+    called: str  # as ``Corpus.called``
+    width: int | None = (
+        None  # columns of numbers, or of tuples for who reads all of them; their order matters
+    )
+    names: FeatureNames | None = None  # of columns of numbers, if they have any
+    titles: tuple[str, ...] | None = None  # of columns of strings in a data frame, or of all of a frame's
+    by_name: bool = False  # whether columns of a frame are looked up by their names
+
+    @classmethod
+    def of(cls, corpus, by_name=False):
+        """What such a corpus is."""
+        return cls(corpus.called, width_of(corpus), corpus.names, _titles_of(corpus), by_name)
+
+    def check(self, corpus, name="X", known="training"):
+        """Raise unless the tokens of a corpus are such; the only place that says what differs.
+
+        Raises
+        ------
+        ValueError
+            That names the corpus, the place, what was found and what is expected.
+        """
+        if not corpus.kinds:
+            return
+        if corpus.called != self.called:
+            if corpus.offsets[-1]:
+                i, t = place(corpus.offsets, 0)
+                text = f"expected {self.called} as in {known}, got {_first_of(corpus)}"
+                raise PlaceError(i, t, text, name)
+            return
+        if self.titles is not None:
+            self.check_titles(_titles_of(corpus), name, f"as in {known}")
+        if self.width is not None:
+            width = width_of(corpus)
+            if width != self.width:
+                i = place(corpus.offsets, 0)[0] if corpus.offsets[-1] else 0
+                text = f"{PLACE} has {width} columns, expected {self.width} as in {known}"
+                raise PlaceError(i, None, text, name)
+            self.check_names(corpus.names, name, known)
+
+    def check_titles(self, titles, name="X", known="as in training"):
+        """Raise unless the columns of strings, or of a frame, are those that they were.
+
+        Further strings do not matter: what reads strings reads the first columns.
+        """
+        if titles is None or self.titles is None:
+            return
+        what, n, same = "the columns", len(self.titles), titles == self.titles
+        if "strings" in self.called:
+            what, same = "the columns of strings", titles[:n] == self.titles
+            same = same or (len(titles) == 1) != (n == 1)  # str for tuples: the encoder says so
+        if not (same or self.by_name and set(titles) >= set(self.titles)):
+            found, expected = (", ".join(each) for each in (titles, self.titles))
+            raise ValueError(f"{name}: {what} are {found}, expected {expected} {known}")
+
+    def check_names(self, names, name="X", known="training"):
+        """Raise unless the columns of numbers have the names that they had, in the same order."""
+        wrong = None if self.names is None else self.names.differs(names)
+        if wrong is not None:
+            mine, theirs = self.names.all()[wrong], names.all()[wrong]
+            text = f"{name}: feature names differ from those of {known}: column {wrong} is {theirs!r}"
+            raise ValueError(f"{text}, was {mine!r}")
+
+
+def width_of(corpus):
+    """Columns of the rows of numbers of a corpus, or of its strings; None if its tokens have none."""
+    if corpus.numbers:
+        return corpus.is_dense.shape[0]
+    if corpus.block("strings") is None:
+        return None
+    return len(corpus.like) if isinstance(corpus.like, tuple) else 1
+
+
+def _titles_of(corpus):
+    """The names of the columns of strings, or of all columns of a frame; None if there are none."""
+    for block in corpus.blocks:
+        if block.kind == "frame":
+            return tuple(map(str, block.rows.columns))
+        if block.kind == "strings":
+            return block.names
+    return None
+
+
+def _first_of(corpus):
+    """The first token of a corpus, for an error."""
+    if len(corpus.blocks) == 1 and corpus.like is not None:
+        return describe(corpus.tokens[0])
+    if not corpus.numbers:
+        return "a data frame"
+    width = width_of(corpus)
+    return f"a token of strings with {width} numbers" if corpus.tokens else f"a row of {width} numbers"

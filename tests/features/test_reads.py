@@ -1,0 +1,269 @@
+"""What was fitted on tokens takes such tokens, in any container; others it refuses, by name."""
+
+from pickle import dumps, loads
+
+import inside
+import numpy as np
+import pandas
+import pytest
+from scipy import sparse
+from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.linear_model import Perceptron
+from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler, TargetEncoder
+
+from skstruct import L1CRF, ParameterMixer, SequenceMatrix, StructuredPerceptron, load
+from skstruct.chain.model import make_task
+from skstruct.data.inputs import as_tokens
+from skstruct.features import SequenceUnion, TokenPredictions, TokenTransformer, Window
+
+LENGTHS = [3, 0, 4, 2, 3, 1, 5]
+
+
+def numbers(names=None):
+    rng = np.random.default_rng(0)
+    flat = rng.integers(-2, 3, (sum(LENGTHS), 4)).astype(float)
+    X = SequenceMatrix(flat, LENGTHS, feature_names=names)
+    return X, X.split(np.array(["low", "high"])[(flat[:, 1] > 0).astype(int)].tolist())
+
+
+def in_csr(X):
+    return SequenceMatrix(sparse.csr_matrix(X.matrix), X.lengths, feature_names=X.feature_names)
+
+
+def sparse_part():
+    return TokenTransformer(FunctionTransformer(sparse.csr_matrix))
+
+
+# -- dense for sparse, and sparse for dense ------------------------------------------------------------
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("kinds", ["dense, then sparse", "sparse, then dense"])
+@pytest.mark.parametrize("tagger", [StructuredPerceptron(random_state=0), L1CRF(max_iter=20, tol=None)])
+def test_a_union_gives_a_tagger_dense_rows_for_sparse_ones(tagger, kinds, order):
+    X, y = numbers()
+    trained, other = (X, in_csr(X)) if kinds == "dense, then sparse" else (in_csr(X), X)
+    parts = [("rows", "passthrough"), ("more", sparse_part()), ("wide", Window(1, 0))][::order]
+    pipeline = make_pipeline(SequenceUnion(parts), tagger).fit(trained, y)
+    expected = pipeline.decision_function(trained)
+    assert pipeline.predict(other) == pipeline.predict(trained)
+    assert pipeline.decision_function(other).tolist() == expected.tolist()
+
+
+def test_training_goes_on_with_rows_in_the_other_container():
+    X, y = numbers()
+    union = SequenceUnion([("rows", "passthrough"), ("more", sparse_part())]).fit(X)
+    for first, then in ((X, in_csr(X)), (in_csr(X), X)):
+        same, other = (StructuredPerceptron(random_state=0).fit(union.transform(first), y) for _ in "ab")
+        same.partial_fit(union.transform(first), y)
+        other.partial_fit(union.transform(then), y)
+        assert other.predict(union.transform(X)) == same.predict(union.transform(X))
+        gap = other.decision_function(union.transform(X)) - same.decision_function(union.transform(X))
+        assert np.abs(gap).max() < 1e-9
+
+
+def test_an_encoded_corpus_of_another_size_reaches_no_kernel():
+    X, y = numbers()
+    encoder = inside.model_of(StructuredPerceptron(random_state=0).fit(X, y)).encoder
+
+    class Wrong:
+        """An encoder that loses a row."""
+
+        def check(self, corpus):
+            """All is well."""
+
+        def encode(self, corpus, grow):
+            found = encoder.encode(corpus, grow)
+            return found._replace(dense=found.dense._replace(block=found.dense.block[1:]))
+
+    with pytest.raises(AssertionError, match="inconsistent: dense of another number of tokens"):
+        make_task(Wrong(), X)
+    with pytest.raises(AssertionError, match="gold"):
+        make_task(encoder, X, np.zeros(3, np.int32))
+
+
+# -- names and widths ----------------------------------------------------------------------------------
+@pytest.mark.parametrize("form", [lambda X: X, in_csr], ids=["dense", "sparse"])
+@pytest.mark.parametrize(
+    "transformer",
+    [
+        Window(1, 1),
+        SequenceUnion([("rows", "passthrough")]),
+        SequenceUnion([("rows", "passthrough"), ("wide", Window())]),
+        TokenTransformer(StandardScaler(with_mean=False)),
+        TokenTransformer(StandardScaler(with_mean=False), per="sequence"),
+        TokenPredictions(make_pipeline(StandardScaler(with_mean=False), Perceptron())),
+    ],
+    ids=["window", "union", "parts", "transformer", "per", "predictions"],
+)
+def test_columns_in_another_order_are_refused(transformer, form):
+    X, y = numbers(list("abcd"))
+    transformer.fit(form(X), y)
+    other = form(SequenceMatrix(X.matrix, X.lengths, feature_names=list("bacd")))
+    with pytest.raises(ValueError, match="feature names differ .* column 0 is 'b', was 'a'"):
+        transformer.transform(other)
+    wider = form(SequenceMatrix(np.hstack([X.matrix, X.matrix]), X.lengths))
+    with pytest.raises(ValueError, match="has 8 columns, expected 4 as in training"):
+        transformer.transform(wider)
+    unnamed = transformer.transform(form(SequenceMatrix(X.matrix, X.lengths)))
+    assert abs(unnamed.matrix - transformer.transform(form(X)).matrix).max() == 0
+
+
+def test_partial_fit_of_a_transformer_refuses_other_columns_and_stays():
+    X, _ = numbers(list("abcd"))
+    scaler = TokenTransformer(StandardScaler()).partial_fit(X)
+    mean = scaler.transformer_.mean_.copy()
+    with pytest.raises(ValueError, match="feature names differ"):
+        scaler.partial_fit(SequenceMatrix(X.matrix, X.lengths, feature_names=list("bacd")))
+    assert scaler.transformer_.mean_.tolist() == mean.tolist()
+
+
+def test_rows_for_words_and_words_for_rows_are_refused():
+    X, y = numbers()
+    words = [[f"w{t}" for t in range(n)] for n in LENGTHS]
+    counted = TokenTransformer(FunctionTransformer(lambda tokens: [[1.0] for _ in tokens]))
+    with pytest.raises(ValueError, match="expected strings or tuples of strings as .* got a row of 4"):
+        counted.fit(words).transform(X)
+    with pytest.raises(ValueError, match="expected rows of numbers as in training, got str 'w0'"):
+        counted.fit(X).transform(words)
+
+
+# -- target encoding -----------------------------------------------------------------------------------
+def categories(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, 8, n)
+    X = [[(f"c{k}",) for k in rng.integers(0, 200, T)] for T in lengths]
+    return X, [rng.integers(0, 2, T).tolist() for T in lengths]
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        lambda encoder: encoder,
+        lambda encoder: make_pipeline(FunctionTransformer(), encoder),
+        lambda encoder: make_column_transformer((encoder, [0])),
+    ],
+    ids=["alone", "pipeline", "columns"],
+)
+def test_a_target_encoder_does_not_see_its_own_targets(inner):
+    X, y = categories()
+    encoder = TokenTransformer(inner(TargetEncoder(target_type="binary", cv=4)))
+    found = encoder.fit_transform(X, y)
+    targets = np.concatenate(y)
+    correlation = np.corrcoef(found.matrix[:, 0], targets)[0, 1]
+    assert abs(correlation) < 0.25  # the labels are drawn at random
+    leaking = encoder.transform(X).matrix[:, 0]
+    assert np.corrcoef(leaking, targets)[0, 1] > 0.5
+    filled = [i for i, x in enumerate(X) if x]
+    for train, test in KFold(4).split(filled):
+        some = TokenTransformer(inner(TargetEncoder(target_type="binary")))
+        some.fit([X[filled[i]] for i in train], [y[filled[i]] for i in train])
+        expected = some.transform([X[filled[i]] for i in test]).matrix
+        rows = np.concatenate([found[filled[i]] for i in test])
+        np.testing.assert_array_equal(rows, expected)
+
+
+def test_a_target_encoder_takes_tokens_without_label_and_bad_folds_change_nothing():
+    X, y = categories(20)
+    y[0] = [None] * len(y[0])
+    y[3] = [None, *y[3][1:]]
+    encoder = TokenTransformer(TargetEncoder(target_type="binary", cv=3))
+    found = encoder.fit_transform(X, y)
+    assert np.isfinite(found.matrix).all() and found.lengths.tolist() == [len(x) for x in X]
+    before = encoder.transform(X).matrix.tolist()
+    with pytest.raises(ValueError, match="n_splits=3"):
+        encoder.fit_transform(X[:2], y[:2])
+    assert encoder.transform(X).matrix.tolist() == before
+
+
+# -- data frames ---------------------------------------------------------------------------------------
+def frames(kind):
+    df = pandas.DataFrame({"word": ["the", "dog", "a"], "length": [3.0, 3.0, 1.0]})
+    df = df[{"strings": ["word"], "numbers": ["length"], "both": ["word", "length"]}[kind]]
+    return [df.iloc[:2], df.iloc[2:]]
+
+
+@pytest.mark.parametrize("empty", [[], (), np.zeros((0, 2))], ids=["list", "tuple", "array"])
+@pytest.mark.parametrize("kind", ["strings", "numbers", "both"])
+def test_a_frame_beside_an_empty_list_is_a_frame(kind, empty):
+    X = frames(kind)
+    one_hot = ColumnTransformer([("words", OneHotEncoder(), list(X[0].columns)[:1])])
+    transformer = TokenTransformer(one_hot).fit(X)
+    expected = transformer.transform(X).matrix
+    found = transformer.transform([X[0], empty, X[1]])
+    assert found.lengths.tolist() == [2, 0, 1]
+    assert abs(found.matrix - expected).max() == 0
+    assert TokenTransformer(one_hot).fit([empty, *X]).transform([empty]).lengths.tolist() == [0]
+
+
+def test_columns_of_strings_are_known_by_name(tmp_path):
+    df = pandas.DataFrame({"word": ["the", "dog", "a"], "tag": ["D", "N", "D"]})
+    X, y, text = [df[:2], df[2:]], [["x", "y"], ["x"]], "columns of strings are tag, word, expected word, tag"
+    tagger = StructuredPerceptron(["U0:%x[0,0]/%x[0,1]"], random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=text):
+        tagger.predict([x[["tag", "word"]] for x in X])
+    with pytest.raises(ValueError, match=text):
+        loads(dumps(tagger)).partial_fit([x[["tag", "word"]] for x in X], y)
+    tagger.save(tmp_path / "model")
+    with pytest.raises(ValueError, match=text):
+        load(tmp_path / "model").predict([x[["tag", "word"]] for x in X])
+    with pytest.raises(ValueError, match=f"shard 1: the {text} in shard 0"):
+        shards = [lambda: (X, y), lambda: ([x[["tag", "word"]] for x in X], y)]
+        ParameterMixer(StructuredPerceptron(["U0:%x[0,0]/%x[0,1]"])).fit_shards(shards)
+    assert tagger.predict([x.assign(more="m") for x in X]) == y
+    assert tagger.predict([[("the", "D"), ("dog", "N")]]) == [["x", "y"]]
+    with pytest.raises(ValueError, match="expected a token of type tuple as in training, got str 'the'"):
+        tagger.predict([x[["word"]] for x in X])
+    encoder = TokenTransformer(OneHotEncoder(handle_unknown="ignore")).fit(X)
+    for other in (lambda x: x[["tag", "word"]], lambda x: x[["word"]], lambda x: x.assign(more="m")):
+        with pytest.raises(ValueError, match="X: the columns are .*, expected word, tag as in training"):
+            encoder.transform(list(map(other, X)))
+
+
+# -- one corpus ----------------------------------------------------------------------------------------
+def test_a_corpus_never_changes():
+    corpus = as_tokens([["the", "dog"], ["a"]])
+    for name in ("blocks", "lengths", "other"):
+        with pytest.raises(AttributeError, match="cannot be changed"):
+            setattr(corpus, name, ())
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [["the", "dog"], [], ["a"]],
+        [[("the", "D"), ("dog", "N")], [], [("a", "D")]],
+        [[{"w": "the"}, {"w": "dog"}], [], [{"w": "a"}]],
+        [np.eye(3)[:2], np.zeros((0, 3)), np.eye(3)[2:]],
+        [sparse.csr_matrix(np.eye(3)[:2]), sparse.csr_matrix((0, 3)), sparse.csr_matrix(np.eye(3)[2:])],
+        [frames("both")[0], frames("both")[0][:0], frames("both")[1]],
+    ],
+    ids=["str", "tuple", "dict", "dense", "sparse", "frame"],
+)
+def test_pieces_of_a_corpus_are_pieces_of_what_was_given(X):
+    corpus = as_tokens(X)
+    assert as_tokens(corpus) is corpus
+    assert len(corpus) == 3 and corpus.lengths.tolist() == [2, 0, 1] and corpus.shape == (3,)
+    for piece, expected in (
+        (corpus[1:], X[1:]),
+        (corpus[[2, 0]], [X[2], X[0]]),
+        (corpus.take(np.array([0, 0])), [X[0], X[0]]),
+        (corpus.blanked([0]), [X[1], X[1], X[2]]),
+    ):
+        assert piece.kinds == corpus.kinds
+        assert [len_of(x) for x in piece] == piece.lengths.tolist() == [len_of(x) for x in expected]
+        for found, x in zip(piece, expected):
+            if len_of(x):
+                assert type(found) is type(x) and same(found, x)
+
+
+def len_of(x):
+    return x.shape[0] if hasattr(x, "shape") else len(x)
+
+
+def same(a, b):
+    if isinstance(a, list):
+        return a == b
+    if sparse.issparse(a):
+        return abs(a - b).max() == 0
+    return bool((np.asarray(a) == np.asarray(b)).all())
