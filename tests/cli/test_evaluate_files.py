@@ -221,4 +221,4 @@ def test_full_disk(folder):
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, encoding="utf-8", timeout=300)
     assert done.returncode == 1
-    assert without_notice(done.stderr) == f"skstruct: error: {os.strerror(errno.ENOSPC)}\n"
+    assert without_notice(done.stderr) == f"skstruct: error: <stdout>: {os.strerror(errno.ENOSPC)}\n"
