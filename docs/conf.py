@@ -51,9 +51,10 @@ numpydoc_show_class_members = False
 def foreign_methods():
     """For each public class the names of the methods that it has from other packages."""
     found = {}
-    for part in ("features", "features.patterns", "data.inputs", "inspection", "metrics", "datasets"):
-        module = importlib.import_module(f"skstruct.{part}")
-        for name, value in {**vars(skstruct), **vars(module)}.items():
+    parts = ("features", "features.patterns", "data.inputs", "inspection", "metrics", "datasets")
+    for module in (skstruct, *(importlib.import_module(f"skstruct.{part}") for part in parts)):
+        for name in {*vars(module), *getattr(module, "__all__", ())}:  # some are imported at their first use
+            value = getattr(module, name)
             if inspect.isclass(value):
                 maker = {m: next(c for c in value.__mro__ if m in vars(c)) for m in dir(value)}
                 found[name] = [m for m in maker if not maker[m].__module__.startswith("skstruct")]

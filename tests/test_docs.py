@@ -22,7 +22,9 @@ from skstruct import L1CRF, StructuredPerceptron
 from skstruct.cli import main
 from skstruct.data.inputs import PlaceError
 from skstruct.datasets import columns_to_spans, load_chunking, load_entities, read_spans, write_spans
+from skstruct.features.presets import PRESETS
 from skstruct.formats.writers import write_columns
+from skstruct.inspection import explain
 from skstruct.interchange import save_crfsuite
 from skstruct.metrics import SCORERS
 
@@ -32,7 +34,9 @@ FIRST = tuple(
     f"docs/{name}.md" for name in ("first-tagger", "is-it-good", "better", "production", "next-sentences")
 )
 GUIDES = ("user-guide", "recipes", "switching", "one-file")
-PAGES = ("README.md", *FIRST, *(f"docs/{name}.md" for name in GUIDES))
+TASKS = tuple(sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("guide-*.md")))
+WITHOUT_PYTHON = "docs/guide-command-line.md"
+PAGES = ("README.md", *FIRST, *(f"docs/{name}.md" for name in GUIDES), *TASKS)
 
 pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the documentation is not installed")
 
@@ -63,7 +67,7 @@ def test_code_runs(page, tmp_path, monkeypatch):
     blocks = [
         (m[1], text.count("\n", 0, m.start(1))) for m in re.finditer(r"```python\n(.*?)```", text, re.S)
     ]
-    assert blocks
+    assert blocks or page == WITHOUT_PYTHON
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     for block, line in blocks:
         where = f"{page}, line {line + 1}"
@@ -128,6 +132,20 @@ def test_what_the_guide_says_of_scikit_learn():
     ):
         with pytest.raises(ValueError, match="inhomogeneous shape|legacy multi-label"):
             call()
+
+
+def test_the_legend_of_names_is_that_of_the_presets():
+    text = (ROOT / "docs" / "guide-tokens.md").read_text(encoding="utf-8")
+    legend = text[text.index("| name | means |") :]
+    named = set(re.findall(r"`(U[^:`]*):", legend))
+    lines = [line for preset in PRESETS.values() for line in preset]
+    assert len(named) > 10 and named - {line.split(":")[0] for line in lines} == set()
+    X, y = columns_to_spans(*load_entities())
+    tagger = skstruct.SpanTagger(StructuredPerceptron(random_state=0)).fit(X, y)
+    first = explain(tagger, "Maria Lopez works.").tokens[0]
+    shown = {"Ugap:3", "Ulower0+1:lopez", "Ushape0-1_3:_B-1/Xxx/Xxx", "Uprefix2:Ma"}
+    assert shown <= {name for name, _ in first.features}
+    assert shown <= set(re.findall(r"`(U[^`]*)`", legend))
 
 
 # -- names of files, folders and modules ---------------------------------------------------------------
