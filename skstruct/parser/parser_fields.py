@@ -99,30 +99,27 @@ class PackedTables:
 # --------------------------------------------------------------------------------------------------
 # Models
 # --------------------------------------------------------------------------------------------------
-def _encoder(f):
-    """The :class:`AtomEncoder`, if the templates suit the labels and the columns."""
-    lines, L, width, parts = f["lines"], f["L"], f["columns"], dict(f["parts"])
+def _lines(f):
+    """The templates, if they suit the labels and the columns."""
+    lines, L, width = Lines(f["templates"], f["arc_templates"]), f["L"], f["columns"]
     require(lines.states, f"{f.where}.templates must be strings")
     require(bool(lines.arcs) == (L > 0), f"{f.where}.arc_templates are for labels")
     ok = L > 0 or lines.states == without_labels(lines.states)
     require(ok, f"{f.where}.templates read labels; the model has none")
-    encoder = AtomEncoder(f["attributes"], width, parts)
     try:
         check_labels(lines, L)
         check_columns(lines, width)
-        compiled(lines, encoder.rows)
+        compiled(lines, AtomEncoder(attributes_read(lines), width, dict(f["parts"])).rows)
     except ValueError as error:
         require(False, f"{f.where}.templates: {error}")
+    return lines
+
+
+def _encoder(f):
+    encoder = AtomEncoder(f["attributes"], f["columns"], dict(f["parts"]))
     encoder.alphabets = f["alphabets"]
     require(len(encoder.alphabets[0]) <= MOST_SMALL - SPECIAL, f"{f.where}: too many tags")
     return encoder
-
-
-def _attributes(f):
-    try:
-        return attributes_read(f["lines"])
-    except ValueError as error:
-        require(False, f"{f.where}.templates: {error}")
 
 
 def _arguments(f):
@@ -183,8 +180,8 @@ PARSER = Table(
     ),
     make=_arguments,
     L=lambda f: len(f["labels"]),
-    lines=lambda f: Lines(f["templates"], f["arc_templates"]),
-    attributes=_attributes,
+    lines=_lines,
+    attributes=lambda f: attributes_read(f["lines"]),
     encoder=_encoder,
 )
 

@@ -49,7 +49,7 @@ class Field(NamedTuple):
     # if the kind is inline.
     of: Any = None
     when: str | None = None  # the name of what says whether there is such a member
-    default: Any = REQUIRED  # of a member that is absent; a function makes one. A None is left out
+    default: Any = REQUIRED  # without a member that may be absent; a function makes one. A None is left out
     stem: str | None = None  # what arrays' names have for the member's name
 
 
@@ -159,7 +159,8 @@ class Table:
                 return kind.absent(f"{where} lacks {name}", members)
             if kind.null and field.default is REQUIRED:
                 return None
-            require(field.default is not REQUIRED, f"{where} lacks {name}")
+            may_lack = field.when is None and field.default is not REQUIRED
+            require(may_lack, f"{where} lacks {name}")
             return default_of(field, members)
 
         members = Members({}, around, self, find)

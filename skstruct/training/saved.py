@@ -95,10 +95,11 @@ class SavableLearner(Savable):
         state.update(STATE.write(model, writer, name))
         if "_training" in attributes:
             training = vars(attributes["_training"])
-            if training["history"] is attributes.get("history_"):
-                training = {**training, "history": None}
             # Training would have put a whole model in the place of a compressed one.
-            known = Members({"kept": writer.training and model.packed is None})
+            kept = writer.training and model.packed is None
+            if training["history"] is attributes.get("history_") or not kept:
+                training = {**training, "history": None}
+            known = Members({"kept": kept})
             table = training_table(type(model))
             state["training"] = table.write(training, writer, f"{name}training", known)
         return state
@@ -157,7 +158,7 @@ def training_table(model_class):
         Field("key", integer(0, 2**31)),
         Field("epoch", integer()),
         *(_FACTS[fact] for fact in model_class.FACTS),
-        Field("history", value, when="kept", default=None),
+        Field("history", value, default=None),
         Field("rule", RULE, when="kept", default=READ_ONLY),
         Field(
             "clock", CLOCK, of=lambda state: state["model"].clock, when="kept", default=lambda _: new_clock()

@@ -143,9 +143,9 @@ def _negative_steps(state, arrays):
         (_say(lambda s: s["keys"]["steps"].update(groups="some")), "unknown groups"),
         (_say(lambda s: s["keys"]["steps"].update(dtype=["int64"])), "keys: integers expected"),
         (_say(lambda s: s["keys"]["steps"].update(dtype={})), "keys: integers expected"),
-        (_say(lambda s: s["weights"].update(divisor=0)), "weights.divisor must be an int from 1 on"),
+        (_say(lambda s: s["weights"].update(divisor=0)), "weights.divisor must be an int from 1, below"),
         (_say(lambda s: s["weights"].update(divisor=0.5)), "weights.divisor must be an int"),
-        (_say(lambda s: s["weights"].update(rounded="int8")), "unknown rounded 'int8'"),
+        (_say(lambda s: s["weights"].update(rounded="int8")), "weights.rounded must be one of"),
         (_say(lambda s: s["weights"].pop("divisor")), "floating-point numbers"),
     ],
 )

@@ -253,7 +253,7 @@ def test_a_file_holds_all_it_takes_to_go_on(tmp_path, labels, parameters):
         ({"templates": ["s0.w"]}, "no features of the templates"),
         ({"beam": 0}, "beam must be an int"),
         ({"merge": 1}, "merge must be true or false"),
-        ({"labels": ["det"]}, "label_weights: 1 columns expected"),
+        ({"labels": ["det"]}, "label_weights.columns must be 1"),
         ({"alphabets": []}, "alphabets expected"),
         ({"keys": None}, "no array"),
     ],

@@ -312,3 +312,16 @@ def test_windows_of_more_columns_than_there_are_numbers(path):
     forged.write()
     with pytest.raises(ModelFileError, match="window"):
         skstruct.load(path)
+
+
+@pytest.mark.parametrize("side", ["nodes", "edges"])
+def test_a_member_that_others_ask_for_is_needed(forged, side):
+    """With a cut-off there are counts, and each compound has rows."""
+    encoder = forged.state["model"]["encoder"]
+    del encoder[side]["alive"]
+    forged.write()
+    refuse(forged.path, f"{side} lacks alive")
+    encoder[side]["alive"] = {"$array": f"model.encoder.{side}.alive"}
+    del encoder[side]["compounds"][0]["row"]
+    forged.write()
+    refuse(forged.path, r"compounds\[0\] lacks row")
