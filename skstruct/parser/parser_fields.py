@@ -99,6 +99,13 @@ class PackedTables:
 # --------------------------------------------------------------------------------------------------
 # Models
 # --------------------------------------------------------------------------------------------------
+def _attributes(f):
+    try:
+        return attributes_read(Lines(f["templates"], f["arc_templates"]))
+    except ValueError as error:
+        require(False, f"{f.where}.templates: {error}")
+
+
 def _lines(f):
     """The templates, if they suit the labels and the columns."""
     lines, L, width = Lines(f["templates"], f["arc_templates"]), f["L"], f["columns"]
@@ -109,7 +116,7 @@ def _lines(f):
     try:
         check_labels(lines, L)
         check_columns(lines, width)
-        compiled(lines, AtomEncoder(attributes_read(lines), width, dict(f["parts"])).rows)
+        compiled(lines, AtomEncoder(f["attributes"], width, dict(f["parts"])).rows)
     except ValueError as error:
         require(False, f"{f.where}.templates: {error}")
     return lines
@@ -181,7 +188,7 @@ PARSER = Table(
     make=_arguments,
     L=lambda f: len(f["labels"]),
     lines=_lines,
-    attributes=lambda f: attributes_read(f["lines"]),
+    attributes=_attributes,
     encoder=_encoder,
 )
 

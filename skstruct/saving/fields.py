@@ -159,8 +159,7 @@ class Table:
                 return kind.absent(f"{where} lacks {name}", members)
             if kind.null and field.default is REQUIRED:
                 return None
-            may_lack = field.when is None and field.default is not REQUIRED
-            require(may_lack, f"{where} lacks {name}")
+            require(field.when is None and field.default is not REQUIRED, f"{where} lacks {name}")
             return default_of(field, members)
 
         members = Members({}, around, self, find)
