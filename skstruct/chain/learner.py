@@ -70,7 +70,7 @@ class OnlineTagger(TaggerParameters, OnlineLearner, SequenceTagger):
         ----------
         X : list of sequences of tokens
             A token is a str, a tuple of str, a dict of features, a list of str, or a row of numbers; all
-            tokens are of one kind.
+            tokens are of one kind, but for dicts and lists of str, which may mix.
         y : list of sequences of labels
             Labels of one type that sorts (str, int, bool, float, or tuples of these); None marks an
             unlabelled token, for which the best completion under the current weights counts as gold.

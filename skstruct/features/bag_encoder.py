@@ -247,7 +247,7 @@ class BagEncoder(Encoder):
         Parameters
         ----------
         corpus : Corpus
-            Of dicts, or of lists of str.
+            Of dicts and lists of str.
         grow : bool
             Training: new features are added.
 
@@ -256,12 +256,13 @@ class BagEncoder(Encoder):
         Encoded
         """
         flat, token = corpus.tokens, corpus.offsets
-        kind = dict if isinstance(corpus.like, dict) else list
-        encode = self._encode_dicts if kind is dict else self._encode_lists
-        if _check_kinds(flat, token, kind) and kind is dict:
-            flat = [dict(token.items()) for token in flat]  # a subclass may have an order of its own
-        chunks = range(0, len(flat), CHUNK)
-        features, values, sizes = concatenated([encode(flat[k : k + CHUNK], k, token, grow) for k in chunks])
+        encode = {dict: self._encode_dicts, list: self._encode_lists}
+        parts = [
+            encode[kind](tokens[k : k + CHUNK], first + k, token, grow)
+            for kind, first, tokens in _runs(flat, token)
+            for k in range(0, len(tokens), CHUNK)
+        ]
+        features, values, sizes = concatenated(parts)
         if grow:
             self._text = None
             self.nodes.assign(features, self.min_count)
@@ -316,14 +317,19 @@ class BagEncoder(Encoder):
         return out, [RowMap(rows, np.zeros(1, np.int32)) for rows in maps]
 
 
-def _check_kinds(flat, token, kind):
-    """Raise unless all tokens are of one type; whether some are of a subclass."""
-    mixed = bool(set(map(type, flat)) - {kind})
-    if mixed:
-        for k, value in enumerate(flat):
-            if not isinstance(value, kind):
-                what = f"expected a {kind.__name__} of features like the first token"
-                if not isinstance(value, (dict, list)):  # which may be the first one
-                    what = "expected a dict or a list of features"
-                raise PlaceError(*place(token, k), f"{what}, got {describe(value)}", "X")
-    return mixed
+def _runs(flat, offsets):
+    """(dict or list, number of the first, tokens): neighbours of one kind, as plain dicts and lists."""
+    kinds = set(map(type, flat))
+    if kinds <= {dict} or kinds <= {list}:
+        return [(kind, 0, flat) for kind in kinds]
+    runs = []
+    for k, token in enumerate(flat):
+        kind = next((kind for kind in (dict, list) if isinstance(token, kind)), None)
+        if kind is None:
+            text = f"expected a dict or a list of features, got {describe(token)}"
+            raise PlaceError(*place(offsets, k), text, "X")
+        if not runs or runs[-1][0] is not kind:
+            runs.append((kind, k, []))
+        # A subclass of dict may have an order of its own.
+        runs[-1][2].append(dict(token.items()) if kind is dict and type(token) is not dict else token)
+    return runs

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import oracles
-from skstruct import StructuredPerceptron
+from skstruct import L1CRF, StructuredPerceptron
 from skstruct.data.inputs import as_tokens, flatten
 from skstruct.features import bag_encoder
 from skstruct.features.bag_encoder import BagEncoder
@@ -194,7 +195,8 @@ def test_repeated_features_count_repeatedly():
         {"a": {1}},
         {"a": 10**400},
         "a",
-        ["a"],
+        ["a", 3],
+        ("a",),
         3,
     ],
     ids=str,
@@ -208,7 +210,7 @@ def test_bad_features_are_refused_by_name(bad, growing):
         encoder.encode(as_tokens(X), grow=growing)
 
 
-@pytest.mark.parametrize("bad", [["a", 3], [None], "a", {"a": 1}, [["a"]]], ids=str)
+@pytest.mark.parametrize("bad", [["a", 3], [None], "a", {"a": None}, [["a"]]], ids=str)
 def test_bad_lists_are_refused_by_name(bad):
     X = [[["a"]], [["b"], bad]]
     for growing in (True, False):
@@ -235,11 +237,21 @@ def test_a_failed_call_leaves_a_usable_model(good, bad):
     assert tagger.n_features() == 1  # names of the failed call are not features
 
 
-def test_kinds_of_tokens_do_not_mix():
-    with pytest.raises(ValueError, match="sequence 1, position 0"):
-        StructuredPerceptron().fit([[{"a": 1}], [["a"]]], [["X"], ["X"]])
-    with pytest.raises(ValueError, match="sequence 1, position 0"):
-        StructuredPerceptron().fit([[["a"]], ["a"]], [["X"], ["X"]])
+def test_dicts_and_lists_mix():
+    """A list names what is True in a dict; whatever is mixed how, the model is that of dicts alone."""
+    dicts = [[{"a": True, "b:c": True}, {"w": "x", "n": 2.0}], [{"b:c": True}, {"a": True}], [{"w": "x"}]]
+    lists = [[["a", "b:c"], ["w:x"]], [["b:c"], ["a"]], [["w:x"]]]
+    mixed = [[lists[0][0], dicts[0][1]], [dicts[1][0], lists[1][1]], lists[2]]
+    y = [["X", "Y"], ["Y", "X"], ["X"]]
+    for learner in (StructuredPerceptron(random_state=0), L1CRF(random_state=0)):
+        plain, other = clone(learner).fit(dicts, y), clone(learner).fit(mixed, y)
+        assert feature_weights(plain) == feature_weights(other)
+        for X in (dicts, mixed, lists, dicts[2:] + lists[:1]):
+            assert other.predict(X) == plain.predict(X)
+            assert (other.decision_function(X) == plain.decision_function(X)).all()
+    for wrong in ([[["a"], ("a",)]], [[{"a": 1}], ["a"]], [[["a"]], ["a"]]):
+        with pytest.raises(ValueError, match="expected a dict or a list of features, got "):
+            StructuredPerceptron().fit(wrong, [["X"] * len(x) for x in wrong])
 
 
 def test_templates_need_tokens_not_bags():
