@@ -18,7 +18,7 @@ def decoded_scores(model, text, limit, path):
 
 
 @pytest.mark.parametrize("templates", BOTH)
-@pytest.mark.parametrize("beam", [0, 1, 2, 5, 16])
+@pytest.mark.parametrize("beam", [0, 1, 5])
 @pytest.mark.parametrize("whole", [True, False])
 def test_each_rival_is_what_a_decoding_of_its_own_finds(templates, beam, whole):
     """Sums of whole numbers are exact, and there are many ties."""
@@ -27,7 +27,7 @@ def test_each_rival_is_what_a_decoding_of_its_own_finds(templates, beam, whole):
     if whole:
         weights = model.features.weights.value
         weights[:] = generator.integers(-2, 3, weights.shape)
-    for n in (1, 2, 5, 12, 25):
+    for n in (1, 2, 7, 20):
         text = "".join(generator.choice(list("abcd"), n))  # d: never seen
         for given in (0.0, 0.2, 1.0):
             limit = np.where(generator.random(n) < given, generator.integers(0, 2, n), FREE).astype(np.int8)
@@ -43,9 +43,9 @@ def test_each_rival_is_what_a_decoding_of_its_own_finds(templates, beam, whole):
 @pytest.mark.parametrize("templates", ["zsz18", "zc14"])
 def test_work_is_the_same_for_each_character_of_a_longer_text(templates):
     X, y = load_segmentation()
-    scorer = model_of(WordSegmenter(templates, max_iter=2, random_state=0).fit(X[:100], y[:100])).scorer(8)
+    scorer = model_of(WordSegmenter(templates, max_iter=2, random_state=0).fit(X[:50], y[:50])).scorer(8)
     unseen = "".join("".join(X[100:]).split())
-    for n in (100, 200, 400, 800):
+    for n in (60, 240):
         path = np.array([*segmented(scorer, [unseen[:n]])[0][0], START], np.int8)
         found, steps = rival_scores(scorer, make_task([unseen[:n]]), path)
         assert len(found) == n - 1 and steps < 25 * n
