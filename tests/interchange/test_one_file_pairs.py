@@ -14,7 +14,7 @@ LENGTHS = (1, 2, 3, 4, 7, 15, 60)
 
 
 def random_case(n_labels, templates=("U:%x[0,0]", "B"), constrained=False, average=False):
-    """A fitted model, sentences, and labels allowed for their tokens; without average the weights are integers."""
+    """A model, sentences, and labels allowed for their tokens; without average the weights are integers."""
     draw = random.Random(n_labels)
     labels = [f"L{k}" for k in range(n_labels)]
     follow = {p: sorted({p, *draw.sample(labels, (n_labels + 1) // 2)}) for p in labels}
@@ -60,6 +60,20 @@ def test_constraints(n_labels, average, tmp_path):
     check(*random_case(n_labels, constrained=True, average=average), tmp_path)
 
 
+def test_no_labelling_and_one(tmp_path):
+    """What is allowed breaks the constraints. And of one label there is one labelling."""
+    X, steps = [["a", "b", "a"]], [("A", "B"), ("B", "A")]
+    model = StructuredPerceptron(["U:%x[0,0]"], order=2, constraints=steps).fit(X, [["A", "B", "A"]])
+    check(model, X, [[["A"], None, ["A", "B"]]], tmp_path)
+    text = "sequence 0: the constraints and the labels allowed leave no labelling"
+    with pytest.raises(ValueError, match=text):
+        loaded(tmp_path / "tagger.py").predict(X, [[["A"], None, ["B"]]])
+    if NODE:
+        said = asked(tmp_path / "tagger.js", X, "predict", allowed=[[["A"], None, ["B"]]])
+        assert text in said["predict"]["error"]
+    check(StructuredPerceptron(["U:%x[0,0]"], order=2).fit(X, [["A"] * 3]), [*X, ["b"]], None, tmp_path)
+
+
 @pytest.fixture(scope="module")
 def chunker():
     X, y = load_chunking()
@@ -67,7 +81,7 @@ def chunker():
 
 
 def test_work(chunker, tmp_path, monkeypatch):
-    """The labels for which predecessors are compared are a small share of the pairs of labels, bounds included."""
+    """Of few pairs of labels predecessors are compared; those of the bounds are counted, too."""
     model, X = chunker
     file, compared = loaded(written(model, tmp_path)), []
     own = file.best_of_ranked
@@ -81,8 +95,8 @@ KEPT = """
 const tables = [], fill = Float64Array.prototype.fill;
 Float64Array.prototype.fill = function (...values) { tables.push(this); return fill.apply(this, values); };
 const tagger = require(process.argv[1]), X = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const labels = tagger.predict(X), kept = tables.flatMap((table) => Array.from(table)).filter((s) => s > -Infinity);
-console.log(JSON.stringify([labels, kept.length]));
+const labels = tagger.predict(X), scores = tables.flatMap((table) => Array.from(table));
+console.log(JSON.stringify([labels, scores.filter((s) => s > -Infinity).length]));
 """
 
 

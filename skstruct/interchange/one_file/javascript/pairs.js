@@ -1,9 +1,9 @@
 // The second-order chain: transitions look two labels back (Collins 2002).
 //
 // Most prefixes cannot be the start of a best labelling. What can follow a label is bounded by a first-order
-// chain, whose steps score as much as behind the best label before; a beam finds a score to beat.
+// chain: a step scores the most that it can behind any label before. A beam finds a score to beat.
 
-const BEAM = 3; // prefixes that are followed to find the score to beat
+const BEAM = 3; // prefixes of each token that are kept to find the score to beat
 
 PARTS.pairs = (header, arrays) => {
   const chain = PARTS.chain(header, arrays);
@@ -27,8 +27,9 @@ PARTS.pairs = (header, arrays) => {
   }
 
   /**
-   * [behind, limits, error]: at t * L + y at least what can follow, and for each token see limitsOf. No score
-   * together with what can follow is by more than error below that of a labelling.
+   * [behind, limits, error]: at t * L + y at least what can follow, and for each token its limits.
+   * A prefix and what can follow score at least what a labelling that begins with it scores, but for rounding:
+   * they may be error below it.
    */
   function boundsOf(emission, into) {
     const T = emission.length / L, behind = new Float64Array(emission.length), limits = new Array(T);
@@ -50,9 +51,9 @@ PARTS.pairs = (header, arrays) => {
     return [behind, limits, 1e-15 * (T + 1) * total];
   }
 
-  /** The score of a labelling that is seldom beaten: a beam follows the prefixes that promise most. */
+  /** The score of a labelling, most often the best; a beam keeps the prefixes of the highest bounds. */
   function scoreToBeat(emission, into, behind) {
-    let beam = [[-Infinity, 0, -1, -1]]; // [with what can follow, score, label before the last, last label]
+    let beam = [[-Infinity, 0, -1, -1]]; // [score and what can follow, score, label before the last, last label]
     for (let t = 0; t * L < emission.length; t++) {
       const before = beam;
       beam = [];
@@ -62,11 +63,11 @@ PARTS.pairs = (header, arrays) => {
           const score = t === 0
             ? start[y] + emission[y]
             : s + weight[(p * L + y) * (L + 1) + a + 1] + (emission[k] + into[t][y * L + p]);
-          const promised = score + behind[k];
-          if (beam.length === BEAM && !(promised > beam[BEAM - 1][0])) continue;
+          const bound = score + behind[k];
+          if (beam.length === BEAM && !(bound > beam[BEAM - 1][0])) continue;
           let rank = Math.min(beam.length, BEAM - 1);
-          for (; rank > 0 && promised > beam[rank - 1][0]; rank--) beam[rank] = beam[rank - 1];
-          beam[rank] = [promised, score, p, y];
+          for (; rank > 0 && bound > beam[rank - 1][0]; rank--) beam[rank] = beam[rank - 1];
+          beam[rank] = [bound, score, p, y];
         }
       }
     }

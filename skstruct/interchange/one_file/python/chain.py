@@ -117,13 +117,13 @@ class Chain:
 
 
 def best_before(before, into, highest):
-    """For each label y the largest ``before[p] + into[y][p]``, of which the second is at most ``highest[y]``."""
+    """For each label y the largest ``before[p] + into[y][p]``; ``highest[y]`` bounds the second part."""
     order = sorted(range(len(before)), key=before.__getitem__, reverse=True)
     return best_of_ranked([(before[p], p) for p in order], into, highest)
 
 
 def best_of_ranked(ranked, into, highest):
-    """As `best_before`, of ``ranked``: (before[p], p) from the best one on, tried until none left can win."""
+    """As `best_before`; ``ranked`` holds (before[p], p) from the best one on, tried until none can win."""
     out = []
     for scores, most in zip(into, highest):
         best = NEVER

@@ -1,7 +1,7 @@
 """The second-order chain: transitions look two labels back (Collins 2002).
 
 Most prefixes cannot be the start of a best labelling. What can follow a label is bounded by a first-order
-chain, whose steps score as much as behind the best label before; a beam finds a score to beat.
+chain: a step scores the most that it can behind any label before. A beam finds a score to beat.
 """
 
 from itertools import chain
@@ -12,7 +12,7 @@ from .chain import NEVER, Chain, best_before, best_of_ranked
 from .reading import PARTS, Weights
 
 BEAM = 3
-"""Prefixes that are followed to find the score to beat."""
+"""Prefixes of each token that are kept to find the score to beat."""
 
 
 class Pairs(Chain):
@@ -37,9 +37,10 @@ class Pairs(Chain):
         return limits, list(map(max, limits)), self.size + largest(chain.from_iterable(into))
 
     def bounds(self, emission, transitions):
-        """(behind, limits, error): for each token and label at least what can follow, and see `limits`.
+        """(behind, limits, error): for each token and label at least what can follow, and its `limits`.
 
-        No score together with what can follow is by more than ``error`` below that of a labelling.
+        A prefix and what can follow score at least what a labelling that begins with it scores, but for
+        rounding: they may be ``error`` below it.
         """
         behind, limits, size = [self.end], [None], largest(emission[0])
         for score, (into, _) in zip(emission[:0:-1], transitions[:0:-1]):
@@ -51,9 +52,9 @@ class Pairs(Chain):
         return behind[::-1], limits[:1] + limits[:0:-1], 1e-15 * (len(emission) + 1) * size
 
     def score_to_beat(self, emission, transitions, behind):
-        """The score of a labelling that is seldom beaten: a beam follows the prefixes that promise most."""
+        """The score of a labelling, most often the best; a beam keeps the prefixes of the highest bounds."""
         beam = [(a + b, -1, y) for y, (a, b) in enumerate(zip(self.start, emission[0]))]
-        for t, promised in enumerate(behind):
+        for t, follow in enumerate(behind):
             if t:
                 rows = list(zip(range(self.L), emission[t], transitions[t][0]))
                 beam = [
@@ -61,7 +62,7 @@ class Pairs(Chain):
                     for s, a, p in beam
                     for (y, e, scores), weights in zip(rows, self.trigram[p])
                 ]
-            beam = sorted(beam, key=lambda prefix: prefix[0] + promised[prefix[2]], reverse=True)[:BEAM]
+            beam = sorted(beam, key=lambda prefix: prefix[0] + follow[prefix[2]], reverse=True)[:BEAM]
         return beam[0][0] + self.end[beam[0][2]]
 
     def pair_prefixes(self, emission, transitions, behind, limits, beat):
