@@ -26,6 +26,7 @@ MODELS = {
     "SXU char, L1CRF": (load_sxu, lambda: L1CRF("char", c1=1.0, random_state=0)),
     "SXU char-best, PA": (load_sxu, lambda: PassiveAggressiveTagger("char-best", random_state=0)),
     "EWT word": (load_ewt, lambda: StructuredPerceptron("word", random_state=0)),
+    "EWT word, order 2": (load_ewt, lambda: StructuredPerceptron("word", order=2, random_state=0)),
 }
 CRFSUITE = "crfsuite-lbfgs"
 

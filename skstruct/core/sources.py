@@ -21,7 +21,8 @@ features/encoded.py features/template_rows.py
 parser/arcs.py parser/epoch.py parser/features.py parser/kbest.py parser/labels.py parser/memory.py
 parser/paths.py parser/scoring.py parser/search.py parser/templates.py parser/trees.py
 reranker/epoch.py reranker/path_features.py
-words/epoch.py words/features.py words/kbest.py words/path_features.py words/search.py
+words/epoch.py words/features.py words/kbest.py words/path_features.py words/rivals.py
+words/search.py
 """.split()
 """Paths in the package. A file belongs here if it defines a kernel, a helper of kernels, or a constant or a
 ``NamedTuple`` that kernels use; a test holds that none is missing."""

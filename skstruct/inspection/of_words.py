@@ -6,11 +6,12 @@ from math import fsum, inf
 
 import numpy as np
 
-from ..core.codes import FREE, INSIDE, START
+from ..core.codes import INSIDE, START
 from ..data.segmented import as_pieces, as_words
 from ..words.boundaries import decisions_of_words, white_space_limits
 from ..words.model import make_task
 from ..words.path_features import features_of_path
+from ..words.rivals import rival_scores
 from ..words.search import new_work
 from .explanations import Explanation, TokenExplanation
 from .feature_lists import weight_rows
@@ -40,7 +41,7 @@ def explain_words(segmenter, X, words=None):
     for i, r, x in zip(at.tolist(), row.tolist(), value.tolist()):
         contributions[i].append((names[r], x))
     score = fsum(value.tolist())
-    rivals = _rivals(segmenter, characters, limit, path)
+    rivals, _ = rival_scores(model.scorer(segmenter._beam()), make_task([characters], limit), path)
     labels, tokens = [_NAMES[d] for d in path.tolist()], []
     for i, (token, label, listed) in enumerate(zip([*characters, END], labels, contributions)):
         rival, margin = None, inf
@@ -56,15 +57,3 @@ def _weights(model, characters, limit, path):
     task = make_task([characters], limit)
     at, row, column = features_of_path(model.scorer(model.beam), task, path, new_work(task, model.beam))
     return at, row, weight_rows(model.weights, row)[np.arange(row.shape[0]), column]
-
-
-def _rivals(segmenter, characters, limit, path):
-    """The score of the best segmentation with the opposite decision, by character that leaves a choice."""
-    free = np.flatnonzero(limit == FREE).tolist()
-    if not free:
-        return {}
-    flipped = np.tile(limit, len(free))
-    flipped[np.arange(len(free)) * len(characters) + free] = START + INSIDE - path[free]
-    texts = [[characters]] * len(free)
-    _, scores = segmenter._model.predict(texts, flipped, segmenter.n_jobs, segmenter._beam())
-    return dict(zip(free, scores.tolist()))

@@ -8,6 +8,8 @@ moves its dependent one step up, to its head's head, until none is left. This is
 pseudo-projective parsing (Nivre and Nilsson 2005); :mod:`.pseudo` marks lifted arcs in the labels.
 """
 
+from heapq import heapify, heappop, heappush
+
 import numpy as np
 
 from ..data.inputs import PlaceError, describe, flatten, is_int
@@ -144,16 +146,12 @@ def actions_of(heads):
     return out if len(out) == max(2 * n - 1, 0) else None
 
 
-def _preorder(heads):
+def _preorder(children):
     """(first, last): numbers in a walk from the root; d descends from h if first[h] <= first[d] <= last[h]
 
     (h included); index 0 is the root's head.
     """
-    n = len(heads)
-    children = [[] for _ in range(n + 1)]
-    for k, head in enumerate(heads, 1):
-        children[head].append(k)
-    first, last, count = [0] * (n + 1), [0] * (n + 1), 0
+    first, last, count = [0] * len(children), [0] * len(children), 0
     pending = [(0, False)]
     while pending:
         k, done = pending.pop()
@@ -164,7 +162,19 @@ def _preorder(heads):
         count += 1
         pending.append((k, True))
         pending.extend((c, False) for c in children[k])
-    return np.array(first), np.array(last)
+    return first, last
+
+
+def _rows(children):
+    """(begin, end) of the longest row of words that holds the head and descends from it, by head."""
+    n, (first, last) = len(children) - 1, _preorder(children)
+    begin, end = [0, *range(1, n + 1)], [n, *range(1, n + 1)]
+    for h in range(1, n + 1):
+        while begin[h] > 1 and first[h] <= first[begin[h] - 1] <= last[h]:
+            begin[h] -= 1
+        while end[h] < n and first[h] <= first[end[h] + 1] <= last[h]:
+            end[h] += 1
+    return begin, end
 
 
 def lift(heads):
@@ -187,18 +197,33 @@ def lift(heads):
     >>> lift([0, 4, 1, 1])
     [0, 1, 1, 1]
     """
-    heads = list(heads)
-    while True:
-        first, last = _preorder(heads)
-        crossing = []  # (length, dependent) of arcs that are not projective
-        for d, h in enumerate(heads, 1):
-            between = first[min(d, h) + 1 : max(d, h)]
-            if h > 0 and between.size and (between.min() < first[h] or between.max() > last[h]):
-                crossing.append((abs(h - d), d))
-        if not crossing:
-            return heads
-        _, d = min(crossing)
-        heads[d - 1] = heads[heads[d - 1] - 1]
+    heads, n = list(heads), len(heads)
+    children = [set() for _ in range(n + 1)]
+    for d, h in enumerate(heads, 1):
+        children[h].add(d)
+    # An arc is projective if its dependent stands in the row of its head. A lift changes the descendants of
+    # one word only, the old head, and takes some away: no arc becomes projective but by being lifted. It
+    # costs no more than words that move up, so all lifts together no more than the sum of all depths.
+    begin, end = _rows(children)
+    crossing = [(abs(h - d), d) for d, h in enumerate(heads, 1) if not begin[h] <= d <= end[h]]
+    heapify(crossing)
+    while crossing:
+        d = heappop(crossing)[1]
+        h = heads[d - 1]
+        heads[d - 1] = up = heads[h - 1]
+        children[h].remove(d)
+        children[up].add(d)
+        if not begin[up] <= d <= end[up]:
+            heappush(crossing, (abs(up - d), d))
+        below, left, right = [d], begin[h], end[h]
+        for k in below:
+            below.extend(children[k])
+        begin[h] = max((k + 1 for k in below if left <= k < h), default=left)
+        end[h] = min((k - 1 for k in below if h < k <= right), default=right)
+        for k in (*range(left, begin[h]), *range(end[h] + 1, right + 1)):
+            if heads[k - 1] == h:
+                heappush(crossing, (abs(h - k), k))
+    return heads
 
 
 def encode_trees(heads, token, lifting):

@@ -81,7 +81,7 @@ class SegmentWork(NamedTuple):
     stats: np.ndarray  # (3,) float64: updates, wrong decisions, loss since it was last cleared
 
 
-def _new_states(m):
+def new_states(m):
     return States(np.empty((m, 3)), np.empty((m, 6), np.int64))
 
 
@@ -98,8 +98,8 @@ def new_work(task, beam, training=True):
         total=np.zeros((4, 2)),
         shared=np.zeros((n + 2, 2)),
         shared_at=np.zeros(n + 2, np.int32),
-        now=_new_states(kept + 1),
-        candidate=_new_states(kept + min(kept, n) + 1),
+        now=new_states(kept + 1),
+        candidate=new_states(kept + min(kept, n) + 1),
         order=np.empty(kept, np.int32),
         slot=np.full(n + 2, -1, np.int32),
         record_length=np.empty(records, np.int32),
@@ -123,6 +123,15 @@ def _set(states, k, score, inner, length, before, node, node_before, record, agr
     fact[LENGTH], fact[BEFORE] = length, before
     fact[NODE], fact[NODE_BEFORE] = node, node_before
     fact[RECORD], fact[AGREES] = record, agrees
+
+
+@inline
+def begin_states(states, size):
+    """The states before the first character."""
+    for z in range(size):
+        states.score[z] = 0.0
+        states.fact[z] = 0
+        states.fact[z, RECORD], states.fact[z, AGREES] = -1, 1
 
 
 @inline
@@ -193,7 +202,7 @@ def trace(work, begin, record, path, n):
 
 
 @inline
-def search(limit, given, shadow, update, model, adjustment, work, path, lists):
+def search(limit, given, shadow, update, model, adjustment, work, path, lists, part=None):
     """Search the text in ``work.char``; writes the best decisions to ``path``.
 
     Parameters
@@ -208,6 +217,9 @@ def search(limit, given, shadow, update, model, adjustment, work, path, lists):
     lists : Lists or None
         Where to keep the k best prefixes, in prediction; the list of the whole text is then that of the
         words after one of no characters. With None the code for it is not there: it is compiled apart.
+    part : (3,) int64 or None
+        Take the decisions ``part[0] <= i < part[1]`` only, from the ``part[2]`` states in ``work.now``, whose
+        number is then written there; no path. With None the code for it is not there.
 
     Returns
     -------
@@ -225,13 +237,13 @@ def search(limit, given, shadow, update, model, adjustment, work, path, lists):
     tracked = given.shape[0] > 0
     extra = 1 if shadow else 0  # the target is one more state, behind those of the beam
     worst, m, begin, record, score = -np.inf, -1, 0, -1, 0.0
-    n_records, size, zero = 0, 1, np.int64(0)
-    work.shared_at[: n + 1] = 0  # the scratch fits the longest text
-    for z in range(size + extra):  # before the first character
-        now.score[z] = 0.0
-        now.fact[z] = 0
-        now.fact[z, RECORD], now.fact[z, AGREES] = -1, 1
-    for i in range(n + 1):
+    n_records, size, zero, first, last = 0, 1, np.int64(0), 0, n + 1
+    if part is None:
+        work.shared_at[: n + 1] = 0  # the scratch fits the longest text
+        begin_states(now, size + extra)
+    else:
+        first, last, size = part[0], part[1], part[2]
+    for i in range(first, last):
         may_start = i == n or limit[i] != INSIDE
         may_go_on = i < n and limit[i] != START
         right = given[i] if tracked and i < n else FREE
@@ -312,7 +324,7 @@ def search(limit, given, shadow, update, model, adjustment, work, path, lists):
                 n_records += 1
         top, fact = now.score[best, SCORE], now.fact[best]
         gap = top - now.score[size, SCORE] if shadow else 0.0
-        stop = i == n or (tracked and update == EARLY and not alive)
+        stop = i + 1 == last or (tracked and update == EARLY and not alive)
         if update == MAX_VIOLATION and tracked:
             if fact[AGREES] == 0 and gap > worst:
                 worst, m, score = gap, i + 1, top
@@ -326,5 +338,8 @@ def search(limit, given, shadow, update, model, adjustment, work, path, lists):
         lists.new_found[0] = 0
         for z in range(size):
             offer(lists, zero, now.score[z, SCORE], now.fact[z, RECORD])
-    trace(work, begin, record, path, n)
+    if part is None:
+        trace(work, begin, record, path, n)
+    else:
+        part[2] = size
     return m, score, worst if shadow else 0.0

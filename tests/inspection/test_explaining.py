@@ -252,6 +252,17 @@ def test_only_the_features_of_the_text_are_named(monkeypatch):
     assert feature_weights(segmenter, top=3) == feature_weights(segmenter)[:3] and named[1] == 3
 
 
+def test_rivals_of_words_are_no_decodings_of_whole_texts(monkeypatch):
+    X, y = load_segmentation()
+    segmenter, decoded = WordSegmenter(max_iter=1, random_state=0).fit(X[:60], y[:60]), []
+    make_task = words_model.make_task
+    monkeypatch.setattr(words_model, "make_task", lambda *a: decoded.extend(a[0]) or make_task(*a))
+    text = "".join(X[60].split())
+    explanation = explain(segmenter, text)
+    assert sum(token.margin < math.inf for token in explanation.tokens) == len(text) - 1
+    assert decoded == [text]
+
+
 @pytest.mark.parametrize(
     "base",
     [

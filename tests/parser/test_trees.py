@@ -5,6 +5,7 @@ import random
 import numpy as np
 import parse_oracle as oracle
 import pytest
+from counting import calls
 
 from skstruct.data.inputs import lengths_of, offsets_of
 from skstruct.datasets import read_conllu
@@ -97,6 +98,18 @@ def test_lifting_is_that_of_one_arc_after_the_other():
         assert lift(heads) == lift_naively(heads)
         lifted += lift(heads) != heads
     assert lifted > 200
+
+
+def test_lifting_costs_no_more_than_all_depths():
+    draw, n = random.Random(0), 200
+    for reach in (1, 3, 20, n):  # 1: each word below the one before
+        order = draw.sample(range(1, n + 1), n)
+        heads, depth = [0] * n, {order[0]: 0}
+        for k, word in enumerate(order[1:], 1):
+            heads[word - 1] = head = draw.choice(order[max(0, k - reach) : k])
+            depth[word] = depth[head] + 1
+        n_calls, lifted = calls(lambda heads=heads: lift(heads))
+        assert lifted != heads and n_calls < 4 * sum(depth.values()) + 20 * n, reach
 
 
 def test_trees_that_are_not_projective_are_lifted_or_skipped():

@@ -117,12 +117,14 @@ class Chain:
 
 
 def best_before(before, into, highest):
-    """For each label y the largest ``before[p] + into[y][p]``, of which the second is at most ``highest[y]``.
-
-    Predecessors are tried from the best one on, until none that is left can win.
-    """
+    """For each label y the largest ``before[p] + into[y][p]``; ``highest[y]`` bounds the second part."""
     order = sorted(range(len(before)), key=before.__getitem__, reverse=True)
-    ranked, out = [(before[p], p) for p in order], []
+    return best_of_ranked([(before[p], p) for p in order], into, highest)
+
+
+def best_of_ranked(ranked, into, highest):
+    """As `best_before`; ``ranked`` holds (before[p], p) from the best one on, tried until none can win."""
+    out = []
     for scores, most in zip(into, highest):
         best = NEVER
         for reached, p in ranked:

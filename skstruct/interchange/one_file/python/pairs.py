@@ -1,7 +1,18 @@
-"""The second-order chain: transitions look two labels back (Collins 2002)."""
+"""The second-order chain: transitions look two labels back (Collins 2002).
 
-from .chain import Chain, best_before
+Most prefixes cannot be the start of a best labelling. What can follow a label is bounded by a first-order
+chain: a step scores the most that it can behind any label before. A beam finds a score to beat.
+"""
+
+from itertools import chain
+from math import isfinite
+from operator import add
+
+from .chain import NEVER, Chain, best_before, best_of_ranked
 from .reading import PARTS, Weights
+
+BEAM = 3
+"""Prefixes of each token that are kept to find the score to beat."""
 
 
 class Pairs(Chain):
@@ -10,63 +21,112 @@ class Pairs(Chain):
     def __init__(self, header, arrays):
         super().__init__(header, arrays)
         L, trigrams = self.L, Weights(header, arrays, "trigrams")
-        self.trigram = [[[0.0] * L for _ in range(L)] for _ in range(L)]  # [p][y][a]: y behind p behind a
-        self.second = [[0.0] * L for _ in range(L)]  # [p][y]: y behind p, the first label
+        # [p][y][a]: y behind p behind a; the last a, which is also -1, is the start
+        self.trigram = [[[0.0] * (L + 1) for _ in range(L)] for _ in range(L)]
         for p in range(L):
             for a in range(-1, L):
                 for y, w in trigrams[p * (L + 1) + a + 1]:
-                    if a < 0:
-                        self.second[p][y] = w
-                    else:
-                        self.trigram[p][y][a] = w
+                    self.trigram[p][y][a] = w
         self.most = [list(map(max, by_label)) for by_label in self.trigram]
+        self.size = max(abs(w) for by_label in self.trigram for scores in by_label for w in scores)
+        self.plain_limits = self.limits(self.plain[0])
 
-    def pair_prefixes(self, emission, transitions):
-        """For each token from the second on the best scores [p][y] of prefixes that end in p, y."""
+    def limits(self, into):
+        """For each p at least what steps to each y add, the largest of it, and the size of its terms."""
+        limits = [list(map(add, *rows)) for rows in zip(self.most, zip(*into))]
+        return limits, list(map(max, limits)), self.size + largest(chain.from_iterable(into))
+
+    def bounds(self, emission, transitions):
+        """(behind, limits, error): for each token and label at least what can follow, and its `limits`.
+
+        A prefix and what can follow score at least what a labelling that begins with it scores, but for
+        rounding: they may be ``error`` below it.
+        """
+        behind, limits, size = [self.end], [None], largest(emission[0])
+        for score, (into, _) in zip(emission[:0:-1], transitions[:0:-1]):
+            limit, highest, most = self.plain_limits if into is self.plain[0] else self.limits(into)
+            limits.append(limit)
+            size += largest(score) + most
+            behind.append(best_before(list(map(add, score, behind[-1])), limit, highest))
+        # nine roundings for each token, of at most 2^-53 of the sum of all terms
+        return behind[::-1], limits[:1] + limits[:0:-1], 1e-15 * (len(emission) + 1) * size
+
+    def score_to_beat(self, emission, transitions, behind):
+        """The score of a labelling, most often the best; a beam keeps the prefixes of the highest bounds."""
+        beam = [(a + b, -1, y) for y, (a, b) in enumerate(zip(self.start, emission[0]))]
+        for t, follow in enumerate(behind):
+            if t:
+                rows = list(zip(range(self.L), emission[t], transitions[t][0]))
+                beam = [
+                    (s + weights[a] + (e + scores[p]), p, y)
+                    for s, a, p in beam
+                    for (y, e, scores), weights in zip(rows, self.trigram[p])
+                ]
+            beam = sorted(beam, key=lambda prefix: prefix[0] + follow[prefix[2]], reverse=True)[:BEAM]
+        return beam[0][0] + self.end[beam[0][2]]
+
+    def pair_prefixes(self, emission, transitions, behind, limits, beat):
+        """For each token and label y (score, p) of the best prefixes that end in p, y, from the best one on.
+
+        Those are left out that cannot become a labelling of the score ``beat``.
+        """
         first = [a + b for a, b in zip(self.start, emission[0])]
-        out = [[first]]
+        out = [[[] if s + b < beat else [(s, -1)] for s, b in zip(first, behind[0])]]
         for t in range(1, len(emission)):
-            before, into, now = out[-1], transitions[t][0], []
-            for p in range(self.L):
-                if t == 1:
-                    row = [first[p] + w for w in self.second[p]]
-                else:
-                    row = best_before([scores[p] for scores in before], self.trigram[p], self.most[p])
-                now.append([s + (emission[t][y] + into[y][p]) for y, s in enumerate(row)])
+            score, into, now = emission[t], transitions[t][0], [[] for _ in range(self.L)]
+            rest = list(map(add, score, behind[t]))
+            for p, ranked in enumerate(out[-1]):
+                if not ranked:
+                    continue
+                need, trigram, most = beat - ranked[0][0], self.trigram[p], self.most[p]
+                some = [y for y, bound in enumerate(map(add, limits[t][p], rest)) if not bound < need]
+                best = best_of_ranked(ranked, [trigram[y] for y in some], [most[y] for y in some])
+                for y, s in zip(some, best):
+                    s += score[y] + into[y][p]
+                    if not s + behind[t][y] < beat:
+                        now[y].append((s, p))
+            for ranked in now:
+                ranked.sort(reverse=True)
             out.append(now)
         return out
 
     def decode(self, emission, transitions):
         """(labels, score): of equal scores the smaller labels, from the last token backwards."""
-        prefixes, T = self.pair_prefixes(emission, transitions), len(emission)
+        behind, limits, error = self.bounds(emission, transitions)
+        beat = self.score_to_beat(emission, transitions, behind) - error
+        prefixes = self.pair_prefixes(emission, transitions, behind, limits, beat)
         total, y, p = max(
-            ((s + self.end[y], -y, -p) for p, row in enumerate(prefixes[-1]) for y, s in enumerate(row))
+            (s + self.end[y], -y, -p) for y, ranked in enumerate(prefixes[-1]) for s, p in ranked
         )
         path, y, p = [-y], -y, -p
-        for t in range(T - 1, 0, -1):
+        for ranked in prefixes[-2::-1]:
             path.append(p)
-            if t > 1:
-                reached = [scores[p] + self.trigram[p][y][a] for a, scores in enumerate(prefixes[t - 1])]
-                y, p = p, max(range(self.L), key=reached.__getitem__)
+            weights = self.trigram[p][y]
+            y, p = p, -max((s + weights[a], -a) for s, a in ranked[p])[1]
         return path[::-1], total
 
     def best_with_each_label(self, emission, transitions):
         """For each token and label the best score of labellings that give the label to the token."""
-        prefixes, T, labels = self.pair_prefixes(emission, transitions), len(emission), range(self.L)
-        if T == 1:
-            return [[a + b for a, b in zip(prefixes[0][0], self.end)]]
+        bounds, limits, _ = self.bounds(emission, transitions)
+        prefixes = self.pair_prefixes(emission, transitions, bounds, limits, NEVER)
+        labels = range(self.L)
         behind, out = [self.end] * self.L, []  # [p][y]: the best that can follow p, y
-        for t in range(T - 1, 0, -1):
-            whole = [[a + b for a, b in zip(*rows)] for rows in zip(prefixes[t], behind)]
-            out.append([max(column) for column in zip(*whole)])
+        for t in range(len(emission) - 1, 0, -1):
+            whole = [{p: s + behind[p][y] for s, p in ranked} for y, ranked in enumerate(prefixes[t])]
+            out.append([max(scores.values()) for scores in whole])
             if t == 1:
-                out.append([max(row) for row in whole])
+                out.append([max(scores[p] for scores in whole) for p in labels])
             into = transitions[t][0]
             rest = [[into[y][p] + emission[t][y] + behind[p][y] for y in labels] for p in labels]
             behind = [
                 [max(self.trigram[p][y][a] + rest[p][y] for y in labels) for p in labels] for a in labels
             ]
-        return out[::-1]
+        return out[::-1] or [[s + e for ((s, _),), e in zip(prefixes[0], self.end)]]
+
+
+def largest(scores):
+    """The largest absolute value of those that are finite."""
+    return max(map(abs, filter(isfinite, scores)), default=0.0)
 
 
 PARTS["pairs"] = Pairs
