@@ -38,10 +38,12 @@ def choose_rate(objective):
 
     A step on a sequence changes the score of a token by the rate times what the sequence's features have in
     common with the token's. Features of nearly every token make that many times what a token has by itself,
-    and steps overshoot.
+    and steps overshoot; so they do where weights make each step as long as several.
     """
     o = objective
     repetition = _repetition(
         o.token, o.start, o.feature, o.value, o.dense, *new_row(o.dense), np.zeros(o.n_features)
     )
-    return RATE * REPETITION / max(repetition, REPETITION)
+    weight = o.sequence_weight[o.sequence_weight > 0.0]
+    longer = max(float(weight.mean()), 1.0) if weight.size else 1.0
+    return RATE * REPETITION / max(repetition, REPETITION) / longer

@@ -240,6 +240,7 @@ class L1CRFCV(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
             the file does not hold that the model was loaded from.
         """
         check_is_fitted(self)
+        self._validate_params()  # scoring may have been set after fit
         if self.scoring is None:
             if "_scoring_lost" in vars(self):
                 raise ValueError(

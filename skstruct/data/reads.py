@@ -172,7 +172,7 @@ def _titles_of(corpus):
 
 def _first_of(corpus):
     """The first token of a corpus, for an error."""
-    if len(corpus.blocks) == 1 and corpus.like is not None:
+    if len(corpus.blocks) == 1 and isinstance(corpus.blocks[0].rows, list):
         return describe(corpus.tokens[0])
     if not corpus.numbers:
         return "a data frame"

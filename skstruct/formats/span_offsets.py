@@ -77,11 +77,13 @@ def _unit_of(records, name):
             ambiguous.append((record.text, read))
     met = _edges_met(ambiguous)
     by_words = max(UNITS, key=lambda unit: (met[unit], unit == usual))
+    n_sure = votes["characters"]
     votes[by_words] += len(ambiguous) * (1 if met["characters"] != met["utf-16"] else _UNTOLD)
     best = max(UNITS, key=lambda unit: (votes[unit] + len(only[unit]), unit == usual))
     other = UNITS[1 - UNITS.index(best)]
     if only[other]:
-        _refuse_odd(*only[other][0], best, other)
+        told = bool(only[best]) or met["characters"] != met["utf-16"] or n_sure > 0
+        _refuse_odd(*only[other][0], best, other, told)
     if ambiguous and not (only[best] and by_words == best):
         also = f"records that need it: {len(only[best]):,}; elsewhere " if only[best] else ""
         warnings.warn(
@@ -96,12 +98,13 @@ def _say_all(record):
     return all(each.text is not None for each in record.spans)
 
 
-def _refuse_odd(record, spans, wrong, best, other):
-    """Raise for a record that fits the unit ``other`` only, where others speak for ``best``."""
+def _refuse_odd(record, spans, wrong, best, other, told):
+    """Raise for a record that fits the unit ``other`` only; ``told``: whether others speak for ``best``."""
     covered = ", ".join(repr(record.text[start:end]) for start, end, _ in spans)
+    others = f"other records count {_IN_WORDS[best]}" if told else "nothing tells what other records count"
     raise ValueError(
-        f"{wrong}; in {_IN_WORDS[other]} the spans of this record are {covered:.80}, but other records count "
-        f"{_IN_WORDS[best]}: correct the record, or give offsets={other!r} if all count these"
+        f"{wrong}; in {_IN_WORDS[other]} the spans of this record are {covered:.80}, but {others}: correct "
+        f"the record, or give offsets={other!r} if all count these"
     )
 
 

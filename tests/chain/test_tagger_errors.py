@@ -64,8 +64,7 @@ BAD_INPUT = {
     "a column too few": (put(TUPLE, ("a",)), Y, "sequence 1, position 1: .*column"),
     "a column too many": (put(TUPLE, ("a", "b", "c")), Y, "sequence 1, position 1: expected 2 columns"),
     "a str among dicts": (put(DICT, "a"), Y, "sequence 1, position 1: expected a dict.*got str 'a'"),
-    "a list among dicts": (put(DICT, ["a"]), Y, "sequence 1, position 1: expected a dict.*got list"),
-    "a dict among lists": (put(LIST, {"a": 1}), Y, "sequence 1, position 1: expected a list.*got dict"),
+    "a tuple among lists": (put(LIST, ("a",)), Y, "sequence 1, position 1: expected a dict or a list.*tuple"),
     "no known kind": (put(STR, 3, 0, 0), Y, "X: sequence 0, position 0: a token must be .*int 3"),
     # attributes
     "a NaN attribute": (put(DICT, {"v": NAN}), Y, "sequence 1, position 1: feature 'v'.*finite.*nan"),

@@ -30,11 +30,19 @@ def check_place(predict, X, i, t, message):
         (STR, ("a",), "expected a token of the type str, got tuple"),
         (TUPLE, ("a", "A", "b"), "expected 2 columns like the first token, got 3"),
         (TUPLE, "a", "expected a tuple of strings like the first token, got str 'a'"),
-        (DICT, ["a"], "expected a dict of features like the first token, got list"),
-        (LIST, {"a": 1}, "expected a list of features like the first token, got dict"),
+        (DICT, ("a",), "expected a dict or a list of features, got tuple"),
+        (LIST, {"a"}, "expected a dict or a list of features, got set"),
         (DICT, {"v": NAN}, "feature 'v' must be finite"),
     ],
-    ids=["an int", "a tuple", "a column too many", "a str", "a list", "a dict", "a NaN"],
+    ids=[
+        "an int",
+        "a tuple",
+        "a column too many",
+        "a str",
+        "a tuple among dicts",
+        "a set among lists",
+        "a NaN",
+    ],
 )
 def test_places_do_not_depend_on_threads(corpus, token, message, n_jobs):
     """Also where a piece begins with the token that is wrong."""

@@ -5,6 +5,7 @@ Numbers are those of the day they were written, with a little room. What makes o
 
 import gc
 
+import numpy as np
 import pytest
 from crf_cases import L, copies, learnable, train_crf
 from inside import counting_bounds
@@ -28,6 +29,15 @@ def test_a_weight_costs_what_copies_cost(c1, c2):
     weighted = train_crf(task._replace(weight=10.0 * task.weight), L, 60, **options)
     assert weighted.n_passes == pytest.approx(copied.n_passes, rel=0.05)
     assert weighted.objective == pytest.approx(copied.objective, rel=1e-6)
+
+
+def test_the_first_stage_steps_no_further_for_weights():
+    """A weight of 10 is one step as long as ten, which overshoots where the rate is that of weight 1."""
+    X, y = (each[:60] for each in load_chunking())
+    weighted, copied = (L1CRF("chunk", c1=0.0, c2=10.0, random_state=0) for _ in range(2))
+    weighted.fit(X, y, sample_weight=np.full(60, 10.0))
+    assert weighted.n_iter_ <= copied.fit(X * 10, y * 10).n_iter_
+    assert weighted.objective_ == pytest.approx(copied.objective_, rel=2e-3)
 
 
 @pytest.mark.parametrize(

@@ -123,10 +123,12 @@ def test_one_span_too_far_does_not_move_all_others(records, at, tmp_path):
     for read in (read_spans, lambda path: list(iter_spans(path))):
         with pytest.raises(ValueError) as caught:
             read(path)
+        untold = isinstance(records[0], dict) and records[0]["text"] in CHINESE[0]
+        said = "nothing tells what other records count" if untold else "other records count characters"
         assert str(caught.value) == (
             f"{path}, line {at + 1}, span 1: (9, 14, 'LOC') leaves the text, which has 13 characters; in "
-            "UTF-16 units it has 14; in UTF-16 units the spans of this record are ' Bo', ' Oslo', but other "
-            "records count characters: correct the record, or give offsets='utf-16' if all count these"
+            "UTF-16 units it has 14; in UTF-16 units the spans of this record are ' Bo', ' Oslo', but "
+            f"{said}: correct the record, or give offsets='utf-16' if all count these"
         )
 
 
@@ -168,3 +170,11 @@ def test_bounds_decide_where_words_tell_nothing():
 def test_words_and_bounds_that_agree_need_no_warning():
     X, y = [*LATIN[0], "🚒 Bern"], [*LATIN[1], [(2, 6, "LOC")]]
     assert read_spans(doccano(X, to_utf16(X, y))) == (X, y)
+
+
+def test_what_nothing_tells_is_not_said():
+    """Texts without spaces have no ends of words that would tell what offsets count."""
+    untold = [{"text": f"今天🎉我在北京市{k}区", "label": [[6, 9, "LOC"]]} for k in "甲乙丙丁" * 10]
+    odd = {"text": "🎉北京", "label": [[2, 4, "LOC"]]}
+    with pytest.raises(ValueError, match="nothing tells what other records count: .* offsets='utf-16'"):
+        read_spans([*untold, odd])
