@@ -38,7 +38,7 @@ from .tokens import Alphabet
 MOST_ROWS = 2**31
 """Of weights."""
 
-TOKENS = choice({None: None, "str": str, "tuple": tuple})
+TOKENS = choice({None: None, "str": str, "tuple": tuple})._replace(null=True)  # of a model of another tool
 MIN_COUNT = Field("min_count", integer(1))
 
 TITLES = Field("titles", each(string), of=lambda encoder: encoder.reads.titles, default=None)
