@@ -127,8 +127,9 @@ def test_one_identifier_for_different_combinations(lines):
 
 
 def test_equal_identifiers_at_several_places():
-    FeatureTemplates(["U:%x[-1,0]", "U:%x[0,0]", "U:%x[2,0]"]).compile()
-    FeatureTemplates(["U:%x[0,0]", "B:%x[0,1]"]).compile()
+    plan = FeatureTemplates(["U:%x[-1,0]", "U:%x[0,0]", "U:%x[2,0]"]).compile()
+    assert (plan.left, plan.right) == (1, 2)
+    assert FeatureTemplates(["U:%x[0,0]", "B:%x[0,1]"]).compile().n_columns == 2
 
 
 def test_plan():
