@@ -18,9 +18,8 @@ import numpy as np
 from ..data.corpus import FEATURES, called_by_kind
 from ..data.inputs import PlaceError, describe, offsets_of, place
 from ..data.reads import Reads
-from .base import Encoder
+from .base import Encoder, FeatureIndex, RowIndex
 from .encoded import Bag, RowMap, without_templates
-from .feature_index import FeatureIndex, RowIndex
 from .pairs import (
     Nested,
     Pairs,

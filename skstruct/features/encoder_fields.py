@@ -33,8 +33,8 @@ from ..saving.fields import (
 )  # fmt: skip
 from ..saving.values import savable_value
 from .bag_encoder import BagEncoder
+from .base import FeatureIndex, RowIndex
 from .choose import MixedEncoder
-from .feature_index import FeatureIndex, RowIndex
 from .numeric import NumericFeatures
 from .pattern_encoder import PatternEncoder
 from .patterns import Patterns

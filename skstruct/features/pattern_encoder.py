@@ -11,9 +11,8 @@ import numpy as np
 from ..data.corpus import STRINGS, called_by_kind
 from ..data.inputs import describe
 from ..data.reads import Reads
-from .base import Encoder
+from .base import Encoder, FeatureIndex
 from .encoded import NOTHING, Bag, Grid, RowMap, without_templates
-from .feature_index import FeatureIndex
 from .patterns import PatternWriter
 from .tokens import refuse, split_columns
 

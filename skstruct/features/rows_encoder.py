@@ -14,9 +14,8 @@ from scipy import sparse
 from ..data.corpus import DENSE, called_by_kind
 from ..data.places import describe
 from ..data.reads import Reads
-from .base import Encoder
-from .encoded import NOTHING, Bag, Dense, RowMap, no_bag, row_norms, without_templates
-from .feature_index import RowIndex
+from .base import Encoder, RowIndex
+from .encoded import NO_BAG, NOTHING, Bag, Dense, RowMap, row_norms, without_templates
 from .numeric import NumericFeatures, as_features, exact_sum, warn_unless_centred
 
 SOME_ROWS = 4096
@@ -120,7 +119,7 @@ class RowsEncoder(Encoder):
         Encoded
             With ``dense`` if the rows are, and were in training; else with ``bag``.
         """
-        token, matrix, bag, dense = corpus.offsets, corpus.matrix, no_bag(), ()
+        token, matrix, bag, dense = corpus.offsets, corpus.matrix, NO_BAG, ()
         if token[-1]:
             if grow and corpus.info is not None and self.features.window == (0, 0):
                 self._template = corpus.info.template

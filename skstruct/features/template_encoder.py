@@ -15,7 +15,7 @@ from ..data.corpus import STRINGS, called_by_kind
 from ..data.reads import Reads
 from .base import Encoder
 from .contexts import Contexts, context_values, is_context
-from .encoded import ALL_ALIVE, Encoded, no_bag
+from .encoded import ALL_ALIVE, NO_BAG, Encoded
 from .names import row_names
 from .template_rows import TemplateSide, merge_templates
 from .templates import resolve_templates
@@ -260,7 +260,7 @@ class TemplateEncoder(Encoder):
             n_columns=self.plan.n_columns,
             nodes=self.nodes.grid(nodes, anchor[-1]),
             edges=self.edges.grid(edges, anchor[-1]),
-            bag=no_bag(),
+            bag=NO_BAG,
             node_alive=self.nodes.alive if self.min_count > 1 else ALL_ALIVE,
             edge_alive=self.edges.alive if self.min_count > 1 else ALL_ALIVE,
         )

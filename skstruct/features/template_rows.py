@@ -8,29 +8,10 @@ import copy
 
 import numpy as np
 
-from ..core.compile import kernel
 from ..core.interning import intern_pairs, pairs_of
-from .encoded import Grid, RowMap
-from .feature_index import with_new_rows
+from .base import with_new_rows
+from .encoded import Grid, RowMap, count_grid
 from .tokens import column_function
-
-
-@kernel
-def _count(nodes, left, anchor, token, slots, shifts, first, count):
-    """Add the occurrences of each feature to ``count`` (n_nodes, n_slots).
-
-    ``slots`` and ``shifts`` say, use by use, which feature of a node speaks of token anchor + shift.
-    Tokens before ``first`` of a sequence have no such features.
-    """
-    for i in range(anchor.shape[0] - 1):
-        T = token[i + 1] - token[i]
-        for a in range(anchor[i], anchor[i + 1]):
-            if nodes[a] < 0:
-                continue
-            p = a - anchor[i] - left
-            for k in range(slots.shape[0]):
-                if first <= p + shifts[k] < T:
-                    count[nodes[a], slots[k]] += 1
 
 
 class TemplateSide:
@@ -93,12 +74,14 @@ class TemplateSide:
     def grow(self, nodes, left, anchor, token, min_count):
         """Count the features of a corpus, whose nodes are given by compound, and give rows to new ones."""
         for c, compound in enumerate(self.compounds):
-            if min_count > 1 and compound.slots:
-                old = self.counts[c]
-                count = np.zeros((self.n_nodes[c], len(compound.slots)), np.int32)
-                count[: old.shape[0]] = old
-                slots, shifts = np.array(self.uses[c], np.int64).reshape(-1, 2).T.copy()
-                _count(nodes[c], left, anchor, token, slots, shifts, self.first_token, count)
+            n_slots = len(compound.slots)
+            if min_count > 1 and n_slots:
+                count = np.zeros((self.n_nodes[c], n_slots), np.int32)
+                count[: self.counts[c].shape[0]] = self.counts[c]
+                mine = [group for group in self.groups if group.compound == c]
+                rows = np.stack([nodes[c] * np.int32(n_slots) + np.int32(group.slot) for group in mine])
+                lo, width = (np.array([getattr(g, name) for g in mine], np.int32) for name in ("lo", "width"))
+                count_grid(rows, lo, width, left, anchor, token, self.first_token, count.ravel())
                 self.counts[c] = count
             self.assign_rows(c, min_count)
 
