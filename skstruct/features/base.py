@@ -8,9 +8,16 @@ import numpy as np
 from ..data.corpus import OTHER
 from ..data.places import by_sequence
 from ..data.reads import Reads
+from ..saving.checks import require, within
+from ..saving.fields import Field, Table, array, built, distinct, integer, via, without_last
 from .encoded import NOTHING, features_listed, grid_listed
 
 _KEY = re.compile("[^:=]*")
+
+MOST_ROWS = 2**31
+"""Of weights."""
+
+MIN_COUNT = Field("min_count", integer(1))
 
 
 class Encoder:
@@ -28,6 +35,9 @@ class Encoder:
     * ``row_names(rows)``, and ``edge_names`` of transitions: its features in words;
     * ``merged(encoders, counts, min_count)``: one encoder from those of several shards.
     """
+
+    TOKENS = ()
+    """Types of the first token of corpora of lists that are for it."""
 
     reads = Reads(OTHER)
     """What it reads; a property where that depends on training."""
@@ -357,3 +367,33 @@ class FeatureIndex(RowIndex):
         out = cls(parts[0].first_row)
         numbers = [out.find(list(part.ids), grow=True) for part in parts]
         return out, numbers, out.merge(parts, numbers, counts, len(out.ids), min_count)
+
+
+# --------------------------------------------------------------------------------------------------
+# In files
+# --------------------------------------------------------------------------------------------------
+def has_cutoff(f):
+    """Whether features that are rare do not count."""
+    return f["min_count"] > 1
+
+
+def _check_rows(index, f):
+    row = f["row"]
+    require(within(row[row >= 0], index.first_row, index.n_rows), f"{f.where}.row is out of range")
+
+
+_ROWS = (
+    Field("row", without_last(array("int32", "n", low=-1, high="n_rows")), of="row_of"),
+    Field("n_rows", integer("first_row", MOST_ROWS)),
+    Field("count", array("int64", "n", low=0), "counts", "cut", default=lambda _: np.zeros(0, np.int64)),
+)
+
+ROWS = Table("Rows of features", *_ROWS, make=built(RowIndex, "first_row", _check_rows))
+
+INDEX = Table(
+    "Features by name",
+    Field("names", via(distinct, list, lambda names: {name: k for k, name in enumerate(names)}), of="ids"),
+    *_ROWS,
+    make=built(FeatureIndex, "first_row", _check_rows),
+    n=lambda f: len(f["names"]),
+)

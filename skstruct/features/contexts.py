@@ -17,8 +17,10 @@ import numpy as np
 
 from ..data.inputs import describe, offsets_of
 from ..data.trie import Trie
-from .accessor import N_BUCKETS, AccessorVariety
-from .tokens import Alphabet
+from ..saving.checks import require
+from ..saving.fields import Field, Table, array, each, flag, integer, optional, pair
+from .accessor import LONGEST, N_BUCKETS, AccessorVariety
+from .tokens import Alphabet, alphabet
 
 MARKS = ("O", "B", "I", "E", "S")
 """What a token is: outside of all matches; first, inner, last token of one; a match by itself."""
@@ -218,3 +220,71 @@ def as_entries(entries, where):
             )
         checked.add(entry)
     return tuple(sorted(checked, key=lambda e: (isinstance(e, tuple), e)))
+
+
+# --------------------------------------------------------------------------------------------------
+# In files; the entries of lexicons are part of the templates
+# --------------------------------------------------------------------------------------------------
+def _statistics(f):
+    """(column, its :class:`AccessorVariety`)."""
+    statistics = AccessorVariety(f["minimum"])
+    try:
+        return f["column"], statistics.set(f["tokens"], f["pairs"], f["varieties"])
+    except ValueError as error:
+        require(False, f"{f.where}: {error}")
+
+
+STATISTICS = Table(
+    "Accessor varieties",
+    Field("column", integer()),
+    Field("minimum", integer(1)),
+    Field("tokens", alphabet, of="alphabet"),
+    Field(
+        "pairs",
+        each(
+            array("int32", None, 2, low=0, high=("strings one shorter", "tokens")),
+            length=LONGEST - 1,
+            given=lambda f, done: {"strings one shorter": done[-1] if done else f["tokens"]},
+        ),
+    ),
+    Field(
+        "varieties",
+        each(
+            array("int32", "strings", low=0),
+            length=LONGEST,
+            given=lambda f, done: {"strings": [f["tokens"], *f["pairs"]][len(done)]},
+        ),
+    ),
+    make=_statistics,
+)
+
+
+def _contexts(f):
+    """The encoder's :class:`.contexts.Contexts`, filled."""
+    contexts = f["encoder"].contexts
+    for name in ("trained", "adapted", "characters"):
+        if f[name] is None:
+            continue
+        found, expected = (
+            dict(f[name]),
+            contexts.lexicon_columns if name == "characters" else set(contexts.longest),
+        )
+        ok = set(found) == expected and len(found) == len(f[name])
+        require(ok, f"{f.where}.{name}: the templates read the columns {sorted(expected)}")
+        setattr(contexts, name, found)
+    return contexts
+
+
+def _by_column(statistics):
+    return statistics and [{"column": column, **vars(item)} for column, item in statistics.items()]
+
+
+_STATISTICS = each(STATISTICS, lambda f, k, item: item["column"])
+
+CONTEXTS = Table(
+    "`contexts` of templates",
+    Field("trained", _STATISTICS, of=lambda contexts: _by_column(contexts.trained) or []),
+    Field("adapted", optional(_STATISTICS), of=lambda contexts: _by_column(contexts.adapted)),
+    Field("characters", each(pair(integer(), flag)), of=lambda contexts: list(contexts.characters.items())),
+    make=_contexts,
+)

@@ -11,10 +11,11 @@ import numpy as np
 from ..data.corpus import STRINGS, called_by_kind
 from ..data.inputs import describe
 from ..data.reads import Reads
-from .base import Encoder, FeatureIndex
+from ..saving.fields import Field, Table, built, knowing, value, via
+from .base import INDEX, MIN_COUNT, Encoder, FeatureIndex, has_cutoff
 from .encoded import NOTHING, Bag, Grid, RowMap, without_templates
-from .patterns import PatternWriter
-from .tokens import refuse, split_columns
+from .patterns import Patterns, PatternWriter
+from .tokens import TITLES, TOKENS, refuse, split_columns, take_titles
 
 
 class PatternEncoder(Encoder):
@@ -27,14 +28,13 @@ class PatternEncoder(Encoder):
         Features seen fewer times in training are left out.
     """
 
-    TOKENS = (str, tuple)
     reads = Reads(called_by_kind(STRINGS))
     named = "patterns"
 
     @classmethod
     def for_tokens(cls, features, min_count, flat):
         """The encoder that a ``features`` parameter means for a corpus."""
-        if not isinstance(flat[0], cls.TOKENS):
+        if not isinstance(flat[0], (str, tuple)):
             raise ValueError(
                 f"features={describe(features)} are for tokens that are str or tuples of str, got "
                 f"{describe(flat[0])}"
@@ -132,3 +132,25 @@ class PatternEncoder(Encoder):
             setattr(out, side, rows)
             maps.append(found)
         return out, [RowMap(*rows) for rows in zip(*maps)]
+
+
+# --------------------------------------------------------------------------------------------------
+# In files
+# --------------------------------------------------------------------------------------------------
+def _are_patterns(found):
+    if not isinstance(found, Patterns):
+        raise ValueError("patterns expected")
+    return found
+
+
+PATTERN_ENCODER = Table(
+    "Encoder `patterns`",
+    Field("tokens", TOKENS, of="first_type"),
+    Field("patterns", via(value, lambda patterns: patterns, _are_patterns), of="templates"),
+    MIN_COUNT,
+    Field("nodes", knowing(INDEX, lambda _: {"first_row": 0})),
+    Field("edges", knowing(INDEX, lambda _: {"first_row": 1})),
+    TITLES,
+    make=built(PatternEncoder, "patterns min_count", take_titles),
+    cut=has_cutoff,
+)

@@ -13,12 +13,14 @@ scale CRFs. ACL.
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterable
 from itertools import repeat
+from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
 from ..data.inputs import describe
+from ..saving.fields import Field, Table, built, string, value, via
+from ..saving.values import savable_value
 from .byte_matching import ByteExpression
 
 CRFPP, WAPITI = "crf++", "wapiti"
@@ -40,7 +42,7 @@ _WAPITI_MACRO = re.compile(
     r'(?:,"(?P<expression>(?:[^"\\]|\\.)*)")?\]',
     re.DOTALL,
 )
-_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 class Macro(NamedTuple):
@@ -295,3 +297,22 @@ def _matched(expression, value, kind):
 def _rejoined(written):
     """A string with bytes of cut characters that stand together made whole, up to a NUL."""
     return _bytes(written.partition("\0")[0]).decode("utf-8", "surrogateescape")
+
+
+# --------------------------------------------------------------------------------------------------
+# In files
+# --------------------------------------------------------------------------------------------------
+def _lines(found):
+    if not (isinstance(found, list) and all(type(line) is str for line in found)):
+        raise ValueError("a list of strings expected")
+    return found
+
+
+PATTERNS = Table(
+    "`$patterns`",
+    Field("lines", via(value, list, _lines), stem=""),
+    Field("syntax", string),
+    make=built(Patterns, "lines syntax"),
+)
+
+savable_value("$patterns", Patterns, PATTERNS)

@@ -13,8 +13,27 @@ from scipy import sparse
 
 from ..data.corpus import DENSE, called_by_kind
 from ..data.places import describe
-from ..data.reads import Reads
-from .base import Encoder, RowIndex
+from ..data.reads import FeatureNames, Reads
+from ..saving.checks import require
+from ..saving.fields import (
+    Field,
+    Table,
+    array,
+    built,
+    each,
+    flag,
+    inline,
+    integer,
+    number,
+    optional,
+    pair,
+    string,
+    strings,
+    value,
+    via,
+)
+from ..saving.values import savable_value
+from .base import MIN_COUNT, MOST_ROWS, ROWS, Encoder, RowIndex, has_cutoff
 from .encoded import NO_BAG, NOTHING, Bag, Dense, RowMap, row_norms, without_templates
 from .numeric import NumericFeatures, as_features, exact_sum, warn_unless_centred
 
@@ -292,3 +311,68 @@ def _times_read(token, low, high):
     before = np.arange(int(token[-1])) - np.repeat(token[:-1], length)
     behind = np.repeat(length, length) - 1 - before
     return np.minimum(high, before) + np.minimum(-low, behind) + 1
+
+
+# --------------------------------------------------------------------------------------------------
+# In files
+# --------------------------------------------------------------------------------------------------
+MOST_COLUMNS = 2**31 - 1
+"""Of rows of numbers."""
+
+NUMERIC = Table(
+    "`$numeric`",
+    Field("bias", flag),
+    Field("scale", value),
+    Field("window", each(integer(-MOST_ROWS, MOST_ROWS))),
+    make=built(NumericFeatures, "bias scale window"),
+)
+
+numeric = savable_value("$numeric", NumericFeatures, NUMERIC)
+
+
+def _fraction(parts):
+    ok = all(part.isascii() and part.isdigit() and len(part) < 4000 for part in parts) and int(parts[1]) > 0
+    if not ok:
+        raise ValueError("a fraction in digits expected")
+    return Fraction(*map(int, parts))
+
+
+def _check_numbers(encoder, f):
+    n, row, size = len(f["column"]), f["nodes"].row_of[:-1], f["size"]
+    require(size <= MOST_COLUMNS, f"{f.where}: the window has too many columns")
+    ok = encoder.names is None or len(encoder.names.all()) == encoder.width
+    require(ok, f"{f.where}.names must be {encoder.width}")
+    require(np.unique(f["column"]).shape[0] == n, f"{f.where}.column holds a column twice")
+    require(encoder.sparse or n == size, f"{f.where}.column must hold all columns")
+    ok = np.array_equal(np.sort(row[row >= 0]), np.arange(f["nodes"].n_rows))
+    require(ok, f"{f.where}.row must hold each row once")
+    require(encoder.sparse or np.array_equal(row, f["column"]), f"{f.where}.row must be those of the columns")
+    encoder.place(f["column"])
+
+
+def _size(f):
+    """Features that there may be."""
+    low, high = f["features"].window
+    return f["width"] * (high - low + 1) + f["features"].bias
+
+
+NUMBERS = Table(
+    "Encoder `rows`",
+    Field("features", numeric),
+    MIN_COUNT,
+    Field("bigram", flag, of="has_bigram"),
+    Field("scaled", flag),
+    Field("width", integer(0, MOST_COLUMNS)),
+    Field("names", optional(via(strings, FeatureNames.all, FeatureNames))),
+    Field("sparse", flag),
+    Field("scale", number(np.finfo(float).smallest_subnormal)),
+    Field("squares", via(pair(string, string), lambda q: (q.numerator, q.denominator), _fraction)),
+    Field("n_tokens", integer(1)),
+    Field("column", array("int32", None, low=0, high="size"), of="order"),
+    Field("nodes", inline(ROWS), of="nodes"),
+    make=built(RowsEncoder, "features min_count bigram scaled", _check_numbers),
+    cut=has_cutoff,
+    first_row=lambda _: 0,
+    n=lambda f: len(f["column"]),
+    size=_size,
+)

@@ -13,13 +13,15 @@ from ..core.hashing import empty_table
 from ..core.interning import find_pairs, intern_pairs, pairs_of, table_of
 from ..data.corpus import STRINGS, called_by_kind
 from ..data.reads import Reads
-from .base import Encoder
-from .contexts import Contexts, context_values, is_context
+from ..saving.checks import require
+from ..saving.fields import Field, Table, array, each, integer, knowing, string
+from .base import MIN_COUNT, Encoder, has_cutoff
+from .contexts import CONTEXTS, Contexts, context_values, is_context
 from .encoded import ALL_ALIVE, NO_BAG, Encoded
 from .names import row_names
-from .template_rows import TemplateSide, merge_templates
-from .templates import resolve_templates
-from .tokens import Alphabet, column_function, refuse, split_columns
+from .template_rows import SIDE, TemplateSide, merge_templates, stored
+from .templates import resolve_templates, templates_kind
+from .tokens import TITLES, TOKENS, Alphabet, alphabet, column_function, refuse, split_columns, take_titles
 
 
 class TemplateEncoder(Encoder):
@@ -310,3 +312,69 @@ class TemplateEncoder(Encoder):
         """See :func:`.base.merge_encoders`; this is the first of ``encoders``."""
         empty = type(self)(self.templates, min_count)
         return empty, merge_templates(empty, encoders, counts)
+
+
+# --------------------------------------------------------------------------------------------------
+# In files. The hash table is stored as its entries, so that no file holds one in which a search never ends
+# --------------------------------------------------------------------------------------------------
+def _new_encoder(f):
+    """The encoder without its combinations."""
+    columns = f["columns"]  # before the encoder is built: it makes an alphabet for every column
+    encoder = TemplateEncoder(f["templates"], f["min_count"])
+    encoder.token_type, encoder.alphabets = f["tokens"], columns
+    found = {(item["function"], item["column"]): item for item in f["derived"]}
+    missing, unknown = encoder.derived.keys() - found, found.keys() - encoder.derived.keys()
+    require(not missing, f"{f.where}.derived lacks {missing}")
+    require(not unknown, f"{f.where}.derived: {unknown} is in no template")
+    for channel, item in found.items():
+        encoder.derived[channel] = item["values"], item["of_string"]
+    return encoder
+
+
+def _encoder(f):
+    encoder, pairs = f["encoder"], [*f["nodes"], *f["edges"]]
+    require(f["contexts"] or not encoder.contexts.in_use, f"{f.where} lacks contexts")
+    encoder.table, is_distinct = table_of(pairs)
+    require(is_distinct, f"{f.where}: a combination occurs twice")
+    encoder.entries = np.array([sum(map(len, pairs))], np.int64)
+    take_titles(encoder, f)
+    return encoder
+
+
+def _derived(encoder):
+    return [
+        {"function": function, "column": column, "values": values, "of_string": of_string}
+        for (function, column), (values, of_string) in encoder.derived.items()
+    ]
+
+
+DERIVED = Table(
+    "`derived` of templates",
+    Field("function", string),
+    Field("column", integer(0, "columns")),
+    Field("values", alphabet),
+    Field("of_string", array("int32", "strings of the column", low=0, high="values")),
+    **{"strings of the column": lambda f: f["columns"][f["column"]]},
+)
+
+TEMPLATE_ENCODER = Table(
+    "Encoder `templates`",
+    Field("tokens", TOKENS, of="token_type"),
+    Field("templates", templates_kind),
+    MIN_COUNT,
+    Field("columns", each(alphabet, lambda f, k, item: k, "columns of the templates"), of="alphabets"),
+    Field(
+        "derived",
+        each(DERIVED, lambda f, k, item: f"{item['function']}.{item['column']}"),
+        of=_derived,
+        stem="",
+    ),
+    Field("nodes", knowing(SIDE, lambda f: {"side": f["encoder"].nodes}), of=lambda e: stored(e, e.nodes)),
+    Field("edges", knowing(SIDE, lambda f: {"side": f["encoder"].edges}), of=lambda e: stored(e, e.edges)),
+    Field("contexts", CONTEXTS, of=lambda e: e.contexts if e.contexts.in_use else None, default=None),
+    TITLES,
+    make=_encoder,
+    cut=has_cutoff,
+    encoder=_new_encoder,
+    **{"columns of the templates": lambda f: f["templates"].n_columns},
+)

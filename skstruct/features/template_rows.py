@@ -9,7 +9,9 @@ import copy
 import numpy as np
 
 from ..core.interning import intern_pairs, pairs_of
-from .base import with_new_rows
+from ..saving.checks import require, within
+from ..saving.fields import Field, Table, array, each, exactly, integer, without_last
+from .base import MOST_ROWS, with_new_rows
 from .encoded import Grid, RowMap, count_grid
 from .tokens import column_function
 
@@ -234,3 +236,101 @@ def _merge_side(out, name, sides, encoders, channels, counts):
                 for slot in range(width):
                     out_maps[s][old + slot] = np.where(new < 0, -1, new + slot)
     return out_maps
+
+
+# --------------------------------------------------------------------------------------------------
+# In files. What follows from the templates is compiled anew on loading and must agree with the file
+# --------------------------------------------------------------------------------------------------
+def _compiled(encoder, side, c):
+    """What follows from the templates: atoms of a combination, (its row, shift) by template, sizes."""
+    compound = side.compounds[c]
+    return {
+        "atoms": [[*encoder.plan.channels[k], distance] for k, distance in compound.atoms],
+        "uses": [list(use) for use in side.uses[c]],
+        "several": compound.prefix >= 0,
+        "slots": len(compound.slots),
+    }
+
+
+def stored(encoder, side):
+    """What a file has of one side."""
+    compounds = []
+    for c in range(len(side.compounds)):
+        known = _compiled(encoder, side, c)
+        pairs = pairs_of(encoder.table, side.offset + c) if known["several"] else None
+        if pairs is not None and pairs.shape[0] != side.n_nodes[c]:
+            raise ValueError("the encoder is inconsistent: its hash table and its counts disagree")
+        compounds.append({**known, "pairs": pairs, "row": side.row_of[c], "count": side.counts[c]})
+    return {"n_rows": side.n_rows, "compounds": compounds, "alive": side.alive}
+
+
+def _known(f, done):
+    """What the members of the next combination are compared with."""
+    encoder, side, c = f["encoder"], f["side"], len(done)
+    known, compound = _compiled(encoder, side, c), side.compounds[c]
+    return {
+        "compiled atoms": known.pop("atoms"),
+        "compiled uses": known.pop("uses"),
+        "combinations of the rest": done[compound.prefix]["n"] if compound.prefix >= 0 else 0,
+        "values": encoder._n_values(compound.channel),
+        **known,
+    }
+
+
+def _compound(f):
+    row = f["row"]
+    ok = within(row[row >= 0], f["side"].first_row, f["n_rows"] - f["slots"] + 1)
+    require(ok, f"{f.where}.row is out of range")
+    return {"n": f["n"], **f}
+
+
+def _none(n):
+    return np.full(n, -1, np.int32)
+
+
+_WHY = "this version compiles the templates in another way"
+
+COMPOUND = Table(
+    "Combinations of `nodes` and `edges`",
+    Field("atoms", exactly("compiled atoms", _WHY)),
+    Field("uses", exactly("compiled uses", _WHY)),
+    Field(
+        "pairs",
+        array("int32", None, 2, low=0, high=("combinations of the rest", "values")),
+        when="several",
+        default=lambda _: np.zeros((0, 2), np.int32),
+    ),
+    Field(
+        "row", without_last(array("int32", "n", low=-1)), when="slots", default=lambda f: _none(f["n"] + 1)
+    ),
+    Field(
+        "count",
+        array("int32", "n", "slots", low=0),
+        when="counted",
+        default=lambda f: np.zeros((0, f["slots"]), np.int32),
+    ),
+    make=_compound,
+    n=lambda f: len(f["pairs"]) if f["several"] else f["values"],
+    counted=lambda f: f["slots"] and f["cut"],
+)
+
+
+def _side(f):
+    """The pairs of each combination; the side of the encoder is filled."""
+    side, compounds = f["side"], f["compounds"]
+    side.n_rows, side.alive = f["n_rows"], f["alive"]
+    side.n_nodes, side.row_of, side.counts = ([c[name] for c in compounds] for name in ("n", "row", "count"))
+    return [c["pairs"] for c in compounds]
+
+
+SIDE = Table(
+    "`nodes` and `edges` of templates",
+    Field("n_rows", integer("first row", MOST_ROWS)),
+    Field("compounds", each(COMPOUND, lambda f, k, item: k, "compounds of the templates", _known), stem=""),
+    Field("alive", array("uint8", "n_rows", low=0, high=2), when="cut", default=lambda f: f["side"].alive),
+    make=_side,
+    **{
+        "first row": lambda f: f["side"].first_row,
+        "compounds of the templates": lambda f: f["side"].compounds,
+    },
+)

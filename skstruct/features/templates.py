@@ -23,6 +23,9 @@ from typing import TYPE_CHECKING
 from ..data.inputs import describe
 from ..data.text import TextToken
 from ..data.types import Path
+from ..saving.checks import require
+from ..saving.fields import Field, Kind, Table, each, pair, string, value
+from ..saving.values import savable_value
 from .contexts import as_entries, is_context, lexicon_of
 from .patterns import Patterns
 from .presets import PRESETS, columns_preset
@@ -352,3 +355,35 @@ def resolve_templates(features, first, flat):
     raise ValueError(
         f"features={name!r} is neither a preset ({', '.join(sorted(PRESETS))}) nor a template file"
     )
+
+
+# --------------------------------------------------------------------------------------------------
+# In files
+# --------------------------------------------------------------------------------------------------
+LINES = Table(
+    "`$templates` with lexicons",
+    Field("lines", each(string), of=lambda templates: list(templates.lines)),
+    Field(
+        "lexicons",
+        each(pair(string, value), lambda f, k, item: item[0]),
+        of=lambda templates: [(name, list(entries)) for name, entries in templates.lexicons.items()],
+        stem="",
+    ),
+)
+
+
+def _write_templates(templates, *how):
+    node = LINES.write(templates, *how)
+    return node if templates.lexicons else node["lines"]
+
+
+def _read_templates(node, where, f):
+    found = LINES.read(node if isinstance(node, dict) else {"lines": node, "lexicons": []}, where, f)
+    lexicons = dict(found["lexicons"])
+    require(len(lexicons) == len(found["lexicons"]), f"{where}: a lexicon occurs twice")
+    return FeatureTemplates(found["lines"], lexicons)
+
+
+templates_kind = savable_value(
+    "$templates", FeatureTemplates, Kind("as `$templates`", _write_templates, _read_templates)
+)

@@ -14,6 +14,7 @@ from operator import itemgetter
 import numpy as np
 
 from ..data.inputs import PLACE, PlaceError, describe, place
+from ..saving.fields import Field, choice, distinct, each, string, via
 
 
 def split_columns(corpus, n_columns, expected=None):
@@ -64,6 +65,16 @@ def refuse(column, offsets, c, n_columns):
     raise PlaceError(*place(offsets, k), f"expected a token of {what}, got {describe(column[k])}", "X")
 
 
+TOKENS = choice({None: None, "str": str, "tuple": tuple})._replace(null=True)  # of a model of another tool
+TITLES = Field("titles", each(string), of=lambda encoder: encoder.reads.titles, default=None)
+
+
+def take_titles(encoder, f):
+    """Let an encoder of strings read the columns of a data frame that it was trained on."""
+    if f["titles"] is not None:
+        encoder.reads = encoder.reads._replace(titles=tuple(f["titles"]))
+
+
 # --------------------------------------------------------------------------------------------------
 # Ids
 # --------------------------------------------------------------------------------------------------
@@ -111,6 +122,10 @@ class Alphabet:
         grown = Alphabet()
         grown.ids = ids
         return out, grown
+
+
+alphabet = via(distinct, Alphabet.strings, Alphabet)
+"""How files have it."""
 
 
 # --------------------------------------------------------------------------------------------------
