@@ -16,7 +16,7 @@ from .explanations import Explanation, TreeExplanation
 from .of_chains import explain_chain
 from .of_rerankers import explain_reranker
 from .of_words import explain_words
-from .trees import explain_tree
+from .tree_lines import explain_tree
 
 
 def explain(

@@ -6,11 +6,11 @@ from math import fsum, inf
 
 import numpy as np
 
-from ..chain.constraints import scheme_of
 from ..data.inputs import describe
-from ..reranker.epoch import ABSENT, new_work
 from ..reranker.lattice import lattices_of, make_task, view_of
 from ..reranker.path_features import feature_names, features_of_path
+from ..reranker.reranker_epoch import ABSENT, new_work
+from ..taggers.constraints import scheme_of
 from .explanations import Explanation, TokenExplanation
 from .feature_lists import tokens_of, weight_rows
 from .pictures import segment_reader

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._sklearn import Integral, folds_of, safe_indexing
-from ..calibration.tagger import CalibratedTagger
 from ..core.user_warnings import warning_once
 from ..data.inputs import Sequences, renumbered
 from ..data.labels import Labels
 from ..data.types import Corpus
+from ..taggers.calibrated_tagger import CalibratedTagger
 from .of_taggers import positions_of, seen_by_tagger
 from .pictures import tokens_shown
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sklearn.utils.validation import check_is_fitted
 
+from ..crf.l1crf_cv import L1CRFCV
 from ..crf.path import PathPoint, regularization_path
-from ..crf.search import L1CRFCV
 from ..data.types import Corpus
 from .plotting import check_matplotlib, new_axes
 
