@@ -172,7 +172,10 @@ def test_the_floors_are_drawn():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         if len(cells) == 3 and cells[1].startswith("`"):
             floor = int(cells[0]) - 1 if cells[0] else floor
-            drawn.update((room.strip("`/ ").removesuffix(".py").replace("/", "."), floor) for room in cells[1].split(","))
+            drawn.update(
+                (room.strip("`/ ").removesuffix(".py").replace("/", "."), floor)
+                for room in cells[1].split(",")
+            )
     assert drawn | {"_version": 0} == FLOOR_OF
 
 
