@@ -184,7 +184,7 @@ def with_new_rows(row_of, n, n_rows, deserving=True, width=1):
     n_rows : int
     """
     out = np.full(n + 1, -1, np.int32)
-    out[: row_of.shape[0] - 1] = row_of[:-1]
+    out[: len(row_of[:-1])] = row_of[:-1]
     new = np.flatnonzero((out[:-1] < 0) & deserving)
     out[new] = n_rows + width * np.arange(new.shape[0], dtype=np.int32)
     return out, n_rows + width * new.shape[0]

@@ -15,7 +15,7 @@ from ..saving.fields import Field, Table, built, knowing, value, via
 from .base import INDEX, MIN_COUNT, Encoder, FeatureIndex, has_cutoff
 from .encoded import NOTHING, Bag, Grid, RowMap, without_templates
 from .patterns import Patterns, PatternWriter
-from .tokens import TITLES, TOKENS, refuse, split_columns, take_titles
+from .tokens import TITLES, TOKENS, check_strings, split_columns, take_titles
 
 
 class PatternEncoder(Encoder):
@@ -71,9 +71,7 @@ class PatternEncoder(Encoder):
         """
         columns, token = split_columns(corpus, self.n_columns, self.first_type), corpus.offsets
         n = int(token[-1])
-        for c, column in enumerate(columns):
-            if set(map(type, column)) - {str} and not all(isinstance(s, str) for s in column):
-                refuse(column, token, c, len(columns))
+        check_strings(columns, token)
         writer = PatternWriter(self.templates, columns, token.tolist())
         of_labels, of_transitions = self.templates.of_labels, self.templates.of_transitions
         nodes = np.empty((n, len(of_labels)), np.int32)

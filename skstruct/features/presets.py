@@ -35,28 +35,18 @@ def affixes(column, longest):
     ]
 
 
+VARIETIES = [f"Uav{n}:%av{n}[0,0]" for n in (2, 3, 4)]
+TAGS = [*window(1, -2, 2), *ngrams(1, 2, -2, 1), *ngrams(1, 3, -2, 0)]
+
 CHAR = [*window(0, -1, 1), *ngrams(0, 2, -2, 1), "B"]
 
-CHAR_AV = [
-    *window(0, -1, 2),
-    *ngrams(0, 2, -2, 1),
-    "Utype:%type[0,0]",
-    *(f"Uav{n}:%av{n}[0,0]" for n in (2, 3, 4)),
-    "B",
-]
+CHAR_AV = [*window(0, -1, 2), *ngrams(0, 2, -2, 1), "Utype:%type[0,0]", *VARIETIES, "B"]
 
-CHUNK = [
-    *window(0, -2, 2),
-    *ngrams(0, 2, -1, 0),
-    *window(1, -2, 2),
-    *ngrams(1, 2, -2, 1),
-    *ngrams(1, 3, -2, 0),
-    "B",
-]
+CHUNK = [*window(0, -2, 2), *ngrams(0, 2, -1, 0), *TAGS, "B"]
 
 WORD = [*window(0, -2, 2), *ngrams(0, 2, -1, 0), *affixes(0, 4), "Ushape:%shape[0,0]", "B"]
 
-WORD_TAG = [*WORD[:-1], *window(1, -2, 2), *ngrams(1, 2, -2, 1), *ngrams(1, 3, -2, 0), "B"]
+WORD_TAG = [*WORD[:-1], *TAGS, "B"]
 
 COLLINS = [
     *window(0, -2, 2),
@@ -69,7 +59,7 @@ CHAR_BEST = [
     *CHAR[:-1],
     "Uskip:%x[-1,0]/%x[1,0]",
     "Utypes:%type[-1,0]/%type[0,0]/%type[1,0]",
-    *(f"Uav{n}:%av{n}[0,0]" for n in (2, 3, 4)),
+    *VARIETIES,
     "B",
 ]
 

@@ -21,7 +21,17 @@ from .encoded import ALL_ALIVE, NO_BAG, Encoded
 from .names import row_names
 from .template_rows import SIDE, TemplateSide, merge_templates, stored
 from .templates import resolve_templates, templates_kind
-from .tokens import TITLES, TOKENS, Alphabet, alphabet, column_function, refuse, split_columns, take_titles
+from .tokens import (
+    TITLES,
+    TOKENS,
+    Alphabet,
+    alphabet,
+    check_strings,
+    column_function,
+    refuse,
+    split_columns,
+    take_titles,
+)
 
 
 class TemplateEncoder(Encoder):
@@ -77,37 +87,19 @@ class TemplateEncoder(Encoder):
     def _columns(self, corpus):
         return split_columns(corpus, self.plan.n_columns, self.token_type)
 
-    def _intern(self, columns, offsets):
-        """Ids of each column; the alphabets grow, all or none."""
-        ids, grown = [], []
+    def _string_ids(self, columns, offsets, grow):
+        """Ids of each column, and its unknown strings; all alphabets learn these, or none."""
+        found = []
         for c, column in enumerate(columns):
+            known = self.alphabets[c]
             try:
-                found, alphabet = self.alphabets[c].interned(column)
+                found.append(known.interned(column) if grow else known.numbered(column))
             except TypeError:
                 refuse(column, offsets, c, len(columns))
-            ids.append(found)
-            grown.append(alphabet)
-        self.alphabets = grown
-        return ids
-
-    def _lookup(self, columns, offsets):
-        """Ids of each column, the unknown strings numbered after the known; and those strings."""
-        ids, unknown = [], []
-        for c, column in enumerate(columns):
-            alphabet = self.alphabets[c]
-            try:
-                found = alphabet.lookup(column)
-            except TypeError:
-                refuse(column, offsets, c, len(columns))
-            extra = {}
-            for k in np.flatnonzero(found < 0).tolist():
-                token = column[k]
-                if not isinstance(token, str):
-                    refuse(column, offsets, c, len(columns))
-                found[k] = len(alphabet) + extra.setdefault(token, len(extra))
-            ids.append(found)
-            unknown.append(list(extra))
-        return ids, unknown
+        ids, others = map(list, zip(*found))
+        if grow:
+            self.alphabets, others = others, [[] for _ in columns]
+        return ids, others
 
     def _channel_ids(self, ids, unknown, in_context, grow):
         """Value ids per channel and token: -1 unknown; only real tokens, no boundaries yet."""
@@ -216,9 +208,7 @@ class TemplateEncoder(Encoder):
                 "features='char-av' do, or templates such as 'U:%av2[0,0]'"
             )
         columns, token = (None, None) if corpus is None else (self._columns(corpus), corpus.offsets)
-        for c in self.contexts.longest if columns is not None else ():
-            if set(map(type, columns[c])) - {str} and not all(isinstance(s, str) for s in columns[c]):
-                refuse(columns[c], token, c, len(columns))
+        check_strings(columns or (), token)
         twin = copy.copy(self)
         twin.contexts = self.contexts.copy()
         twin.contexts.adapt(columns, token)
@@ -239,33 +229,24 @@ class TemplateEncoder(Encoder):
         Encoded
         """
         columns, token = self._columns(corpus), corpus.offsets
-        if grow:
-            ids, unknown = self._intern(columns, token), [[] for _ in columns]
-            if token[-1]:
-                self.token_type = tuple if isinstance(corpus.like, tuple) else str
-                self.contexts.learn(columns, token)
-        else:
-            ids, unknown = self._lookup(columns, token)
+        ids, unknown = self._string_ids(columns, token, grow)
+        if grow and token[-1]:
+            self.token_type = tuple if isinstance(corpus.like, tuple) else str
+            self.contexts.learn(columns, token)
         values = self._channel_ids(ids, unknown, self.contexts.ids(columns, token), grow)
         n = token.shape[0] - 1
         padding = self.plan.left + self.plan.right
         anchor = token + padding * np.arange(n + 1)
         slots = np.arange(token[-1]) + np.repeat(self.plan.left + padding * np.arange(n), np.diff(token))
         channels = [self._on_anchors(v, anchor, slots) for v in values]
-        nodes, edges = [self._nodes_of(side, channels, anchor, grow) for side in (self.nodes, self.edges)]
-        if grow:
-            self.nodes.grow(nodes, self.plan.left, anchor, token, self.min_count)
-            self.edges.grow(edges, self.plan.left, anchor, token, self.min_count)
-        return Encoded(
-            anchor=anchor,
-            left=self.plan.left,
-            n_columns=self.plan.n_columns,
-            nodes=self.nodes.grid(nodes, anchor[-1]),
-            edges=self.edges.grid(edges, anchor[-1]),
-            bag=NO_BAG,
-            node_alive=self.nodes.alive if self.min_count > 1 else ALL_ALIVE,
-            edge_alive=self.edges.alive if self.min_count > 1 else ALL_ALIVE,
-        )
+        grids, alive = [], []
+        for side in (self.nodes, self.edges):
+            nodes = self._nodes_of(side, channels, anchor, grow)
+            if grow:
+                side.grow(nodes, self.plan.left, anchor, token, self.min_count)
+            grids.append(side.grid(nodes, anchor[-1]))
+            alive.append(side.alive if self.min_count > 1 else ALL_ALIVE)
+        return Encoded(anchor, self.plan.left, self.plan.n_columns, *grids, NO_BAG, *alive)
 
     @property
     def n_features(self):

@@ -9,10 +9,11 @@ import copy
 import numpy as np
 
 from ..core.interning import intern_pairs, pairs_of
+from ..data.inputs import lengths_of, offsets_of
 from ..saving.checks import require, within
 from ..saving.fields import Field, Table, array, each, exactly, integer, without_last
 from .base import MOST_ROWS, with_new_rows
-from .encoded import Grid, RowMap, count_grid
+from .encoded import NOTHING, Grid, RowMap, count_grid
 from .tokens import column_function
 
 
@@ -22,11 +23,15 @@ class TemplateSide:
     def __init__(self, plan, compounds, groups, first_row, first_token, offset):
         self.compounds = compounds
         self.groups = groups
-        # The atoms of each compound as (function, distance, column of the data).
-        self.sources = [
-            [(plan.channels[k][0], distance, plan.channels[k][1]) for k, distance in c.atoms]
-            for c in compounds
+        # By group (distance, column of the data) of its atoms; a bias reads no input that could be masked.
+        atoms = [
+            [(distance, plan.channels[k][1]) for k, distance in c.atoms if plan.channels[k][0] != "const"]
+            for c in (compounds[group.compound] for group in groups)
         ]
+        distances, columns = np.array(sum(atoms, []), np.int32).reshape(-1, 2).T.copy()
+        lo, width = np.array([(g.lo, g.width) for g in groups], np.int32).reshape(-1, 2).T.copy()
+        starts = offsets_of(lengths_of(atoms)).astype(np.int32)
+        self.layout = lo, width, starts, distances, columns  # of a Grid, behind the rows
         self.offset = offset  # compound numbers in the hash table
         self.n_nodes = [0] * len(compounds)
         self.row_of = [np.full(1, -1, np.int32) for _ in compounds]  # a last -1 serves index -1
@@ -60,13 +65,10 @@ class TemplateSide:
     def assign_rows(self, c, min_count):
         """Give rows to the nodes of compound ``c`` that have none and deserve them."""
         width, enough = len(self.compounds[c].slots), self.counts[c] >= min_count
-        if not width:
-            self.row_of[c] = np.full(self.n_nodes[c] + 1, -1, np.int32)
-            return
-        deserving = enough.any(axis=1) if min_count > 1 else True
+        deserving = width > 0 and (min_count == 1 or enough.any(axis=1))
         row_of, self.n_rows = with_new_rows(self.row_of[c], self.n_nodes[c], self.n_rows, deserving, width)
         self.row_of[c] = row_of
-        if min_count > 1:
+        if min_count > 1 and width:
             alive = np.zeros(self.n_rows, np.uint8)
             alive[: self.alive.shape[0]] = self.alive
             has = row_of[:-1] >= 0
@@ -124,8 +126,7 @@ class TemplateSide:
             had, rows = has_rows[c][kept[c]], self.row_of[c][:-1][has_rows[c]]
             old_rows.append((rows[:, None] + np.arange(width)).ravel())
             self.n_nodes[c] = had.shape[0]
-            none = np.full(1, -1, np.int32)
-            self.row_of[c], self.n_rows = with_new_rows(none, had.shape[0], self.n_rows, had, width)
+            self.row_of[c], self.n_rows = with_new_rows(NOTHING, had.shape[0], self.n_rows, had, width)
             if min_count > 1 and width:  # beyond the cut-off nobody asks how often
                 self.counts[c] = np.minimum(self.counts[c][kept[c]], np.int32(min_count))
         rows = np.concatenate(old_rows)
@@ -140,15 +141,7 @@ class TemplateSide:
             if group.slot:
                 rows = np.where(rows < 0, np.int32(-1), rows + np.int32(group.slot))
             row[g] = rows
-        atom, offset, source = [0], [], []
-        for group in self.groups:
-            for function, distance, column in self.sources[group.compound]:
-                if function != "const":  # a bias reads no input that could be masked
-                    offset.append(distance)
-                    source.append(column)
-            atom.append(len(offset))
-        lo, width = [g.lo for g in self.groups], [g.width for g in self.groups]
-        return Grid(row, *(np.array(values, np.int32) for values in (lo, width, atom, offset, source)))
+        return Grid(row, *self.layout)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -212,8 +205,6 @@ def _merge_side(out, name, sides, encoders, channels, counts):
         for s, encoder in enumerate(encoders):
             pair = pairs_of(encoder.table, number)
             maps.append(np.empty(pair.shape[0], np.int32))
-            if not pair.shape[0]:
-                continue
             out.table = intern_pairs(
                 out.table, out.entries, number, nodes[compound.prefix][s][pair[:, 0]], right[s][pair[:, 1]],
                 0, span, np.array([0, pair.shape[0]]), maps[-1], n_nodes,
@@ -225,16 +216,13 @@ def _merge_side(out, name, sides, encoders, channels, counts):
         width = len(compound.slots)
         if out.min_count > 1 and width:
             side.counts[c] = np.zeros((side.n_nodes[c], width), np.int32)
-            for s, mine in enumerate(sides):
-                count = np.asarray(getattr(counts[s], name))
-                rows = mine.row_of[c][:-1][:, None] + np.arange(width)
-                side.counts[c][nodes[c][s]] += count[rows]  # a node becomes one node: no repeats
+            for mine, became, count in zip(sides, nodes[c], counts):
+                rows = mine.row_of[c][:-1, None] + np.arange(width)
+                side.counts[c][became] += np.asarray(getattr(count, name))[rows]  # no repeats
         side.assign_rows(c, out.min_count)
-        for s, mine in enumerate(sides):
-            if width:
-                old, new = mine.row_of[c][:-1], side.row_of[c][nodes[c][s]]
-                for slot in range(width):
-                    out_maps[s][old + slot] = np.where(new < 0, -1, new + slot)
+        for mine, became, rows in zip(sides, nodes[c], out_maps):
+            old, new = mine.row_of[c][:-1, None], side.row_of[c][became][:, None]
+            rows[old + np.arange(width)] = np.where(new < 0, -1, new + np.arange(width))
     return out_maps
 
 
@@ -284,8 +272,8 @@ def _compound(f):
     return {"n": f["n"], **f}
 
 
-def _none(n):
-    return np.full(n, -1, np.int32)
+def _without_rows(f):
+    return np.full(f["n"] + 1, -1, np.int32)
 
 
 _WHY = "this version compiles the templates in another way"
@@ -301,7 +289,10 @@ COMPOUND = Table(
         default=lambda _: np.zeros((0, 2), np.int32),
     ),
     Field(
-        "row", without_last(array("int32", "n", low=-1)), when="slots", default=lambda f: _none(f["n"] + 1)
+        "row",
+        without_last(array("int32", "n", low=-1)),
+        when="slots",
+        default=lambda f: np.full(f["n"] + 1, -1, np.int32),
     ),
     Field(
         "count",

@@ -75,6 +75,13 @@ def take_titles(encoder, f):
         encoder.reads = encoder.reads._replace(titles=tuple(f["titles"]))
 
 
+def check_strings(columns, offsets):
+    """Raise if an element of a column is not a string."""
+    for c, column in enumerate(columns):
+        if set(map(type, column)) - {str} and not all(isinstance(s, str) for s in column):
+            refuse(column, offsets, c, len(columns))
+
+
 # --------------------------------------------------------------------------------------------------
 # Ids
 # --------------------------------------------------------------------------------------------------
@@ -102,6 +109,21 @@ class Alphabet:
     def lookup(self, strings):
         """Ids as int32, -1 for what is unknown."""
         return np.fromiter(map(self.ids.get, strings, repeat(-1)), np.int32, len(strings))
+
+    def numbered(self, strings):
+        """(ids as int32, the unknown strings in the order of their numbers, which follow those of the known).
+
+        Raises
+        ------
+        TypeError
+            If an element is not a string.
+        """
+        ids, unknown = self.lookup(strings), {}
+        for k in np.flatnonzero(ids < 0).tolist():
+            if not isinstance(strings[k], str):
+                raise TypeError("expected strings")
+            ids[k] = len(self) + unknown.setdefault(strings[k], len(unknown))
+        return ids, list(unknown)
 
     def interned(self, strings):
         """(ids as int32, the alphabet with the new strings); this alphabet stays as it is.
