@@ -69,15 +69,15 @@ def check_same_features(encoder, features, min_count):
             f"min_count={min_count} differs from that of the training so far, {encoder.min_count}; "
             f"a fit that continues cannot change it"
         )
-    if isinstance(features, NumericFeatures):
-        if features == getattr(encoder, "features", None):
-            return
-    elif isinstance(features, (str, os.PathLike)):
+    if isinstance(features, (str, os.PathLike)):
         name = os.fspath(features)
         if name == "auto" or not (name in PRESETS or os.path.isfile(name)):
             return  # a template file is read once; it may have gone since
-    numeric = isinstance(features, NumericFeatures)
-    if numeric or encoder.templates is None or resolve_templates(features, "", []) != encoder.templates:
+    if isinstance(features, NumericFeatures):
+        same = features == getattr(encoder, "features", None)
+    else:
+        same = encoder.templates is not None and resolve_templates(features, "", []) == encoder.templates
+    if not same:
         raise ValueError(
             f"features={describe(features)} differ from those of the training so far; a fit that "
             f"continues cannot change them"

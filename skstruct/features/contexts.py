@@ -206,19 +206,12 @@ def as_entries(entries, where):
         raise ValueError(f"{where} must be a list of str or of tuples of str, got {describe(entries)}")
     checked = set()
     for k, entry in enumerate(entries):
-        if isinstance(entry, str):
-            entry = str(entry)
-            wrong = not entry.strip()
-        elif isinstance(entry, (tuple, list)) and all(isinstance(part, str) for part in entry):
-            entry = tuple(map(str, entry))
-            wrong = "" in entry or not entry
-        else:
-            wrong = True
-        if wrong:
+        parts = (entry.strip(),) if isinstance(entry, str) else entry
+        if not (isinstance(parts, (tuple, list)) and parts and all(isinstance(p, str) and p for p in parts)):
             raise ValueError(
                 f"{where}: entry {k} must be a str or a tuple of str, and not empty, got {describe(entry)}"
             )
-        checked.add(entry)
+        checked.add(str(entry) if isinstance(entry, str) else tuple(map(str, entry)))
     return tuple(sorted(checked, key=lambda e: (isinstance(e, tuple), e)))
 
 
@@ -262,16 +255,13 @@ STATISTICS = Table(
 def _contexts(f):
     """The encoder's :class:`.contexts.Contexts`, filled."""
     contexts = f["encoder"].contexts
-    for name in ("trained", "adapted", "characters"):
-        if f[name] is None:
-            continue
-        found, expected = (
-            dict(f[name]),
-            contexts.lexicon_columns if name == "characters" else set(contexts.longest),
-        )
-        ok = set(found) == expected and len(found) == len(f[name])
-        require(ok, f"{f.where}.{name}: the templates read the columns {sorted(expected)}")
-        setattr(contexts, name, found)
+    varieties, lexicons = set(contexts.longest), contexts.lexicon_columns
+    for name, expected in (("trained", varieties), ("adapted", varieties), ("characters", lexicons)):
+        if f[name] is not None:
+            found = dict(f[name])
+            ok = set(found) == expected and len(found) == len(f[name])
+            require(ok, f"{f.where}.{name}: the templates read the columns {sorted(expected)}")
+            setattr(contexts, name, found)
     return contexts
 
 

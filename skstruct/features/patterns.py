@@ -270,14 +270,11 @@ class PatternWriter:
                 inside = 0 <= p < T
                 value = tokens[begin + p] if inside else boundary(self.syntax, p if p < 0 else p - T + 1)
                 out += [value] * T
-            elif position <= 0:
-                n = min(-position, T)
-                out += [boundary(self.syntax, t + position) for t in range(n)]
-                out += tokens[begin : end - n]
-            else:
-                n = min(position, T)
-                out += tokens[begin + n : end]
-                out += [boundary(self.syntax, t + position - T + 1) for t in range(T - n, T)]
+                continue
+            back, ahead = min(max(-position, 0), T), min(max(position, 0), T)  # tokens whose place is outside
+            out += [boundary(self.syntax, t + position) for t in range(back)]
+            out += tokens[begin + ahead : end - back]
+            out += [boundary(self.syntax, t + position - T + 1) for t in range(T - ahead, T)]
         self._moved[key] = out
         return out
 

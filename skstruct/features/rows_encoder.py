@@ -14,24 +14,9 @@ from scipy import sparse
 from ..data.corpus import DENSE, called_by_kind
 from ..data.places import describe
 from ..data.reads import FeatureNames, Reads
+from ..saving import fields
 from ..saving.checks import require
-from ..saving.fields import (
-    Field,
-    Table,
-    array,
-    built,
-    each,
-    flag,
-    inline,
-    integer,
-    number,
-    optional,
-    pair,
-    string,
-    strings,
-    value,
-    via,
-)
+from ..saving.fields import Field, Table
 from ..saving.values import savable_value
 from .base import MIN_COUNT, MOST_ROWS, ROWS, Encoder, RowIndex, has_cutoff
 from .encoded import NO_BAG, NOTHING, Bag, Dense, RowMap, row_norms, without_templates
@@ -321,10 +306,10 @@ MOST_COLUMNS = 2**31 - 1
 
 NUMERIC = Table(
     "`$numeric`",
-    Field("bias", flag),
-    Field("scale", value),
-    Field("window", each(integer(-MOST_ROWS, MOST_ROWS))),
-    make=built(NumericFeatures, "bias scale window"),
+    Field("bias", fields.flag),
+    Field("scale", fields.value),
+    Field("window", fields.each(fields.integer(-MOST_ROWS, MOST_ROWS))),
+    make=fields.built(NumericFeatures, "bias scale window"),
 )
 
 numeric = savable_value("$numeric", NumericFeatures, NUMERIC)
@@ -335,6 +320,10 @@ def _fraction(parts):
     if not ok:
         raise ValueError("a fraction in digits expected")
     return Fraction(*map(int, parts))
+
+
+fraction = fields.pair(fields.string, fields.string)
+fraction = fields.via(fraction, lambda found: (found.numerator, found.denominator), _fraction)
 
 
 def _check_numbers(encoder, f):
@@ -360,17 +349,17 @@ NUMBERS = Table(
     "Encoder `rows`",
     Field("features", numeric),
     MIN_COUNT,
-    Field("bigram", flag, of="has_bigram"),
-    Field("scaled", flag),
-    Field("width", integer(0, MOST_COLUMNS)),
-    Field("names", optional(via(strings, FeatureNames.all, FeatureNames))),
-    Field("sparse", flag),
-    Field("scale", number(np.finfo(float).smallest_subnormal)),
-    Field("squares", via(pair(string, string), lambda q: (q.numerator, q.denominator), _fraction)),
-    Field("n_tokens", integer(1)),
-    Field("column", array("int32", None, low=0, high="size"), of="order"),
-    Field("nodes", inline(ROWS), of="nodes"),
-    make=built(RowsEncoder, "features min_count bigram scaled", _check_numbers),
+    Field("bigram", fields.flag, of="has_bigram"),
+    Field("scaled", fields.flag),
+    Field("width", fields.integer(0, MOST_COLUMNS)),
+    Field("names", fields.optional(fields.via(fields.strings, FeatureNames.all, FeatureNames))),
+    Field("sparse", fields.flag),
+    Field("scale", fields.number(np.finfo(float).smallest_subnormal)),
+    Field("squares", fraction),
+    Field("n_tokens", fields.integer(1)),
+    Field("column", fields.array("int32", None, low=0, high="size"), of="order"),
+    Field("nodes", fields.inline(ROWS), of="nodes"),
+    make=fields.built(RowsEncoder, "features min_count bigram scaled", _check_numbers),
     cut=has_cutoff,
     first_row=lambda _: 0,
     n=lambda f: len(f["column"]),

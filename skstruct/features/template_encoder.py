@@ -116,18 +116,21 @@ class TemplateEncoder(Encoder):
                 n = len(self.alphabets[c])
                 out.append(np.where(ids[c] < n, ids[c], np.int32(-1)) if unknown[c] else ids[c])
                 continue
-            function = column_function(name)
-            values, of_string = self.derived[channel]
             if grow:
-                strings = self.alphabets[c].strings()[of_string.shape[0] :]
-                fresh, values = values.interned([function(s) for s in strings])
-                of_string = np.concatenate([of_string, fresh])
-                self.derived[channel] = (values, of_string)
-            elif unknown[c]:
-                fresh = values.lookup([function(s) for s in unknown[c]])
+                self.derive(channel)
+            values, of_string = self.derived[channel]
+            if unknown[c]:
+                fresh = values.lookup(list(map(column_function(name), unknown[c])))
                 of_string = np.concatenate([of_string, fresh])
             out.append(of_string[ids[c]])
         return out
+
+    def derive(self, channel):
+        """Let the values of a function of one token follow the alphabet."""
+        (name, c), (values, of_string) = channel, self.derived[channel]
+        strings = self.alphabets[c].strings()[of_string.shape[0] :]
+        fresh, values = values.interned(list(map(column_function(name), strings)))
+        self.derived[channel] = values, np.concatenate([of_string, fresh])
 
     # -- ids to nodes to rows ----------------------------------------------------------------------
     def _on_anchors(self, channel, anchor, slots):
@@ -159,7 +162,7 @@ class TemplateEncoder(Encoder):
             if compound.prefix < 0:
                 nodes = right_channel
                 if grow:
-                    side.n_nodes[c] = self._n_values(compound.channel)
+                    side.n_nodes[c] = self.n_values(compound.channel)
             else:
                 nodes = np.full(anchor[-1], -1, np.int32)
                 prefix, number = out[compound.prefix], side.offset + c
@@ -178,7 +181,7 @@ class TemplateEncoder(Encoder):
             out.append(nodes)
         return out
 
-    def _n_values(self, k):
+    def n_values(self, k):
         """Number of ids of a channel, boundaries included."""
         channel = self.plan.channels[k]
         if channel[0] == "const":

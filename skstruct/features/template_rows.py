@@ -14,7 +14,7 @@ from ..saving.checks import require, within
 from ..saving.fields import Field, Table, array, each, exactly, integer, without_last
 from .base import MOST_ROWS, with_new_rows
 from .encoded import NOTHING, Grid, RowMap, count_grid
-from .tokens import column_function
+from .tokens import Alphabet
 
 
 class TemplateSide:
@@ -158,12 +158,12 @@ def merge_templates(out, encoders, counts):
     out.token_type, out.contexts = first.token_type, first.contexts.copy()
     if any(encoder.contexts.characters != first.contexts.characters for encoder in encoders):
         raise ValueError("lexicons: some shards consist of characters and others of words")
-    ids = [[] for _ in encoders]  # by shard and column: the id of each string
     for c in range(plan.n_columns):
-        for mine, encoder in zip(ids, encoders):
-            new, out.alphabets[c] = out.alphabets[c].interned(encoder.alphabets[c].strings())
-            mine.append(new)
-    channels = [_channel_maps(out, encoders, ids, channel) for channel in plan.channels]
+        for encoder in encoders:
+            _, out.alphabets[c] = out.alphabets[c].interned(encoder.alphabets[c].strings())
+    for channel in out.derived:
+        out.derive(channel)
+    channels = [_channel_maps(out, encoders, channel) for channel in plan.channels]
     sides = [
         _merge_side(out, side, [getattr(e, side) for e in encoders], encoders, channels, counts)
         for side in ("nodes", "edges")
@@ -171,24 +171,13 @@ def merge_templates(out, encoders, counts):
     return [RowMap(*maps) for maps in zip(*sides)]
 
 
-def _channel_maps(out, encoders, ids, channel):
+def _channel_maps(out, encoders, channel):
     """By shard, what the ids of a channel have become, boundaries included."""
-    name, c = channel
-    boundaries = out.plan.left + out.plan.right
-    if name == "const":
+    if channel[0] == "const":
         return [np.zeros(1, np.int32) for _ in encoders]
-    if name == "x":
-        maps = [mine[c] for mine in ids]
-    elif channel in out.derived:
-        values, of_string = out.derived[channel]
-        function = column_function(name)
-        fresh, values = values.interned([function(s) for s in out.alphabets[c].strings()])
-        out.derived[channel] = values, np.concatenate([of_string, fresh])
-        maps = [values.lookup(encoder.derived[channel][0].strings()) for encoder in encoders]
-    else:  # a function of the context: its values are known in advance
-        maps = [np.arange(len(out.values_of(channel)), dtype=np.int32) for _ in encoders]
-    head = np.arange(boundaries, dtype=np.int32)
-    return [np.concatenate([head, mine + np.int32(boundaries)]) for mine in maps]
+    outside = np.arange(out.plan.left + out.plan.right, dtype=np.int32)
+    values, n = Alphabet(out.values_of(channel)), np.int32(outside.shape[0])
+    return [np.append(outside, values.lookup(list(e.values_of(channel))) + n) for e in encoders]
 
 
 def _merge_side(out, name, sides, encoders, channels, counts):
@@ -198,7 +187,7 @@ def _merge_side(out, name, sides, encoders, channels, counts):
     for c, compound in enumerate(side.compounds):
         right = channels[compound.channel]
         if compound.prefix < 0:
-            side.n_nodes[c] = out._n_values(compound.channel)
+            side.n_nodes[c] = out.n_values(compound.channel)
             nodes.append(right)
             continue
         number, n_nodes, maps = side.offset + c, np.zeros(1, np.int64), []
@@ -233,8 +222,8 @@ def _compiled(encoder, side, c):
     """What follows from the templates: atoms of a combination, (its row, shift) by template, sizes."""
     compound = side.compounds[c]
     return {
-        "atoms": [[*encoder.plan.channels[k], distance] for k, distance in compound.atoms],
-        "uses": [list(use) for use in side.uses[c]],
+        "compiled atoms": [[*encoder.plan.channels[k], distance] for k, distance in compound.atoms],
+        "compiled uses": [list(use) for use in side.uses[c]],
         "several": compound.prefix >= 0,
         "slots": len(compound.slots),
     }
@@ -254,14 +243,11 @@ def stored(encoder, side):
 
 def _known(f, done):
     """What the members of the next combination are compared with."""
-    encoder, side, c = f["encoder"], f["side"], len(done)
-    known, compound = _compiled(encoder, side, c), side.compounds[c]
+    encoder, side, compound = f["encoder"], f["side"], f["side"].compounds[len(done)]
     return {
-        "compiled atoms": known.pop("atoms"),
-        "compiled uses": known.pop("uses"),
+        **_compiled(encoder, side, len(done)),
         "combinations of the rest": done[compound.prefix]["n"] if compound.prefix >= 0 else 0,
-        "values": encoder._n_values(compound.channel),
-        **known,
+        "values": encoder.n_values(compound.channel),
     }
 
 
@@ -272,16 +258,12 @@ def _compound(f):
     return {"n": f["n"], **f}
 
 
-def _without_rows(f):
-    return np.full(f["n"] + 1, -1, np.int32)
-
-
 _WHY = "this version compiles the templates in another way"
 
 COMPOUND = Table(
     "Combinations of `nodes` and `edges`",
-    Field("atoms", exactly("compiled atoms", _WHY)),
-    Field("uses", exactly("compiled uses", _WHY)),
+    Field("atoms", exactly("compiled atoms", _WHY), of="compiled atoms"),
+    Field("uses", exactly("compiled uses", _WHY), of="compiled uses"),
     Field(
         "pairs",
         array("int32", None, 2, low=0, high=("combinations of the rest", "values")),
