@@ -22,8 +22,8 @@ from ..data.inputs import describe, lengths_of, offsets_of
 from ..data.reads import Reads
 from ..saving.checks import require, within
 from ..saving.fields import Field, Table, array, built, inline, integer, strings
-from .base import INDEX, MIN_COUNT, Encoder, FeatureIndex, RowIndex, has_cutoff
-from .encoded import Bag, RowMap, without_templates
+from .base import INDEX, MIN_COUNT, Encoder, FeatureIndex, has_cutoff
+from .encoded import Bag, without_templates
 from .pairs import UNSEEN, Nested, Pairs, as_feature, concatenated, encode_nested, placed, spellings
 
 CHUNK = 1024
@@ -75,7 +75,7 @@ class BagEncoder(Encoder):
 
     def __init__(self, min_count=1):
         self.min_count = min_count
-        self.nodes, self.edges = FeatureIndex(), RowIndex(1)
+        self.nodes, self.edges = FeatureIndex(), FeatureIndex(1)
         self.pairs = Pairs()  # that are remembered
         self._n_numbers = 0
         self._text = None  # see _may_be_known
@@ -249,15 +249,14 @@ class BagEncoder(Encoder):
 
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`."""
-        kept = np.append(nodes, False)[self.nodes.row_of[:-1]]  # False is for row -1
-        id_of = [*np.where(kept, np.cumsum(kept) - 1, -1).tolist(), -1]
-        twin = type(self)(self.min_count)
-        twin.nodes, rows = self.nodes.keep_rows(nodes, self.min_count)
-        twin._n_numbers = self._n_numbers
+        twin, *rows = super().keep_rows(nodes, edges)
+        twin.pairs, twin._text = Pairs(), None
+        stays = self.nodes.stays(nodes)
+        id_of = [*np.where(stays, np.cumsum(stays) - 1, -1).tolist(), -1]
         # A str that is not remembered is known to be no feature; anything else would be looked at each time.
         known = ((key, value, id_of[feature], n) for key, value, feature, n in self.pairs.items())
         twin.pairs.remember(each for each in known if each[2] >= 0 or not isinstance(each[1], str))
-        return twin, rows, np.zeros(1, np.int64)
+        return twin, *rows
 
     # -- what models and their readers ask ---------------------------------------------------------
     def template_of_row(self, encoded):
@@ -266,13 +265,13 @@ class BagEncoder(Encoder):
 
     def merged(self, encoders, counts, min_count):
         """See :func:`.base.merge_encoders`; this is the first of ``encoders``."""
-        out, counts = type(self)(min_count), [count and count.nodes for count in counts or ()]
-        out.nodes, numbers, maps = FeatureIndex.merged([e.nodes for e in encoders], counts, min_count)
-        for encoder, mine in zip(encoders, numbers):
-            id_of = [*mine.tolist(), -1]
+        out, maps = super().merged(encoders, counts, min_count)
+        out.pairs, out._n_numbers, out._text = Pairs(), 0, None
+        for encoder in encoders:
+            id_of = [*out.nodes.find(list(encoder.nodes.ids), grow=False).tolist(), -1]
             known = ((key, value, id_of[feature], n) for key, value, feature, n in encoder.pairs.items())
             out.pairs.remember(each for each in known if out._number(each[1]) >= 0)
-        return out, [RowMap(rows, np.zeros(1, np.int32)) for rows in maps]
+        return out, maps
 
 
 def _runs(flat, offsets):

@@ -2,6 +2,7 @@
 
 import copy
 import re
+from itertools import compress
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from ..data.places import by_sequence
 from ..data.reads import Reads
 from ..saving.checks import require, within
 from ..saving.fields import Field, Table, array, built, distinct, integer, via, without_last
-from .encoded import NOTHING, features_listed, grid_listed
+from .encoded import NOTHING, RowMap, features_listed, grid_listed
 
 _KEY = re.compile("[^:=]*")
 
@@ -110,6 +111,24 @@ class Encoder:
     def template_of_row(self, encoded):
         """(n_node_rows,) the template, or the key, of each row as a number; None if nobody knows."""
         return None
+
+    def keep_rows(self, nodes, edges):
+        """See the class; of features that have names."""
+        twin = copy.copy(self)
+        twin.nodes, node_rows = self.nodes.kept(nodes, self.min_count)
+        twin.edges, edge_rows = self.edges.kept(edges, self.min_count)
+        return twin, node_rows, edge_rows
+
+    def merged(self, encoders, counts, min_count):
+        """See :func:`merge_encoders`; this is the first of ``encoders``. Of features that have names."""
+        out, maps = copy.copy(self), []
+        out.min_count = min_count
+        for side in ("nodes", "edges"):
+            parts, mine = ([getattr(x, side, None) for x in each] for each in (encoders, counts or ()))
+            index, rows = FeatureIndex.merged(parts, mine, min_count)
+            setattr(out, side, index)
+            maps.append(rows)
+        return out, [RowMap(*rows) for rows in zip(*maps)]
 
     def adapted(self, corpus):
         """The encoder with the statistics of another text, if it has any.
@@ -241,15 +260,18 @@ class RowIndex:
             enough[always] = True
         self.row_of, self.n_rows = with_new_rows(self.row_of, n, self.n_rows, enough)
 
+    def stays(self, used):
+        """(n,) whether the row of each feature is ``used``."""
+        return np.append(used, False)[self.row_of[:-1]]  # False is for row -1
+
     def kept(self, used, min_count):
-        """An index of the features whose rows are ``used``, which they are, and the row that each row was."""
-        out, row = type(self)(self.first_row), self.row_of[:-1]
-        stays = np.append(used, False)[row]  # False is for row -1
-        rows = np.append(np.arange(self.first_row), row[stays])
+        """An index of the features whose rows are ``used``, and the row that each row was."""
+        out, stays = type(self)(self.first_row), self.stays(used)
+        rows = np.append(np.arange(self.first_row), self.row_of[:-1][stays])
         out.row_of, out.n_rows = with_new_rows(out.row_of, np.count_nonzero(stays), self.first_row)
         if min_count > 1:  # beyond the cut-off nobody asks how often
             out.counts = np.minimum(self.counts[stays], min_count)
-        return out, stays, rows
+        return out, rows
 
     def merge(self, parts, numbers, counts, n, min_count, always=NOTHING):
         """Be the index of several that have no count cut-off.
@@ -261,11 +283,8 @@ class RowIndex:
             What the numbers of each part have become.
         counts : list of ndarray
             Occurrences by row of each; looked at if ``min_count`` is above 1.
-        n : int
-            Features of all.
-        min_count : int
-        always
-            As of :meth:`give_rows`.
+        n, min_count, always
+            Features of all; the others as of :meth:`give_rows`.
 
         Returns
         -------
@@ -286,13 +305,7 @@ class RowIndex:
 
 
 class FeatureIndex(RowIndex):
-    """The weight rows of features that have names.
-
-    Attributes
-    ----------
-    ids : dict of str to int
-        Numbers of the names.
-    """
+    """The weight rows of features that have names; ``ids`` has the numbers of these."""
 
     def __init__(self, first_row=0):
         super().__init__(first_row)
@@ -327,10 +340,10 @@ class FeatureIndex(RowIndex):
         """Give rows to new names; ``seen`` are the numbers in a corpus, which count."""
         self.give_rows(len(self.ids), seen, min_count)
 
-    def keep_rows(self, used, min_count):
+    def kept(self, used, min_count):
         """The names whose rows are in use, and the row that each row was."""
-        out, stays, rows = self.kept(used, min_count)
-        out.ids = {name: k for k, name in enumerate(n for n, yes in zip(self.ids, stays.tolist()) if yes)}
+        out, rows = super().kept(used, min_count)
+        out.find(list(compress(self.ids, self.stays(used).tolist())), grow=True)
         return out, rows
 
     def row_names(self, rows):
@@ -347,26 +360,10 @@ class FeatureIndex(RowIndex):
 
     @classmethod
     def merged(cls, parts, counts, min_count):
-        """One from several that have no count cut-off.
-
-        Parameters
-        ----------
-        parts : list of FeatureIndex
-        counts : list of ndarray
-            Occurrences by row of each; looked at if ``min_count`` is above 1.
-        min_count : int
-
-        Returns
-        -------
-        index : FeatureIndex
-        numbers : list of ndarray
-            What the numbers of each part have become.
-        rows : list of ndarray
-            What its rows have become.
-        """
+        """One from several, and what the rows of each have become; see :meth:`RowIndex.merge`."""
         out = cls(parts[0].first_row)
         numbers = [out.find(list(part.ids), grow=True) for part in parts]
-        return out, numbers, out.merge(parts, numbers, counts, len(out.ids), min_count)
+        return out, out.merge(parts, numbers, counts, len(out.ids), min_count)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -56,6 +56,20 @@ class _Layouts(dict):
         return found
 
 
+def _numbers_of_keys(numbers, keys):
+    return b"".join(map(numbers.__getitem__, keys))
+
+
+def _inner_keys(numbers, layout):
+    """Of (key, keys of the dictionary that is its value) the numbers of ``key:inner``, and the names."""
+    key, inner = layout
+    # Of equal keys of other types, such as 1 and True, each has a name of its own.
+    if set(map(type, (key, *inner))) != {str}:
+        raise Nested
+    names = [f"{key}:{name}" for name in inner]
+    return _numbers_of_keys(numbers, names), names
+
+
 def _array(parts):
     return np.frombuffer(bytearray().join(parts), np.int32)
 
@@ -86,7 +100,8 @@ class Pairs:
         self.feature, self.number, self.plain = np.full(1, -1, np.int32), np.ones(1), True
         self._entries = np.zeros(1, np.int64)
         self._table, _ = table_of([])
-        self._layouts, self._inner_layouts = _Layouts(self._numbers_of_keys), _Layouts(self._inner_keys)
+        self._layouts = _Layouts(partial(_numbers_of_keys, self.keys))
+        self._inner_layouts = _Layouts(partial(_inner_keys, self.keys))
 
     def __len__(self):
         return int(self._entries[0])
@@ -112,18 +127,6 @@ class Pairs:
         twin.plain, twin._entries, twin._table = self.plain, self._entries.copy(), self._table.copy()
         twin.feature, twin.number = self.feature.copy(), self.number.copy()
         return twin
-
-    def _numbers_of_keys(self, keys):
-        return b"".join(map(self.keys.__getitem__, keys))
-
-    def _inner_keys(self, layout):
-        """Of (key, keys of the dictionary that is its value) the numbers of ``key:inner``, and the names."""
-        key, inner = layout
-        # Of equal keys of other types, such as 1 and True, each has a name of its own.
-        if set(map(type, (key, *inner))) != {str}:
-            raise Nested
-        names = [f"{key}:{name}" for name in inner]
-        return self._numbers_of_keys(names), names
 
     def numbers_of(self, tokens):
         """The pairs of dictionaries, one behind the other.

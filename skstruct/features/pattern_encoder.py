@@ -4,8 +4,6 @@ Features of labels become a bag, in the order of the patterns, as the tools add 
 transitions that reads tokens is a group of its own, whose combination stands at the token that it speaks of.
 """
 
-import copy
-
 import numpy as np
 
 from ..data.corpus import STRINGS, called_by_kind
@@ -13,7 +11,7 @@ from ..data.inputs import describe
 from ..data.reads import Reads
 from ..saving.fields import Field, Table, built, knowing, value, via
 from .base import INDEX, MIN_COUNT, Encoder, FeatureIndex, has_cutoff
-from .encoded import NOTHING, Bag, Grid, RowMap, without_templates
+from .encoded import NOTHING, Bag, Grid, without_templates
 from .patterns import Patterns, PatternWriter
 from .tokens import TITLES, TOKENS, check_strings, split_columns, take_titles
 
@@ -111,25 +109,6 @@ class PatternEncoder(Encoder):
     def template_of_row(self, encoded):
         """(n_node_rows,) the pattern of each feature, as a number."""
         return self.nodes.key_of_row()
-
-    def keep_rows(self, nodes, edges):
-        """See :class:`.base.Encoder`."""
-        twin = copy.copy(self)
-        twin.nodes, node_rows = self.nodes.keep_rows(nodes, self.min_count)
-        twin.edges, edge_rows = self.edges.keep_rows(edges, self.min_count)
-        return twin, node_rows, edge_rows
-
-    def merged(self, encoders, counts, min_count):
-        """See :func:`.base.merge_encoders`; this is the first of ``encoders``."""
-        out = type(self)(self.templates, min_count)
-        out.first_type = self.first_type
-        maps = []
-        for side in ("nodes", "edges"):
-            parts, mine = ([getattr(x, side, None) for x in each] for each in (encoders, counts or ()))
-            rows, _, found = FeatureIndex.merged(parts, mine, min_count)
-            setattr(out, side, rows)
-            maps.append(found)
-        return out, [RowMap(*rows) for rows in zip(*maps)]
 
 
 # --------------------------------------------------------------------------------------------------

@@ -240,11 +240,11 @@ class RowsEncoder(Encoder):
 
     def keep_rows(self, nodes, edges):
         """See :class:`.base.Encoder`; dense rows keep all columns."""
-        twin, rows = self.copy(), np.arange(self.n_node_rows)
-        if self.sparse:
-            twin.nodes, stays, rows = self.nodes.kept(nodes, self.min_count)
-            twin.place(self.order[stays])
-        return twin, rows, np.zeros(1, np.int64)
+        if not self.sparse:
+            return self.copy(), np.arange(self.n_node_rows), np.zeros(1, np.int64)
+        twin, *rows = super().keep_rows(nodes, edges)
+        twin.place(self.order[self.nodes.stays(nodes)])
+        return twin, *rows
 
     # -- shards ------------------------------------------------------------------------------------
     def merged(self, encoders, counts, min_count):

@@ -158,26 +158,20 @@ class TemplateEncoder(Encoder):
             shifts = side.spans[c]
             # Anchor p speaks of tokens p + shift: p >= -max(shift), p <= T - 1 - min(shift).
             span = np.array([max(0, left - max(shifts)), max(0, right + min(shifts))])
-            right_channel = channels[compound.channel]
+            nodes = channels[compound.channel]
             if compound.prefix < 0:
-                nodes = right_channel
                 if grow:
                     side.n_nodes[c] = self.n_values(compound.channel)
+                out.append(nodes)
+                continue
+            last, nodes = nodes, np.full(anchor[-1], -1, np.int32)
+            where = side.offset + c, out[compound.prefix], last, compound.distance, span, anchor, nodes
+            if grow:
+                n_nodes = np.array([side.n_nodes[c]])
+                self.table = intern_pairs(self.table, self.entries, *where, n_nodes)
+                side.n_nodes[c] = int(n_nodes[0])
             else:
-                nodes = np.full(anchor[-1], -1, np.int32)
-                prefix, number = out[compound.prefix], side.offset + c
-                if grow:
-                    n_nodes = np.array([side.n_nodes[c]])
-                    self.table = intern_pairs(
-                        self.table, self.entries, number, prefix, right_channel,
-                        compound.distance, span, anchor, nodes, n_nodes,
-                    )  # fmt: skip
-                    side.n_nodes[c] = int(n_nodes[0])
-                else:
-                    find_pairs(
-                        self.table, number, prefix, right_channel,
-                        compound.distance, span, anchor, nodes,
-                    )  # fmt: skip
+                find_pairs(self.table, *where)
             out.append(nodes)
         return out
 
@@ -306,12 +300,11 @@ def _new_encoder(f):
     columns = f["columns"]  # before the encoder is built: it makes an alphabet for every column
     encoder = TemplateEncoder(f["templates"], f["min_count"])
     encoder.token_type, encoder.alphabets = f["tokens"], columns
-    found = {(item["function"], item["column"]): item for item in f["derived"]}
+    found = {(item["function"], item["column"]): (item["values"], item["of_string"]) for item in f["derived"]}
     missing, unknown = encoder.derived.keys() - found, found.keys() - encoder.derived.keys()
     require(not missing, f"{f.where}.derived lacks {missing}")
     require(not unknown, f"{f.where}.derived: {unknown} is in no template")
-    for channel, item in found.items():
-        encoder.derived[channel] = item["values"], item["of_string"]
+    encoder.derived.update(found)
     return encoder
 
 
