@@ -40,26 +40,22 @@ def new_encoder(features, min_count, corpus, scaled=True):
         return MixedEncoder.for_tokens(features, min_count, corpus, scaled)
     if corpus.numbers:
         return RowsEncoder.for_tokens(features, min_count, corpus, scaled)
-    encoder = _encoder_of_lists(features, min_count, corpus.tokens)
+    first = corpus.tokens[0]
+    if isinstance(features, NumericFeatures):
+        raise ValueError(
+            f"features={features!r} reads rows of numbers, but the first token is {describe(first)}"
+        )
+    fitting = (cls for cls, _ in ENCODERS.values() if isinstance(first, cls.TOKENS))
+    cls = PatternEncoder if isinstance(features, Patterns) else next(fitting, None)
+    if cls is None:
+        raise ValueError(
+            "X: sequence 0, position 0: a token must be a str, a tuple of str, a dict of features, a list of "
+            f"str or a row of numbers, got {describe(first)}"
+        )
+    encoder = cls.for_tokens(features, min_count, corpus.tokens)
     if corpus.blocks[0].names is not None:
         encoder.reads = encoder.reads._replace(titles=corpus.blocks[0].names)
     return encoder
-
-
-def _encoder_of_lists(features, min_count, flat):
-    if isinstance(features, Patterns):
-        return PatternEncoder.for_tokens(features, min_count, flat)
-    if isinstance(features, NumericFeatures):
-        raise ValueError(
-            f"features={features!r} reads rows of numbers, but the first token is {describe(flat[0])}"
-        )
-    for cls, _ in ENCODERS.values():
-        if isinstance(flat[0], cls.TOKENS):
-            return cls.for_tokens(features, min_count, flat)
-    raise ValueError(
-        "X: sequence 0, position 0: a token must be a str, a tuple of str, a dict of features, a list of str "
-        f"or a row of numbers, got {describe(flat[0])}"
-    )
 
 
 def check_same_features(encoder, features, min_count):

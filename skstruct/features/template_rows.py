@@ -45,15 +45,10 @@ class TemplateSide:
             [(g.slot + s, g.lo + s) for g in groups if g.compound == c for s in range(g.width)]
             for c in range(len(compounds))
         ]
-        self.spans = [self._span(c) for c in range(len(compounds))]
-
-    def _span(self, c):
-        """Shifts that a compound, or a longer one that starts with it, needs."""
-        shifts = {shift for _, shift in self.uses[c]}
-        for k, compound in enumerate(self.compounds):
-            if compound.prefix == c:
-                shifts |= set(self._span(k))
-        return tuple(shifts)
+        self.spans = [{shift for _, shift in uses} for uses in self.uses]
+        for compound, span in reversed(list(zip(compounds, self.spans))):
+            if compound.prefix >= 0:  # a longer one starts with it
+                self.spans[compound.prefix] |= span
 
     def copy(self):
         """A side that can grow while this one stays as it is."""
