@@ -226,7 +226,7 @@ class Pairs:
 
     def ambiguous(self):
         """Whether a name ``a:b:c`` may be that of two pairs: ``a:b`` is a key, and so is ``a``."""
-        return any(key[:at] in self.keys for key in self.keys for at in _colons(key))
+        return any(key[:at] in self.keys for key in self.keys for at, c in enumerate(key) if c == ":")
 
     def text(self):
         """By number of a value whether it is a str; the last two entries serve those that have none."""
@@ -237,11 +237,6 @@ class Pairs:
         keys, values = list(self.keys), list(self.values)
         pairs = zip(pairs_of(self._table, 0).tolist(), self.feature.tolist(), self.number.tolist())
         return [(keys[k], values[v], *found) for (k, v), *found in pairs]
-
-
-def _colons(text):
-    """The places of the colons."""
-    return [k for k, c in enumerate(text) if c == ":"]
 
 
 # --------------------------------------------------------------------------------------------------

@@ -152,16 +152,12 @@ def parse_pattern(line, syntax):
         letters = "U or B" if syntax == CRFPP else "u, b or *"
         raise ValueError(f"a pattern of {syntax} starts with {letters}, got {line!r:.80}")
     macro = _CRFPP_MACRO if syntax == CRFPP else _WAPITI_MACRO
-    literals, macros, end = [], [], 0
     text = first + line[1:]
-    for found in macro.finditer(text):
-        literals.append(text[end : found.start()])
-        macros.append(_macro(found.groupdict(), text, syntax))
-        end = found.end()
-    literals.append(text[end:])
+    literals = tuple(macro.split(text)[:: macro.groups + 1])
+    macros = tuple(_macro(found.groupdict(), text, syntax) for found in macro.finditer(text))
     if any("%" in literal for literal in literals):
         raise ValueError(f"malformed macro in the pattern {line!r:.80}")
-    return Pattern(text, first in "Uu*", first in "Bb*", tuple(literals), tuple(macros))
+    return Pattern(text, first in "Uu*", first in "Bb*", literals, macros)
 
 
 def _integer(text):

@@ -18,8 +18,7 @@ from ..saving.fields import Field, Table, array, each, integer, knowing, string
 from .base import MIN_COUNT, Encoder, has_cutoff
 from .contexts import CONTEXTS, Contexts, context_values, is_context
 from .encoded import ALL_ALIVE, NO_BAG, Encoded
-from .names import row_names
-from .template_rows import SIDE, TemplateSide, merge_templates, stored
+from .template_rows import SIDE, TemplateSide, merge_templates, row_names, stored
 from .templates import resolve_templates, templates_kind
 from .tokens import (
     TITLES,
