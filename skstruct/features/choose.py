@@ -186,11 +186,11 @@ class MixedEncoder(Encoder):
         """The corpus with those columns dense that were dense in training."""
         if np.array_equal(corpus.is_dense, self.columns):
             return corpus
-        matrix, blocks = sparse.csr_matrix(corpus.matrix), []
-        for used in (self.columns, ~self.columns):
-            blocks.append(number_block(matrix[:, used] if blocks else as_float(matrix[:, used].toarray())))
+        matrix = sparse.csr_matrix(corpus.matrix)
+        dense = number_block(as_float(matrix[:, self.columns].toarray()))
         complete = ColumnInfo(self.has_bigram, np.zeros(self.others.width, np.int32))
-        return Corpus.of((blocks[0], blocks[1]._replace(info=complete)), corpus.lengths, self.columns)
+        others = number_block(matrix[:, ~self.columns])._replace(info=complete)
+        return Corpus.of((dense, others), corpus.lengths, self.columns)
 
     def rescaled(self, task, scale):
         """A task of values as they are, which this encoder made, under a scale."""

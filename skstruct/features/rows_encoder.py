@@ -173,21 +173,17 @@ class RowsEncoder(Encoder):
             self.sums = sums, exact_sum(norms)
 
     def _bag(self, rows, token, grow):
-        """The rows of a corpus as features by token."""
+        """The rows of a corpus as features by token; in training those that are new get rows of weights."""
         how = self.features
         start, number, value = as_features(rows, token, how.window, self.scale, how.bias)
         if grow and self.sparse:
-            self._grow(number)
+            use = np.arange(number.shape[0])
+            first = np.zeros(self.size, np.int64)  # as `_place`: zeros take memory only where features are
+            first[number[::-1]] = use[::-1]  # of several the last one written: the first use
+            met = number[first[number] == use]
+            new = met[self._by_feature(np.int32(0))[met] == 0]
+            self._number(np.append(self.order, new.astype(np.int32)), number)
         return Bag(start, self._place[number] - np.int32(1), np.zeros(0) if (value == 1.0).all() else value)
-
-    def _grow(self, column):
-        """Count columns, and give rows to those that are new and frequent enough."""
-        use = np.arange(column.shape[0])
-        first = np.zeros(self.size, np.int64)  # as `_place`: zeros take memory only where features are
-        first[column[::-1]] = use[::-1]  # of several the last one written: the first use
-        met = column[first[column] == use]
-        new = met[self._by_feature(np.int32(0))[met] == 0]
-        self._number(np.append(self.order, new.astype(np.int32)), column)
 
     def _number(self, order, column=NOTHING):
         """Give rows to the features of ``order`` that have none and deserve them; those of a corpus count."""

@@ -100,29 +100,23 @@ class TemplateEncoder(Encoder):
             self.alphabets, others = others, [[] for _ in columns]
         return ids, others
 
-    def _channel_ids(self, ids, unknown, in_context, grow):
-        """Value ids per channel and token: -1 unknown; only real tokens, no boundaries yet."""
-        out = []
-        for channel in self.plan.channels:
-            name, c = channel
-            if name == "const":
-                out.append(None)
-                continue
-            if channel in in_context:
-                out.append(in_context[channel])
-                continue
-            if name == "x":
-                n = len(self.alphabets[c])
-                out.append(np.where(ids[c] < n, ids[c], np.int32(-1)) if unknown[c] else ids[c])
-                continue
-            if grow:
-                self.derive(channel)
-            values, of_string = self.derived[channel]
-            if unknown[c]:
-                fresh = values.lookup(list(map(column_function(name), unknown[c])))
-                of_string = np.concatenate([of_string, fresh])
-            out.append(of_string[ids[c]])
-        return out
+    def _value_ids(self, channel, ids, unknown, in_context, grow):
+        """Value ids of a channel by token: -1 unknown; only real tokens, no boundaries yet. None if constant."""
+        name, c = channel
+        if name == "const":
+            return None
+        if channel in in_context:
+            return in_context[channel]
+        if name == "x":
+            n = len(self.alphabets[c])
+            return np.where(ids[c] < n, ids[c], np.int32(-1)) if unknown[c] else ids[c]
+        if grow:
+            self.derive(channel)
+        values, of_string = self.derived[channel]
+        if unknown[c]:
+            fresh = values.lookup(list(map(column_function(name), unknown[c])))
+            of_string = np.concatenate([of_string, fresh])
+        return of_string[ids[c]]
 
     def derive(self, channel):
         """Let the values of a function of one token follow the alphabet."""
@@ -229,7 +223,8 @@ class TemplateEncoder(Encoder):
         if grow and token[-1]:
             self.token_type = tuple if isinstance(corpus.like, tuple) else str
             self.contexts.learn(columns, token)
-        values = self._channel_ids(ids, unknown, self.contexts.ids(columns, token), grow)
+        in_context = self.contexts.ids(columns, token)
+        values = [self._value_ids(c, ids, unknown, in_context, grow) for c in self.plan.channels]
         n = token.shape[0] - 1
         padding = self.plan.left + self.plan.right
         anchor = token + padding * np.arange(n + 1)
@@ -250,9 +245,7 @@ class TemplateEncoder(Encoder):
 
         Without a count cut-off this includes places next to the ends of sequences that never occurred.
         """
-        if self.min_count > 1:
-            return int(self.nodes.alive.sum())
-        return self.nodes.n_rows
+        return int(self.nodes.alive.sum()) if self.min_count > 1 else self.nodes.n_rows
 
     # -- what models and their readers ask ---------------------------------------------------------
     def keep_rows(self, nodes, edges):
