@@ -101,7 +101,7 @@ class TemplateEncoder(Encoder):
         return ids, others
 
     def _value_ids(self, channel, ids, unknown, in_context, grow):
-        """Value ids of a channel by token: -1 unknown; only real tokens, no boundaries yet. None if constant."""
+        """Value ids of a channel by token, -1 unknown; no boundaries yet. None if it is constant."""
         name, c = channel
         if name == "const":
             return None
