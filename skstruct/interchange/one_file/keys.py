@@ -9,7 +9,7 @@ import numpy as np
 from ...core.interning import pairs_of
 from ...features.contexts import is_context
 from .context_keys import contexts_header
-from .sections import combination_table
+from .sections import check_spellings, combination_table
 from .unicode_tables import FUNCTIONS, tables_for
 
 
@@ -81,6 +81,12 @@ class TemplateKeys:
             groups = [[g.compound, g.slot, g.lo, g.width] for g in side.groups]
             out[name] = {"compounds": compounds, "groups": groups}
         return out
+
+    def check_spellings(self):
+        """Raise if JavaScript would take a value for another one."""
+        for channel, written in zip(self.encoder.plan.channels, self.values):
+            if channel[0] != "const":
+                check_spellings(self.encoder.values_of(channel), set(written))
 
     def write(self, sections):
         """Add the combinations; returns for each side (new row by row, -1 without; how many)."""

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .sections import check_spellings
+
 
 def sorted_names(index, used):
     """The names of a ``FeatureIndex`` whose rows are used, sorted, and their rows."""
@@ -25,12 +27,17 @@ class NameKeys:
     parts = ("names",)
 
     def __init__(self, encoder, used):
+        self.known = encoder.nodes.ids
         self.names, self.rows = sorted_names(encoder.nodes, used[0])
         self.n_rows = encoder.n_node_rows
 
     def header(self, sections):
         """What the header of a file says of them."""
         return {"features": "names", "names": self.names}
+
+    def check_spellings(self):
+        """Raise if JavaScript would take a name for another one."""
+        check_spellings(self.known, set(self.names))
 
     def write(self, sections):
         """For each side (new row by row, how many)."""
@@ -44,6 +51,7 @@ class PatternKeys:
 
     def __init__(self, encoder, used):
         self.patterns, self.takes_both = encoder.templates, encoder.takes_both
+        self.known = encoder.nodes.ids, encoder.edges.ids
         self.names, self.rows = zip(*map(sorted_names, (encoder.nodes, encoder.edges), used))
         self.n_rows = encoder.n_node_rows, encoder.n_edge_rows
 
@@ -61,6 +69,11 @@ class PatternKeys:
             "names": self.names[0],
             "edge_names": self.names[1],
         }
+
+    def check_spellings(self):
+        """Raise if JavaScript would take a name for another one."""
+        for known, written in zip(self.known, self.names):
+            check_spellings(known, set(written))
 
     def write(self, sections):
         """For each side (new row by row, how many)."""

@@ -25,6 +25,7 @@ class Payload(NamedTuple):
 
     header: dict
     sections: Sections
+    keys: object  # one of those in `_KEYS`
     parts: list  # of a program, in an order in which none needs a later one at once
 
     @property
@@ -94,7 +95,7 @@ def payload_of(model, weights="exact"):
     if header["probabilities"] is not None:
         parts.append("sums")
     parts += {"labels": ["calls"], "words": ["calls", "words"], "spans": ["calls", "words", "spans"]}[task]
-    return Payload(header, sections, parts)
+    return Payload(header, sections, keys, parts)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ FORMAT = 1
 _LARGEST = {1: 2**8, 2: 2**16, 3: 2**24, 4: 2**32}
 _LONE = re.compile("[\ud800-\udfff]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_JOIN = "s.encode('utf-16', 'surrogatepass').decode('utf-16', 'surrogatepass')"
 
 
 class Sections:
@@ -55,12 +56,20 @@ class Sections:
         pair = _PAIR.search(text)
         if pair:  # JSON would make one character of them, and perhaps two strings equal
             string = text[text.rindex('"', 0, pair.start()) + 1 : text.index('"', pair.end())]
-            join = "s.encode('utf-16', 'surrogatepass').decode('utf-16', 'surrogatepass')"
-            refuse(f"{string!r} has two surrogates that are one character; train on {join} of such strings")
+            refuse(f"{string!r} has two surrogates that are one character; train on {_JOIN} of such strings")
         head = _LONE.sub(lambda lone: f"\\u{ord(lone[0]):04x}", text).encode()
         packer = zlib.compressobj(9, zlib.DEFLATED, -15)
         raw = b"".join([struct.pack("<I", len(head)), head, *self.data])
         return base64.b64encode(packer.compress(raw) + packer.flush()).decode("ascii")
+
+
+def check_spellings(strings, written):
+    """Raise if JavaScript would take one of the strings of a model for another one that is written."""
+    for s in filter(_PAIR.search, strings):
+        joined = s.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+        if joined in written:
+            reason = f"JavaScript cannot tell {s!r}, which has two surrogates, from {joined!r}"
+            refuse(f"{reason}; write .py, or train on {_JOIN} of such strings")
 
 
 def weight_table(sections, name, n_rows, keys, weights, columns):

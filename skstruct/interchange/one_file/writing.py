@@ -114,6 +114,8 @@ def export(
         names = "n_sequences", "n_sequences_differ", "n_tokens_differ", "largest_difference"
         about["check"] = {name: getattr(found, name) for name in names}
     block = payload.block(**about)
+    if ending != ".py":
+        payload.keys.check_spellings()
     if ending == ".py":
         text = python_file(block, payload.parts)
     elif ending == ".html":
