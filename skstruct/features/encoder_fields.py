@@ -8,7 +8,7 @@ from operator import getitem
 import numpy as np
 
 from ..data.reads import FeatureNames
-from ..saving.checks import require, within
+from ..saving.container import require, within
 from ..saving.fields import (
     Field,
     Kind,

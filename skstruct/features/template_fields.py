@@ -9,7 +9,7 @@ lexicons.
 import numpy as np
 
 from ..core.interning import pairs_of, table_of
-from ..saving.checks import require, within
+from ..saving.container import require, within
 from ..saving.fields import (
     Field,
     Kind,

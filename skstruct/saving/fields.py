@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .checks import require, within
-from .container import ModelFileError, pack_strings, unpack_strings
+from .container import ModelFileError, pack_strings, require, unpack_strings, within
 
 MOST = 2**62
 """Above all integers of files."""

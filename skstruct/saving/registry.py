@@ -25,8 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._names import PUBLIC
 from .._version import __version__
 from ..data.types import Path
-from .checks import require
-from .container import ModelFileError, container_size, read_container, write_container
+from .container import ModelFileError, container_size, read_container, require, write_container
 from .fields import Field, Table, json_node, value, via
 from .memory import memory_of
 from .missing_methods import SaysWhy

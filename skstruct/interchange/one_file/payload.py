@@ -1,5 +1,6 @@
 """A fitted model as the block of a file: what is written, and why some models cannot be."""
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -7,15 +8,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._version import __version__
 from ...crf.crf_run import nonzero_entries
+from ...data.inputs import SPANS, WORDS
+from ...data.scheme_rules import CLOSING, OPENING, LabelTable, are_chunks
+from ...data.segmented import ENDING_WORD, STARTING_WORD
+from ...data.text import TOKENIZERS, classes_of
 from ...features.bag_encoder import BagEncoder
 from ...features.pattern_encoder import PatternEncoder
 from ...features.template_encoder import TemplateEncoder
-from .keys import TemplateKeys
-from .named import NameKeys, PatternKeys
-from .quantities import as_numbers
-from .refusals import refuse
-from .sections import FORMAT, Sections, weight_table
-from .tasks import segments_of, task_of
+from .keys import NameKeys, PatternKeys, TemplateKeys
+from .sections import FORMAT, Sections, as_numbers, refuse, weight_table
+from .unicode_tables import N_CODES, gaps
 
 _KEYS = {TemplateEncoder: TemplateKeys, BagEncoder: NameKeys, PatternEncoder: PatternKeys}
 
@@ -192,3 +194,71 @@ def entries(store):
     kept = np.flatnonzero(values)
     kept = kept[np.argsort(keys[kept], kind="stable")]
     return keys[kept], values[kept]
+
+
+# --------------------------------------------------------------------------------------------------
+# What a file predicts: labels of tokens, words of texts, or spans of texts
+# --------------------------------------------------------------------------------------------------
+def task_of(estimator):
+    """(name, the tagger inside, what the header says of the task by the labels of the model)."""
+    if not hasattr(estimator, "tagger_"):
+        return "labels", estimator, lambda labels: {}
+    task = estimator.inputs.task
+    if task == WORDS:
+        return "words", estimator.tagger_, functools.partial(_words, estimator)
+    if task == SPANS:
+        return "spans", estimator.tagger_, functools.partial(_spans, estimator)
+    return "labels", None, None
+
+
+def _words(segmenter, labels):
+    parsed = LabelTable(segmenter.scheme).parse(labels)
+    closes = [prefix in ENDING_WORD for prefix, _ in parsed]
+    return {
+        "words": {
+            "opens": [prefix in STARTING_WORD for prefix, _ in parsed],
+            "closes": closes,  # a word starts behind it
+            "ends": [True] * len(labels) if segmenter.scheme == "BI" else closes,  # a word may end with it
+            "tags": [kind for _, kind in parsed] if segmenter.tagged_ else None,
+        }
+    }
+
+
+def _spans(model, labels):
+    if model.tokenizer not in TOKENIZERS:
+        kind = "regular expression" if isinstance(model.tokenizer, str) else "function"
+        refuse(f'the tokenizer is a {kind}; "words" and "characters" can be written')
+    bounds, classes = _classes()
+    return {
+        "spans": {
+            "tokenizer": model.tokenizer,
+            "pieces": model.pieces_,
+            "max_length": model.max_length,
+            "layout": bool(model.layout),
+            **_segments(labels),
+            "bounds": bounds,
+            "classes": classes,
+        }
+    }
+
+
+def segments_of(labels):
+    """How labels spell segments; None if they are no labels of a scheme."""
+    return _segments(labels) if all(isinstance(v, str) for v in labels) and are_chunks(labels) else None
+
+
+def _segments(labels):
+    parsed = LabelTable().parse(labels)
+    return {
+        "opens": [prefix in OPENING for prefix, _ in parsed],
+        "closes": [prefix in CLOSING for prefix, _ in parsed],
+        "types": [None if prefix == "O" else kind for prefix, kind in parsed],
+    }
+
+
+@functools.cache
+def _classes():
+    """Where the classes of code points begin, as gaps, and the classes."""
+    classes = classes_of(np.arange(N_CODES, dtype=np.uint32))
+    begins = np.flatnonzero(np.diff(classes, prepend=0))
+    return gaps(begins), classes[begins].tolist()
