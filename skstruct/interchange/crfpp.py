@@ -5,7 +5,6 @@ References
 T. Kudo, "CRF++: yet another CRF toolkit", 2005.
 """
 
-import os
 import struct
 from typing import Any
 
@@ -160,11 +159,7 @@ def _crf_of(file, labels, lines, keys, weights):
             )
         end = number + size
         found[key[:1]].append((key, number))
-    parts = [
-        Keys([key for key, _ in part], np.array([number for _, number in part], np.int64))
-        for part in found.values()
-    ]
-    return pattern_crf(patterns, labels, *parts, np.arange(weights.shape[0]), weights)
+    return pattern_crf(patterns, labels, *map(Keys.of, found.values()), np.arange(weights.shape[0]), weights)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -201,7 +196,7 @@ def save_crfpp(model: object, path: Path, text: bool = False) -> None:
     """
     patterns, named = keyed_model(chain_model(model, "CRF++"), CRFPP)
     data = (_text if text else _binary)(patterns, named.labels, *_weights(named))
-    with atomic_write(os.fspath(path)) as file:
+    with atomic_write(path) as file:
         file.write(data)
 
 

@@ -11,7 +11,6 @@ References
 N. Okazaki, "CRFsuite: a fast implementation of Conditional Random Fields (CRFs)", 2007.
 """
 
-import os
 import struct
 from typing import Any
 
@@ -258,7 +257,7 @@ def save_crfsuite(model: object, path: Path) -> None:
     if not (named.start.all() and named.end.all()):
         refuse("CRFsuite", "constraints of the first or the last label")
     data = crfsuite_bytes(named)
-    with atomic_write(os.fspath(path)) as file:
+    with atomic_write(path) as file:
         file.write(data)
 
 

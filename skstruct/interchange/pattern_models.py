@@ -28,6 +28,11 @@ class Keys(NamedTuple):
     names: list  # bytes
     first: np.ndarray  # (n,) int64, ascending
 
+    @classmethod
+    def of(cls, pairs):
+        """Of (name, first) in ascending order of the latter."""
+        return cls([name for name, _ in pairs], np.array([first for _, first in pairs], np.int64))
+
     def weights(self, index, weight, size):
         """(block, place in the block, weight) of those that are not zero; ``index`` is where each stands."""
         block = np.searchsorted(self.first, index, side="right") - 1

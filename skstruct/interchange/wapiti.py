@@ -5,7 +5,6 @@ References
 T. Lavergne, O. Cappé, F. Yvon (2010). Practical very large scale CRFs. ACL.
 """
 
-import os
 import re
 from typing import Any
 
@@ -160,19 +159,17 @@ def _layout(file, names, L):
     An observation of labels (``u``) has L weights, one of transitions (``b``) L * L, one of both (``*``)
     first the one and then the other.
     """
-    nodes, edges, first = ([], []), ([], []), 0
+    nodes, edges, first = [], [], 0
     for name in names:
         if name[:1] not in (b"u", b"b", b"*"):
             raise ModelFileError(
                 f"{file.name}: the observation {as_text(name)!r:.60} starts with none of u, b and *"
             )
-        for letters, size, (listed, begins) in ((b"u*", L, nodes), (b"b*", L * L, edges)):
+        for letters, size, found in ((b"u*", L, nodes), (b"b*", L * L, edges)):
             if name[0] in letters:
-                listed.append(name)
-                begins.append(first)
+                found.append((name, first))
                 first += size
-    keys = (Keys(listed, np.array(begins, np.int64)) for listed, begins in (nodes, edges))
-    return *keys, first
+    return Keys.of(nodes), Keys.of(edges), first
 
 
 # --------------------------------------------------------------------------------------------------
@@ -204,7 +201,7 @@ def save_wapiti(model: object, path: Path) -> None:
     sequence, or behind it; features that differ in these only need equal weights.
     """
     patterns, named = keyed_model(chain_model(model, "Wapiti"), WAPITI)
-    with atomic_write(os.fspath(path)) as file:
+    with atomic_write(path) as file:
         file.write(_bytes_of(patterns, named))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.interning import pairs_of
 from ...features.accessor import AccessorVariety
 from ...features.contexts import is_context, lexicon_of
-from .sections import check_spellings, combination_table
+from .sections import combination_table
 from .unicode_tables import FUNCTIONS, tables_for
 
 
@@ -34,13 +34,12 @@ class TemplateKeys:
         outside = plan.left + plan.right
         self.numbers, self.values = [], []  # by channel: new number by id; strings
         for k, channel in enumerate(plan.channels):
-            met = self._met(k)
             if channel[0] == "const":
                 self.numbers.append(np.ones(1, np.int64))
                 self.values.append([])
                 continue
             strings = list(encoder.values_of(channel))
-            ids = [v for v in np.flatnonzero(met).tolist() if v >= outside]
+            ids = [v for v in self._met(k) if v >= outside]
             ids.sort(key=lambda v: strings[v - outside])
             number = np.zeros(outside + len(strings), np.int64)
             number[:outside] = np.arange(1, outside + 1)
@@ -49,17 +48,13 @@ class TemplateKeys:
             self.values.append([strings[v - outside] for v in ids])
 
     def _met(self, k):
-        """By id of a value of channel k whether something that is kept has it."""
-        met = np.zeros(1, np.bool_)
+        """Ids of the values of channel k that something that is kept has, ascending."""
+        met = [np.zeros(0, np.int64)]
         for (side, _), pairs, kept in zip(self.sides, self.pairs, self.kept):
             for c, compound in enumerate(side.compounds):
                 if compound.channel == k:
-                    ids = np.flatnonzero(kept[c]) if compound.prefix < 0 else pairs[c][kept[c], 1]
-                    longer = np.zeros(max(met.shape[0], int(ids.max(initial=-1)) + 1), np.bool_)
-                    longer[: met.shape[0]] = met
-                    longer[ids] = True
-                    met = longer
-        return met
+                    met.append(np.flatnonzero(kept[c]) if compound.prefix < 0 else pairs[c][kept[c], 1])
+        return np.unique(np.concatenate(met)).tolist()
 
     @property
     def parts(self):
@@ -82,11 +77,11 @@ class TemplateKeys:
             out[name] = {"compounds": compounds, "groups": groups}
         return out
 
-    def check_spellings(self):
-        """Raise if JavaScript would take a value for another one."""
-        for channel, written in zip(self.encoder.plan.channels, self.values):
-            if channel[0] != "const":
-                check_spellings(self.encoder.values_of(channel), set(written))
+    @property
+    def spelled(self):
+        """(strings that are known, strings that are written), of each channel."""
+        channels = self.encoder.plan.channels
+        return [(self.encoder.values_of(c), v) for c, v in zip(channels, self.values) if c[0] != "const"]
 
     def write(self, sections):
         """Add the combinations; returns for each side (new row by row, -1 without; how many)."""
@@ -96,7 +91,7 @@ class TemplateKeys:
         ):
             row_of = np.full(side.n_rows, -1, np.int64)
             row_of[: side.first_row] = np.arange(side.first_row)
-            n_rows, number_of = side.first_row, []
+            n_rows, number_of, sizes = side.first_row, [], []
             for c, compound in enumerate(side.compounds):
                 number = np.zeros(kept[c].shape[0], np.int64)
                 values = self.numbers[compound.channel]
@@ -109,9 +104,10 @@ class TemplateKeys:
                     order = np.lexsort((last, before))
                     n = order.shape[0]
                     number[np.flatnonzero(kept[c])[order]] = np.arange(1, n + 1)
-                    n_before = self._n_combinations(side, compound.prefix, kept)
+                    n_before = sizes[compound.prefix]
                     combination_table(sections, f"{name}.{c}", before[order], last[order], n_before)
                 number_of.append(number)
+                sizes.append(n)
                 slots = len(compound.slots)
                 first = side.row_of[c][:-1].astype(np.int64)
                 mine = np.flatnonzero((first >= 0) & kept[c])
@@ -120,12 +116,6 @@ class TemplateKeys:
                 n_rows += n * slots
             maps.append((row_of, n_rows))
         return maps
-
-    def _n_combinations(self, side, c, kept):
-        compound = side.compounds[c]
-        if compound.prefix < 0:
-            return int(self.numbers[compound.channel].max(initial=0))
-        return int(np.count_nonzero(kept[c]))
 
 
 def _kept(side, used, pairs):
@@ -225,17 +215,13 @@ class NameKeys:
     parts = ("names",)
 
     def __init__(self, encoder, used):
-        self.known = encoder.nodes.ids
         self.names, self.rows = sorted_names(encoder.nodes, used[0])
+        self.spelled = [(encoder.nodes.ids, self.names)]
         self.n_rows = encoder.n_node_rows
 
     def header(self, sections):
         """What the header of a file says of them."""
         return {"features": "names", "names": self.names}
-
-    def check_spellings(self):
-        """Raise if JavaScript would take a name for another one."""
-        check_spellings(self.known, set(self.names))
 
     def write(self, sections):
         """For each side (new row by row, how many)."""
@@ -249,8 +235,8 @@ class PatternKeys:
 
     def __init__(self, encoder, used):
         self.patterns, self.takes_both = encoder.templates, encoder.takes_both
-        self.known = encoder.nodes.ids, encoder.edges.ids
         self.names, self.rows = zip(*map(sorted_names, (encoder.nodes, encoder.edges), used))
+        self.spelled = [*zip((encoder.nodes.ids, encoder.edges.ids), self.names)]
         self.n_rows = encoder.n_node_rows, encoder.n_edge_rows
 
     def header(self, sections):
@@ -267,11 +253,6 @@ class PatternKeys:
             "names": self.names[0],
             "edge_names": self.names[1],
         }
-
-    def check_spellings(self):
-        """Raise if JavaScript would take a name for another one."""
-        for known, written in zip(self.known, self.names):
-            check_spellings(known, set(written))
 
     def write(self, sections):
         """For each side (new row by row, how many)."""

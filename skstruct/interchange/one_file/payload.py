@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..._version import __version__
-from ...crf.crf_run import nonzero_entries
 from ...data.inputs import SPANS, WORDS
 from ...data.scheme_rules import CLOSING, OPENING, LabelTable, are_chunks
 from ...data.segmented import ENDING_WORD, STARTING_WORD
@@ -15,6 +14,7 @@ from ...data.text import TOKENIZERS, classes_of
 from ...features.bag_encoder import BagEncoder
 from ...features.pattern_encoder import PatternEncoder
 from ...features.template_encoder import TemplateEncoder
+from ..exporting import entries
 from .keys import NameKeys, PatternKeys, TemplateKeys
 from .sections import FORMAT, Sections, as_numbers, refuse, weight_table
 from .unicode_tables import N_CODES, gaps
@@ -186,14 +186,6 @@ def add_weights(model, keys, sections, weights):
     start, allowed, end = (part == 0.0 for part in model.constraints)
     sections.unsigned("allowed", np.concatenate([start, end, allowed.ravel()]))
     return {"divisor": divisor, "step": step}
-
-
-def entries(store):
-    """(keys, weights) of a store, none of them 0, sorted; key = row * columns + column."""
-    keys, values = nonzero_entries(store)
-    kept = np.flatnonzero(values)
-    kept = kept[np.argsort(keys[kept], kind="stable")]
-    return keys[kept], values[kept]
 
 
 # --------------------------------------------------------------------------------------------------

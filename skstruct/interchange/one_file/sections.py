@@ -32,24 +32,21 @@ class Sections:
 
     def unsigned(self, name, values):
         """Add numbers that are not negative, in as few bytes each as the largest needs."""
-        values = np.asarray(values, np.int64)
-        self._add(name, "u", values, self._bytes(values))
+        self._add(name, "u", np.asarray(values, np.int64))
 
     def signed(self, name, values):
         """Add integers: 0, -1, 1, -2 ... become 0, 1, 2, 3 ..."""
         values = np.asarray(values, np.int64)
-        values = np.where(values < 0, -2 * values - 1, 2 * values)
-        self._add(name, "z", values, self._bytes(values))
+        self._add(name, "z", np.where(values < 0, -2 * values - 1, 2 * values))
 
     def floats(self, name, values):
         """Add floating-point numbers of their own size, 4 or 8 bytes."""
-        self._add(name, "f", values, values.dtype.itemsize)
+        self._add(name, "f", values)
 
-    def _bytes(self, values):
-        largest = int(values.max(initial=0))
-        return next(size for size, above in _LARGEST.items() if largest < above)
-
-    def _add(self, name, kind, values, size):
+    def _add(self, name, kind, values):
+        size, largest = values.dtype.itemsize, values.max(initial=0)
+        if kind != "f":
+            size = next(size for size, above in _LARGEST.items() if largest < above)
         self.entries.append([name, f"{kind}{size}", int(values.shape[0])])
         little = values.astype(values.dtype.newbyteorder("<"))
         planes = np.frombuffer(little.tobytes(), np.uint8).reshape(-1, values.dtype.itemsize)[:, :size]
@@ -68,9 +65,9 @@ class Sections:
         return base64.b64encode(packer.compress(raw) + packer.flush()).decode("ascii")
 
 
-def check_spellings(strings, written):
-    """Raise if JavaScript would take one of the strings of a model for another one that is written."""
-    for s in filter(_PAIR.search, strings):
+def check_spellings(known, written):
+    """Raise if JavaScript would take a string that a model knows for another one that is written."""
+    for s in filter(_PAIR.search, known):
         joined = s.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
         if joined in written:
             reason = f"JavaScript cannot tell {s!r}, which has two surrogates, from {joined!r}"

@@ -14,7 +14,7 @@ from ...data.types import Corpus, Path
 from ...saving.atomic import atomic_write
 from .payload import payload_of, predictor_of
 from .python import open_model
-from .sections import WEIGHTS, refuse
+from .sections import WEIGHTS, check_spellings, refuse
 from .splicing import javascript_file, page_file, python_file
 
 ENDINGS = ".py", ".js", ".cjs", ".mjs", ".html"
@@ -105,35 +105,32 @@ def export(
     kept = model if keep == 1.0 else predictor_of(model).compress(dtype="float64", keep=keep)
     payload = payload_of(kept, weights)
     if ending != ".py":
-        check_integers(payload.header["labels"])
+        for label in payload.header["labels"]:
+            if isinstance(label, int) and abs(label) > LARGEST_INTEGER:
+                what = f"the label {label} is beyond 2**53, which JavaScript rounds"
+                refuse(f"{what}; write .py, or train on str")
     if ending == ".html":
         payload = payload.page()
     about = {"name": stem if _IDENTIFIER.fullmatch(stem) and stem not in _RESERVED else "tagger"}
     about |= {k: v for k, v in (("title", title), ("example", example)) if v is not None}
-    found = Comparison()
+    found = {}
     if check is not None:
         found = compared(model, payload.block(), check)
-        names = "n_sequences", "n_sequences_differ", "n_tokens_differ", "largest_difference"
-        about["check"] = {name: getattr(found, name) for name in names}
+        about["check"] = {name: value for name, value in found.items() if name != "places"}
     block = payload.block(**about)
-    if ending != ".py":
-        payload.keys.check_spellings()
+    for known, strings in payload.keys.spelled if ending != ".py" else ():
+        check_spellings(known, set(strings))
     if ending == ".py":
         text = python_file(block, payload.parts)
     elif ending == ".html":
         text = page_file(block, payload.parts, title or payload.header["about"]["model"])
     else:
         text = javascript_file(block, payload.parts, ".mjs" if ending == ".mjs" else ".js")
-    with atomic_write(os.fspath(path), encoding="utf-8") as file:
+    with atomic_write(path, encoding="utf-8") as file:
         file.write(text)
-    return report_of(path, text, payload.n_weights, found)
-
-
-def check_integers(labels):
-    """Raise for a label that is no number of JavaScript."""
-    for label in labels:
-        if isinstance(label, int) and abs(label) > LARGEST_INTEGER:
-            refuse(f"the label {label} is beyond 2**53, which JavaScript rounds; write .py, or train on str")
+    data = text.encode()
+    size = len(gzip.compress(data, mtime=0))
+    return ExportReport(os.fspath(path), len(data), size, payload.n_weights, **found)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -167,11 +164,11 @@ class ExportReport(NamedTuple):
     n_bytes: int
     n_bytes_gzip: int
     n_weights: int
-    n_sequences: int
-    n_sequences_differ: int
-    n_tokens_differ: int
-    largest_difference: float | None
-    places: list[tuple[int, int]]
+    n_sequences: int = 0
+    n_sequences_differ: int = 0
+    n_tokens_differ: int = 0
+    largest_difference: float | None = 0.0
+    places: list[tuple[int, int]] = []
 
     def __str__(self) -> str:
         size = f"{self.n_bytes / 1000:,.0f} kB ({self.n_bytes_gzip / 1000:,.0f} kB gzipped)"
@@ -185,18 +182,8 @@ class ExportReport(NamedTuple):
         return "\n".join([*lines, f"largest difference of a score: {largest}"])
 
 
-class Comparison(NamedTuple):
-    """Predictions of a model and of the data that is written of it."""
-
-    n_sequences: int = 0
-    n_sequences_differ: int = 0
-    n_tokens_differ: int = 0
-    largest_difference: float | None = 0.0
-    places: list[tuple[int, int]] = []
-
-
-def compared(model: Any, block: str, X: Any) -> Comparison:
-    """The :class:`Comparison` on some sequences, or texts."""
+def compared(model: Any, block: str, X: Any) -> dict[str, Any]:
+    """What a report says of the predictions of a model and of its file on some sequences, or texts."""
     if isinstance(X, (str, dict)) or not hasattr(X, "__len__"):
         raise ValueError(f"check must be a list of sequences, got {describe(X)}")
     file = open_model(block)
@@ -213,10 +200,10 @@ def compared(model: Any, block: str, X: Any) -> Comparison:
     if hasattr(model, "decision_function"):
         scores = np.asarray(model.decision_function(X), float), np.asarray(file.decision_function(X), float)
         largest = float(np.abs(scores[0] - scores[1]).max(initial=0.0))
-    return Comparison(len(X), n_differ, len(places), largest, places[:MOST_PLACES])
-
-
-def report_of(path: Any, text: str, n_weights: int, found: Comparison) -> ExportReport:
-    """The report of what is written to a path."""
-    data = text.encode()
-    return ExportReport(os.fspath(path), len(data), len(gzip.compress(data, mtime=0)), n_weights, *found)
+    return {
+        "n_sequences": len(X),
+        "n_sequences_differ": n_differ,
+        "n_tokens_differ": len(places),
+        "largest_difference": largest,
+        "places": places[:MOST_PLACES],
+    }
