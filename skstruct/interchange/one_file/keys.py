@@ -86,9 +86,7 @@ class TemplateKeys:
     def write(self, sections):
         """Add the combinations; returns for each side (new row by row, -1 without; how many)."""
         maps = []
-        for name, side, pairs, kept in zip(
-            ("nodes", "edges"), (each for each, _ in self.sides), self.pairs, self.kept
-        ):
+        for name, (side, _), pairs, kept in zip(("nodes", "edges"), self.sides, self.pairs, self.kept):
             row_of = np.full(side.n_rows, -1, np.int64)
             row_of[: side.first_row] = np.arange(side.first_row)
             n_rows, number_of, sizes = side.first_row, [], []
@@ -101,11 +99,10 @@ class TemplateKeys:
                 else:
                     before = number_of[compound.prefix][pairs[c][kept[c], 0]]
                     last = values[pairs[c][kept[c], 1]]
-                    order = np.lexsort((last, before))
+                    n_before = sizes[compound.prefix]
+                    order = combination_table(sections, f"{name}.{c}", before, last, n_before)
                     n = order.shape[0]
                     number[np.flatnonzero(kept[c])[order]] = np.arange(1, n + 1)
-                    n_before = sizes[compound.prefix]
-                    combination_table(sections, f"{name}.{c}", before[order], last[order], n_before)
                 number_of.append(number)
                 sizes.append(n)
                 slots = len(compound.slots)
@@ -138,17 +135,12 @@ def _kept(side, used, pairs):
 def contexts_header(encoder, sections):
     """Add the tables of the functions of contexts; returns what the header says of them."""
     contexts = encoder.contexts
-    lexicons = [
-        {
-            "name": name,
-            "column": column,
-            "entries": _entries(
-                encoder.templates.lexicons[lexicon_of(name)], contexts.characters.get(column)
-            ),
-        }
-        for name, column in encoder.plan.channels
-        if lexicon_of(name) is not None
-    ]
+    lexicons = []
+    for name, column in encoder.plan.channels:
+        if lexicon_of(name) is not None:
+            entries = encoder.templates.lexicons[lexicon_of(name)]
+            written = _entries(entries, contexts.characters.get(column))
+            lexicons.append({"name": name, "column": column, "entries": written})
     statistics = contexts.trained if contexts.adapted is None else contexts.adapted
     varieties = [
         {"column": c, "longest": longest, "tokens": _varieties(statistics[c], c, longest, sections)}
@@ -181,9 +173,8 @@ def _varieties(statistics: AccessorVariety, column, longest, sections):
     for n in range(1, longest):
         mine = np.flatnonzero(kept[n])
         before, last = number[pairs[n - 1][mine, 0]], token[pairs[n - 1][mine, 1]]
-        by = np.lexsort((last, before))
         n_before = int(np.count_nonzero(kept[n - 1]))
-        combination_table(sections, f"varieties.{column}.{n + 1}", before[by], last[by], n_before)
+        by = combination_table(sections, f"varieties.{column}.{n + 1}", before, last, n_before)
         sections.unsigned(f"varieties.{column}.{n + 1}.bucket", buckets[n][mine[by]])
         number = np.zeros(kept[n].shape[0], np.int64)
         number[mine[by]] = np.arange(1, mine.shape[0] + 1)

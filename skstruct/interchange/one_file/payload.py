@@ -46,12 +46,8 @@ class Payload(NamedTuple):
         chunks = header.get("spans") or segments_of(header["labels"])
         if chunks and header["task"] != "words":
             chunks = {name: chunks[name] for name in ("opens", "closes", "types")}
-        words = [
-            s
-            for (name, _), strings in zip(header.get("channels", ()), header.get("values", ()))
-            for s in strings
-            if name == "x"
-        ]
+        channels = zip(header.get("channels", ()), header.get("values", ()))
+        words = [s for (name, _), strings in channels if name == "x" for s in strings]
         characters = header["token"] == "str" and 2 * sum(len(s) == 1 for s in words) > len(words)
         parts = [part for part in self.parts if part not in ("words", "spans")]
         parts += ["words", "spans"] if "spans" in self.parts else ["words"]

@@ -95,9 +95,14 @@ def weight_table(sections, name, n_rows, keys, weights, columns):
 
 
 def combination_table(sections, name, before, last, n_before):
-    """Add combinations, sorted: how many begin with each of the shorter ones, and their last values."""
+    """Add combinations: how many begin with each of the shorter ones, and their last values.
+
+    Returns their order: by the shorter one, then by the last value.
+    """
+    order = np.lexsort((last, before))
     sections.unsigned(f"{name}.left", np.bincount(before - 1, minlength=n_before))
-    sections.unsigned(f"{name}.right", last)
+    sections.unsigned(f"{name}.right", last[order])
+    return order
 
 
 # --------------------------------------------------------------------------------------------------
