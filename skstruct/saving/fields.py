@@ -122,7 +122,6 @@ class Table:
     def write(self, value, writer, name, around=None):
         """The JSON of an object."""
         prefix, out = f"{name}." if name else "", {}
-        is_dict = isinstance(value, dict)
 
         def find(field):
             of = field.of or field.name
@@ -130,9 +129,9 @@ class Table:
                 return of(value)
             if field.of is None and field.kind.inline:
                 return value
-            return value.get(of) if is_dict else attrgetter(of)(value)
+            return value.get(of) if isinstance(value, dict) else attrgetter(of)(value)
 
-        others = value.keys() - self.named.keys() if is_dict else ()
+        others = value.keys() - self.named.keys() if isinstance(value, dict) else ()
         members = Members({name: value[name] for name in others}, around, self, find)
         for field in self.fields:
             member, kind, _, when, _, _ = field
