@@ -246,13 +246,9 @@ def _check_size(keys, units):
 
 
 def _text(patterns, labels, keys, weights):
-    rows = [
-        f"version: {VERSION}", "cost-factor: 1", f"maxid: {weights.shape[0]}",
-        f"xsize: {patterns.n_columns}", "",
-    ]  # fmt: skip
-    head = "\n".join(rows).encode()
+    head = f"version: {VERSION}\ncost-factor: 1\nmaxid: {weights.shape[0]}\nxsize: {patterns.n_columns}\n"
     parts = [
-        head, *map(as_bytes, labels), b"", *map(as_bytes, _ordered(patterns)), b"",
+        head.encode(), *map(as_bytes, labels), b"", *map(as_bytes, _ordered(patterns)), b"",
         *(b"%d %s" % (number, key) for key, number in keys), b"",
         *(b"%.16f" % weight for weight in weights.tolist()), b"",
     ]  # fmt: skip

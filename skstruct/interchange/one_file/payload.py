@@ -74,10 +74,13 @@ def payload_of(model, weights="exact"):
     tagger = predictor_of(tagger)
     inner = chain_model(tagger, estimator)
     keys = keys_of(inner)
+    for label in inner.labels.values:
+        if not isinstance(label, (str, int)):  # JSON could not hold it
+            refuse(f"labels of type {type(label).__name__}")
     header = {
         "format": FORMAT,
         "task": task,
-        "labels": labels_of(inner),
+        "labels": inner.labels.values,
         **more(inner.labels.values),
         "token": inner.encoder.token_type.__name__,
         "columns": inner.encoder.n_columns,
@@ -133,14 +136,6 @@ def probability_scale(tagger):
         if tagger is None:
             return None
     return float(getattr(tagger, "_distribution").scale)  # noqa: B009
-
-
-def labels_of(model):
-    """The labels, which JSON can hold."""
-    for label in model.labels.values:
-        if not isinstance(label, (str, int)):
-            refuse(f"labels of type {type(label).__name__}")
-    return model.labels.values
 
 
 def keys_of(model):
