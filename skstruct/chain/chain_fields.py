@@ -8,8 +8,7 @@ import numpy as np
 
 from ..features.choose import encoder
 from ..saving.fields import Field, Table, array, via
-from ..saving.label_fields import label_set
-from ..saving.stores import weights
+from ..saving.stores import label_set, weights
 from .bigram import n_trigram_rows
 
 _ROWS = {"nodes": "R", "edges": "E × L", "trigrams": "L × (L + 1)"}

@@ -20,7 +20,7 @@ import numpy as np
 from ..data.corpus import FEATURES, called_by_kind
 from ..data.inputs import describe, lengths_of, offsets_of
 from ..data.reads import Reads
-from ..saving.checks import require, within
+from ..saving.container import require, within
 from ..saving.fields import Field, Table, array, built, inline, integer, strings
 from .base import INDEX, MIN_COUNT, Encoder, FeatureIndex, has_cutoff
 from .encoded import Bag, without_templates

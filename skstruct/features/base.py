@@ -9,7 +9,7 @@ import numpy as np
 from ..data.corpus import OTHER
 from ..data.places import by_sequence
 from ..data.reads import Reads
-from ..saving.checks import require, within
+from ..saving.container import require, within
 from ..saving.fields import Field, Table, array, built, distinct, integer, via, without_last
 from .encoded import NOTHING, RowMap, features_listed, grid_listed
 

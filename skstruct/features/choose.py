@@ -14,7 +14,7 @@ from ..data.corpus import DENSE, SPARSE, STRINGS, Corpus, called_by_kind, number
 from ..data.places import describe
 from ..data.reads import ColumnInfo, Reads, names_of_all
 from ..data.tables import as_float
-from ..saving.checks import require
+from ..saving.container import require
 from ..saving.fields import Field, Kind, Table, array, choice, each, optional, string
 from .bag_encoder import BAG, BagEncoder
 from .base import Encoder

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..data.inputs import describe, offsets_of
 from ..data.trie import Trie
-from ..saving.checks import require
+from ..saving.container import require
 from ..saving.fields import Field, Table, array, each, flag, integer, optional, pair
 from .accessor import LONGEST, N_BUCKETS, AccessorVariety
 from .tokens import Alphabet, alphabet

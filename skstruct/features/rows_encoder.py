@@ -15,7 +15,7 @@ from ..data.corpus import DENSE, called_by_kind
 from ..data.places import describe
 from ..data.reads import FeatureNames, Reads
 from ..saving import fields
-from ..saving.checks import require
+from ..saving.container import require
 from ..saving.fields import Field, Table
 from ..saving.values import savable_value
 from .base import MIN_COUNT, MOST_ROWS, ROWS, Encoder, RowIndex, has_cutoff

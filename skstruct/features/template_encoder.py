@@ -13,7 +13,7 @@ from ..core.hashing import empty_table
 from ..core.interning import find_pairs, intern_pairs, pairs_of, table_of
 from ..data.corpus import STRINGS, called_by_kind
 from ..data.reads import Reads
-from ..saving.checks import require
+from ..saving.container import require
 from ..saving.fields import Field, Table, array, each, integer, knowing, string
 from .base import MIN_COUNT, Encoder, has_cutoff
 from .contexts import CONTEXTS, Contexts, context_values, is_context

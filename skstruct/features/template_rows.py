@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.interning import intern_pairs, pairs_of
 from ..data.inputs import lengths_of, offsets_of
-from ..saving.checks import require, within
+from ..saving.container import require, within
 from ..saving.fields import Field, Table, array, each, exactly, integer, without_last
 from .base import MOST_ROWS, with_new_rows
 from .encoded import NOTHING, Grid, RowMap, count_grid

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from ..data.inputs import describe
 from ..data.text import TextToken
 from ..data.types import Path
-from ..saving.checks import require
+from ..saving.container import require
 from ..saving.fields import Field, Kind, Table, each, pair, string, value
 from ..saving.values import savable_value
 from .contexts import as_entries, is_context, lexicon_of

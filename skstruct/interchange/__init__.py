@@ -5,13 +5,10 @@ has a place for. Files come from outside: whatever is wrong with one is a ``Mode
 place.
 """
 
-from .crfpp import load_crfpp
-from .crfpp_writing import save_crfpp
-from .crfsuite import load_crfsuite
-from .crfsuite_writing import save_crfsuite
+from .crfpp import load_crfpp, save_crfpp
+from .crfsuite import load_crfsuite, save_crfsuite
 from .one_file.writing import export
-from .wapiti import load_wapiti
-from .wapiti_writing import save_wapiti
+from .wapiti import load_wapiti, save_wapiti
 
 __all__ = [
     "export",

@@ -56,6 +56,14 @@ def refuse(tool, what):
     raise ValueError(f"the model cannot be written for {tool}, whose format has no place for {what}")
 
 
+def entries(store):
+    """(keys, weights) of a store, none of them 0, sorted; key = row * columns + column."""
+    keys, values = nonzero_entries(store)
+    kept = np.flatnonzero(values)
+    kept = kept[np.argsort(keys[kept], kind="stable")]
+    return keys[kept], values[kept]
+
+
 def named_model(model, tool, pairs=None):
     """The names and weights of a ChainModel.
 
@@ -73,12 +81,8 @@ def named_model(model, tool, pairs=None):
         If two features of other weights have the same name, or weights are not finite.
     """
     L = len(model.labels)
-    keys, weight = nonzero_entries(model.nodes)
-    kept = np.flatnonzero(weight)
-    kept = kept[np.argsort(keys[kept], kind="stable")]
-    keys, weight = keys[kept], weight[kept] * model.scale
-    edge_keys, edge_weight = nonzero_entries(model.edges)
-    edge_weight = edge_weight * model.scale
+    (keys, weight), (edge_keys, edge_weight) = entries(model.nodes), entries(model.edges)
+    weight, edge_weight = weight * model.scale, edge_weight * model.scale
     if not (np.isfinite(weight).all() and np.isfinite(edge_weight).all()):
         refuse(tool, "weights that are not finite")
     if pairs is None:
@@ -91,9 +95,8 @@ def named_model(model, tool, pairs=None):
     size = bounds[used + 1] - bounds[used]
     _, place = ranges(bounds[used], size)
     transitions = {0: np.zeros((L, L))}
-    order = np.argsort(edge_keys, kind="stable")
-    combinations, first = np.unique(edge_keys[order] // (L * L), return_index=True)
-    for e, mine in zip(combinations.tolist(), np.split(order, first[1:])):
+    combinations, first = np.unique(edge_keys // (L * L), return_index=True)
+    for e, mine in zip(combinations.tolist(), np.split(np.arange(edge_keys.size), first[1:])):
         block = transitions.setdefault(e, np.zeros((L, L)))
         block.ravel()[edge_keys[mine] - e * L * L] = edge_weight[mine]
     if not model.encoder.has_bigram:

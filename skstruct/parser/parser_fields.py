@@ -12,11 +12,10 @@ import numpy as np
 from ..core.hashing import key_order, keys_of
 from ..core.pruning import rows_in_use, with_rows
 from ..features.tokens import alphabet
-from ..saving.checks import require
+from ..saving.container import require
 from ..saving.fields import Field, Kind, Members, Table, array, each, flag, inline, integer, pair, string
-from ..saving.label_fields import maybe_labels
 from ..saving.packing import packed_keys
-from ..saving.stores import weights
+from ..saving.stores import maybe_labels, weights
 from ..saving.values import Reader, Writer
 from ..training.tables import KEYS, features_of, read_keys, training_of
 from .atoms import AtomEncoder

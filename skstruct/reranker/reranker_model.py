@@ -7,7 +7,7 @@ import numpy as np
 from ..core.feature_table import final
 from ..core.noise import QUIET
 from ..core.store import new_clock
-from ..saving.checks import require
+from ..saving.container import require
 from ..saving.fields import Field, Table, arguments, inline, value, via
 from ..training.chunks import as_writeable_view
 from ..training.saved import NamedWeights

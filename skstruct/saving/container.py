@@ -74,6 +74,16 @@ def _require(condition, reason):
         raise ModelFileError(reason)
 
 
+def require(condition, reason):
+    """Raise a ModelFileError about what a file holds unless the condition holds."""
+    _require(condition, f"malformed: {reason}")
+
+
+def within(array, low, high):
+    """Whether all elements are in [low, high)."""
+    return not array.size or bool(array.min().item() >= low and array.max().item() < high)
+
+
 def write_container(path, header, arrays, temporary=None, version=1):
     """Write a header and named arrays to one file, whole or not at all (:func:`atomic_write`).
 

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .checks import require, within
-from .container import ModelFileError, pack_strings, unpack_strings
+from .container import ModelFileError, pack_strings, require, unpack_strings, within
 
 MOST = 2**62
 """Above all integers of files."""
@@ -126,18 +125,20 @@ class Table:
 
         def find(field):
             of = field.of or field.name
-            if field.of is None and field.kind.inline:
-                return value
             if callable(of):
                 return of(value)
+            if field.of is None and field.kind.inline:
+                return value
             return value.get(of) if isinstance(value, dict) else attrgetter(of)(value)
 
         others = value.keys() - self.named.keys() if isinstance(value, dict) else ()
         members = Members({name: value[name] for name in others}, around, self, find)
         for field in self.fields:
-            if field.when is not None and not members[field.when]:
+            member, kind, _, when, _, _ = field
+            if when is not None and not members[when]:
                 continue
-            found, kind = members[field.name], field.kind
+            # Most have not been asked for yet; to find them here is faster than to ask.
+            found = members[member] = members[member] if member in members else find(field)
             if found is None and not kind.null or kind.absent and not found.size:
                 continue
             stem = "" if kind.inline else field.name if field.stem is None else field.stem
@@ -276,12 +277,11 @@ def array(dtype, *shape, low=None, high=MOST, finite=False, may_lack=False):
 
     sizes = ", ".join("…" if n is None else str(n) for n in shape)
     text = f"{dtype} ({sizes}{',' * (len(shape) == 1)})" + _range(low, high) + ", finite" * finite
-    return Kind(
-        text,
-        lambda value, writer, name, _: writer.array(name, value),
-        read,
-        absent=absent if may_lack else None,
-    )
+
+    def write(value, writer, name, _):
+        return writer.array(name, value)
+
+    return Kind(text, write, read, absent=absent if may_lack else None)
 
 
 _POWERS = {2**31: "2^31", 2**53: "2^53"}

@@ -6,12 +6,7 @@ one gets Python's AttributeError, with the reason or with what to use instead.
 
 from typing import TYPE_CHECKING
 
-_NO_PROBABILITIES = "has no probabilities; L1CRF has, and CalibratedTagger gives them to other taggers"
 _INSIDE = "has it if the estimator inside has"
-_NOT_A_TAGGER = {
-    "WordSegmenter": "predicts words, by a search that keeps no other analyses than its beam",
-    "ShiftReduceParser": "predicts trees, by a search that keeps no other analyses than its beam",
-}
 
 REASONS = {
     "partial_fit": {
@@ -45,10 +40,14 @@ REASONS = {
         "SpanTagger": "cuts texts into pieces; its tagger_ has decision_function, for lists of tokens",
         "": _INSIDE,
     },
-    "predict_marginals": {"": _NO_PROBABILITIES, **_NOT_A_TAGGER},
-    "predict_posterior": {"": _NO_PROBABILITIES, **_NOT_A_TAGGER},
-    "predict_segment_proba": {"": _NO_PROBABILITIES, **_NOT_A_TAGGER},
-    "sequence_log_proba": {"": _NO_PROBABILITIES, **_NOT_A_TAGGER},
+    **dict.fromkeys(
+        ["predict_marginals", "predict_posterior", "predict_segment_proba", "sequence_log_proba"],
+        {
+            "": "has no probabilities; L1CRF has, and CalibratedTagger gives them to other taggers",
+            "WordSegmenter": "predicts words, by a search that keeps no other analyses than its beam",
+            "ShiftReduceParser": "predicts trees, by a search that keeps no other analyses than its beam",
+        },
+    ),
     "predict_proba": {"": "labels sequences: predict_marginals has the probabilities of each token's labels"},
 }
 """Method -> {class, or "" for all others: the rest of a sentence that begins with the class}."""

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from .checks import require, within
+from .container import require, within
 
 COMPRESSED = ("float64", "float32", "float16")
 """Types of weights that a compressed model has in a file."""

@@ -15,20 +15,20 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import sys
 from numbers import Real
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
+import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._names import PUBLIC
 from .._version import __version__
 from ..data.types import Path
-from .checks import require
-from .container import ModelFileError, container_size, read_container, write_container
+from .container import ModelFileError, container_size, read_container, require, write_container
 from .fields import Field, Table, json_node, value, via
-from .memory import memory_of
 from .missing_methods import SaysWhy
 from .packing import COMPRESSED
 from .values import Reader, Writer, savable_value
@@ -261,6 +261,35 @@ class Savable(SaysWhy):
         Has to check everything; ``where`` starts the reasons in errors.
         """
         return {}
+
+
+def memory_of(value):
+    """Bytes of a value and of all that it holds, each object once.
+
+    Arrays count as a whole where a view of them is held. Functions, modules and classes count as nothing.
+    """
+    total, seen, waiting = 0, set(), [value]
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen or callable(value) and not hasattr(value, "__dict__") or isinstance(value, type):
+            continue
+        seen.add(id(value))
+        if isinstance(value, np.ndarray):
+            if value.base is not None:
+                waiting.append(value.base)
+                continue
+            total += value.nbytes
+            if value.dtype.hasobject:
+                waiting += value.ravel().tolist()
+            continue
+        total += sys.getsizeof(value, 0)
+        if isinstance(value, dict):
+            waiting += value.keys()
+            waiting += value.values()
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            waiting += value
+        waiting += getattr(value, "__dict__", {}).values()
+    return total
 
 
 def load(path: Path) -> Any:

@@ -15,8 +15,7 @@ import pathlib
 import numpy as np
 
 from ..data.places import as_objects, describe
-from .checks import require
-from .container import ModelFileError
+from .container import ModelFileError, require
 from .fields import Field, Kind, Members, Table, array, choice, each, integer, json_node, number, string
 from .packing import NARROWED, groups, narrowed, widened
 

@@ -12,7 +12,7 @@ from .._version import __version__
 from ..core.feature_table import FeatureTable
 from ..core.store import READ_ONLY, Store, new_clock
 from ..data.inputs import Inputs
-from ..saving.checks import require
+from ..saving.container import require
 from ..saving.fields import Field, Members, Table, choice, flag, inline, integer, optional, string, value
 from ..saving.packing import COMPRESSED
 from ..saving.registry import Savable

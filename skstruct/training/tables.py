@@ -21,7 +21,7 @@ from ..core.feature_table import (
 from ..core.hashing import key_order, keys_of
 from ..core.pruning import count_weights, in_order, pruned, rows_in_use, with_rows
 from ..core.store import Store, new_clock
-from ..saving.checks import require
+from ..saving.container import require
 from ..saving.fields import Field, Kind, Table, array, inline
 from ..saving.packing import unpacked_keys
 from ..saving.stores import full, weights

@@ -9,7 +9,7 @@ from one_file_cases import NODE, interpreters, needs_node, written
 
 from skstruct import StructuredPerceptron
 from skstruct.features.tokens import column_function
-from skstruct.interchange.one_file.python.parts import PARTS
+from skstruct.interchange.one_file.python import PARTS
 from skstruct.interchange.one_file.unicode_tables import FUNCTIONS, tables_for
 
 NAMES = tuple(FUNCTIONS)

@@ -7,7 +7,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skstruct import KBestReranker, Segmenter, ShiftReduceParser, StructuredPerceptron, WordSegmenter
+from skstruct import L1CRF, KBestReranker, Segmenter, ShiftReduceParser, StructuredPerceptron, WordSegmenter
 from skstruct.datasets import load_chunking, load_parsing, load_segmentation
 from skstruct.features import TokenTransformer
 from skstruct.features.patterns import Patterns
@@ -113,6 +113,20 @@ def test_two_surrogates_that_only_a_feature_or_label_brings_together(tmp_path):
     assert loaded(written(alone, tmp_path)).predict([[high, low]]) == alone.predict([[high, low]])
 
 
+@pytest.mark.parametrize("features", [["U%x[0,0]"], Patterns(["U%x[0,0]"]), "auto"], ids=str)
+def test_a_pair_of_surrogates_without_weights_beside_its_character(features, tmp_path):
+    """JavaScript would find the weights of the character, where the model has none."""
+    X, y = [["a", "\U0001f600", "b"]] * 5 + [["a", PAIR, "b"]], [["A", "B", "C"]] * 5 + [["A", "A", "C"]]
+    asks = [[PAIR], ["\U0001f600"]]
+    if features == "auto":
+        X, asks = ([[[token] for token in x] for x in given] for given in (X, asks))
+    model = L1CRF(features, c1=1.0).fit(X, y)
+    assert loaded(written(model, tmp_path)).predict(asks) == model.predict(asks) == [["A"], ["B"]]
+    for name in ("tagger.js", "tagger.mjs"):
+        with pytest.raises(ValueError, match="JavaScript cannot tell .* which has two surrogates, from "):
+            export(model, tmp_path / name)
+
+
 def test_labels_that_javascript_would_round(tmp_path):
     largest = 2**53
     X, y = [["a", "b"]], [[largest, -largest - 1]]
@@ -150,6 +164,11 @@ def test_input_that_a_file_refuses(tagger, tmp_path):
         assert str(error.value) == text
         if NODE:
             assert asked(script, given, "predict")["predict"]["error"] == text
+    for given in (3, None, "ab", {"a": 1}):
+        for ask in (file.predict, file.decision_function):
+            with pytest.raises(ValueError) as error:
+                ask(given)
+            assert str(error.value) == f"X must be a list of sequences, got {given!r}"
     with pytest.raises(ValueError) as error:
         file.predict_marginals(X[:1])
     assert str(error.value) == "the model has no probabilities: calibrate it, or train an L1CRF"

@@ -32,6 +32,11 @@ def check_file(model, X, folder):
     for text in [5, ["a"]]:
         with pytest.raises(ValueError, match=r"^X: sequence 1: expected a text \(str\), got "):
             file.predict(["a", text])
+    for given in (3, "ab"):
+        for ask in (file.predict, file.decision_function):
+            with pytest.raises(ValueError) as error:
+                ask(given)
+            assert str(error.value) == f"X must be a list of texts, got {given!r}; use [text] for one text"
     if NODE:
         said = asked(written(model, folder, "tagger.js"), X, "predict", "explain")
         assert said["predict"] == [

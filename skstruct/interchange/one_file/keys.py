@@ -7,8 +7,8 @@ sorted by the combination that they extend and then by their last value, so that
 import numpy as np
 
 from ...core.interning import pairs_of
-from ...features.contexts import is_context
-from .context_keys import contexts_header
+from ...features.accessor import AccessorVariety
+from ...features.contexts import is_context, lexicon_of
 from .sections import combination_table
 from .unicode_tables import FUNCTIONS, tables_for
 
@@ -34,13 +34,12 @@ class TemplateKeys:
         outside = plan.left + plan.right
         self.numbers, self.values = [], []  # by channel: new number by id; strings
         for k, channel in enumerate(plan.channels):
-            met = self._met(k)
             if channel[0] == "const":
                 self.numbers.append(np.ones(1, np.int64))
                 self.values.append([])
                 continue
             strings = list(encoder.values_of(channel))
-            ids = [v for v in np.flatnonzero(met).tolist() if v >= outside]
+            ids = [v for v in self._met(k) if v >= outside]
             ids.sort(key=lambda v: strings[v - outside])
             number = np.zeros(outside + len(strings), np.int64)
             number[:outside] = np.arange(1, outside + 1)
@@ -49,17 +48,13 @@ class TemplateKeys:
             self.values.append([strings[v - outside] for v in ids])
 
     def _met(self, k):
-        """By id of a value of channel k whether something that is kept has it."""
-        met = np.zeros(1, np.bool_)
+        """Ids of the values of channel k that something that is kept has, ascending."""
+        met = [np.zeros(0, np.int64)]
         for (side, _), pairs, kept in zip(self.sides, self.pairs, self.kept):
             for c, compound in enumerate(side.compounds):
                 if compound.channel == k:
-                    ids = np.flatnonzero(kept[c]) if compound.prefix < 0 else pairs[c][kept[c], 1]
-                    longer = np.zeros(max(met.shape[0], int(ids.max(initial=-1)) + 1), np.bool_)
-                    longer[: met.shape[0]] = met
-                    longer[ids] = True
-                    met = longer
-        return met
+                    met.append(np.flatnonzero(kept[c]) if compound.prefix < 0 else pairs[c][kept[c], 1])
+        return np.unique(np.concatenate(met)).tolist()
 
     @property
     def parts(self):
@@ -82,15 +77,19 @@ class TemplateKeys:
             out[name] = {"compounds": compounds, "groups": groups}
         return out
 
+    @property
+    def spelled(self):
+        """(strings that are known, strings that are written), of each channel."""
+        channels = self.encoder.plan.channels
+        return [(self.encoder.values_of(c), v) for c, v in zip(channels, self.values) if c[0] != "const"]
+
     def write(self, sections):
         """Add the combinations; returns for each side (new row by row, -1 without; how many)."""
         maps = []
-        for name, side, pairs, kept in zip(
-            ("nodes", "edges"), (each for each, _ in self.sides), self.pairs, self.kept
-        ):
+        for name, (side, _), pairs, kept in zip(("nodes", "edges"), self.sides, self.pairs, self.kept):
             row_of = np.full(side.n_rows, -1, np.int64)
             row_of[: side.first_row] = np.arange(side.first_row)
-            n_rows, number_of = side.first_row, []
+            n_rows, number_of, sizes = side.first_row, [], []
             for c, compound in enumerate(side.compounds):
                 number = np.zeros(kept[c].shape[0], np.int64)
                 values = self.numbers[compound.channel]
@@ -100,12 +99,12 @@ class TemplateKeys:
                 else:
                     before = number_of[compound.prefix][pairs[c][kept[c], 0]]
                     last = values[pairs[c][kept[c], 1]]
-                    order = np.lexsort((last, before))
+                    n_before = sizes[compound.prefix]
+                    order = combination_table(sections, f"{name}.{c}", before, last, n_before)
                     n = order.shape[0]
                     number[np.flatnonzero(kept[c])[order]] = np.arange(1, n + 1)
-                    n_before = self._n_combinations(side, compound.prefix, kept)
-                    combination_table(sections, f"{name}.{c}", before[order], last[order], n_before)
                 number_of.append(number)
+                sizes.append(n)
                 slots = len(compound.slots)
                 first = side.row_of[c][:-1].astype(np.int64)
                 mine = np.flatnonzero((first >= 0) & kept[c])
@@ -114,12 +113,6 @@ class TemplateKeys:
                 n_rows += n * slots
             maps.append((row_of, n_rows))
         return maps
-
-    def _n_combinations(self, side, c, kept):
-        compound = side.compounds[c]
-        if compound.prefix < 0:
-            return int(self.numbers[compound.channel].max(initial=0))
-        return int(np.count_nonzero(kept[c]))
 
 
 def _kept(side, used, pairs):
@@ -134,3 +127,124 @@ def _kept(side, used, pairs):
         if prefix >= 0:
             kept[prefix][pairs[c][kept[c], 0]] = True
     return kept
+
+
+# --------------------------------------------------------------------------------------------------
+# Lexicons and accessor varieties
+# --------------------------------------------------------------------------------------------------
+def contexts_header(encoder, sections):
+    """Add the tables of the functions of contexts; returns what the header says of them."""
+    contexts = encoder.contexts
+    lexicons = []
+    for name, column in encoder.plan.channels:
+        if lexicon_of(name) is not None:
+            entries = encoder.templates.lexicons[lexicon_of(name)]
+            written = _entries(entries, contexts.characters.get(column))
+            lexicons.append({"name": name, "column": column, "entries": written})
+    statistics = contexts.trained if contexts.adapted is None else contexts.adapted
+    varieties = [
+        {"column": c, "longest": longest, "tokens": _varieties(statistics[c], c, longest, sections)}
+        for c, longest in contexts.longest.items()
+    ]
+    return {"lexicons": lexicons, "varieties": varieties}
+
+
+def _entries(entries, characters):
+    """Entries as lists of tokens; see `features.contexts.Lexicon`."""
+    return [
+        e if isinstance(e, tuple) else list("".join(e.split())) if characters else e.split() for e in entries
+    ]
+
+
+def _varieties(statistics: AccessorVariety, column, longest, sections):
+    """Add the strings whose variety matters and what they begin with; returns the tokens."""
+    buckets = [np.floor(np.log2(np.maximum(v, 1))).astype(np.int64) for v in statistics.varieties[:longest]]
+    buckets = [np.minimum(each, 15) for each in buckets]
+    kept = [each > 0 for each in buckets]
+    pairs = statistics.pairs
+    for n in range(longest - 1, 0, -1):
+        kept[n - 1][pairs[n - 1][kept[n], 0]] = True
+        kept[0][pairs[n - 1][kept[n], 1]] = True
+    strings = statistics.alphabet.strings()
+    order = sorted(np.flatnonzero(kept[0]).tolist(), key=strings.__getitem__)
+    token = number = np.zeros(len(strings), np.int64)
+    token[order] = np.arange(1, len(order) + 1)
+    sections.unsigned(f"varieties.{column}.1.bucket", buckets[0][order])
+    for n in range(1, longest):
+        mine = np.flatnonzero(kept[n])
+        before, last = number[pairs[n - 1][mine, 0]], token[pairs[n - 1][mine, 1]]
+        n_before = int(np.count_nonzero(kept[n - 1]))
+        by = combination_table(sections, f"varieties.{column}.{n + 1}", before, last, n_before)
+        sections.unsigned(f"varieties.{column}.{n + 1}.bucket", buckets[n][mine[by]])
+        number = np.zeros(kept[n].shape[0], np.int64)
+        number[mine[by]] = np.arange(1, mine.shape[0] + 1)
+    return [strings[k] for k in order]
+
+
+# --------------------------------------------------------------------------------------------------
+# Features that are names: those of dicts and lists, and those that patterns write
+# --------------------------------------------------------------------------------------------------
+def sorted_names(index, used):
+    """The names of a ``FeatureIndex`` whose rows are used, sorted, and their rows."""
+    names = sorted(
+        (name, row) for name, row in zip(index.ids, index.row_of.tolist()) if row >= 0 and used[row]
+    )
+    return [name for name, _ in names], np.array([row for _, row in names], np.int64)
+
+
+def row_map(n_rows, rows, first=0):
+    """(new row by row, -1 without; how many): rows in their new order, behind the ``first`` that stay."""
+    out = np.full(n_rows, -1, np.int64)
+    out[:first] = np.arange(first)
+    out[rows] = first + np.arange(rows.shape[0])
+    return out, first + rows.shape[0]
+
+
+class NameKeys:
+    """The keys of a ``BagEncoder``."""
+
+    parts = ("names",)
+
+    def __init__(self, encoder, used):
+        self.names, self.rows = sorted_names(encoder.nodes, used[0])
+        self.spelled = [(encoder.nodes.ids, self.names)]
+        self.n_rows = encoder.n_node_rows
+
+    def header(self, sections):
+        """What the header of a file says of them."""
+        return {"features": "names", "names": self.names}
+
+    def write(self, sections):
+        """For each side (new row by row, how many)."""
+        return [row_map(self.n_rows, self.rows), row_map(1, np.zeros(0, np.int64), 1)]
+
+
+class PatternKeys:
+    """The keys of a ``PatternEncoder``."""
+
+    parts = ("templates", "patterns")
+
+    def __init__(self, encoder, used):
+        self.patterns, self.takes_both = encoder.templates, encoder.takes_both
+        self.names, self.rows = zip(*map(sorted_names, (encoder.nodes, encoder.edges), used))
+        self.spelled = [*zip((encoder.nodes.ids, encoder.edges.ids), self.names)]
+        self.n_rows = encoder.n_node_rows, encoder.n_edge_rows
+
+    def header(self, sections):
+        """What the header of a file says of them."""
+        nodes, edges = (
+            [[p.literals, [[m.position, m.absolute, m.column, m.lower] for m in p.macros]] for p in lines]
+            for lines in (self.patterns.of_labels, self.patterns.of_transitions)
+        )
+        either = {"either": True} if self.takes_both else {}  # tokens: str, or tuples
+        return {
+            "features": "patterns",
+            **either,
+            "patterns": {"syntax": self.patterns.syntax, "nodes": nodes, "edges": edges},
+            "names": self.names[0],
+            "edge_names": self.names[1],
+        }
+
+    def write(self, sections):
+        """For each side (new row by row, how many)."""
+        return [row_map(self.n_rows[0], self.rows[0]), row_map(self.n_rows[1], self.rows[1], 1)]

@@ -1,21 +1,23 @@
 """A fitted model as the block of a file: what is written, and why some models cannot be."""
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..._version import __version__
-from ...crf.crf_run import nonzero_entries
+from ...data.inputs import SPANS, WORDS
+from ...data.scheme_rules import CLOSING, OPENING, LabelTable, are_chunks
+from ...data.segmented import ENDING_WORD, STARTING_WORD
+from ...data.text import TOKENIZERS, classes_of
 from ...features.bag_encoder import BagEncoder
 from ...features.pattern_encoder import PatternEncoder
 from ...features.template_encoder import TemplateEncoder
-from .keys import TemplateKeys
-from .named import NameKeys, PatternKeys
-from .quantities import as_numbers
-from .refusals import refuse
-from .sections import FORMAT, Sections, weight_table
-from .tasks import segments_of, task_of
+from ..exporting import entries
+from .keys import NameKeys, PatternKeys, TemplateKeys
+from .sections import FORMAT, Sections, as_numbers, refuse, weight_table
+from .unicode_tables import N_CODES, gaps
 
 _KEYS = {TemplateEncoder: TemplateKeys, BagEncoder: NameKeys, PatternEncoder: PatternKeys}
 
@@ -25,6 +27,7 @@ class Payload(NamedTuple):
 
     header: dict
     sections: Sections
+    keys: object  # one of those in `_KEYS`
     parts: list  # of a program, in an order in which none needs a later one at once
 
     @property
@@ -43,12 +46,8 @@ class Payload(NamedTuple):
         chunks = header.get("spans") or segments_of(header["labels"])
         if chunks and header["task"] != "words":
             chunks = {name: chunks[name] for name in ("opens", "closes", "types")}
-        words = [
-            s
-            for (name, _), strings in zip(header.get("channels", ()), header.get("values", ()))
-            for s in strings
-            if name == "x"
-        ]
+        channels = zip(header.get("channels", ()), header.get("values", ()))
+        words = [s for (name, _), strings in channels if name == "x" for s in strings]
         characters = header["token"] == "str" and 2 * sum(len(s) == 1 for s in words) > len(words)
         parts = [part for part in self.parts if part not in ("words", "spans")]
         parts += ["words", "spans"] if "spans" in self.parts else ["words"]
@@ -75,10 +74,13 @@ def payload_of(model, weights="exact"):
     tagger = predictor_of(tagger)
     inner = chain_model(tagger, estimator)
     keys = keys_of(inner)
+    for label in inner.labels.values:
+        if not isinstance(label, (str, int)):  # JSON could not hold it
+            refuse(f"labels of type {type(label).__name__}")
     header = {
         "format": FORMAT,
         "task": task,
-        "labels": labels_of(inner),
+        "labels": inner.labels.values,
         **more(inner.labels.values),
         "token": inner.encoder.token_type.__name__,
         "columns": inner.encoder.n_columns,
@@ -94,7 +96,7 @@ def payload_of(model, weights="exact"):
     if header["probabilities"] is not None:
         parts.append("sums")
     parts += {"labels": ["calls"], "words": ["calls", "words"], "spans": ["calls", "words", "spans"]}[task]
-    return Payload(header, sections, parts)
+    return Payload(header, sections, keys, parts)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -134,14 +136,6 @@ def probability_scale(tagger):
         if tagger is None:
             return None
     return float(getattr(tagger, "_distribution").scale)  # noqa: B009
-
-
-def labels_of(model):
-    """The labels, which JSON can hold."""
-    for label in model.labels.values:
-        if not isinstance(label, (str, int)):
-            refuse(f"labels of type {type(label).__name__}")
-    return model.labels.values
 
 
 def keys_of(model):
@@ -185,9 +179,69 @@ def add_weights(model, keys, sections, weights):
     return {"divisor": divisor, "step": step}
 
 
-def entries(store):
-    """(keys, weights) of a store, none of them 0, sorted; key = row * columns + column."""
-    keys, values = nonzero_entries(store)
-    kept = np.flatnonzero(values)
-    kept = kept[np.argsort(keys[kept], kind="stable")]
-    return keys[kept], values[kept]
+# --------------------------------------------------------------------------------------------------
+# What a file predicts: labels of tokens, words of texts, or spans of texts
+# --------------------------------------------------------------------------------------------------
+def task_of(estimator):
+    """(name, the tagger inside, what the header says of the task by the labels of the model)."""
+    if not hasattr(estimator, "tagger_"):
+        return "labels", estimator, lambda labels: {}
+    task = estimator.inputs.task
+    if task == WORDS:
+        return "words", estimator.tagger_, functools.partial(_words, estimator)
+    if task == SPANS:
+        return "spans", estimator.tagger_, functools.partial(_spans, estimator)
+    return "labels", None, None
+
+
+def _words(segmenter, labels):
+    parsed = LabelTable(segmenter.scheme).parse(labels)
+    closes = [prefix in ENDING_WORD for prefix, _ in parsed]
+    return {
+        "words": {
+            "opens": [prefix in STARTING_WORD for prefix, _ in parsed],
+            "closes": closes,  # a word starts behind it
+            "ends": [True] * len(labels) if segmenter.scheme == "BI" else closes,  # a word may end with it
+            "tags": [kind for _, kind in parsed] if segmenter.tagged_ else None,
+        }
+    }
+
+
+def _spans(model, labels):
+    if model.tokenizer not in TOKENIZERS:
+        kind = "regular expression" if isinstance(model.tokenizer, str) else "function"
+        refuse(f'the tokenizer is a {kind}; "words" and "characters" can be written')
+    bounds, classes = _classes()
+    return {
+        "spans": {
+            "tokenizer": model.tokenizer,
+            "pieces": model.pieces_,
+            "max_length": model.max_length,
+            "layout": bool(model.layout),
+            **_segments(labels),
+            "bounds": bounds,
+            "classes": classes,
+        }
+    }
+
+
+def segments_of(labels):
+    """How labels spell segments; None if they are no labels of a scheme."""
+    return _segments(labels) if all(isinstance(v, str) for v in labels) and are_chunks(labels) else None
+
+
+def _segments(labels):
+    parsed = LabelTable().parse(labels)
+    return {
+        "opens": [prefix in OPENING for prefix, _ in parsed],
+        "closes": [prefix in CLOSING for prefix, _ in parsed],
+        "types": [None if prefix == "O" else kind for prefix, kind in parsed],
+    }
+
+
+@functools.cache
+def _classes():
+    """Where the classes of code points begin, as gaps, and the classes."""
+    classes = classes_of(np.arange(N_CODES, dtype=np.uint32))
+    begins = np.flatnonzero(np.diff(classes, prepend=0))
+    return gaps(begins), classes[begins].tolist()

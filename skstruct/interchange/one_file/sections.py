@@ -2,13 +2,13 @@
 
 import base64
 import json
+import math
 import re
 import struct
 import zlib
+from fractions import Fraction
 
 import numpy as np
-
-from .refusals import refuse
 
 FORMAT = 1
 """Version of the layout; ``docs/file-format.md`` describes it."""
@@ -16,6 +16,12 @@ FORMAT = 1
 _LARGEST = {1: 2**8, 2: 2**16, 3: 2**24, 4: 2**32}
 _LONE = re.compile("[\ud800-\udfff]")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_JOIN = "s.encode('utf-16', 'surrogatepass').decode('utf-16', 'surrogatepass')"
+
+
+def refuse(reason):
+    """Raise the error that a model cannot be written as one file."""
+    raise ValueError(f"the model cannot be written as one file: {reason}")
 
 
 class Sections:
@@ -26,24 +32,21 @@ class Sections:
 
     def unsigned(self, name, values):
         """Add numbers that are not negative, in as few bytes each as the largest needs."""
-        values = np.asarray(values, np.int64)
-        self._add(name, "u", values, self._bytes(values))
+        self._add(name, "u", np.asarray(values, np.int64))
 
     def signed(self, name, values):
         """Add integers: 0, -1, 1, -2 ... become 0, 1, 2, 3 ..."""
         values = np.asarray(values, np.int64)
-        values = np.where(values < 0, -2 * values - 1, 2 * values)
-        self._add(name, "z", values, self._bytes(values))
+        self._add(name, "z", np.where(values < 0, -2 * values - 1, 2 * values))
 
     def floats(self, name, values):
         """Add floating-point numbers of their own size, 4 or 8 bytes."""
-        self._add(name, "f", values, values.dtype.itemsize)
+        self._add(name, "f", values)
 
-    def _bytes(self, values):
-        largest = int(values.max(initial=0))
-        return next(size for size, above in _LARGEST.items() if largest < above)
-
-    def _add(self, name, kind, values, size):
+    def _add(self, name, kind, values):
+        size, largest = values.dtype.itemsize, values.max(initial=0)
+        if kind != "f":
+            size = next(size for size, above in _LARGEST.items() if largest < above)
         self.entries.append([name, f"{kind}{size}", int(values.shape[0])])
         little = values.astype(values.dtype.newbyteorder("<"))
         planes = np.frombuffer(little.tobytes(), np.uint8).reshape(-1, values.dtype.itemsize)[:, :size]
@@ -55,12 +58,20 @@ class Sections:
         pair = _PAIR.search(text)
         if pair:  # JSON would make one character of them, and perhaps two strings equal
             string = text[text.rindex('"', 0, pair.start()) + 1 : text.index('"', pair.end())]
-            join = "s.encode('utf-16', 'surrogatepass').decode('utf-16', 'surrogatepass')"
-            refuse(f"{string!r} has two surrogates that are one character; train on {join} of such strings")
+            refuse(f"{string!r} has two surrogates that are one character; train on {_JOIN} of such strings")
         head = _LONE.sub(lambda lone: f"\\u{ord(lone[0]):04x}", text).encode()
         packer = zlib.compressobj(9, zlib.DEFLATED, -15)
         raw = b"".join([struct.pack("<I", len(head)), head, *self.data])
         return base64.b64encode(packer.compress(raw) + packer.flush()).decode("ascii")
+
+
+def check_spellings(known, written):
+    """Raise if JavaScript would take a string that a model knows for another one that is written."""
+    for s in filter(_PAIR.search, known):
+        joined = s.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+        if joined in written:
+            reason = f"JavaScript cannot tell {s!r}, which has two surrogates, from {joined!r}"
+            refuse(f"{reason}; write .py, or train on {_JOIN} of such strings")
 
 
 def weight_table(sections, name, n_rows, keys, weights, columns):
@@ -84,6 +95,73 @@ def weight_table(sections, name, n_rows, keys, weights, columns):
 
 
 def combination_table(sections, name, before, last, n_before):
-    """Add combinations, sorted: how many begin with each of the shorter ones, and their last values."""
+    """Add combinations: how many begin with each of the shorter ones, and their last values.
+
+    Returns their order: by the shorter one, then by the last value.
+    """
+    order = np.lexsort((last, before))
     sections.unsigned(f"{name}.left", np.bincount(before - 1, minlength=n_before))
-    sections.unsigned(f"{name}.right", last)
+    sections.unsigned(f"{name}.right", last[order])
+    return order
+
+
+# --------------------------------------------------------------------------------------------------
+# Weights as numbers of a file: integers over a common denominator, floats, or rounded integers
+# --------------------------------------------------------------------------------------------------
+WEIGHTS = ("exact", "int16", "int8")
+
+_SAMPLE = 200
+_LARGEST_DENOMINATOR = 2**40
+
+
+def as_numbers(tables, weights):
+    """Weights as they are written.
+
+    Parameters
+    ----------
+    tables : list of ndarray of float64
+    weights : {"exact", "int16", "int8"}
+
+    Returns
+    -------
+    tables : list of ndarray
+        int64, float32 or float64, all of one type.
+    divisor : int
+        What integers are divided by.
+    step : float
+        What scores, sums of these numbers, are multiplied by.
+    """
+    every = np.concatenate(tables)
+    if weights != "exact":
+        most = 32767 if weights == "int16" else 127
+        step = float(np.abs(every).max(initial=0.0)) / most or 1.0
+        return [np.rint(table / step).astype(np.int64) for table in tables], 1, step
+    divisor = common_denominator(every)
+    if divisor is not None:
+        return [np.rint(table * divisor).astype(np.int64) for table in tables], divisor, 1.0
+    narrow = every.astype(np.float32)
+    kind = np.float32 if np.array_equal(narrow.astype(np.float64), every) else np.float64
+    return [table.astype(kind) for table in tables], 1, 1.0
+
+
+def common_denominator(weights):
+    """The int d for which every weight is the float64 nearest to an integer over d; None if there is none.
+
+    Averages over n steps are such: d is n, or a part of it.
+    """
+    some = weights[:: max(1, weights.shape[0] // _SAMPLE)]
+    d = 1
+    for w in some.tolist():
+        found = Fraction(w)
+        for limit in (10**3, 10**5, 10**7):
+            near = Fraction(w).limit_denominator(limit)
+            if near.numerator / near.denominator == w:
+                found = near
+                break
+        d = math.lcm(d, found.denominator)
+        if d > _LARGEST_DENOMINATOR:
+            return None
+    whole = np.rint(weights * d)
+    if np.abs(whole).max(initial=0.0) >= 2**31:  # twice as much has to fit into four bytes
+        return None
+    return d if np.array_equal(whole / d, weights) else None

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from ...data.places import describe
+import numpy as np
+
+from ...data.inputs import describe
 from ...data.types import Corpus, Path
 from ...saving.atomic import atomic_write
-from .checking import Comparison, ExportReport, compared, report_of
 from .payload import payload_of, predictor_of
-from .quantities import WEIGHTS
-from .refusals import refuse
+from .python import open_model
+from .sections import WEIGHTS, check_spellings, refuse
 from .splicing import javascript_file, page_file, python_file
 
 ENDINGS = ".py", ".js", ".cjs", ".mjs", ".html"
@@ -103,30 +105,105 @@ def export(
     kept = model if keep == 1.0 else predictor_of(model).compress(dtype="float64", keep=keep)
     payload = payload_of(kept, weights)
     if ending != ".py":
-        check_integers(payload.header["labels"])
+        for label in payload.header["labels"]:
+            if isinstance(label, int) and abs(label) > LARGEST_INTEGER:
+                what = f"the label {label} is beyond 2**53, which JavaScript rounds"
+                refuse(f"{what}; write .py, or train on str")
     if ending == ".html":
         payload = payload.page()
     about = {"name": stem if _IDENTIFIER.fullmatch(stem) and stem not in _RESERVED else "tagger"}
     about |= {k: v for k, v in (("title", title), ("example", example)) if v is not None}
-    found = Comparison()
+    found = {}
     if check is not None:
         found = compared(model, payload.block(), check)
-        names = "n_sequences", "n_sequences_differ", "n_tokens_differ", "largest_difference"
-        about["check"] = {name: getattr(found, name) for name in names}
+        about["check"] = {name: value for name, value in found.items() if name != "places"}
     block = payload.block(**about)
+    for known, strings in payload.keys.spelled if ending != ".py" else ():
+        check_spellings(known, set(strings))
     if ending == ".py":
         text = python_file(block, payload.parts)
     elif ending == ".html":
         text = page_file(block, payload.parts, title or payload.header["about"]["model"])
     else:
         text = javascript_file(block, payload.parts, ".mjs" if ending == ".mjs" else ".js")
-    with atomic_write(os.fspath(path), encoding="utf-8") as file:
+    with atomic_write(path, encoding="utf-8") as file:
         file.write(text)
-    return report_of(path, text, payload.n_weights, found)
+    data = text.encode()
+    size = len(gzip.compress(data, mtime=0))
+    return ExportReport(os.fspath(path), len(data), size, payload.n_weights, **found)
 
 
-def check_integers(labels):
-    """Raise for a label that is no number of JavaScript."""
-    for label in labels:
-        if isinstance(label, int) and abs(label) > LARGEST_INTEGER:
-            refuse(f"the label {label} is beyond 2**53, which JavaScript rounds; write .py, or train on str")
+# --------------------------------------------------------------------------------------------------
+# The report: size of the file, and how its predictions compare with those of the model
+# --------------------------------------------------------------------------------------------------
+MOST_PLACES = 10
+
+
+class ExportReport(NamedTuple):
+    """What :func:`skstruct.interchange.export` wrote; prints as three lines.
+
+    Attributes
+    ----------
+    path : str
+    n_bytes, n_bytes_gzip : int
+        Size of the file, and of what servers send of it.
+    n_weights : int
+        Weights that are not zero.
+    n_sequences : int
+        Sequences that were compared; 0 without ``check``.
+    n_sequences_differ, n_tokens_differ : int
+        Of these how many the file labels otherwise than the model, and how many tokens in them; of texts how
+        many words, or spans, of the model it misses.
+    largest_difference : float or None
+        Of a score; None if the model gives no scores.
+    places : list of (sequence, position)
+        The first ten that differ.
+    """
+
+    path: str
+    n_bytes: int
+    n_bytes_gzip: int
+    n_weights: int
+    n_sequences: int = 0
+    n_sequences_differ: int = 0
+    n_tokens_differ: int = 0
+    largest_difference: float | None = 0.0
+    places: list[tuple[int, int]] = []
+
+    def __str__(self) -> str:
+        size = f"{self.n_bytes / 1000:,.0f} kB ({self.n_bytes_gzip / 1000:,.0f} kB gzipped)"
+        lines = [f"{self.path}: {size}, {self.n_weights:,} weights"]
+        if not self.n_sequences:
+            return "\n".join([*lines, "not compared with the model", "check=X does that on sequences"])
+        n = f"{self.n_sequences_differ:,} of {self.n_sequences:,} sequences"
+        places = ", first " + ", ".join(map(str, self.places[:3])) if self.places else ""
+        lines.append(f"{n} labelled otherwise, {self.n_tokens_differ:,} tokens{places}")
+        largest = "no scores" if self.largest_difference is None else f"{self.largest_difference:.3g}"
+        return "\n".join([*lines, f"largest difference of a score: {largest}"])
+
+
+def compared(model: Any, block: str, X: Any) -> dict[str, Any]:
+    """What a report says of the predictions of a model and of its file on some sequences, or texts."""
+    if isinstance(X, (str, dict)) or not hasattr(X, "__len__"):
+        raise ValueError(f"check must be a list of sequences, got {describe(X)}")
+    file = open_model(block)
+    places, n_differ = [], 0
+    for i, (expected, found) in enumerate(zip(model.predict(X), file.predict(X))):
+        if file.header["task"] == "labels":
+            wrong = [t for t, (one, other) in enumerate(zip(expected, found)) if one != other]
+        else:
+            known = set(found)
+            wrong = [t for t, item in enumerate(expected) if item not in known]
+        n_differ += list(expected) != list(found)
+        places += [(i, t) for t in wrong]
+    largest = None
+    if hasattr(model, "decision_function"):
+        scores = np.asarray(model.decision_function(X), float), np.asarray(file.decision_function(X), float)
+        largest = float(np.abs(scores[0] - scores[1]).max(initial=0.0))
+    return {
+        "n_sequences": len(X),
+        "n_sequences_differ": n_differ,
+        "n_tokens_differ": len(places),
+        "largest_difference": largest,
+        "places": places[:MOST_PLACES],
+    }

@@ -19,8 +19,7 @@ class Tagger:
 
         ``allowed``: for each token of each sequence None (any label), a label, or several labels.
         """
-        if isinstance(X, (str, dict)):
-            raise ValueError(f"X must be a list of sequences, got {X!r}")
+        X = self.sequences(X)
         if allowed is not None and (isinstance(allowed, str) or len(allowed) != len(X)):
             raise ValueError("X and allowed must hold the same number of sequences")
         paths = []
@@ -32,7 +31,7 @@ class Tagger:
 
     def decision_function(self, X):
         """The score of the best labelling of each sequence."""
-        return [self.best_of_all(x, i)[1] for i, x in enumerate(X)]
+        return [self.best_of_all(x, i)[1] for i, x in enumerate(self.sequences(X))]
 
     def predict_marginals(self, X):
         """For each token of each sequence the probabilities of all labels."""
@@ -47,7 +46,7 @@ class Tagger:
                 for tokens, _ in self.parts(x, i)
                 for row in PARTS["sums"](self.chain, scale, *self.features.rows(tokens, i))
             ]
-            for i, x in enumerate(X)
+            for i, x in enumerate(self.sequences(X))
         ]
 
     def explain(self, sequence):
@@ -60,6 +59,12 @@ class Tagger:
         return [reasons for part in self.parts(sequence, 0) for reasons in self.explained(*part)]
 
     # -- inside ---------------------------------------------------------------------------------------
+    def sequences(self, X):
+        """All that is labelled, as a list."""
+        if isinstance(X, (str, dict)) or not hasattr(X, "__iter__"):
+            raise ValueError(f"X must be a list of sequences, got {X!r}")
+        return list(X)
+
     def parts(self, sequence, i):
         """What is labelled as one: (tokens, for each the numbers of the labels it may get, or None)."""
         if isinstance(sequence, (str, dict)) or not hasattr(sequence, "__len__"):

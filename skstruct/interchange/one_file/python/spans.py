@@ -22,6 +22,8 @@ ZERO_WIDTH_JOINER = "\u200d"
 class SpanTagger(Tagger):
     """Marks spans of texts."""
 
+    sequences = staticmethod(texts_of)
+
     def __init__(self, header, arrays):
         super().__init__(header, arrays)
         self.spans = header["spans"]
@@ -30,7 +32,7 @@ class SpanTagger(Tagger):
     def predict(self, X):
         """The spans (start, end, label) of each text, in order."""
         found = []
-        for i, text in enumerate(texts_of(X)):
+        for i, text in enumerate(self.sequences(X)):
             spans = []
             for piece in self.pieces(text, i):
                 path, _ = self.best_of([token for _, _, token in piece], i)

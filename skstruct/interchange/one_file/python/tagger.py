@@ -1,7 +1,7 @@
 """The model, and what to call."""
 
+from . import open_model
 from .command import main
-from .parts import open_model
 
 DATA = "ZVHBbsMgDG37KT6zKtlpynnnadK0U5QDDW6GSiAC01artm+fTRq1WokU8PPDfn78blarC+xDHDVBUysgnQ7QgNM7dAnUcmhaeOXoDToF/Ze2njnzrmCKYad31lmyyEyfnVOwR005SgyE4+Q0oZSjcEC5myhy1AeXR59KY4d7VlApiHb4mk/cwPu5ewtnUFXH3Y/aZZwhEwYQyAcjyIXrjVPI3pT0U60q/tqqUy2TPxtuyPI5lqVgiCFPhVkVYt11PwrQDI+17tlCMvZoU4hFdyKc+LBlvXoXMsndkQU5nvKDYu7FBvOOsceJYhDD0iGVBDOqLd9k6IQytbiFZ80ZbjLpSMX4iNpYP4h7d04u7vfalYdivaP2Rh4oYU82+NmkYs6251GIWbkGHlTdYHmAK/58w2c5jH8vePHlscwC/y8z449lWGw4oblSX9jyzWq93pTf+rr+AA=="  # noqa: E501
 

@@ -4,8 +4,17 @@ from .calls import Tagger
 from .reading import PARTS, refuse
 
 
+def texts_of(X):
+    """The texts as a list."""
+    if isinstance(X, (str, dict)) or not hasattr(X, "__iter__"):
+        raise ValueError(f"X must be a list of texts, got {X!r}; use [text] for one text")
+    return list(X)
+
+
 class WordTagger(Tagger):
     """Cuts texts into words, or into words with tags."""
+
+    sequences = staticmethod(texts_of)
 
     def __init__(self, header, arrays):
         super().__init__(header, arrays)
@@ -16,7 +25,7 @@ class WordTagger(Tagger):
 
     def predict(self, X):
         """The words of each text, or (word, tag) if the model has tags."""
-        return [self.cut(text, self.best_of_all(text, i)[0]) for i, text in enumerate(texts_of(X))]
+        return [self.cut(text, self.best_of_all(text, i)[0]) for i, text in enumerate(self.sequences(X))]
 
     def parts(self, text, i):
         """The characters of a text without its white space, and what that leaves of the labels."""
@@ -47,13 +56,6 @@ class WordTagger(Tagger):
 
 
 PARTS["words"] = WordTagger
-
-
-def texts_of(X):
-    """The texts as a list."""
-    if isinstance(X, str):
-        raise ValueError(f"X must be a list of texts, got {X!r}; use [text] for one text")
-    return list(X)
 
 
 def write_words(tagger, file, text):
