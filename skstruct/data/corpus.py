@@ -26,7 +26,6 @@ OTHER = "tokens of another kind"
 _CALLED = {
     (STRINGS,): "strings or tuples of strings",
     (FEATURES,): "a dict or a list of features",
-    (FRAME,): "rows of data frames",
     (DENSE, STRINGS): "strings with numbers",
     (OTHER,): OTHER,
     **dict.fromkeys([(SPARSE,), (DENSE,), (DENSE, SPARSE)], "rows of numbers"),
@@ -183,6 +182,16 @@ class Corpus:
         return _CALLED.get(self.kinds)
 
     @property
+    def is_frame(self):
+        """Whether the tokens are rows of a data frame, which only transformers read."""
+        return self.kinds == (FRAME,)
+
+    @property
+    def shown(self):
+        """The block that a user sees; None if it is several."""
+        return self.blocks[0] if self._shown is None and len(self.blocks) == 1 else self._shown
+
+    @property
     def like(self):
         """The token that all of these resemble; None if there is none."""
         if self._sequences is not None:
@@ -259,9 +268,12 @@ class Corpus:
 
     def _seen(self, rows):
         """What a user sees of some tokens."""
-        if self._shown is not None or len(self.blocks) == 1:
-            return (self._shown or self.blocks[0]).take(rows).rows
-        return self._picked(rows, np.array([rows.stop - rows.start])).matrix
+        shown = self.shown
+        return (
+            shown.take(rows).rows
+            if shown is not None
+            else self._picked(rows, np.array([rows.stop - rows.start])).matrix
+        )
 
     def _picked(self, rows, lengths):
         """Sequences of these lengths over some tokens."""

@@ -13,10 +13,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from .corpus import FRAME, Block, Corpus, number_block
+from .corpus import DENSE, FRAME, STRINGS, Block, Corpus, called_by_kind, number_block
 from .places import describe
 from .reads import FeatureNames
-from .tables import as_matrix, check_finite, checked_names, grouped, parts_of, unpadded
+from .tables import (
+    as_matrix,
+    check_finite,
+    checked_names,
+    columns_of,
+    grouped,
+    numbers_of,
+    parts_of,
+    unpadded,
+)
 
 
 class SequenceFrame(Corpus):
@@ -40,6 +49,14 @@ class SequenceFrame(Corpus):
     def frame(self) -> Any:
         """The rows of all tokens."""
         return self.blocks[0].rows
+
+    @property
+    def called(self):
+        """What errors call the tokens, by what the columns hold."""
+        are_numbers = {numbers_of(column) is not None for _, column in columns_of(self.frame)}
+        return called_by_kind(
+            *(kind for kind, are in ((DENSE, True), (STRINGS, False)) if are in are_numbers)
+        )
 
     def __repr__(self) -> str:
         N, F = self.frame.shape

@@ -9,7 +9,7 @@ from contextlib import suppress
 import numpy as np
 from scipy import sparse
 
-from .corpus import STRINGS, Block, Corpus
+from .corpus import FRAME, STRINGS, Block, Corpus
 from .matrix import SequenceFrame, assembled
 from .places import PLACE, PlaceError, describe, elements
 from .reads import FeatureNames
@@ -22,12 +22,15 @@ def frames_in(X, name="X"):
     """A :class:`SequenceFrame` of what users hand over, or None if its sequences are no data frames."""
     if isinstance(X, SequenceFrame):
         return X
+    if isinstance(X, Corpus):
+        shown = X.shown
+        return SequenceFrame(shown.rows, X.lengths) if shown is not None and shown.kind == FRAME else None
     if is_frame(X):
         raise ValueError(
             f"{name} is one table of {len(X)} rows; say where its sequences end: "
             f"SequenceMatrix.from_frame(df, by), or a list of tables, [df]"
         )
-    sequences = None if isinstance(X, Corpus) else _listed(X, name)
+    sequences = _listed(X, name)
     i = None if sequences is None else _first_filled(sequences)
     return _grouped(list(sequences), i, name) if i is not None and is_frame(sequences[i]) else None
 

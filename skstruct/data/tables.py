@@ -134,7 +134,7 @@ def together(frames):
     return polars.concat(frames, how="vertical_relaxed")
 
 
-def _columns(frame):
+def columns_of(frame):
     """(name, column) of a frame, in which pandas allows a name twice."""
     by_place = getattr(frame, "iloc", None)
     if by_place is None:
@@ -195,8 +195,8 @@ def parts_of(frame, offsets, name="X"):
         If a column holds neither, or a string is missing; the message names the place.
     """
     numbers, names, strings, titles = [], [], [], []
-    for title, column in _columns(frame):
-        found = _numbers_of(column)
+    for title, column in columns_of(frame):
+        found = numbers_of(column)
         if found is not None:
             numbers.append(found)
             names.append(title)
@@ -210,7 +210,7 @@ def _is_category(column):
     return str(column.dtype).lower().startswith(("category", "categorical", "enum"))
 
 
-def _numbers_of(column):
+def numbers_of(column):
     """A column as float32 or float64, NaN where a value is missing; None if it holds no numbers."""
     if _is_category(column):
         return None

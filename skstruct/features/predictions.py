@@ -24,9 +24,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import BaseEstimator, HasMethods, StrOptions, folds_of, safe_indexing
 from ..data.inputs import check_some
 from ..data.matrix import SequenceMatrix, assembled
-from ..data.reads import FeatureNames, Reads
+from ..data.reads import FeatureNames
 from ..data.types import Corpus
-from .sequence_transformer import SequenceTransformer, by_name, fit_on, out_of_fold, table_of
+from .sequence_transformer import SequenceTransformer, fit_on, out_of_fold, reads_of, table_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -215,10 +215,8 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
     def _become(self, method, fitted, corpus):
         """Set what is fitted, once all is done."""
         self.classifier_, self.classes_, self.method_ = fitted, np.asarray(fitted.classes_), method
-        self._names, self._reads = (
-            FeatureNames(self.get_feature_names_out().tolist()),
-            Reads.of(corpus, by_name(self.classifier)),
-        )
+        self._names = FeatureNames(self.get_feature_names_out().tolist())
+        self._reads = reads_of(corpus, self.classifier)
         return self
 
     def _trained(self, tokens, corpus, y, params, keep=None, where="X"):

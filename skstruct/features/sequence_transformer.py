@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import TransformerMixin
 
 from .._sklearn import safe_indexing, safe_set_output, sequence_tags
-from ..data.corpus import FRAME, called_by_kind
 from ..data.inputs import PlaceError, as_sequences, as_tokens, check_same_lengths, flatten, lengths_of, place
 from ..data.matrix import SequenceMatrix, assembled
 from ..data.numbers import frames_in
+from ..data.reads import Reads
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -58,7 +58,7 @@ def table_of(X, reads=None):
 
     With ``reads`` they have to be what a fit noted, and are frames only if they were then.
     """
-    corpus = frames_in(X) if reads is None or reads.called == called_by_kind(FRAME) else None
+    corpus = frames_in(X) if reads is None or reads.of_frames else None
     if corpus is not None:
         if reads is not None:
             reads.check(corpus)
@@ -80,13 +80,17 @@ def table_of(X, reads=None):
     return table, corpus
 
 
-def by_name(estimator):
-    """Whether an estimator of scikit-learn looks up the columns of frames by their names."""
+def reads_of(corpus, estimator):
+    """What an estimator of scikit-learn reads that learned from a corpus.
+
+    A ``ColumnTransformer`` looks up the columns of frames by name, and says itself which are missing.
+    """
     from sklearn.compose import ColumnTransformer  # slow to import
 
     while hasattr(estimator, "steps"):
         estimator = estimator.steps[0][1]
-    return isinstance(estimator, ColumnTransformer)
+    reads = Reads.of(corpus)
+    return reads._replace(titles=None) if isinstance(estimator, ColumnTransformer) else reads
 
 
 def targets_of(y, lengths):

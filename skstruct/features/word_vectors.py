@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import POSITIVE, BaseEstimator
 from ..data.inputs import as_tokens, by_sequence
 from ..data.matrix import assembled
-from ..data.reads import FeatureNames
+from ..data.reads import FeatureNames, Reads
 from ..data.types import Corpus
 from .sequence_transformer import SequenceTransformer
 from .tokens import refuse, split_columns
@@ -135,6 +135,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         """
         self._validate_params()
         corpus, forms = _read(X)
+        reads = Reads.of(corpus)._replace(width=None)  # further columns are not read
         known: dict[str, int] = {}
         ids = np.fromiter((known.setdefault(form, len(known)) for form in forms), np.int64, len(forms))
         keep = np.bincount(ids, minlength=len(known)) >= self.min_count
@@ -160,7 +161,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             clusters = means.fit(vectors).labels_
         kept = [word for word, stays in zip(known, keep.tolist()) if stays]
         self.words_, self.vectors_ = {word: k for k, word in enumerate(kept)}, vectors
-        self.clusters_ = clusters
+        self.clusters_, self._reads = clusters, reads
         return self
 
     def transform(self, X: Corpus) -> Any:
@@ -176,7 +177,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             One row for each token, float32; with ``n_clusters`` the tokens as tuples, with a column more.
         """
         check_is_fitted(self)
-        corpus, forms = _read(X)
+        corpus, forms = _read(X, self._reads)
         rows = np.fromiter((self.words_.get(form, -1) for form in forms), np.int64, len(forms))
         if self.clusters_ is None:
             names = FeatureNames(self.get_feature_names_out().tolist())
@@ -208,10 +209,12 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         return np.array([f"wordvectors{k}" for k in range(self.vectors_.shape[1])], dtype=object)
 
 
-def _read(X):
+def _read(X, reads=None):
     """(tokens, their words in lower case)"""
     corpus = as_tokens(X)
-    if corpus.numbers:
+    if reads is not None:
+        reads.check(corpus)
+    if corpus.numbers and corpus.offsets[-1]:
         raise ValueError("X: the tokens are rows of numbers already; WordVectors needs words")
     words = split_columns(corpus, 1)[0]
     if not all(isinstance(word, str) for word in words):
