@@ -17,8 +17,7 @@ from ..chain.constraints import BrokenConstraint, scheme_of
 from ..chain.segmenter import Segmenter
 from ..chain.span_tagger import SpanTagger
 from ..cluster.loading import dealt
-from ..data.scheme_guess import rewriting
-from ..data.schemes import check_scheme, convert_scheme
+from ..data.schemes import check_scheme, convert_scheme, rewriting
 from ..features.presets import PRESETS, preset_of
 from ..features.templates import FeatureTemplates
 from ..training.held_out import NAMES

@@ -16,8 +16,7 @@ core/linking.py core/noise.py core/penalties.py core/prefetch.py core/rules.py c
 crf/bound.py crf/choose_pairs.py crf/conditioned.py crf/corpus.py crf/exact_sums.py crf/exp_transitions.py
 crf/expectations.py crf/lattice.py crf/learning_rate.py crf/parts.py crf/quasi_newton.py
 crf/sequence_sums.py crf/sgd.py crf/token_features.py crf/view.py
-data/trie.py
-features/encoded.py features/template_rows.py
+features/contexts.py features/encoded.py features/template_rows.py
 parser/arcs.py parser/epoch.py parser/features.py parser/kbest.py parser/labels.py parser/memory.py
 parser/paths.py parser/scoring.py parser/search.py parser/templates.py parser/trees.py
 reranker/epoch.py reranker/path_features.py

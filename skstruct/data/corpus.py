@@ -94,7 +94,7 @@ class _once:
         return found
 
 
-class Corpus:
+class TokenCorpus:
     """Sequences of tokens, in one or two blocks of one row a token. It never changes.
 
     It behaves as the list of its sequences, in the user's own form: it has a length, can be iterated over
@@ -174,7 +174,7 @@ class Corpus:
 
     def only(self, *kinds):
         """A corpus of some of the blocks, which is seen as they are."""
-        return Corpus.of(tuple(block for block in self.blocks if block.kind in kinds), self.lengths)
+        return TokenCorpus.of(tuple(block for block in self.blocks if block.kind in kinds), self.lengths)
 
     @property
     def called(self):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .corpus import FRAME, Corpus
+from .corpus import FRAME, TokenCorpus
 from .numbers import frames_in, numbers_in, read_frame
 from .places import PLACE as PLACE
 from .places import PlaceError as PlaceError
@@ -141,7 +141,7 @@ def _hint(sequences, name, item, i):
 
 
 def as_tokens(X, name="X"):
-    """The one door for tokens: whatever users hand over becomes a :class:`.corpus.Corpus`.
+    """The one door for tokens: whatever users hand over becomes a :class:`.corpus.TokenCorpus`.
 
     For parameters and errors see :func:`as_sequences` and ``numbers.numbers_in``.
     """
@@ -149,8 +149,8 @@ def as_tokens(X, name="X"):
         first = next(filter(None, X), None)
         token = None if first is None else first[0]
         if type(token) in (str, dict) or type(token) in (tuple, list) and type(next(iter(token), 0)) is str:
-            return Corpus.of_lists(list(X), first)
-    elif isinstance(X, Corpus) and FRAME not in X.kinds:
+            return TokenCorpus.of_lists(list(X), first)
+    elif isinstance(X, TokenCorpus) and FRAME not in X.kinds:
         return X
     frame = frames_in(X, name)
     if frame is not None:
@@ -159,7 +159,7 @@ def as_tokens(X, name="X"):
     if numbers is not None:
         return numbers
     sequences = as_sequences(X, name, "token")
-    return Corpus.of_lists(sequences, next(filter(len, sequences), None))
+    return TokenCorpus.of_lists(sequences, next(filter(len, sequences), None))
 
 
 def lengths_of(sequences):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from .corpus import DENSE, FRAME, STRINGS, Block, Corpus, called_by_kind, number_block
+from .corpus import DENSE, FRAME, STRINGS, Block, TokenCorpus, called_by_kind, number_block
 from .places import describe
 from .reads import FeatureNames
 from .tables import (
@@ -28,7 +28,7 @@ from .tables import (
 )
 
 
-class SequenceFrame(Corpus):
+class SequenceFrame(TokenCorpus):
     """Sequences of tokens in one data frame: ``SequenceMatrix.from_frame`` where there are strings.
 
     Its sequences are data frames. Taggers give columns of strings to templates
@@ -63,7 +63,7 @@ class SequenceFrame(Corpus):
         return f"SequenceFrame of {len(self)} sequences, {N} rows of {F} columns"
 
 
-class SequenceMatrix(Corpus):
+class SequenceMatrix(TokenCorpus):
     """Sequences whose tokens are rows of numbers, as one matrix and their lengths.
 
     It behaves as the list of its sequences: it has a length, can be iterated over and sliced, and all of

@@ -9,7 +9,7 @@ from contextlib import suppress
 import numpy as np
 from scipy import sparse
 
-from .corpus import FRAME, STRINGS, Block, Corpus
+from .corpus import FRAME, STRINGS, Block, TokenCorpus
 from .matrix import SequenceFrame, assembled
 from .places import PLACE, PlaceError, describe, elements
 from .reads import FeatureNames
@@ -22,7 +22,7 @@ def frames_in(X, name="X"):
     """A :class:`SequenceFrame` of what users hand over, or None if its sequences are no data frames."""
     if isinstance(X, SequenceFrame):
         return X
-    if isinstance(X, Corpus):
+    if isinstance(X, TokenCorpus):
         shown = X.shown
         return SequenceFrame(shown.rows, X.lengths) if shown is not None and shown.kind == FRAME else None
     if is_frame(X):
@@ -210,7 +210,7 @@ def read_frame(X, name="X"):
     Tokens with one column of strings are str, with several they are tuples.
     """
     if not X.offsets[-1]:  # no value tells what an empty column is of
-        return Corpus.of((), X.lengths, shown=X.blocks[0])
+        return TokenCorpus.of((), X.lengths, shown=X.blocks[0])
     block, names, strings, titles = parts_of(X.frame, X.offsets, name)
     numbers = assembled(block, X.lengths, FeatureNames(names))
     check_finite(numbers, name)
@@ -218,7 +218,7 @@ def read_frame(X, name="X"):
         return numbers
     tokens = strings[0] if len(strings) == 1 else list(zip(*strings))
     found = Block(STRINGS, tokens, tuple(titles), like=tokens[0])
-    return Corpus.of((*numbers.blocks, found) if names else (found,), X.lengths, shown=X.blocks[0])
+    return TokenCorpus.of((*numbers.blocks, found) if names else (found,), X.lengths, shown=X.blocks[0])
 
 
 def _grouped(sequences, first, name):

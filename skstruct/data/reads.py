@@ -88,7 +88,7 @@ def names_of_all(is_dense, dense, others):
 class Reads(NamedTuple):
     """What reads a corpus declares this: the tokens that it was made for."""
 
-    called: str  # as ``Corpus.called``
+    called: str  # as ``TokenCorpus.called``
     width: int | None = (
         None  # columns of numbers, or of tuples for who reads all of them; their order matters
     )

@@ -276,6 +276,44 @@ def read_spans(labels, table):
     return [span for span in spans if well_formed(table.scheme, parsed, span[0], span[1])]
 
 
+def labels_to_spans(labels: Collection[str], scheme: str, strict: bool = False) -> list[tuple[int, int, str]]:
+    """Read the chunks off a label sequence.
+
+    The lenient default is conlleval's reading, which finds chunks in any sequence: an I after O, or
+    after another type, opens a chunk; so do B and S anywhere; E and S close theirs; a chunk that lacks
+    its E still counts. M, B2 and B3 are read as I, U and L as S and E, and every prefix is understood
+    whatever the scheme. Labels without prefix are types in the scheme IO.
+
+    Parameters
+    ----------
+    labels : sequence of str, length T
+    scheme : str
+        One of `SCHEMES`.
+    strict : bool, default=False
+        Keep only the chunks that are spelled as the scheme spells them.
+
+    Returns
+    -------
+    list of (start, stop, type)
+        In order, with `stop` exclusive; `type` is ``""`` for labels without one.
+
+    Raises
+    ------
+    ValueError
+        If a label has an unknown prefix or, in strict mode, does not belong to the scheme.
+
+    Examples
+    --------
+    >>> labels_to_spans(["B-NP", "I-NP", "O", "I-VP"], "BIO")
+    [(0, 2, 'NP'), (3, 4, 'VP')]
+    >>> labels_to_spans(["B-NP", "I-NP", "O", "I-VP"], "BIO", strict=True)
+    [(0, 2, 'NP')]
+    >>> labels_to_spans(["PER", "PER", "O", "LOC"], "IO")
+    [(0, 2, 'PER'), (3, 4, 'LOC')]
+    """
+    return read_spans(labels, LabelTable(check_scheme(scheme), strict))
+
+
 def are_chunks(labels):
     """Whether labels are those of a scheme such as BIO, so that their sequences are read as segments.
 

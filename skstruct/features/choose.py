@@ -11,7 +11,7 @@ import os
 import numpy as np
 from scipy import sparse
 
-from ..data.corpus import DENSE, SPARSE, STRINGS, Corpus, called_by_kind, number_block
+from ..data.corpus import DENSE, SPARSE, STRINGS, TokenCorpus, called_by_kind, number_block
 from ..data.places import describe
 from ..data.reads import ColumnInfo, Reads, names_of_all
 from ..data.tables import as_float
@@ -204,7 +204,7 @@ class MixedEncoder(Encoder):
         for used in (self.columns, ~self.columns):
             blocks.append(number_block(matrix[:, used] if blocks else as_float(matrix[:, used].toarray())))
         complete = ColumnInfo(self.has_bigram, np.zeros(self.others.width, np.int32))
-        return Corpus.of((blocks[0], blocks[1]._replace(info=complete)), corpus.lengths, self.columns)
+        return TokenCorpus.of((blocks[0], blocks[1]._replace(info=complete)), corpus.lengths, self.columns)
 
     def rescaled(self, task, scale):
         """A task of values as they are, which this encoder made, under a scale."""

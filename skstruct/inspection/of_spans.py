@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..data.spans import align_spans, as_spans, labels_of
+from ..data.alignment_report import align_spans, labels_of
+from ..data.spans import as_spans
 from ..data.text import as_texts, tokenized
 
 
