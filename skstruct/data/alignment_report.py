@@ -132,16 +132,12 @@ def _apart(places, left, overlap):
         other = tuple(places.given.spans[left[np.argmax(end[:k])]])
         places.refuse(left[k], f'overlaps {other!r}; overlap="longest" keeps the longer of two')
     keep = np.zeros(len(left), np.bool_)
-    # Groups of spans that overlap directly or over others; from each the longest first
-    opens = np.append(0, np.flatnonzero(start[1:] >= furthest[:-1]) + 1)
-    for a, b in zip(opens.tolist(), [*opens[1:].tolist(), len(left)]):
-        free = np.ones(furthest[b - 1] - start[a], np.bool_) if b > a + 1 else None
-        order = np.lexsort((left[a:b], start[a:b], start[a:b] - end[a:b])) + a if b > a + 1 else [a]
-        for k in order:
-            inside = free is None or free[start[k] - start[a] : end[k] - start[a]]
-            keep[k] = np.all(inside)
-            if keep[k] and free is not None:
-                inside[:] = False
+    free = np.ones(furthest[-1], np.bool_)  # characters in no span that is kept
+    for k in np.lexsort((left, start, start - end)).tolist():  # the longest first
+        inside = free[start[k] : end[k]]
+        keep[k] = inside.all()
+        if keep[k]:
+            inside[:] = False
     places.problem[left[~keep]] = OVERLAP
     return left[keep]
 

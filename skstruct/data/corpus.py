@@ -82,7 +82,7 @@ def kind_of_token(token):
 
 
 class _once:
-    """A property that is made when it is first asked for, and kept: for lists, of which little is needed."""
+    """A property that is made when it is first asked for, and kept, without cached_property's lock."""
 
     def __init__(self, make):
         self.make, self.name = make, make.__name__

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .corpus import FRAME, TokenCorpus
-from .numbers import frames_in, numbers_in, read_frame
+from .corpus import TokenCorpus
+from .numbers import read_frame, tables_in
 from .places import PLACE as PLACE
 from .places import PlaceError as PlaceError
 from .places import as_objects, elements
@@ -143,21 +143,18 @@ def _hint(sequences, name, item, i):
 def as_tokens(X, name="X"):
     """The one door for tokens: whatever users hand over becomes a :class:`.corpus.TokenCorpus`.
 
-    For parameters and errors see :func:`as_sequences` and ``numbers.numbers_in``.
+    For parameters and errors see :func:`as_sequences` and ``numbers.tables_in``.
     """
     if type(X) is list and set(map(type, X)) <= {list, tuple}:  # the ordinary corpus, after one test of types
         first = next(filter(None, X), None)
         token = None if first is None else first[0]
         if type(token) in (str, dict) or type(token) in (tuple, list) and type(next(iter(token), 0)) is str:
             return TokenCorpus.of_lists(list(X), first)
-    elif isinstance(X, TokenCorpus) and FRAME not in X.kinds:
+    elif isinstance(X, TokenCorpus) and not X.is_frame:
         return X
-    frame = frames_in(X, name)
-    if frame is not None:
-        return read_frame(frame, name)
-    numbers = numbers_in(X, name)
-    if numbers is not None:
-        return numbers
+    tables = tables_in(X, name)
+    if tables is not None:
+        return read_frame(tables, name) if tables.is_frame else tables
     sequences = as_sequences(X, name, "token")
     return TokenCorpus.of_lists(sequences, next(filter(len, sequences), None))
 

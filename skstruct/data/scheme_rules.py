@@ -16,7 +16,7 @@ the evaluation script conlleval, whose reading of malformed sequences `chunks` f
 """
 
 from collections.abc import Collection
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -68,6 +68,7 @@ class _Rules(NamedTuple):
     first: frozenset  # may open a chunk
     inside: frozenset  # (previous, next) pairs within a chunk
     last: frozenset  # may close a chunk
+    prefixes: tuple  # all there are
 
 
 def _rules(scheme):
@@ -79,6 +80,7 @@ def _rules(scheme):
         frozenset(chunk[0] for chunk in spelled),
         frozenset(pair for chunk in spelled for pair in pairwise(chunk)),
         frozenset(chunk[-1] for chunk in spelled),
+        tuple(dict.fromkeys([*chain.from_iterable(spelled), *["O"] * scheme.outside])),
     )
 
 
@@ -96,14 +98,8 @@ SPELLINGS = {
     )
 }
 _RULES = {name: _rules(scheme) for name, scheme in SPELLINGS.items()}
-_PREFIXES = {
-    name: tuple(dict.fromkeys(p for n in range(1, 8) for p in scheme.spell(n)))
-    + ((scheme.clash,) if scheme.clash else ())
-    + (("O",) if scheme.outside else ())
-    for name, scheme in SPELLINGS.items()
-}
 _ALIASES = {"IOB2": "BIO", "IOBES": "BIOES"}
-_ANY_PREFIX = tuple(dict.fromkeys(prefix for prefixes in _PREFIXES.values() for prefix in prefixes))
+_ANY_PREFIX = tuple(dict.fromkeys(prefix for rules in _RULES.values() for prefix in rules.prefixes))
 
 #: Names of the schemes; ``"IOB2"`` and ``"IOBES"`` are accepted for ``"BIO"`` and ``"BIOES"``.
 SCHEMES = tuple(SPELLINGS)
@@ -151,7 +147,7 @@ class LabelTable(dict):
 
     def __init__(self, scheme=None, strict=True):
         self.scheme = scheme if strict else None
-        self.prefixes = _ANY_PREFIX if self.scheme is None else _PREFIXES[scheme]
+        self.prefixes = _ANY_PREFIX if self.scheme is None else _RULES[scheme].prefixes
         self.bare = scheme is not None and SPELLINGS[scheme].bare
 
     def __missing__(self, label):

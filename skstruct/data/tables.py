@@ -162,15 +162,6 @@ def as_matrix(matrix):
     return found, None
 
 
-def _block(columns, n):
-    """Columns of n numbers side by side, float32 if all of them are."""
-    small = all(column.dtype == np.float32 for column in columns)
-    out = np.empty((n, len(columns)), np.float32 if small else np.float64)
-    for c, column in enumerate(columns):
-        out[:, c] = column
-    return out
-
-
 def parts_of(frame, offsets, name="X"):
     """(numbers, their names, strings by column, their names) of a frame.
 
@@ -203,7 +194,8 @@ def parts_of(frame, offsets, name="X"):
             continue
         titles.append(title)
         strings.append(_strings_of(column, title, offsets, name))
-    return _block(numbers, len(frame)), names, strings, titles
+    block = np.stack(numbers, axis=1) if numbers else np.empty((len(frame), 0), np.float32)
+    return block, names, strings, titles
 
 
 def _is_category(column):

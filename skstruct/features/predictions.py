@@ -215,7 +215,10 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
     def _become(self, method, fitted, corpus):
         """Set what is fitted, once all is done."""
         self.classifier_, self.classes_, self.method_ = fitted, np.asarray(fitted.classes_), method
-        self._names = FeatureNames(self.get_feature_names_out().tolist())
+        one = method == "decision_function" and len(self.classes_) == 2  # the score of the second label
+        labels = self.classes_.tolist()[1:] if one else self.classes_.tolist()
+        prefix = type(fitted).__name__.lower()
+        self._names = FeatureNames([f"{prefix}_{label}" for label in labels])
         self._reads = reads_of(corpus, self.classifier)
         return self
 
@@ -245,25 +248,6 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
             return assembled(np.zeros((0, len(self._names.all()))), lengths, self._names)
         scores = _scores(self.classifier_, self.method_, self.classes_, tokens)
         return assembled(scores, lengths, self._names)
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the columns: that of the classifier, and the label.
-
-        Parameters
-        ----------
-        input_features : optional
-            Not looked at.
-
-        Returns
-        -------
-        ndarray of str, object
-        """
-        check_is_fitted(self)
-        labels = self.classes_.tolist()
-        if self.method_ == "decision_function" and len(labels) == 2:
-            labels = labels[1:]
-        prefix = type(self.classifier_).__name__.lower()
-        return np.array([f"{prefix}_{label}" for label in labels], dtype=object)
 
 
 def _can(classifier, method):

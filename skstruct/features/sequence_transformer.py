@@ -5,20 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import safe_indexing, safe_set_output, sequence_tags
 from ..data.inputs import PlaceError, as_sequences, as_tokens, check_same_lengths, flatten, lengths_of, place
 from ..data.matrix import SequenceMatrix, assembled
-from ..data.numbers import frames_in
-from ..data.reads import Reads
+from ..data.numbers import tables_in
+from ..data.reads import FeatureNames, Reads
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
 class SequenceTransformer(TransformerMixin):
-    """Base of transformers of sequences, whose output scikit-learn does not put into other containers."""
+    """Base of transformers of sequences, whose output scikit-learn does not put into other containers.
+
+    Those whose columns are known by ``fit`` keep their names as ``_names``.
+    """
+
+    _names: FeatureNames
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(auto_wrap_output_keys=None, **options)  # type: ignore[call-arg]
@@ -44,6 +51,21 @@ class SequenceTransformer(TransformerMixin):
                 safe_set_output(inner, transform=transform)
         return self
 
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names of the columns.
+
+        Parameters
+        ----------
+        input_features : optional
+            Not looked at.
+
+        Returns
+        -------
+        ndarray of shape (n_columns,), object
+        """
+        check_is_fitted(self)
+        return np.array(self._names.all(), dtype=object)
+
     def _needs_labels(self):
         """Whether ``fit`` needs labels."""
         return False
@@ -58,14 +80,13 @@ def table_of(X, reads=None):
 
     With ``reads`` they have to be what a fit noted, and are frames only if they were then.
     """
-    corpus = frames_in(X) if reads is None or reads.of_frames else None
-    if corpus is not None:
-        if reads is not None:
-            reads.check(corpus)
-        return corpus.frame, corpus
-    corpus = as_tokens(X)
+    corpus = tables_in(X) if reads is None or reads.of_frames else None
+    if corpus is None or not corpus.is_frame:
+        corpus = as_tokens(X if corpus is None else corpus)
     if reads is not None:
         reads.check(corpus)
+    if corpus.is_frame:
+        return corpus.frame, corpus
     if corpus.numbers:
         return corpus.matrix, corpus
     flat, like = corpus.tokens, corpus.like

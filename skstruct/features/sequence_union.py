@@ -68,6 +68,8 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
     SequenceMatrix of 2 sequences, 4 sparse rows of 5 columns
     """
 
+    get_feature_names_out = FeatureUnion.get_feature_names_out
+
     def _inner(self):
         return [inner for _, inner in self.transformer_list]
 

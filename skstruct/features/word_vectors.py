@@ -66,7 +66,8 @@ class WordVectors(SequenceTransformer, BaseEstimator):
 
     Notes
     -----
-    Words are compared in lower case. Of tokens that are tuples, the first column is the word.
+    Words are compared in lower case. Of tokens that are tuples, the first column is the word. The columns
+    that are added are ``wordvectors0`` ...; with ``n_clusters``, ``wordcluster``.
 
     References
     ----------
@@ -161,7 +162,10 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             clusters = means.fit(vectors).labels_
         kept = [word for word, stays in zip(known, keep.tolist()) if stays]
         self.words_, self.vectors_ = {word: k for k, word in enumerate(kept)}, vectors
-        self.clusters_, self._reads = clusters, reads
+        names = (
+            ["wordcluster"] if clusters is not None else [f"wordvectors{k}" for k in range(vectors.shape[1])]
+        )
+        self.clusters_, self._reads, self._names = clusters, reads, FeatureNames(names)
         return self
 
     def transform(self, X: Corpus) -> Any:
@@ -180,33 +184,14 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         corpus, forms = _read(X, self._reads)
         rows = np.fromiter((self.words_.get(form, -1) for form in forms), np.int64, len(forms))
         if self.clusters_ is None:
-            names = FeatureNames(self.get_feature_names_out().tolist())
             vectors = np.vstack([self.vectors_, np.zeros((1, self.vectors_.shape[1]), np.float32)])
-            return assembled(vectors[rows], corpus.lengths, names)
+            return assembled(vectors[rows], corpus.lengths, self._names)
         columns = [*map(str, self.clusters_.tolist()), UNKNOWN]
         tokens = [
             (*token, columns[row]) if isinstance(token, tuple) else (token, columns[row])
             for token, row in zip(corpus.tokens, rows.tolist())
         ]
         return by_sequence(tokens, corpus.offsets)
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the columns that are added.
-
-        Parameters
-        ----------
-        input_features : optional
-            Not looked at.
-
-        Returns
-        -------
-        ndarray of str, object
-            ``wordvectors0`` ...; with ``n_clusters``, ``wordcluster``.
-        """
-        check_is_fitted(self)
-        if self.clusters_ is not None:
-            return np.array(["wordcluster"], dtype=object)
-        return np.array([f"wordvectors{k}" for k in range(self.vectors_.shape[1])], dtype=object)
 
 
 def _read(X, reads=None):
