@@ -22,7 +22,6 @@ from .places import offsets_of as offsets_of
 from .places import place as place
 from .tables import is_frame
 
-_ORDINARY = {list, tuple, np.ndarray}
 _NOT_SEQUENCES = (str, bytes, bytearray, dict, set, frozenset)
 
 LABELS, WORDS, SPANS, TREES = "labels", "words", "spans", "trees"
@@ -93,22 +92,18 @@ def as_sequences(X, name="X", item="token"):
             f"{name} must be a list of sequences, got a {type(X).__name__} of {X.ndim} dimensions"
         )
     sequences = list(elements(X))
-    odd = set(map(type, sequences)) - _ORDINARY
+    odd = set(map(type, sequences)) - {list, tuple}
     if odd:
         for i, sequence in enumerate(sequences):
             if type(sequence) in odd:
                 sequences[i] = _one_sequence(sequences, name, item, i)
-    if np.ndarray in set(map(type, sequences)):
-        for i, sequence in enumerate(sequences):
-            if isinstance(sequence, np.ndarray):
-                if sequence.ndim == 0:
-                    raise PlaceError(i, None, f"{PLACE} is not a list of {item}s, got a scalar", name)
-                sequences[i] = sequence.tolist()
     return sequences
 
 
 def _one_sequence(sequences, name, item, i):
     sequence = sequences[i]
+    if type(sequence) is np.ndarray and sequence.ndim:
+        return sequence.tolist()
     if isinstance(sequence, str):
         text = f"{PLACE} is the {describe(sequence)} where a list of {item}s belongs"
         raise PlaceError(i, None, text + _hint(sequences, name, item, i), name)
@@ -118,12 +113,10 @@ def _one_sequence(sequences, name, item, i):
             raise PlaceError(i, None, f"{PLACE} {what}", name)
         return []
     if not _is_sequence(sequence):
-        one = all(type(other) is type(sequence) for other in sequences)
-        if one and isinstance(sequence, dict):
-            hint = f"; if these are the {item}s of one sentence, write {name} = [sentence]"
-        else:
-            hint = ""
-        raise PlaceError(i, None, f"{PLACE} must be a list of {item}s, got {describe(sequence)}{hint}", name)
+        wrong = f"{PLACE} must be a list of {item}s, got {describe(sequence)}"
+        if isinstance(sequence, dict) and all(type(other) is type(sequence) for other in sequences):
+            wrong += f"; if these are the {item}s of one sentence, write {name} = [sentence]"
+        raise PlaceError(i, None, wrong, name)
     return list(elements(sequence))
 
 

@@ -89,9 +89,7 @@ class Reads(NamedTuple):
     """What reads a corpus declares this: the tokens that it was made for."""
 
     called: str  # as ``TokenCorpus.called``
-    width: int | None = (
-        None  # columns of numbers, or of tuples for who reads all of them; their order matters
-    )
+    width: int | None = None  # columns of numbers, or of tuples for who reads all of them, in order
     names: FeatureNames | None = None  # of columns of numbers, if they have any
     titles: tuple[str, ...] | None = None  # of columns of strings in a data frame, or of all of a frame's
     of_frames: bool = False  # whether data frames are taken as they are

@@ -356,22 +356,19 @@ def scheme_like(y):
 
 
 def _is_well_formed(y, name):
+    parsed = _parsed(y, name)
+    if name == "IO":
+        return parsed is not None and _parsed(y, None) is None
+    return parsed is not None and all(first_fault(name, labels) is None for labels in parsed)
+
+
+def _parsed(y, name):
+    """Label sequences as a scheme, or any, reads them; None if a label does not belong to it."""
     table = LabelTable(name)
     try:
-        parsed = [table.parse(labels) for labels in y]
-        if name == "IO":
-            return not _are_prefixed(table)
+        return [table.parse(labels) for labels in y]
     except ValueError:
-        return False
-    return all(first_fault(name, labels) is None for labels in parsed)
-
-
-def _are_prefixed(labels):
-    try:
-        LabelTable().parse(labels)
-    except ValueError:
-        return False
-    return True
+        return None
 
 
 def rewriting(y, scheme):

@@ -116,9 +116,6 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
     def _needs_labels(self):
         return True
 
-    def _inner(self):
-        return self.classifier, getattr(self, "classifier_", None)
-
     def get_metadata_routing(self) -> Any:
         """Who gets which metadata: what the classifier requests, one value a sequence, is repeated by token.
 

@@ -13,6 +13,7 @@ from .._sklearn import safe_indexing, safe_set_output, sequence_tags
 from ..data.inputs import PlaceError, as_sequences, as_tokens, check_same_lengths, flatten, lengths_of, place
 from ..data.matrix import SequenceMatrix, assembled
 from ..data.numbers import tables_in
+from ..data.places import as_objects
 from ..data.reads import FeatureNames, Reads
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class SequenceTransformer(TransformerMixin):
         -------
         self
         """
-        for inner in self._inner():
+        for inner in self._parts():
             if hasattr(inner, "transform"):
                 safe_set_output(inner, transform=transform)
         return self
@@ -70,9 +71,9 @@ class SequenceTransformer(TransformerMixin):
         """Whether ``fit`` needs labels."""
         return False
 
-    def _inner(self):
-        """The estimators inside."""
-        return ()
+    def _parts(self):
+        """What may be an estimator inside."""
+        return vars(self).values()
 
 
 def table_of(X, reads=None):
@@ -114,27 +115,6 @@ def reads_of(corpus, estimator):
     return reads._replace(titles=None) if isinstance(estimator, ColumnTransformer) else reads
 
 
-def targets_of(y, lengths):
-    """(labels as a classifier takes them, which tokens they belong to: None for all).
-
-    Tokens labelled None are left out; labels that are tuples stay what they are.
-    """
-    y = as_sequences(y, "y", "label")
-    check_same_lengths(lengths, lengths_of(y))
-    labels, keep = flatten(y), None
-    given = np.fromiter((label is not None for label in labels), np.bool_, len(labels))
-    if not given.all():
-        keep = np.flatnonzero(given)
-        labels = [labels[k] for k in keep]
-    if not labels:
-        raise ValueError("y holds no label: all tokens are None")
-    if isinstance(labels[0], tuple):
-        array = np.empty(len(labels), dtype=object)
-        array[:] = labels
-        return array, keep
-    return np.asarray(labels), keep
-
-
 def by_token(name, value, lengths, keep):
     """Metadata of sequences, repeated for their tokens; other values as they are."""
     if value is None or isinstance(value, (str, bytes, dict)) or not hasattr(value, "__len__"):
@@ -153,7 +133,7 @@ def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
     tokens, corpus
         From :func:`table_of`.
     y : list of lists, or None
-        Tokens without label take no part.
+        Tokens labelled None take no part; labels that are tuples stay what they are.
     params : dict
         Metadata, one value a sequence.
     keep : ndarray, optional
@@ -163,16 +143,21 @@ def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
     """
     more = {}
     if y is not None:
-        targets, labelled = targets_of(y, corpus.lengths)
+        y = as_sequences(y, "y", "label")
+        check_same_lengths(corpus.lengths, lengths_of(y))
+        labels = flatten(y)
+        given = np.fromiter((label is not None for label in labels), np.bool_, len(labels))
+        labels = labels if given.all() else [label for label in labels if label is not None]
+        if not labels:
+            raise ValueError("y holds no label: all tokens are None")
+        targets = as_objects(labels) if isinstance(labels[0], tuple) else np.asarray(labels)
         if keep is not None:
-            of = np.full(int(corpus.offsets[-1]), -1)
-            of[slice(None) if labelled is None else labelled] = np.arange(len(targets))
-            keep = keep[of[keep] >= 0]
-            targets = targets[of[keep]]
+            keep = keep[given[keep]]
+            targets = targets[(np.cumsum(given) - 1)[keep]]
             if not keep.shape[0]:
                 raise ValueError(f"{where} leaves no labelled token to learn from")
-        else:
-            keep = labelled
+        elif not given.all():
+            keep = np.flatnonzero(given)
         more["y"] = targets
     for name, value in params.items():
         more[name] = by_token(name, value, corpus.lengths, keep)

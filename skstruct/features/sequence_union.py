@@ -70,7 +70,7 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
 
     get_feature_names_out = FeatureUnion.get_feature_names_out
 
-    def _inner(self):
+    def _parts(self):
         return [inner for _, inner in self.transformer_list]
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:

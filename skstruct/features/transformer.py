@@ -108,9 +108,6 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
     def _needs_labels(self):
         return bool(get_tags(self.transformer).target_tags.required)
 
-    def _inner(self):
-        return self.transformer, getattr(self, "transformer_", None)
-
     def get_metadata_routing(self) -> Any:
         """Who gets which metadata: what the transformer requests, one value a sequence, is repeated by token.
 
