@@ -61,10 +61,9 @@ class _Places:
         label = np.array([numbers.setdefault(self.given.spans[s].label, len(numbers)) for s in found], int)
         order = np.lexsort((label, self.end[found], self.start[found]))
         found, label = found[order], label[order]
+        keys = np.stack([self.start[found], self.end[found], label])
         same = np.zeros(len(found), np.bool_)
-        for each in (self.start[found], self.end[found], label):
-            same[1:] |= each[1:] != each[:-1]
-        same[1:] = ~same[1:]
+        same[1:] = (keys[:, 1:] == keys[:, :-1]).all(axis=0)
         self.problem[found[same]] = DUPLICATE
         return found[~same]
 

@@ -13,12 +13,8 @@ import numpy as np
 
 from .corpus import TokenCorpus
 from .numbers import read_frame, tables_in
-from .places import PLACE as PLACE
-from .places import PlaceError as PlaceError
-from .places import as_objects, elements
+from .places import PLACE, PlaceError, as_objects, describe, elements, offsets_of
 from .places import by_sequence as by_sequence
-from .places import describe as describe
-from .places import offsets_of as offsets_of
 from .places import place as place
 from .tables import is_frame
 

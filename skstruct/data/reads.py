@@ -116,9 +116,10 @@ class Reads(NamedTuple):
             return self.check_titles(_titles_of(corpus), name, f"as in {known}")
         if corpus.called != self.called:
             if corpus.offsets[-1]:
-                i, t = place(corpus.offsets, 0)
-                text = f"expected {self.called} as in {known}, got {_first_of(corpus)}"
-                raise PlaceError(i, t, text, name)
+                got = "a token of strings with" if corpus.tokens else "a row of"
+                got = f"{got} {width_of(corpus)} numbers" if corpus.numbers else describe(corpus.tokens[0])
+                text = f"expected {self.called} as in {known}, got {got}"
+                raise PlaceError(*place(corpus.offsets, 0), text, name)
             return
         self.check_titles(_titles_of(corpus), name, f"as in {known}")
         if self.width is not None:
@@ -170,11 +171,3 @@ def _titles_of(corpus):
         if block.kind == "strings":
             return block.names
     return None
-
-
-def _first_of(corpus):
-    """The first token of a corpus, for an error."""
-    if len(corpus.blocks) == 1 and isinstance(corpus.blocks[0].rows, list):
-        return describe(corpus.tokens[0])
-    width = width_of(corpus)
-    return f"a token of strings with {width} numbers" if corpus.tokens else f"a row of {width} numbers"

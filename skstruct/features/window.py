@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, Integral, Interval, rows_tags
 from ..data.corpus import DENSE, number_block
-from ..data.inputs import PlaceError, as_tokens, describe, place
+from ..data.inputs import PlaceError, as_tokens, check_some, describe, place
 from ..data.matrix import SequenceMatrix
 from ..data.reads import ColumnInfo, FeatureNames, Reads
 from ..data.types import Corpus
@@ -89,8 +89,7 @@ class Window(SequenceTransformer, BaseEstimator):
         """
         self._validate_params()
         numbers = _numbers(X)
-        if not numbers.numbers:
-            raise ValueError("X holds no token: at least one sequence with at least one token is needed")
+        check_some(len(numbers.numbers))
         self._reads, self._nothing = Reads.of(numbers), numbers[:0]
         self.n_features_in_, self._names = self._reads.width, self._names_by_block(numbers)
         return self
