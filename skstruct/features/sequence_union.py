@@ -132,9 +132,7 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
 
     def _hstack(self, Xs):
         """Overrides what scikit-learn joins arrays with."""
-        used = [
-            name for name, inner in self.transformer_list if not isinstance(inner, str) or inner != "drop"
-        ]
+        used = [name for name, inner in self.transformer_list if inner != "drop"]
         parts = [as_tokens(X) for X in Xs]
         for part, name, X in zip(parts, used, Xs):
             if part.called != called_by_kind(DENSE):
