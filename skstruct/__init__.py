@@ -12,24 +12,24 @@ if TYPE_CHECKING:
     from . import interchange as interchange
     from . import metrics as metrics
     from ._warming import warm_up as warm_up
-    from .calibration.tagger import CalibratedTagger as CalibratedTagger
-    from .chain.passive_aggressive import PassiveAggressiveTagger as PassiveAggressiveTagger
-    from .chain.perceptron import StructuredPerceptron as StructuredPerceptron
-    from .chain.segmenter import Segmenter as Segmenter
-    from .chain.span_tagger import SpanTagger as SpanTagger
-    from .crf.estimator import L1CRF as L1CRF
+    from .crf.l1crf import L1CRF as L1CRF
+    from .crf.l1crf_cv import L1CRFCV as L1CRFCV
     from .crf.path import regularization_path as regularization_path
-    from .crf.search import L1CRFCV as L1CRFCV
     from .data.matrix import SequenceMatrix as SequenceMatrix
     from .data.spans import Span as Span
     from .features.numeric import NumericFeatures as NumericFeatures
     from .features.templates import FeatureTemplates as FeatureTemplates
     from .mixing.averager import BaggingShuffleAverager as BaggingShuffleAverager
     from .mixing.mixer import ParameterMixer as ParameterMixer
-    from .parser.estimator import ShiftReduceParser as ShiftReduceParser
-    from .reranker.estimator import KBestReranker as KBestReranker
+    from .parser.shift_reduce import ShiftReduceParser as ShiftReduceParser
+    from .reranker.kbest_reranker import KBestReranker as KBestReranker
     from .saving.registry import load as load
-    from .words.estimator import WordSegmenter as WordSegmenter
+    from .taggers.calibrated_tagger import CalibratedTagger as CalibratedTagger
+    from .taggers.passive_aggressive import PassiveAggressiveTagger as PassiveAggressiveTagger
+    from .taggers.perceptron import StructuredPerceptron as StructuredPerceptron
+    from .taggers.segmenter import Segmenter as Segmenter
+    from .taggers.span_tagger import SpanTagger as SpanTagger
+    from .words.word_segmenter import WordSegmenter as WordSegmenter
 
 __all__ = list(PUBLIC)
 __getattr__, __dir__ = lazy(__name__, PUBLIC)

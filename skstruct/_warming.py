@@ -15,19 +15,19 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from .chain.passive_aggressive import PassiveAggressiveTagger
-from .chain.perceptron import StructuredPerceptron
-from .chain.segmenter import Segmenter
-from .chain.span_tagger import SpanTagger
 from .core.compile import cache_counts
 from .core.kernel_folders import cache_folder
-from .crf.estimator import L1CRF
+from .crf.l1crf import L1CRF
 from .mixing.averager import BaggingShuffleAverager
 from .mixing.mixer import ParameterMixer
-from .parser.estimator import ShiftReduceParser
-from .reranker.estimator import KBestReranker
+from .parser.shift_reduce import ShiftReduceParser
+from .reranker.kbest_reranker import KBestReranker
 from .saving.registry import load
-from .words.estimator import WordSegmenter
+from .taggers.passive_aggressive import PassiveAggressiveTagger
+from .taggers.perceptron import StructuredPerceptron
+from .taggers.segmenter import Segmenter
+from .taggers.span_tagger import SpanTagger
+from .words.word_segmenter import WordSegmenter
 
 _WORDS = [["the", "dog", "barks"], ["a", "cat", "sleeps", "here"], ["the", "cat", "barks"], ["dog"]]
 _TAGS = [["D", "N", "V"], ["D", "N", "V", "R"], ["D", "N", "V"], ["N"]]

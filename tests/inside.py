@@ -7,12 +7,12 @@ inside the package is followed here and nowhere else.
 import numpy as np
 
 import skstruct
-import skstruct.crf.run as crf_run
-import skstruct.crf.working_set as working_set
+import skstruct.crf.crf_run as crf_run
+import skstruct.crf.solver.working_set as working_set
 from skstruct.cli import compare
 from skstruct.cluster import held
 from skstruct.core import averaging
-from skstruct.crf import bound
+from skstruct.crf.solver import bound
 from skstruct.datasets import corpora
 from skstruct.features import contexts
 from skstruct.mixing.rounds import Rounds

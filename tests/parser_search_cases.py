@@ -19,14 +19,14 @@ from skstruct.core.noise import QUIET
 from skstruct.core.store import Rule
 from skstruct.data.inputs import flatten, lengths_of, offsets_of
 from skstruct.data.labels import Labels, encode_labels
-from skstruct.parser import epoch as parse
+from skstruct.parser import parser_epoch as parse
 from skstruct.parser.atoms import AtomEncoder, check_words
-from skstruct.parser.features import load
+from skstruct.parser.dependency_trees import encode_trees
 from skstruct.parser.lines import attributes_read, lines_of
-from skstruct.parser.model import final_model, make_task
+from skstruct.parser.parser_beam import forget, new_work, search
+from skstruct.parser.parser_model import final_model, make_task
 from skstruct.parser.paths import trace
-from skstruct.parser.search import forget, new_work, search
-from skstruct.parser.trees import encode_trees
+from skstruct.parser.state_features import load
 from skstruct.training.epochs import run_epoch
 
 PLAIN = Rule(PERCEPTRON, 0.0, False, NO_PENALTY, 0.0, NO_AVERAGE)
@@ -66,7 +66,7 @@ class Problem:
         self.fresh(beam, merge, **model)
 
     def fresh(self, beam=8, merge=True, update=EARLY, min_count=1, rule=PLAIN):
-        from skstruct.parser.model import compiled
+        from skstruct.parser.parser_model import compiled
 
         templates = compiled(self.lines, self.encoder.rows)
         self.rule = rule

@@ -1,7 +1,7 @@
 """Features of word segmentations, written down from the papers, and all segmentations of a text.
 
 Nothing here imports ``skstruct``. A feature is a tuple (number, decision before, left, right, column):
-numbers as in the docstring of ``words/features.py``, words as str, characters as code points
+numbers as in the docstring of ``words/word_features.py``, words as str, characters as code points
 plus 1.
 """
 

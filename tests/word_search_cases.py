@@ -25,10 +25,10 @@ from skstruct.core.hashing import keys_of
 from skstruct.core.noise import QUIET
 from skstruct.core.store import Rule
 from skstruct.training.epochs import grow_tables, snapshot
-from skstruct.words import epoch as segment
-from skstruct.words.features import load
+from skstruct.words import word_epoch as segment
 from skstruct.words.keys import features
-from skstruct.words.search import SegmentTask, new_work, search
+from skstruct.words.word_beam import SegmentTask, new_work, search
+from skstruct.words.word_features import load
 
 
 @kernel

@@ -1,1 +1,1 @@
-"""Sequence labelling on the linear chain."""
+"""The linear chain: scores, Viterbi, sums, k best, segments, epochs. Its users are in ``taggers``."""

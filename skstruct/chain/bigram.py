@@ -29,7 +29,7 @@ from .dense import (
     new_dense_work,
     sum_dense,
 )
-from .features import (
+from .token_scores import (
     Runs,
     list_runs,
     mask_tokens,

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..features.encoder_fields import encoder
 from ..saving.fields import Field, Table, array, via
-from ..saving.labels import label_set
+from ..saving.label_fields import label_set
 from ..saving.stores import weights
 from .bigram import n_trigram_rows
 

@@ -8,7 +8,7 @@ and the forward-backward recursions (Lafferty, McCallum and Pereira 2001; equati
 paper and the paragraph above it) give log Z, p(y_t|x) and p(y_{t-1}, y_t|x). Everything here works on
 logarithms and subtracts the largest term of each sum: right for every input, and for a matrix of
 transitions of its own at each token. Training on many sequences at once has a faster version in
-`skstruct.crf.expectations`, which comes back to these recursions for what it cannot represent.
+`skstruct.crf.solver.expectations`, which comes back to these recursions for what it cannot represent.
 
 Labels that are given restrict the sum to the labellings that agree with them: log Z of the clamped
 chain minus log Z of the free one is the log-probability of a partial labelling.

@@ -19,9 +19,9 @@ from ..core.compile import inline, kernel
 from ..data.inputs import flatten, lengths_of, offsets_of
 from ..training.chunks import map_chunks
 from .bigram import forbid, reads_whole_rows, score_sequence, stride_of
-from .epoch import prediction_arguments
+from .chain_epoch import prediction_arguments
+from .chain_model import task_of
 from .marginals import log_sum
-from .model import task_of
 from .sums import new_sums, sum_labellings
 
 

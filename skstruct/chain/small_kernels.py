@@ -19,7 +19,7 @@ from ..core.penalties import decay, has_lazy_penalty, keeps_untouched_weights
 from ..core.rules import Difference, clear, emit, step_size
 from ..core.store import READ_ONLY, Clock, tick
 from ..features.encoded import Bag
-from .features import sum_features
+from .token_scores import sum_features
 from .trigram import emit_trigrams, read_rows
 from .visit import count_mistakes, note_update
 

@@ -22,9 +22,9 @@ from ..core.store import (
 )
 from ..training.epochs import stores_of
 from ..training.run import TrainingState
-from . import epoch as structure
+from . import chain_epoch as structure
 from .bigram import n_trigram_rows
-from .model import ChainModel, new_chain
+from .chain_model import ChainModel, new_chain
 
 
 def order_of(chain):

@@ -17,7 +17,7 @@ from ..core.codes import NO_NOISE
 from ..core.compile import inline
 from ..core.noise import EDGE_STREAM, factor
 from ..core.rules import emit
-from .features import sum_rows
+from .token_scores import sum_rows
 
 
 def read_trigrams(store, scale, trigrams):

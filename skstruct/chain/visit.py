@@ -6,7 +6,7 @@ from ..core.compile import spliced
 from ..core.noise import EDGE_STREAM, NODE_STREAM, factor
 from ..core.rules import emit
 from .dense import add_dense, list_dense
-from .features import emit_edges, emit_nodes, list_runs
+from .token_scores import emit_edges, emit_nodes, list_runs
 
 
 @spliced

@@ -11,11 +11,11 @@ import time
 from importlib import metadata
 
 from .._version import __version__
-from ..chain.passive_aggressive import PassiveAggressiveTagger
-from ..chain.perceptron import StructuredPerceptron
-from ..chain.segmenter import Segmenter
 from ..datasets import columns_to_spans, load_chunking, load_entities, load_sample, write_spans
 from ..formats.writers import write_columns
+from ..taggers.passive_aggressive import PassiveAggressiveTagger
+from ..taggers.perceptron import StructuredPerceptron
+from ..taggers.segmenter import Segmenter
 from .common import CommandError, check_target, counted, positive, tell
 from .scores import scores_of
 

@@ -7,10 +7,10 @@ last two are the true and the predicted label, as conlleval reads it and `tag` w
 import json
 
 from .._sklearn import layers
-from ..chain.constraints import scheme_of
 from ..data.inputs import LABELS, SPANS, WORDS, flatten
 from ..data.scheme_rules import SCHEMES
 from ..formats.readers import read_segmented
+from ..taggers.constraints import scheme_of
 from .common import CommandError, load_model, n_jobs, warn
 from .corpus import Layout, inputs_of, layout_of, locating, read, read_all
 from .lines import Source

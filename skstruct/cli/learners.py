@@ -9,22 +9,22 @@ import argparse
 from sklearn.base import BaseEstimator
 
 from .._sklearn import InvalidParameterError
-from ..calibration.tagger import CalibratedTagger
-from ..chain.constraints import scheme_of
-from ..chain.passive_aggressive import PassiveAggressiveTagger
-from ..chain.perceptron import StructuredPerceptron
-from ..chain.segmenter import Segmenter
-from ..chain.span_tagger import SpanTagger
-from ..crf.estimator import L1CRF
-from ..crf.search import L1CRFCV
+from ..crf.l1crf import L1CRF
+from ..crf.l1crf_cv import L1CRFCV
 from ..data.inputs import LABELS, TREES, WORDS
 from ..data.scheme_rules import check_scheme
 from ..mixing.averager import BaggingShuffleAverager
 from ..mixing.mixer import ParameterMixer
-from ..parser.estimator import ShiftReduceParser
-from ..reranker.estimator import KBestReranker
+from ..parser.shift_reduce import ShiftReduceParser
+from ..reranker.kbest_reranker import KBestReranker
+from ..taggers.calibrated_tagger import CalibratedTagger
+from ..taggers.constraints import scheme_of
+from ..taggers.passive_aggressive import PassiveAggressiveTagger
+from ..taggers.perceptron import StructuredPerceptron
+from ..taggers.segmenter import Segmenter
+from ..taggers.span_tagger import SpanTagger
 from ..training.learner import OnlineLearner
-from ..words.estimator import WordSegmenter
+from ..words.word_segmenter import WordSegmenter
 
 ALGORITHMS = {
     "perceptron": StructuredPerceptron,

@@ -18,8 +18,8 @@ from ..metrics import (
     token_accuracy_score,
     word_f1_score,
 )
-from ..metrics.labels import report_of
-from ..metrics.spans import count_spans
+from ..metrics.label_scores import report_of
+from ..metrics.span_scores import count_spans
 from .common import counted, warn
 
 _LISTED = 10

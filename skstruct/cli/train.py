@@ -13,13 +13,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import layers
-from ..chain.constraints import BrokenConstraint, scheme_of
-from ..chain.segmenter import Segmenter
-from ..chain.span_tagger import SpanTagger
 from ..cluster.loading import dealt
 from ..data.schemes import check_scheme, convert_scheme, rewriting
 from ..features.presets import PRESETS, preset_of
 from ..features.templates import FeatureTemplates
+from ..taggers.constraints import BrokenConstraint, scheme_of
+from ..taggers.segmenter import Segmenter
+from ..taggers.span_tagger import SpanTagger
 from ..training.held_out import NAMES
 from .common import CommandError, check_replaced, check_target, counted, positive, tell
 from .corpus import batches, layout_of, located, locating, read, read_all

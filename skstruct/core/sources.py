@@ -7,21 +7,23 @@ import os
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 SOURCES = """
-chain/bigram.py chain/decoding.py chain/dense.py chain/epoch.py chain/features.py chain/kbest.py
+chain/bigram.py chain/chain_epoch.py chain/chain_kbest.py chain/decoding.py chain/dense.py
 chain/marginals.py chain/marginals_second.py chain/segments.py chain/small_kernels.py chain/sums.py
-chain/trigram.py chain/visit.py chain/viterbi.py chain/viterbi_second.py
+chain/token_scores.py chain/trigram.py chain/visit.py chain/viterbi.py chain/viterbi_second.py
 cluster/weights.py
 core/adjustment.py core/codes.py core/compile.py core/feature_table.py core/hashing.py core/interning.py
 core/linking.py core/noise.py core/penalties.py core/prefetch.py core/rules.py core/store.py
-crf/bound.py crf/choose_pairs.py crf/conditioned.py crf/corpus.py crf/exact_sums.py crf/exp_transitions.py
-crf/expectations.py crf/lattice.py crf/learning_rate.py crf/parts.py crf/quasi_newton.py
-crf/sequence_sums.py crf/sgd.py crf/token_features.py crf/view.py
+crf/solver/bound.py crf/solver/choose_pairs.py crf/solver/conditioned.py crf/solver/corpus_sums.py
+crf/solver/exact_sums.py crf/solver/exp_transitions.py crf/solver/expectations.py crf/solver/lanes.py
+crf/solver/learning_rate.py crf/solver/quasi_newton.py crf/solver/sequence_sums.py crf/solver/sgd.py
+crf/solver/token_features.py crf/solver/token_parts.py crf/solver/view.py
 features/contexts.py features/encoded.py features/template_rows.py
-parser/arcs.py parser/epoch.py parser/features.py parser/kbest.py parser/labels.py parser/memory.py
-parser/paths.py parser/scoring.py parser/search.py parser/templates.py parser/trees.py
-reranker/epoch.py reranker/path_features.py
-words/epoch.py words/features.py words/kbest.py words/path_features.py words/rivals.py
-words/search.py
+parser/arc_labels.py parser/arcs.py parser/beam_memory.py parser/dependency_trees.py parser/parser_beam.py
+parser/parser_epoch.py parser/parser_kbest.py parser/paths.py parser/scoring.py parser/state_features.py
+parser/state_templates.py
+reranker/path_features.py reranker/reranker_epoch.py
+words/rivals.py words/word_beam.py words/word_epoch.py words/word_features.py words/word_kbest.py
+words/word_paths.py
 """.split()
 """Paths in the package. A file belongs here if it defines a kernel, a helper of kernels, or a constant or a
 ``NamedTuple`` that kernels use; a test holds that none is missing."""

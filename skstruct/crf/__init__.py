@@ -1,1 +1,1 @@
-"""The conditional random field with an L1 penalty."""
+"""The conditional random field with an L1 penalty: estimator, search, shards, over ``solver``."""

@@ -6,16 +6,16 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from ..chain.constraints import constraints_of
-from ..chain.costs import class_costs
-from ..chain.held_out import EncodedPart
-from ..chain.model import make_task
+from ..chain.chain_model import make_task
 from ..data.inputs import offsets_of, renumbered, take
 from ..data.labels import Labels, encode_known
 from ..metrics import SCORES
+from ..taggers.constraints import constraints_of
+from ..taggers.costs import class_costs
+from ..taggers.held_out_corpus import EncodedPart
 from ..training.held_out import scored
+from .crf_run import CRFRun
 from .path import PenaltyPath
-from .run import CRFRun
 
 
 class Fold(NamedTuple):

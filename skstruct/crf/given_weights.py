@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..chain.constraints import constraint_arrays
-from ..chain.model import ChainModel
-from .estimator import L1CRF
-from .run import store_of
+from ..chain.chain_model import ChainModel
+from ..taggers.constraints import constraint_arrays
+from .crf_run import store_of
+from .l1crf import L1CRF
 
 
 def ready_crf(encoder, labels, nodes, edges, **parameters):

@@ -14,11 +14,11 @@ from sklearn.base import clone
 
 from ..data.types import Corpus
 from ..training.held_out import both_or_neither
-from .bound import Cuts
-from .estimator import L1CRF
-from .parameters import LARGEST_PENALTY, are_strengths
-from .run import warn_unless_converged
-from .solve import HeldOutLikelihood, Progress, solve
+from .crf_parameters import LARGEST_PENALTY, are_strengths
+from .crf_run import warn_unless_converged
+from .l1crf import L1CRF
+from .solver.bound import Cuts
+from .solver.solve import HeldOutLikelihood, Progress, solve
 
 ZERO = 0.1
 """A penalty of zero is as far from the others as this share of the least that is not."""

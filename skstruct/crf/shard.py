@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..chain.merging import vocabulary_of
 from ..cluster.loading import load_shard, naming
 from ..cluster.pieces import Piece, key_type
 from ..data.places import ranges
+from ..taggers.merging import vocabulary_of
 from ..training.checkpoint import arrays_of
 from ..training.fingerprints import fingerprint
-from .choose_pairs import (
+from .solver.choose_pairs import (
     LabelledSequences,
     StateWeights,
     count_pairs,
@@ -23,12 +23,12 @@ from .choose_pairs import (
     features_of_tokens,
     keep_features,
 )
-from .choose_transitions import shown_conditioned, shown_label_pairs
-from .learning_rate import choose_rate
-from .objective import CRFObjective
-from .options import ObjectiveOptions
-from .solve import Progress
-from .view import View
+from .solver.choose_transitions import shown_conditioned, shown_label_pairs
+from .solver.learning_rate import choose_rate
+from .solver.objective import CRFObjective
+from .solver.options import ObjectiveOptions
+from .solver.solve import Progress
+from .solver.view import View
 
 
 class Renumbering(NamedTuple):

@@ -17,18 +17,18 @@ from contextlib import contextmanager
 import numpy as np
 from sklearn.base import clone
 
-from ..chain.merging import merged
-from ..chain.model import make_task
+from ..chain.chain_model import make_task
 from ..cluster.held import DaskShards, LocalShards
 from ..cluster.loading import Job, check_loads
 from ..cluster.pieces import Piece, add_pieces
 from ..cluster.tree import add_arrays
 from ..data.inputs import as_tokens
-from .choose_pairs import screened
-from .choose_transitions import allowed_conditioned, allowed_label_pairs, label_pairs
-from .quasi_newton import dot
-from .run import CRFRun
+from ..taggers.merging import merged
+from .crf_run import CRFRun
 from .shard import CorpusFacts, CRFShard, Descent, Renumbering, WeightLayout
+from .solver.choose_pairs import screened
+from .solver.choose_transitions import allowed_conditioned, allowed_label_pairs, label_pairs
+from .solver.quasi_newton import dot
 
 
 def _united(parts):

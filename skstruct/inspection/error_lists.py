@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from .._sklearn import innermost
-from ..chain.constraints import scheme_of
 from ..data.inputs import LABELS, SPANS, WORDS
 from ..data.types import Corpus
+from ..taggers.constraints import scheme_of
 from .differences import Difference, differences
 from .html import Shown, bar, box, cell, escaped, note, readable, table
 from .weight_tables import new_frame

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._sklearn import innermost
-from ..crf.run import nonzero_entries
+from ..crf.crf_run import nonzero_entries
 from ..data.inputs import as_tokens, check_positive, describe
 from ..features.rows_encoder import RowsEncoder
 from .weight_tables import FeatureWeight, FeatureWeights, TransitionWeights

@@ -7,8 +7,8 @@ from math import fsum, inf
 
 import numpy as np
 
-from ..chain.constraints import scheme_of
 from ..data.inputs import as_sequences, as_tokens, check_same_lengths, describe, lengths_of
+from ..taggers.constraints import scheme_of
 from .explanations import Counterfactual, Explanation, TokenExplanation
 from .feature_lists import active_features, chain_of, tokens_of, weight_rows
 from .pictures import segment_reader

@@ -18,10 +18,10 @@ from ..data.inputs import (
 from ..data.scheme_rules import LabelTable, are_chunks, check_scheme, read_spans
 from ..data.segmented import as_pieces, as_words, word_spans
 from ..data.types import Corpus
-from ..metrics.trees import split_heads
+from ..metrics.tree_scores import split_heads
 from .arcs import arcs
 from .html import SHORT, Html, attribute, box, escaped, label_style, note
-from .of_spans import as_characters
+from .of_taggers import as_characters
 
 
 def render(X: Any, y: Corpus, y_pred: Corpus | None = None, *, scheme: str | None = None) -> Html:

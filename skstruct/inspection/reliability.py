@@ -15,8 +15,8 @@ from ..data.spans import trimmed_spans
 from ..data.text import as_texts
 from ..data.types import Corpus
 from ..metrics.confidence import Strategy, reliability
-from ..metrics.spans import judged
-from .plotting import check_matplotlib
+from ..metrics.span_scores import judged
+from .curves import check_matplotlib
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from .._sklearn import innermost, safe_indexing
-from ..chain.constraints import scheme_of
 from ..data.inputs import TREES, WORDS
 from ..data.places import elements
 from ..data.types import Corpus
 from ..metrics.confidence import reliability
 from ..saving.atomic import atomic_write
+from ..taggers.constraints import scheme_of
 from .arcs import arcs
 from .error_lists import errors_of
 from .explaining import explain

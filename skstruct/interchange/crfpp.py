@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..crf.estimator import L1CRF
+from ..crf.l1crf import L1CRF
 from ..features.patterns import CRFPP
 from ..saving.container import ModelFileError
 from .double_array import UNIT, read_keys

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..crf.run import nonzero_entries
+from ..crf.crf_run import nonzero_entries
 from ..data.inputs import LABELS, describe
 from ..data.places import ranges
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..crf.given_weights import ready_crf
-from ..crf.result import SparseWeights
+from ..crf.solver.result import SparseWeights
 from ..data.labels import Labels
 from ..features.pattern_encoder import PatternEncoder
 from ..features.patterns import Patterns

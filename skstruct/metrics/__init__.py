@@ -31,7 +31,7 @@ from .confidence import (
     score_log_loss,
     sequence_log_loss,
 )
-from .labels import (
+from .label_scores import (
     AVERAGES,
     MODES,
     Average,
@@ -42,15 +42,15 @@ from .labels import (
     token_accuracy_score,
 )
 from .significance import PairedBootstrap, paired_bootstrap
-from .spans import span_f1_score, span_report
-from .trees import (
+from .span_scores import span_f1_score, span_report
+from .tree_scores import (
     AttachmentScores,
     attachment_scores,
     labeled_attachment_score,
     score_trees,
     unlabeled_attachment_score,
 )
-from .words import SegmentationReport, segmentation_report, word_f1_score
+from .word_scores import SegmentationReport, segmentation_report, word_f1_score
 
 __all__ = [
     "AttachmentScores",

@@ -19,10 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import HasMethods, Interval, Real, epoch_context, member_context, with_callbacks
 from ..data.types import Corpus, History
 from ..saving.registry import savable
+from ..taggers.meta_learner import MetaLearner
 from ..training.held_out import both_or_neither
 from ..training.interrupt import DeferredInterrupt
 from ..training.parameters import CHECKPOINT, documented, parameter
-from .meta import MetaLearner
 
 if TYPE_CHECKING:
     from typing_extensions import Self

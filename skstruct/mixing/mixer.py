@@ -19,12 +19,12 @@ from ..cluster.shards import Mixture, Shard, shard_key
 from ..cluster.steps import NONZERO
 from ..data.types import Corpus, History
 from ..saving.registry import savable
+from ..taggers.meta_learner import TRAINABLE, MetaLearner
 from ..training.fingerprints import simple_parameters
 from ..training.held_out import Watch, both_or_neither, held_out_facts
 from ..training.learner import OnlineLearner
 from ..training.parameters import CHECKPOINT, documented, parameter
 from ..training.run import new_key
-from .meta import TRAINABLE, MetaLearner
 from .rounds import Rounds
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from ..core.compile import kernel
 from ..core.noise import QUIET
 from ..data.inputs import check_X_y
 from ..data.labels import encode_labels
-from .features import FIRST_WORD, load
-from .features import look_up as find_features
-from .labels import describe_arc, describe_reduction, describe_root, know_labels, look_around
+from .arc_labels import describe_arc, describe_reduction, describe_root, know_labels, look_around
+from .dependency_trees import LEFT, RIGHT, SHIFT, actions_of, check_trees, heads_alone, lift, split_arcs
+from .parser_beam import new_work
 from .paths import retrace
 from .pseudo import marked_trees
-from .search import new_work
-from .templates import S0, S1, H, J
-from .trees import LEFT, RIGHT, SHIFT, actions_of, check_trees, heads_alone, lift, split_arcs
+from .state_features import FIRST_WORD, load
+from .state_features import look_up as find_features
+from .state_templates import S0, S1, H, J
 
 
 class Arc(NamedTuple):

@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from .lines import reads_labels
-from .templates import ARC_PLACES, STATE_PLACES, compile_templates
+from .state_templates import ARC_PLACES, STATE_PLACES, compile_templates
 
 
 def _groups(text, places):

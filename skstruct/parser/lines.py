@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from ..data.inputs import describe
+from .state_templates import ARC_PLACES, MOST_SMALL, STATE_PLACES, attributes_of, column_of, rank
 from .template_sets import ARC_LINES, ARC_LINES_OF_COLUMN, JOINT_LINES, STATE_LINES_OF_COLUMN, TEMPLATE_SETS
-from .templates import ARC_PLACES, MOST_SMALL, STATE_PLACES, attributes_of, column_of, rank
 
 MOST_RICH = 8
 """Columns behind this one get templates of one and two atoms only."""

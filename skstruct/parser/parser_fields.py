@@ -14,17 +14,17 @@ from ..core.pruning import rows_in_use, with_rows
 from ..features.template_fields import alphabet
 from ..saving.checks import require
 from ..saving.fields import Field, Kind, Members, Table, array, each, flag, inline, integer, pair, string
-from ..saving.labels import maybe_labels
+from ..saving.label_fields import maybe_labels
 from ..saving.packing import packed_keys
 from ..saving.stores import weights
 from ..saving.values import Reader, Writer
 from ..training.tables import KEYS, features_of, read_keys, training_of
 from .atoms import AtomEncoder
-from .features import N_ACTIONS, SPECIAL
 from .groups import compiled
 from .lines import Lines, attributes_read, check_columns, check_labels, without_labels
+from .state_features import N_ACTIONS, SPECIAL
+from .state_templates import ARC_PLACES, MOST_SMALL, STATE_PLACES, templates_of
 from .template_sets import ARC_LINES
-from .templates import ARC_PLACES, MOST_SMALL, STATE_PLACES, templates_of
 
 
 # --------------------------------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..core.compile import inline
-from .features import start_state, successor
-from .trees import LEFT, SHIFT
+from .dependency_trees import LEFT, SHIFT
+from .state_features import start_state, successor
 
 
 @inline

@@ -3,10 +3,10 @@
 import numpy as np
 
 from ..core.compile import spliced
-from .features import N_ACTIONS, score
-from .labels import describe_reduction, label_of
-from .memory import recall
-from .trees import LEFT
+from .arc_labels import describe_reduction, label_of
+from .beam_memory import recall
+from .dependency_trees import LEFT
+from .state_features import N_ACTIONS, score
 
 
 @spliced

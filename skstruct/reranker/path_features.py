@@ -6,7 +6,7 @@ from ..core.compile import kernel
 from ..core.hashing import grown, keys_of
 from ..core.noise import QUIET
 from ..core.rules import clear
-from .epoch import ABSENT, HALF, N_TEMPLATES, emit_node, load
+from .reranker_epoch import ABSENT, HALF, N_TEMPLATES, emit_node, load
 
 # The atoms of the left and of the right half of a key, by template; `epoch.list_keys` has the same order.
 _ATOMS = (

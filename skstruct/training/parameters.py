@@ -6,8 +6,8 @@ classes below, which estimators inherit. From the fields :func:`documented` make
 the docstring, the table that scikit-learn checks values by, and the order of the signature.
 
 To add a shared parameter, add a field to the class that it belongs to: one of the three below, or
-``TaggerParameters`` of :mod:`skstruct.chain.tagger`. Every estimator that inherits the class then takes it,
-checks it, shows it and keeps it in files.
+``TaggerParameters`` of :mod:`skstruct.taggers.sequence_tagger`. Every estimator that inherits the class then
+takes it, checks it, shows it and keeps it in files.
 
 Sources are cited by author and year here, since each estimator numbers its references by itself.
 """

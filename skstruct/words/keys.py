@@ -9,7 +9,7 @@ rows in order, each key can be said in the numbers of another table.
 import numpy as np
 
 from ..core.codes import ZSZ18
-from .features import CONTEXT, N_NUMBERS, WORD
+from .word_features import CONTEXT, N_NUMBERS, WORD
 
 # Whether the left, and the right, half of a number's key is the node of a word; rows: ZSZ18, ZC14.
 IS_NODE = np.zeros((2, N_NUMBERS, 2), np.bool_)

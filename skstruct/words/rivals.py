@@ -12,8 +12,8 @@ import numpy as np
 from ..core.codes import FREE, INSIDE, START
 from ..core.compile import inline, kernel
 from ..core.noise import QUIET
-from .features import load
-from .search import BEFORE, LENGTH, SCORE, begin_states, new_states, new_work, search
+from .word_beam import BEFORE, LENGTH, SCORE, begin_states, new_states, new_work, search
+from .word_features import load
 
 ROUNDING = 1e-12
 """Amounts are the same if they differ by less than this times the scores."""

@@ -13,9 +13,8 @@ from inside import model_of
 import oracle_training
 import oracles
 from skstruct.chain.bigram import new_work
-from skstruct.chain.constraints import constraint_arrays
-from skstruct.chain.epoch import epoch
-from skstruct.chain.model import make_task
+from skstruct.chain.chain_epoch import epoch
+from skstruct.chain.chain_model import make_task
 from skstruct.chain.state import final_model, fresh_state
 from skstruct.core.codes import AVERAGES, DONE, PERCEPTRON, VARIANTS
 from skstruct.core.noise import QUIET, make_noise
@@ -25,6 +24,7 @@ from skstruct.data.labels import Labels
 from skstruct.features.bag_encoder import BagEncoder
 from skstruct.features.template_encoder import TemplateEncoder
 from skstruct.features.templates import FeatureTemplates
+from skstruct.taggers.constraints import constraint_arrays
 
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value encountered")
 

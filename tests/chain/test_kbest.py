@@ -9,11 +9,11 @@ from inside import model_of
 
 import oracles
 from skstruct import KBestReranker, Segmenter, StructuredPerceptron
-from skstruct.chain import model as chain_model
-from skstruct.chain.constraints import constraint_arrays
-from skstruct.chain.kbest import new_lists
+from skstruct.chain import chain_model as chain_model
+from skstruct.chain.chain_kbest import new_lists
 from skstruct.data.schemes import labels_to_words
 from skstruct.datasets import load_sample, load_segmentation
+from skstruct.taggers.constraints import constraint_arrays
 
 LINES = {False: ["U0:%x[0,0]", "B"], True: ["U0:%x[0,0]", "B", "B1:%x[0,0]"]}
 

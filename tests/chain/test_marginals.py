@@ -5,11 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from skstruct.crf.corpus import LAST, Corpus, ExpectedCounts, Occurrences, Potentials
-from skstruct.crf.exact_sums import expect_exactly, new_log_lattice
-from skstruct.crf.exp_transitions import exp_transitions
-from skstruct.crf.expectations import exp_all, expect
-from skstruct.crf.lattice import form_groups, new_lattice
+from skstruct.crf.solver.corpus_sums import LAST, Corpus, ExpectedCounts, Occurrences, Potentials
+from skstruct.crf.solver.exact_sums import expect_exactly, new_log_lattice
+from skstruct.crf.solver.exp_transitions import exp_transitions
+from skstruct.crf.solver.expectations import exp_all, expect
+from skstruct.crf.solver.lanes import form_groups, new_lattice
 
 
 def corpus_of(lengths, L, gold=None, weight=None):

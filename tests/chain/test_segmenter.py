@@ -12,11 +12,11 @@ from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.model_selection import cross_validate
 
 from skstruct import PassiveAggressiveTagger, StructuredPerceptron
-from skstruct.chain.segmenter import Segmenter
 from skstruct.data.inputs import Sequences
 from skstruct.data.schemes import labels_to_words, words_to_labels
 from skstruct.data.segmented import WORD_SCHEMES, as_pieces, cut
 from skstruct.metrics import word_f1_score
+from skstruct.taggers.segmenter import Segmenter
 
 
 class Recorder(BaseEstimator):

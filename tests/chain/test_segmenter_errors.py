@@ -8,7 +8,7 @@ import pytest
 from segmenter_cases import TEXTS, WORDS, X, Y, new_tagger
 from sklearn.exceptions import NotFittedError
 
-from skstruct.chain.segmenter import Segmenter
+from skstruct.taggers.segmenter import Segmenter
 
 
 @pytest.fixture(scope="module")

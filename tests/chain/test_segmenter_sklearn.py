@@ -14,9 +14,9 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 
 from skstruct import StructuredPerceptron, load
-from skstruct.chain.segmenter import Segmenter
 from skstruct.data.inputs import Sequences
 from skstruct.metrics import word_f1_score, word_f1_scorer
+from skstruct.taggers.segmenter import Segmenter
 
 
 @pytest.fixture(scope="module")

@@ -24,10 +24,10 @@ from skstruct import (
     StructuredPerceptron,
     inspection,
 )
-from skstruct.chain import span_probabilities
 from skstruct.cli.scores import span_scores
 from skstruct.data.text import TextToken
 from skstruct.metrics import span_f1_score
+from skstruct.taggers import span_probabilities
 
 X = [
     "Ann Lee lives in Rome.",
@@ -195,7 +195,7 @@ def test_probabilities_sum_over_labellings():
 def test_corpora_are_predicted_in_parts(monkeypatch):
     model = SpanTagger(L1CRF(c1=0.1, random_state=0)).fit(X, y)
     whole = model.predict(X), model.predict_kbest(X, 3), model.predict_segment_proba(X)
-    monkeypatch.setattr("skstruct.chain.span_tagger.AT_ONCE", 30)
+    monkeypatch.setattr("skstruct.taggers.span_tagger.AT_ONCE", 30)
     assert (model.predict(X), model.predict_kbest(X, 3), model.predict_segment_proba(X)) == whole
     with pytest.raises(ValueError, match="sequence 12: expected a text"):
         model.predict([*X, 3])

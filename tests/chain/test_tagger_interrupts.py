@@ -65,7 +65,7 @@ def test_ctrl_c_in_a_long_epoch_leaves_what_was_learned(Tagger, monkeypatch):
 
 
 def test_ctrl_c_while_encoding(monkeypatch):
-    from skstruct.chain import learner as online
+    from skstruct.taggers import online_tagger as online
 
     make_task = online.make_task
 

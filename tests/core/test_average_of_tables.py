@@ -7,7 +7,7 @@ from inside import model_of
 import skstruct
 from skstruct import BaggingShuffleAverager, WordSegmenter
 from skstruct.datasets import load_segmentation
-from skstruct.words.model import WordModel
+from skstruct.words.word_model import WordModel
 
 X, Y = load_segmentation()
 

@@ -5,7 +5,7 @@ import pytest
 from crf_cases import STRICT, L, learnable, train_crf
 
 from skstruct import L1CRF, regularization_path
-from skstruct.crf.bound import Cuts
+from skstruct.crf.solver.bound import Cuts
 from skstruct.datasets import load_chunking
 
 

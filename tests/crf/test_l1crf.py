@@ -10,7 +10,7 @@ from inside import before_each_line
 from sklearn.exceptions import ConvergenceWarning
 
 from skstruct import L1CRF, StructuredPerceptron, regularization_path
-from skstruct.crf import sgd as sgd_l1
+from skstruct.crf.solver import sgd as sgd_l1
 from skstruct.datasets import make_hmm_sequences
 from skstruct.inspection import feature_weights
 from skstruct.training import epochs as loops

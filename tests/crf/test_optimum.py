@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 import oracle_training
 import oracles
 from skstruct import L1CRF
-from skstruct.crf import working_set
+from skstruct.crf.solver import working_set
 
 LABELS = "XYZ"
 LINES = ["U0:%x[0,0]", "U1:%x[-1,0]", "B"]

@@ -12,7 +12,7 @@ from inside import counting_bounds
 
 from skstruct import L1CRF, regularization_path
 from skstruct.crf import path as crf_path
-from skstruct.crf.quasi_newton import Memory
+from skstruct.crf.solver.quasi_newton import Memory
 from skstruct.datasets import load_chunking, make_hmm_sequences
 
 

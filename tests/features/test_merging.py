@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from training_cases import corpus
 
-from skstruct.chain.model import make_task
+from skstruct.chain.chain_model import make_task
 from skstruct.data.inputs import as_tokens
 from skstruct.features.base import merge_encoders
 from skstruct.features.choose import new_encoder

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler, TargetEncoder
 
 from skstruct import L1CRF, ParameterMixer, SequenceMatrix, StructuredPerceptron, load
-from skstruct.chain.model import make_task
+from skstruct.chain.chain_model import make_task
 from skstruct.data.inputs import as_tokens
 from skstruct.features import SequenceUnion, TokenPredictions, TokenTransformer, Window
 

@@ -26,7 +26,7 @@ from skstruct import (
     StructuredPerceptron,
     WordSegmenter,
 )
-from skstruct.chain import epoch as structure
+from skstruct.chain import chain_epoch as structure
 from skstruct.core import store as store_module
 from skstruct.core.averaging import entries
 from skstruct.datasets import make_hmm_sequences

@@ -11,8 +11,8 @@ from parser_search_cases import Problem
 from skstruct import ShiftReduceParser
 from skstruct.core.hashing import keys_of
 from skstruct.inspection import explain, feature_weights
-from skstruct.parser import model as parser_model
-from skstruct.parser.trees import actions_of
+from skstruct.parser import parser_model as parser_model
+from skstruct.parser.dependency_trees import actions_of
 
 X = [
     [("the", "D"), ("dog", "N"), ("barks", "V")],

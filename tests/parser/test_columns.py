@@ -7,7 +7,7 @@ import skstruct
 from skstruct import BaggingShuffleAverager, ShiftReduceParser, inspection
 from skstruct.parser.atoms import AtomEncoder, check_words, count_parts, parts_of
 from skstruct.parser.lines import lines_of, template_lines
-from skstruct.parser.templates import (
+from skstruct.parser.state_templates import (
     ARC_PLACES,
     STATE_PLACES,
     attributes_of,

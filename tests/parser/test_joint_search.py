@@ -9,8 +9,8 @@ from skstruct.core.codes import (
     EARLY,
     MAX_VIOLATION,
 )
-from skstruct.parser import epoch as parse
-from skstruct.parser import search as search_module
+from skstruct.parser import parser_beam as search_module
+from skstruct.parser import parser_epoch as parse
 from skstruct.parser.template_sets import ARC_LINES
 
 # -- labels in the search --------------------------------------------------------------------------

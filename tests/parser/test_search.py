@@ -20,10 +20,10 @@ from skstruct.core.codes import (
 )
 from skstruct.core.noise import QUIET, make_noise
 from skstruct.core.store import weights
-from skstruct.parser import epoch as parse
+from skstruct.parser import parser_epoch as parse
+from skstruct.parser.dependency_trees import actions_of
 from skstruct.parser.lines import reads_labels, template_lines
-from skstruct.parser.search import new_work
-from skstruct.parser.trees import actions_of
+from skstruct.parser.parser_beam import new_work
 from skstruct.training.epochs import grow_tables
 
 RICH = [line for line in template_lines("rich") if not reads_labels([line])]

@@ -15,8 +15,8 @@ import skstruct
 from skstruct import BaggingShuffleAverager, ShiftReduceParser
 from skstruct.datasets import read_conllu
 from skstruct.metrics import attachment_scores
-from skstruct.parser import epoch as structure
-from skstruct.parser import model as parser_model
+from skstruct.parser import parser_epoch as structure
+from skstruct.parser import parser_model as parser_model
 from skstruct.parser.lines import template_lines, without_labels
 from skstruct.saving.container import ModelFileError, read_container, write_container
 

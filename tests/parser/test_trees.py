@@ -10,17 +10,7 @@ from counting import calls
 from skstruct.data.inputs import lengths_of, offsets_of
 from skstruct.datasets import read_conllu
 from skstruct.parser.atoms import AtomEncoder, check_words
-from skstruct.parser.lines import template_lines
-from skstruct.parser.pseudo import marked, restored
-from skstruct.parser.template_sets import ARC_LINES, JOINT_LINES, TEMPLATE_SETS
-from skstruct.parser.templates import (
-    ARC_PLACES,
-    STATE_PLACES,
-    attributes_of,
-    compile_templates,
-    tracked_fields,
-)
-from skstruct.parser.trees import (
+from skstruct.parser.dependency_trees import (
     actions_of,
     check_trees,
     encode_trees,
@@ -28,6 +18,16 @@ from skstruct.parser.trees import (
     lift,
     split_arcs,
 )
+from skstruct.parser.lines import template_lines
+from skstruct.parser.pseudo import marked, restored
+from skstruct.parser.state_templates import (
+    ARC_PLACES,
+    STATE_PLACES,
+    attributes_of,
+    compile_templates,
+    tracked_fields,
+)
+from skstruct.parser.template_sets import ARC_LINES, JOINT_LINES, TEMPLATE_SETS
 
 
 def check(*trees):

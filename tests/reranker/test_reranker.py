@@ -21,9 +21,9 @@ from skstruct import (
 from skstruct.core.noise import QUIET
 from skstruct.datasets import load_segmentation
 from skstruct.metrics import word_f1_score
-from skstruct.reranker import epoch as structure
-from skstruct.reranker.epoch import ABSENT
+from skstruct.reranker import reranker_epoch as structure
 from skstruct.reranker.lattice import RIGHT, lattice, make_task, paths, view_of
+from skstruct.reranker.reranker_epoch import ABSENT
 from skstruct.training.epochs import epoch_order
 
 TAGGER = StructuredPerceptron(["U0:%x[0,0]", "U1:%x[-1,0]", "B"], max_iter=2, random_state=0)

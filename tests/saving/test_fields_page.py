@@ -5,14 +5,14 @@ import pathlib
 import pytest
 
 from skstruct.chain.chain_fields import CHAIN, CONSTRAINTS
-from skstruct.chain.model import ChainModel
+from skstruct.chain.chain_model import ChainModel
 from skstruct.features import encoder_fields, template_fields
-from skstruct.parser.model import ParserModel
-from skstruct.reranker.model import RerankModel
+from skstruct.parser.parser_model import ParserModel
+from skstruct.reranker.reranker_model import RerankModel
 from skstruct.saving import stores
 from skstruct.saving.fields import REQUIRED, Table
 from skstruct.training.saved import STATE, training_table
-from skstruct.words.model import WordModel
+from skstruct.words.word_model import WordModel
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "file-format.md"
 WITH_TABLES = {"WordSegmenter": WordModel, "ShiftReduceParser": ParserModel, "KBestReranker": RerankModel}

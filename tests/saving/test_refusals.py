@@ -17,8 +17,8 @@ from sklearn.pipeline import make_pipeline
 
 import skstruct
 from skstruct import FeatureTemplates, StructuredPerceptron
-from skstruct.chain.segmenter import Segmenter
 from skstruct.saving.container import write_container
+from skstruct.taggers.segmenter import Segmenter
 
 
 # --------------------------------------------------------------------------------------------------

@@ -25,10 +25,10 @@ from skstruct.core.codes import (
 )
 from skstruct.core.compile import kernel
 from skstruct.core.noise import QUIET
-from skstruct.words import epoch as segment
-from skstruct.words.features import previous
-from skstruct.words.kbest import new_lists
-from skstruct.words.search import new_work
+from skstruct.words import word_epoch as segment
+from skstruct.words.word_beam import new_work
+from skstruct.words.word_features import previous
+from skstruct.words.word_kbest import new_lists
 
 
 @kernel

@@ -41,10 +41,10 @@ from skstruct.core.feature_table import extended, keys, table_from_keys
 from skstruct.core.hashing import empty_table, keys_of
 from skstruct.core.noise import QUIET, make_noise
 from skstruct.core.store import Rule, weights
-from skstruct.words import epoch as segment
-from skstruct.words.features import PAD
+from skstruct.words import word_epoch as segment
 from skstruct.words.keys import IS_NODE, features, in_order
-from skstruct.words.search import new_work
+from skstruct.words.word_beam import new_work
+from skstruct.words.word_features import PAD
 
 
 # -- learning --------------------------------------------------------------------------------------

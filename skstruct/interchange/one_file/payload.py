@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..._version import __version__
-from ...crf.run import nonzero_entries
+from ...crf.crf_run import nonzero_entries
 from ...features.bag_encoder import BagEncoder
 from ...features.pattern_encoder import PatternEncoder
 from ...features.template_encoder import TemplateEncoder

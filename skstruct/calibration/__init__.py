@@ -1,1 +1,0 @@
-"""Confidence: probabilities from the scores of taggers."""

@@ -1,0 +1,395 @@
+"""A chain model without scikit-learn around it: encoder, labels, constraints, weights, prediction."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.averaging import Average
+from ..core.pruning import count_weights, pruned, rows_in_use, with_rows
+from ..core.store import Store, new_clock
+from ..data.inputs import LABELS, Inputs, PlaceError, check_some, place
+from ..data.labels import UNLABELLED, Labels
+from ..features.encoded import bag_of
+from ..features.names import NamedWeights
+from ..saving.checks import require
+from ..saving.stores import full
+from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
+from ..training.saved import SavableModel
+from . import chain_epoch as structure
+from .bigram import Chain, ChainTask, predict_plain
+from .chain_epoch import prediction_arguments
+from .chain_fields import TAGGER, TRAINED
+from .chain_kbest import new_lists, predict_kbest
+from .sums import log_partitions, marginals, new_sums
+
+LARGEST = 1e100
+"""Values of features above this have squares that are no numbers."""
+FEW_TOKENS = 1000
+"""Tokens below which Python's collector is no burden."""
+
+
+def make_task(encoder, corpus, *given, **options):
+    """Check a corpus, and encode it: for parameters see :func:`task_of`."""
+    encoder.check(corpus)
+    return task_of(encoder, corpus, *given, **options)
+
+
+def task_of(encoder, corpus, gold=None, weight=None, grow=False, option=None, rows_as_features=False):
+    """Encode a corpus, or a piece of one, that passed the check into what kernels read, a :class:`ChainTask`.
+
+    ``grow``: to train on it, with features that may be new and values that may not be too large.
+    ``rows_as_features`` makes features, one by one, of dense rows of numbers beside other features.
+    """
+    token = corpus.offsets
+    encoded = encoded_corpus(encoder, corpus, grow)
+    if encoded.dense:
+        dense = encoded.dense._replace(block=as_writeable_view(encoded.dense.block))
+        encoded = encoded._replace(dense=dense)
+        if rows_as_features and (encoded.bag.start.shape[0] > 1 or encoded.nodes.row.shape[0] > 0):
+            encoded = encoded._replace(bag=bag_of(encoded, token))
+    n = int(token[-1])
+    task = ChainTask(
+        **encoded._asdict(),
+        token=token,
+        gold=np.full(n, UNLABELLED, np.int32) if gold is None else gold,
+        weight=np.ones(token.shape[0] - 1) if weight is None else weight,
+        option=np.zeros((0, 0), np.bool_) if option is None else option,
+    )
+    given = {"gold": task.gold, "option": option, "weight": weight}
+    expected = {"weight": token.shape[0] - 1}
+    for name, array in given.items():
+        if array is not None and array.shape[0] != expected.get(name, n):
+            raise _inconsistent(name)
+    if grow:
+        check_values(task, getattr(encoder, "scale", 1.0))
+    return task
+
+
+def check_values(task, scale=1.0):
+    """Raise if a value is too large to be squared; ``scale``: what those of sparse rows are multiplied by."""
+    block = task.dense.block if task.dense else np.zeros((0, 1))
+    for values, factor in (block, 1.0), (task.bag.value, scale):
+        if max(float(values.max(initial=0.0)), -float(values.min(initial=0.0))) <= LARGEST * min(factor, 1.0):
+            continue
+        k = int(np.abs(values).argmax())
+        token = k // block.shape[1]
+        if values is task.bag.value:
+            token = int(np.searchsorted(task.bag.start, k, side="right")) - 1
+        i, t = place(task.token, token)
+        what = f"values of features must be at most {LARGEST:g} in size, got {values.flat[k] / factor:g}"
+        raise PlaceError(i, t, what, "X")
+
+
+def encoded_corpus(encoder, corpus, grow=False):
+    """The ``Encoded`` of a corpus that passed the check, with proof that it has its size.
+
+    Kernels check nothing: this, with :func:`task_of`, is the only place between users and them.
+    """
+    n = int(corpus.offsets[-1])
+    if n < FEW_TOKENS:
+        x = encoder.encode(corpus, grow)
+    else:
+        with no_collection():
+            x = encoder.encode(corpus, grow)
+    places, n_bag = int(x.anchor[-1]), len(x.bag.start)
+    if len(x.anchor) != len(corpus.offsets) or places < n:
+        raise _inconsistent("anchor")
+    if x.nodes.row.shape[1] != places or x.edges.row.shape[1] != places:
+        raise _inconsistent("nodes or edges")
+    if n_bag != 1 and n_bag != n + 1:
+        raise _inconsistent("bag")
+    if x.dense and x.dense.block.shape[0] != n:
+        raise _inconsistent("dense")
+    return x
+
+
+def _inconsistent(name):
+    return AssertionError(f"the encoded corpus is inconsistent: {name} of another number of tokens")
+
+
+@dataclass
+class ChainModel(SavableModel):
+    """What prediction needs.
+
+    Attributes
+    ----------
+    encoder : encoder
+        See ``features.choose``.
+    labels : Labels
+    nodes, edges : Store
+        Final weights; no bookkeeping of the training.
+    constraints : tuple of (start, allowed, end)
+    trigrams : Store or None
+        Of a model of order 2.
+    scale : float
+        What all scores are multiplied by: 1 / temperature.
+    """
+
+    encoder: object
+    labels: Labels
+    nodes: Store
+    edges: Store
+    constraints: tuple
+    trigrams: Store | None = None
+    scale: float = 1.0
+
+    FIELDS, TRAINED, FACTS = TAGGER, TRAINED, ("closed", "stream")
+
+    def compressed(self, dtype, keep):
+        """See ``training.saved.SavableModel``."""
+        names, stores = zip(*self.stores().items())
+        L, stores = len(self.labels), dict(zip(names, pruned(list(stores), dtype, keep)))
+        used = rows_in_use(stores["nodes"]), rows_in_use(stores["edges"]).reshape(-1, L).any(axis=1)
+        encoder, nodes, edges = self.encoder.keep_rows(*used)
+        stores["nodes"] = with_rows(stores["nodes"], nodes)
+        stores["edges"] = with_rows(stores["edges"], (edges[:, None] * L + np.arange(L)).ravel())
+        return replace(self, encoder=encoder, packed=dtype, **stores)
+
+    def in_training(self, f):
+        """See ``training.saved.SavableModel``."""
+        found = f["trained"] or {name: full(store) for name, store in self.stores().items()}
+        stores = {name: found[name] for name in structure.STORES if found.get(name) is not None}
+        require(stores.keys() == self.stores().keys(), "trigrams of the training, and of the model")
+        return new_chain(self.encoder, stores, f["clock"], self.constraints, np.zeros(0))
+
+    @classmethod
+    def average(cls, models, nonzero):
+        """The average of models over the same features, taken one at a time; see ``core.averaging``."""
+        first = None
+        for model in models:
+            if first is None:
+                sums = {name: Average(nonzero) for name in model.stores()}
+                first = replace(model, **dict.fromkeys(sums))
+            for name, total in sums.items():
+                total.add(getattr(model, name))
+            del model  # the next one is trained when it is asked for
+        return replace(first, **{name: total.store() for name, total in sums.items()})
+
+    @property
+    def order(self):
+        """Labels of history that transitions look at: 1 or 2."""
+        return 1 if self.trigrams is None else 2
+
+    @property
+    def lines(self):
+        """The templates of features; None if features are ready-made."""
+        templates = getattr(self.encoder, "templates", None)
+        return None if templates is None else templates.lines
+
+    def words_of_training(self):
+        """See ``training.saved.SavableModel``; models of templates remember them."""
+        alphabets = getattr(self.encoder, "alphabets", None)
+        return frozenset(alphabets[0].strings()) or None if alphabets else None
+
+    def stores(self):
+        """Its stores by name; ``trigrams`` only in the second order."""
+        stores = {name: getattr(self, name) for name in structure.STORES}
+        return {name: store for name, store in stores.items() if store is not None}
+
+    def __getstate__(self):
+        return {name: value for name, value in vars(self).items() if name != "ready"}
+
+    @cached_property
+    def ready(self):
+        """What prediction needs and does not change from call to call; made once, and part of no copy."""
+        return _prepared(self)
+
+    def new_chain(self):
+        """The arrays that kernels decode under."""
+        clock, cost = new_clock(), np.zeros(len(self.labels))
+        clock.scale[0] = self.scale
+        return as_writeable_view(new_chain(self.encoder, self.stores(), clock, self.constraints, cost))
+
+    @property
+    def n_features(self):
+        """Number of features."""
+        return self.encoder.n_features
+
+    def sizes(self):
+        """See ``training.saved.SavableModel``."""
+        more = [self.edges] if self.trigrams is None else [self.edges, self.trigrams]
+        return len(self.labels), self.n_features, count_weights(self.nodes), sum(map(count_weights, more))
+
+    @property
+    def inputs(self):
+        """See ``data.inputs.Inputs``."""
+        return Inputs(LABELS, self.encoder.token_type, self.encoder.n_columns)
+
+    def adapted(self, sequences):
+        """This model with the accessor varieties of raw sequences; with None those of training."""
+        if sequences is None:
+            return replace(self, encoder=self.encoder.adapted(None))
+        check_some(sequences.offsets[-1])
+        self.encoder.check(sequences)
+        return replace(self, encoder=self.encoder.adapted(sequences))
+
+    def encode(self, corpus, option=None):
+        """The task of a corpus."""
+        return make_task(self.encoder, corpus, option=option)
+
+    def named_weights(self):
+        """The weights of state features with their names, as a list of NamedWeights."""
+
+        def names(rows):
+            known = self.encoder.row_names(set(rows.tolist()))
+            return [known[row] for row in rows.tolist()]
+
+        return [NamedWeights(self.nodes, self.labels.values, names)]
+
+    def predict(self, corpus, options=None, n_jobs=None):
+        """Best labellings.
+
+        Parameters
+        ----------
+        corpus : TokenCorpus
+        options : ndarray of shape (N, L), bool, optional
+            Labels allowed for each token.
+        n_jobs : int, optional
+            Threads.
+
+        Returns
+        -------
+        labellings : list of lists of labels
+        scores : ndarray of shape (n,)
+        """
+        ready = self.ready
+        self.encoder.check(corpus)
+
+        def work(bounds):
+            first, last, begin, end = bounds
+            piece = corpus.piece(first, last)
+            out, scores = np.empty(end - begin, np.int32), np.empty(last - first)
+            if ready.transition is not None and options is None:
+                encoded = encoded_corpus(self.encoder, piece)
+                self._label_plain(encoded, piece.offsets, out, scores)
+            else:
+                option = None if options is None else options[begin:end]
+                structure.predict(task_of(self.encoder, piece, option=option), ready.chain, out, scores)
+            return _decoded(ready.labels, out, piece.offsets), scores
+
+        parts = list(map_chunks(work, corpus.offsets, n_jobs))
+        if len(parts) == 1:
+            return parts[0]
+        return (
+            [labelling for part in parts for labelling in part[0]],
+            np.concatenate([part[1] for part in parts]),
+        )
+
+    def _label_plain(self, x, token, out, scores):
+        """Write the best labellings of an encoded corpus, as ids, and their scores."""
+        longest = out.shape[0] if scores.shape[0] == 1 else int(np.diff(token).max(initial=1))
+        ready, scratch = self.ready, np.empty((2, longest * len(self.labels)))
+        predict_plain(
+            token, x.anchor, x.left, x.nodes.row, x.nodes.lo, x.nodes.width, *x.bag,
+            ready.chain.nodes.value, ready.transition, ready.chain.start, ready.chain.end,
+            scratch[0], scratch[1], out, scores,
+        )  # fmt: skip
+
+    def best_ids(self, task):
+        """The best labellings of a corpus that is encoded already, as ids, (N,) int32."""
+        ready, n, token = self.ready, task.token.shape[0] - 1, task.token
+        out, scores = np.empty(int(token[-1]), np.int32), np.empty(n)
+        if ready.transition is not None:
+            self._label_plain(task, token, out, scores)
+        else:
+            structure.predict(task, ready.chain, out, scores)
+        return out
+
+    def predict_kbest(self, corpus, k, options=None, n_jobs=None):
+        """The k best labellings of each sequence, as lists of (labels, score), best first."""
+        ready = self.ready
+        self.encoder.check(corpus)
+
+        def work(bounds):
+            first, last, begin, end = bounds
+            option = None if options is None else options[begin:end]
+            task = task_of(self.encoder, corpus.piece(first, last), option=option)
+            n, token = last - first, task.token
+            out, score, found = np.empty(k * (end - begin), np.int32), np.empty(k * n), np.empty(n, np.int64)
+            lists = new_lists(token, len(self.labels), self.order, k)
+            predict_kbest(*prediction_arguments(task, ready.chain), k, lists, out, score, found)
+            stuck = np.flatnonzero((found == 0) & (np.diff(token) > 0))
+            if stuck.size:
+                raise PlaceError(stuck[0], None, "the constraints and the labels allowed leave no labelling")
+            score, found, token = score.tolist(), found.tolist(), token.tolist()
+            result = []
+            for i in range(n):
+                T, at = token[i + 1] - token[i], k * token[i]
+                if not T:
+                    result.append([([], 0.0)])
+                    continue
+                labellings = ready.labels[out[at : at + found[i] * T].reshape(found[i], T)].tolist()
+                result.append(list(zip(labellings, score[k * i : k * i + found[i]])))
+            return result
+
+        with no_collection():
+            parts = map_chunks(work, corpus.offsets, n_jobs, max(1, PIECE_TOKENS // k))
+        return [ranked for part in parts for ranked in part]
+
+    def sums(self, corpus, gold=None, n_jobs=None):
+        """Sums over the labellings of sequences: (marginals (N * L,), log Z (n,)).
+
+        ``gold`` (N,) holds labels that are kept, or UNLABELLED; log Z is -inf where none is left.
+        """
+        chain, L = self.ready.chain, len(self.labels)
+        self.encoder.check(corpus)
+
+        def work(bounds):
+            first, last, begin, end = bounds
+            task = task_of(self.encoder, corpus.piece(first, last))
+            if gold is not None:
+                task = task._replace(gold=gold[begin:end])
+            out, log_z = np.empty((end - begin) * L), np.empty(last - first)
+            marginals(*prediction_arguments(task, chain), new_sums(task.token, L, self.order), out, log_z)
+            return out, log_z
+
+        parts = list(map_chunks(work, corpus.offsets, n_jobs))
+        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+
+    def log_z(self, task):
+        """(n,) log Z of an encoded corpus, whose gold labels are kept."""
+        log_z, sums = np.empty(task.token.shape[0] - 1), new_sums(task.token, len(self.labels), self.order)
+        log_partitions(*prediction_arguments(task, self.ready.chain), sums, log_z)
+        return log_z
+
+
+class Ready(NamedTuple):
+    """What prediction needs and does not change from call to call."""
+
+    chain: NamedTuple  # the arrays that kernels decode under
+    labels: np.ndarray  # (L,) object: the labels by id
+    transition: np.ndarray | None  # (L * L,) float64: for ``bigram.predict_plain``; None if it is not for it
+
+
+def _prepared(model):
+    arrays, L = model.new_chain(), len(model.labels)
+    labels = np.empty(L, dtype=object)
+    labels[:] = model.labels.values
+    transition = None
+    plain = model.order == 1 and not arrays.nodes.sparse and not arrays.edges.sparse
+    rows = getattr(model.encoder, "sparse", None) is False  # dense rows of numbers
+    if plain and not rows and model.scale == 1.0 and model.encoder.n_edge_rows == 1:
+        transition = np.zeros(L * L)
+        if arrays.bigram:
+            transition += arrays.edges.value[: L * L]
+        transition += arrays.allowed.ravel()
+    return Ready(arrays, labels, transition)
+
+
+def _decoded(labels, ids, token):
+    """Lists of labels, one for each sequence."""
+    flat = labels[ids].tolist()
+    if token.shape[0] == 2:
+        return [flat]
+    bounds = token.tolist()
+    return [flat[a:b] for a, b in zip(bounds, bounds[1:])]
+
+
+def new_chain(encoder, stores, clock, constraints, cost):
+    """The arrays that kernels decode under; ``stores`` by name, with trigrams or without."""
+    start, allowed, end = constraints
+    return Chain(
+        **stores, clock=clock, bigram=encoder.has_bigram, start=start, allowed=allowed, end=end, cost=cost
+    )

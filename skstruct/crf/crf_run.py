@@ -1,0 +1,266 @@
+"""One training run of a CRF: the objective, the solver, and the fitted attributes at its end."""
+
+from contextlib import closing, nullcontext
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from .._sklearn import epoch_context
+from ..chain.chain_model import ChainModel, check_values, make_task
+from ..core.averaging import entries, sparse_store
+from ..core.store import DENSE_WEIGHTS, FEW_LABELS, READ_ONLY, is_sparse, new_store
+from ..core.user_warnings import warn
+from ..data.inputs import as_tokens, check_X_y
+from ..data.labels import encode_known
+from ..taggers.constraints import check_known
+from ..taggers.held_out_corpus import EncodedPart
+from ..training.checkpoint import Checkpoint, arrays_of
+from ..training.fingerprints import fingerprint, simple_parameters
+from ..training.held_out import (
+    NAMES,
+    HeldOut,
+    held_out_facts,
+    of_held_out,
+    scored,
+    scored_by_itself,
+    warn_unseen,
+)
+from ..training.interrupt import DeferredInterrupt
+from .solver.objective import CRFObjective
+from .solver.options import ObjectiveOptions, SolverOptions
+from .solver.result import SparseWeights, pack
+from .solver.solve import HeldOutLikelihood, Progress, solve
+
+
+class CRFRun:
+    """One training run: the objective, the solver, and the fitted attributes at its end."""
+
+    model_class = ChainModel
+
+    def __init__(self, estimator, task, encoder, labels, constraints, cost, before=None):
+        self.estimator = estimator
+        self.task = task
+        self.encoder = encoder
+        self.labels = labels
+        self.constraints = constraints
+        self.cost = cost
+        self.before = before
+        self.facts = {}  # what tells its corpus from others, where the task does not
+        self.n_rows = encoder.n_node_rows, encoder.n_edge_rows  # of features, of transition features
+
+    def member(self, estimator, seed, drawn):
+        """A run of another estimator on a selection of the sequences, with repetitions."""
+        counts = np.bincount(drawn, minlength=self.task.weight.shape[0])
+        task = self.task._replace(weight=self.task.weight * counts)
+        run = CRFRun(estimator, task, self.encoder, self.labels, self.constraints, self.cost)
+        run.held_out, run.validation = self.held_out, self.validation
+        return run
+
+    checkpoint = validation = held_out = None
+    title = ""
+    """Of the lines that ``verbose`` prints."""
+
+    def hold_out(self, given):
+        """Encode the user's (X_val, y_val), which is None if there is no such part."""
+        if given is None:
+            return
+        with of_held_out():
+            X, y, token = check_X_y(*given, NAMES, as_tokens)
+            gold, unseen, others = encode_known(y, token, self.labels)
+            left_out = check_known(gold, unseen, token, self.labels, self.constraints)
+            weight = np.ones(len(X))
+            weight[left_out] = 0.0
+            gold = gold[np.repeat(weight > 0.0, np.diff(token))]
+            judged = X.blanked(left_out)
+            if judged.offsets[-1]:
+                self.validation = make_task(self.encoder, judged, gold, weight, rows_as_features=True)
+                check_values(self.validation)
+        n, part = len(left_out), None
+        if not (n or self.validation.dense):
+            part = EncodedPart.of(self.validation, gold, unseen)
+        self.held_out = HeldOut(X, y, True, part)
+        warn_unseen(
+            others,
+            " and as not given in log-probabilities"
+            + (f", which leave out {n} sequences that constraints then leave no labelling" if n else ""),
+        )
+
+    def seed(self):
+        """Of the order of the sequences."""
+        return int(check_random_state(self.estimator.random_state).randint(2**31 - 1))
+
+    def options(self):
+        """What the estimator asks of the solver."""
+        return SolverOptions(*(getattr(self.estimator, name) for name in SolverOptions._fields))
+
+    def train(self, X, y, context=None, keep_checkpoint=False, interrupt=None, for_good=False):
+        """Minimise; returns the estimator, fitted. See ``training.run.Run.train``."""
+        e = self.estimator
+        self.events = epoch_context(context, e, X, y)
+        warm = None if self.before is None else self._earlier_weights()
+        with DeferredInterrupt() if interrupt is None else nullcontext(interrupt) as interrupt:
+            self.events.begin_fit()
+            self.events.begin()
+            if e.checkpoint is not None:
+                self.checkpoint = self._open_checkpoint(warm)
+            with closing(self.objective(e.c1)) as objective:
+                held_out = None
+                if self.validation is not None:
+                    held_out = HeldOutLikelihood(objective, self.validation)
+                progress = Progress(objective, held_out, self.after_pass, self.checkpoint, interrupt)
+                self.history = progress.history
+                weights = None if warm is None else pack(objective, *warm)
+                result = solve(objective, self.options(), progress, weights=weights, seed=self.seed())
+            self.events.end(None)  # of an epoch that was begun and did not run
+            fitted = self.fitted(result)
+            self.events.end_fit(fitted)
+            vars(e).pop("resumed_from_", None)
+            vars(e).update(fitted)
+            if self.checkpoint is not None:
+                e.resumed_from_ = progress.n_resumed
+                if not (interrupt.count or keep_checkpoint):
+                    self.checkpoint.remove()
+            if interrupt.count:
+                raise KeyboardInterrupt
+        if not progress.stopped:
+            warn_unless_converged(result, e)
+        return e
+
+    def after_pass(self, record, matrices):
+        """Score and show what a pass has learned; returns whether a callback asks to stop."""
+        e, stop = self.estimator, False
+        if self.held_out is not None:
+            record["validation_score"] = self._score(matrices)
+        if e.verbose:
+            print(self.title + _line(record), flush=True)
+        if record["stage"] != "sgd" or e.solver == "sgd":
+            stop = self.events.end(lambda: self.fitted_so_far(*matrices()))
+            if not stop:
+                self.events.begin()
+        return stop
+
+    def _score(self, matrices):
+        """The score on the user's held-out sequences."""
+        scoring, X, y = self.estimator.scoring, self.held_out.X, self.held_out.y
+        fitted = self._model_of(*matrices())
+        if scoring is None and self.held_out.encoded is not None:
+            return self.held_out.encoded.accuracy(fitted["_model"])
+        return scored(scored_by_itself if scoring is None else scoring, self.estimator, fitted, X, y)
+
+    def objective_options(self, c1):
+        """What the estimator asks of the objective."""
+        e, (start, allowed, end) = self.estimator, self.constraints
+        return ObjectiveOptions(
+            c1, e.c2, e.all_pairs in (True, "states"), e.all_pairs in (True, "transitions"),
+            self.encoder.has_bigram, start, allowed, end, self.cost,
+        )  # fmt: skip
+
+    def objective(self, c1):
+        """The objective; releases the encoded corpus, of which it has its own encoding."""
+        objective = CRFObjective(
+            self.task, self.objective_options(c1), len(self.labels), *self.n_rows,
+            n_threads=effective_n_jobs(self.estimator.n_jobs), fields=self.encoder.template_of_row(self.task),
+        )  # fmt: skip
+        self.task = None
+        return objective
+
+    def _open_checkpoint(self, warm):
+        e = self.estimator
+        facts = {
+            "class": type(e).__name__,
+            "parameters": simple_parameters(e),
+            "bigram": self.encoder.has_bigram,
+            **self.facts,
+        }
+        if self.held_out is not None:
+            facts.update(held_out_facts(self.held_out, e.scoring))
+        arrays = arrays_of((self.task, self.constraints, self.cost, warm, self.validation), "fit")
+        return Checkpoint(e.checkpoint, type(e).__name__, fingerprint(facts, arrays))
+
+    def _earlier_weights(self):
+        """Node and transition weights of the earlier model, with room for what is new."""
+        old, L = self.before, len(self.labels)
+        column = np.array([self.labels.ids[v] for v in old.labels.values], np.int64)
+        found = []
+        for store, n_rows in ((old.nodes, self.encoder.n_node_rows), (old.edges, None)):
+            keys, values = nonzero_entries(store)
+            rows, y = keys // len(column), keys % len(column)
+            if n_rows is None:
+                rows = rows // len(column) * L + column[rows % len(column)]
+                n_rows = self.encoder.n_edge_rows * L
+            found.append(SparseWeights.of((n_rows, L), rows * L + column[y], values))
+        return tuple(found)
+
+    def fitted(self, result):
+        """The attributes of a fitted estimator."""
+        return {
+            **self._model_of(result.nodes, result.edges),
+            "n_iter_": max(result.n_iter, 1),
+            "objective_": float(result.objective),
+            "optimality_": result.optimality,
+            "max_violation_": result.max_violation,
+            "gap_": result.gap,
+            "n_active_features_": result.n_active,
+            "history_": result.history,
+        }
+
+    def fitted_so_far(self, nodes, edges):
+        """The same after some passes."""
+        history, last = self.history, self.history[-1]
+        return {
+            **self._model_of(nodes, edges),
+            "n_iter_": sum(record["stage"] == last["stage"] for record in history),
+            "objective_": last["objective"],
+            "optimality_": last["optimality"],
+            "n_active_features_": last["n_active"],
+            "history_": list(history),
+        }
+
+    def _model_of(self, nodes, edges):
+        model = ChainModel(self.encoder, self.labels, store_of(nodes), store_of(edges), self.constraints)
+        return {"_model": model, "classes_": self.labels.array}
+
+
+def warn_unless_converged(result, estimator):
+    """Say so if a solver that converges did not."""
+    if result.converged or estimator.solver == "sgd":
+        return
+    if result.n_iter >= estimator.max_iter:
+        what = f"did not converge in max_iter={estimator.max_iter} passes"
+    else:
+        what = (
+            f"stopped before convergence after {result.n_iter} passes: the line search found no descent step"
+        )
+    warn(f"L1CRF {what} (optimality {result.optimality:.3g})", ConvergenceWarning)
+
+
+def _line(record):
+    """One line of the training log."""
+    figures = {k: v for k, v in record.items() if k != "stage" and v is not None}
+    return f"{record['stage']}: " + ", ".join(f"{k} {v:.6g}" for k, v in figures.items())
+
+
+def store_of(weights, save_memory=False):
+    """A store with the weights of a :class:`SparseWeights`, for prediction.
+
+    With ``save_memory`` it is sparse whenever full rows would take much memory for little.
+    """
+    rows, columns = weights.shape
+    few = weights.keys.shape[0] * FEW_LABELS < rows * columns
+    few = few and (columns > FEW_LABELS or (save_memory and rows * columns > DENSE_WEIGHTS))
+    sparse = few or is_sparse(rows, columns)
+    store = new_store(rows, columns, READ_ONLY, sparse)
+    if sparse:
+        return sparse_store(store, weights.keys, weights.values)
+    store.value[weights.keys] = weights.values
+    return store
+
+
+def nonzero_entries(store):
+    """(keys, values) of a store, with those that are zero left out if it is dense."""
+    if store.sparse:
+        return entries(store)
+    keys = np.flatnonzero(store.value)
+    return keys, store.value[keys]

@@ -1,0 +1,239 @@
+"""The L1-regularised conditional random field."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._sklearn import (
+    CallbackSupportMixin,
+    with_callbacks,
+)
+from ..chain.chain_model import make_task
+from ..data.inputs import renumbered
+from ..data.types import Corpus, History
+from ..saving.registry import savable
+from ..taggers.labelled_corpus import encoder_for, read_corpus
+from ..taggers.probability_tagger import ProbabilityTagger
+from ..training.held_out import both_or_neither
+from ..training.parameters import CHECKPOINT, WARM_START, documented, parameter
+from .crf_parameters import STRENGTH, CRFParameters
+from .crf_run import CRFRun
+from .sharded import sharded_run
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+@savable
+@documented(
+    constraints="""Labellings allowed: the name of a label scheme or (previous, next) pairs of labels, as in
+    :class:`StructuredPerceptron`; those they forbid have probability 0.""",
+    class_weight="""Cost of missing a token of a label, added to its rivals' scores in training:
+    softmax-margin [4]_. A dict maps labels to costs; ``"balanced"`` is inverse to frequency.""",
+    warm_start="Start ``fit`` from the weights of the last one, without the first stage.",
+    checkpoint="""Folder where ``fit`` keeps its state every few iterations, under a name made from parameters
+    and data. A fit that finds its own state goes on from there (``resumed_from_`` says after how many entries
+    of ``history_``) and ends as if it had never stopped; a finished fit removes its file.""",
+    n_jobs="""Threads in training and prediction; results do not depend on it. Training uses eight at most.
+    It uses two at most in passes that need the gradient of all features, on dense rows of numbers, and where
+    most weights are in use, as with ``c1=0``: the corpus is summed in so many parts, which are the same for
+    any number of threads.""",
+    random_state="Determines the order of sequences in the first stage.",
+    verbose="Print a line for each pass.",
+)
+@dataclass(kw_only=True, eq=False, repr=False)
+class L1CRF(CRFParameters, CallbackSupportMixin, ProbabilityTagger):
+    """Conditional random field with L1 and L2 penalties, trained to the optimum.
+
+    Minimises ``Σ -log p(y|x) + c1 ‖λ‖₁ + c2 ‖λ‖²``. The default solver has two stages ([1]_, section 3.4):
+    stochastic gradient descent with cumulative L1 penalty [2]_, then a quasi-Newton method. The second stage
+    differs from the paper: OWL-QN [3]_ steps run on a working set of nonzero weights only, with a long
+    L-BFGS memory and a diagonal scaling. A full gradient is computed only to add weights to the set and to
+    check the optimum.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+    objective_ : float
+        The objective reached.
+    optimality_ : float
+        Norm of the subgradient of least norm: 0 at the exact optimum.
+    max_violation_ : float
+        Largest violation of the optimality conditions over all weights: by how much ``|gradient|`` exceeds
+        ``c1`` where a weight is zero, and differs from it where it is not.
+    gap_ : float
+        How far ``objective_`` can be above the optimum, as a share of it: a bound that holds for certain. nan
+        where none is known: with ``c2 = 0``, or labels of None.
+    n_active_features_ : int
+        Weights that are not zero, of (feature, label) pairs and transitions.
+    n_iter_ : int
+        Passes after the first stage (of SGD, if it is alone).
+    history_ : list of dict
+        For each pass ``stage`` (``"sgd"`` or ``"batch"``), ``seconds`` since training began, ``n_active``
+        (weights that are not zero), ``objective`` (None in the first of two stages), ``optimality`` (of
+        the weights before the pass; None in SGD), and, if ``fit`` has held-out sequences, ``validation`` and
+        ``validation_score``.
+
+    References
+    ----------
+    .. [1] J. Zhou, X. Qiu, X. Huang (2011). A fast accurate two-stage training algorithm for
+       L1-regularized CRFs with heuristic line search strategy. IJCNLP.
+    .. [2] Y. Tsuruoka, J. Tsujii, S. Ananiadou (2009). Stochastic gradient descent training for
+       L1-regularized log-linear models with cumulative penalty. ACL.
+    .. [3] G. Andrew, J. Gao (2007). Scalable training of L1-regularized log-linear models.
+       ICML.
+    .. [4] K. Gimpel, N. Smith (2010). Softmax-margin CRFs: training log-linear models with cost functions.
+       NAACL.
+
+    Examples
+    --------
+    >>> from skstruct import L1CRF
+    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]] * 5
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]] * 5
+    >>> crf = L1CRF(c1=0.1, random_state=0).fit(X, y)
+    >>> crf.predict([["a", "dog", "sleeps"]])
+    [['D', 'N', 'V']]
+    >>> crf.predict_marginals([["a", "dog"]])[0].shape
+    (2, 3)
+    """
+
+    c1: float = parameter(1.0, "Strength of the L1 penalty.", "float in [0, 1e100]", [STRENGTH])
+    c2: float = parameter(0.0, "Strength of the squared L2 penalty.", "float in [0, 1e100]", [STRENGTH])
+    warm_start: bool = copy(WARM_START)
+    checkpoint: str | os.PathLike[str] | None = copy(CHECKPOINT)
+
+    objective_: float = field(init=False)
+    optimality_: float = field(init=False)
+    max_violation_: float = field(init=False)
+    gap_: float = field(init=False)
+    n_active_features_: int = field(init=False)
+    n_iter_: int = field(init=False)
+    history_: History = field(init=False)
+    resumed_from_: int = field(init=False)
+
+    # -- fitting -----------------------------------------------------------------------------------
+    @with_callbacks
+    def fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Corpus | None = None,
+        y_val: Corpus | None = None,
+    ) -> Self:
+        """Learn from labelled sequences.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+            As in :meth:`StructuredPerceptron.fit`.
+        y : list of sequences of labels
+            None marks an unlabelled token: the likelihood then sums over its labels.
+        sample_weight : array-like of shape (n_sequences,), optional
+            Multiplies a sequence's log-likelihood. Sequences of weight 0 are left out altogether.
+        X_val, y_val : lists of sequences, optional
+            Held-out sequences. They do not influence training; ``history_`` then has ``validation``, their
+            mean log-probability after each pass, and ``validation_score``, the model's score on them
+            (``scoring``). For the former, labels that training lacks count as None.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is not as described; the message names sequence and position. Likewise if
+            ``solver="sgd"`` overflows, because ``eta0`` is too high. The estimator is then as before.
+        KeyboardInterrupt
+            After Ctrl-C; the weights that were reached are kept, and the model can be used.
+
+        Warns
+        -----
+        UserWarning
+            If ``y_val`` has labels that training lacks; once, naming them. Sequences that the constraints
+            then leave no labelling are left out of the mean.
+        ConvergenceWarning
+            If ``max_iter`` passes were not enough, or no step lowers the objective though one should.
+        """
+        self._validate_params()
+        given = both_or_neither(X_val, y_val)
+        context = self._callback_context()
+        return self._prepare(X, y, sample_weight, given).train(X, y, context)
+
+    @with_callbacks
+    def fit_shards(self, shards: Sequence[Callable[[], tuple[Any, ...]]], *, client: Any = None) -> Self:
+        """Learn from data that each shard loads itself.
+
+        Minimises the same objective as :meth:`fit` does with all sequences together. Shards are loaded and
+        encoded at the same time, and stay where they are; in a pass they add up objective and gradient, of
+        the weights in use alone. The result depends on the shards, and not on the
+        workers, even if some of them fail.
+
+        Parameters
+        ----------
+        shards : list of callables
+            Called without arguments where the shard is held, each returns its ``(X, y)``, or
+            ``(X, y, sample_weight)``. They may be called again: after a worker was lost. With ``client``
+            they are sent to the workers, so that they should hold names of files and not data.
+        client : distributed.Client or str, optional
+            A Dask client, the address of a scheduler, or ``"auto"`` for the client that this process has;
+            needs ``skstruct[dask]``. None: in ``n_jobs`` threads of this process.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a callable fails or returns what is wrong (the message names the shard), the shards do not go
+            together, or ``solver="sgd"``, which has no sum over shards. Likewise with ``warm_start=True``
+            after another fit.
+        ImportError
+            If ``client`` is given and Dask is not installed.
+        RuntimeError
+            If one shard's workers are lost again and again.
+        KeyboardInterrupt
+            After Ctrl-C; the weights that were reached are kept, and the model can be used.
+
+        Warns
+        -----
+        ConvergenceWarning
+            As :meth:`fit`.
+
+        Notes
+        -----
+        In the first stage each shard descends over its own sequences, and after a pass the weights are
+        averaged. ``history_`` has ``bytes_sent`` and ``bytes_received`` besides, of all shards since the
+        entry before (in threads: what a cluster would have to send).
+        """
+        self._validate_params()
+        context = self._callback_context()
+        with sharded_run(self, shards, client) as run:
+            return run.train(None, None, context)
+
+    def _callback_context(self):
+        return self._init_callback_context(max_subtasks=None)  # nobody knows how many passes it takes
+
+    def _prepare(self, X, y, sample_weight, given=None):
+        """Check and encode everything; what is left to do is to train."""
+        before = self._model if self.warm_start and hasattr(self, "_model") else None
+        corpus = read_corpus(self, X, y, sample_weight, before and before.labels)
+        # What is empty, or left out by its weight, must not even take part in the shuffle.
+        filled = np.flatnonzero(np.diff(corpus.token))
+        X, weight = corpus.X.take(filled), corpus.weight[filled]
+        encoder = encoder_for(self, X, before, scaled=False)
+        with renumbered(filled):
+            task = make_task(encoder, X, corpus.gold, weight, grow=True, rows_as_features=True)
+        run = CRFRun(self, task, encoder, corpus.labels, corpus.constraints, corpus.cost, before)
+        run.hold_out(given)
+        return run

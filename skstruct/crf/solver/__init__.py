@@ -1,0 +1,1 @@
+"""The optimum of a conditional random field: objective, kernels, and the solvers of both stages."""

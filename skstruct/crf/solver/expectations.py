@@ -1,0 +1,395 @@
+"""Expectations of a whole corpus: the inner loop of batch training.
+
+The same sums as `skstruct.chain.marginals`, arranged for speed:
+
+* Sequences of about equal length form a group, and arrays hold label × token × sequence. Every inner
+  loop runs over the sequences of a group, so it vectorises whatever the number of labels.
+* Probabilities instead of logarithms, scaled at each token (Rabiner 1989): the recursions multiply and
+  add. One ``exp`` per token and label, and one per pair of labels.
+* Transitions are a sparse matrix (:mod:`.exp_transitions`).
+
+Nothing over- or underflows unnoticed. Each sequence's mass is summed forwards and backwards; where the two
+differ it is left to :func:`.exact_sums.expect_exactly`. Numbers below e^-708 become 0 in both passes.
+They matter only if what follows is worth as much more after them as after what was kept; then the scale of a
+token, or the sum of what follows it (``total`` in :func:`_backward`), leaves the range from 1 / LARGEST to
+LARGEST, and the sequence is left to logarithms too.
+
+Letters: T tokens, L labels, t token, y label, p previous label, W sequences in a group, l one of them,
+P places of a label (tokens × sequences).
+"""
+
+import numpy as np
+
+from ...core.compile import inline, inline_fused, kernel, spliced
+from .conditioned import advance_each, count_steps, dot
+from .corpus_sums import LAST, row_width, spread
+from .lanes import width_of
+
+LARGEST = 1e100
+"""Largest scale of a token, and largest sum of what follows it in the same unit."""
+
+
+# Not in any order: `exp_all` rounds by adding and subtracting.
+@inline_fused
+def exp_all(x, n, scratch, bits):
+    """``x = exp(x)`` for n numbers <= 0; ``scratch`` and ``bits`` (n,) are the same memory.
+
+    exp(x) = 2^k exp(r), k = round(x / log 2): a polynomial for exp(r), |r| <= log(2) / 2; adding
+    1.5 * 2^52 leaves k in the low bits of a double, and a shift makes it the exponent. Relative error
+    below 1e-14, 0 below -708. A loop over this vectorises, one over ``np.exp`` does not.
+    """
+    for j in range(n):
+        z = max(x[j], -708.0)
+        shifted = z * 1.4426950408889634 + 6755399441055744.0
+        scratch[j] = shifted
+        k = shifted - 6755399441055744.0
+        r = z - k * 0.693147180369123816490 - k * 1.90821492927058770002e-10
+        p = 2.7557319223985893e-6 + r * (2.755731922398589e-7 + r * 2.505210838544172e-8)
+        p = 1.9841269841269841e-4 + r * (2.4801587301587302e-5 + r * p)
+        p = 4.1666666666666664e-2 + r * (8.3333333333333332e-3 + r * (1.3888888888888889e-3 + r * p))
+        p = 1.0 + r * (1.0 + r * (0.5 + r * (1.6666666666666666e-1 + r * p)))
+        x[j] = p if x[j] >= -708.0 else 0.0
+    for j in range(n):
+        bits[j] = (bits[j] + 1023) << 52
+    for j in range(n):
+        x[j] *= scratch[j]
+
+
+@inline_fused
+def _advance(a, at, P, transitions, side, total, out, to, W):
+    """``out[y] = Σ_p a[p] M[p, y]`` for W sequences (side 1: M transposed); total = Σ_p a[p]."""
+    other, value = transitions.other[side], transitions.value[side]
+    for y in range(transitions.cost.shape[0]):
+        o = np.uint64(to + y * P)
+        base = transitions.base[side, y]
+        for l in range(np.uint64(W)):
+            out[o + l] = base * total[l]
+        for k in range(transitions.first[side, y], transitions.first[side, y + 1], 4):
+            v0, v1, v2, v3 = value[k], value[k + 1], value[k + 2], value[k + 3]
+            i0, i1 = np.uint64(at + other[k] * P), np.uint64(at + other[k + 1] * P)
+            i2, i3 = np.uint64(at + other[k + 2] * P), np.uint64(at + other[k + 3] * P)
+            for l in range(np.uint64(W)):
+                out[o + l] += a[i0 + l] * v0 + a[i1 + l] * v1 + a[i2 + l] * v2 + a[i3 + l] * v3
+
+
+@spliced
+def _sum_rows(rows, value, begin, end, table, width, x, i, stride):
+    """x[i + y stride] = Σ_e value[e] table[rows[e], y], four labels at a time."""
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    for y in range(np.uint64(0), width, np.uint64(4)):
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for e in range(begin, end):
+            o = np.uint64(rows[e]) * width + y
+            v = value[e] if value.shape[0] > 0 else 1.0
+            s0, s1 = s0 + v * table[o], s1 + v * table[o + one]
+            s2, s3 = s2 + v * table[o + two], s3 + v * table[o + three]
+        o = i + y * stride
+        x[o], x[o + stride], x[o + two * stride], x[o + three * stride] = s0, s1, s2, s3
+
+
+@spliced
+def _add_to_rows(rows, value, begin, end, b, i, stride, square, of_rows, width):
+    """of_rows[rows[e], y] += value[e] b[i + y stride], four labels at a time."""
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    for y in range(np.uint64(0), width, np.uint64(4)):
+        o = i + y * stride
+        p0, p1, p2, p3 = b[o], b[o + stride], b[o + two * stride], b[o + three * stride]
+        for e in range(begin, end):
+            o = np.uint64(rows[e]) * width + y
+            v = 1.0
+            if value.shape[0] > 0:
+                v = value[e] * value[e] if square else value[e]
+            s0, s1 = of_rows[o] + v * p0, of_rows[o + one] + v * p1
+            s2, s3 = of_rows[o + two] + v * p2, of_rows[o + three] + v * p3
+            of_rows[o], of_rows[o + one], of_rows[o + two], of_rows[o + three] = s0, s1, s2, s3
+
+
+@inline
+def _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row):
+    """x[y, t, l] = Σ weights, with costs; -inf where a label is not allowed.
+
+    Sums are formed in ``row``, which fits in the L1 cache; ``x`` does not.
+    """
+    L = transitions.cost.shape[0]
+    for k in range(np.uint64(L * P)):
+        x[k] = 0.0
+    label, entry, value, start = corpus.label, corpus.entry, corpus.value, corpus.start
+    run_label, run, run_value, run_start = corpus.run_label, corpus.run, corpus.run_value, corpus.run_start
+    row_start, rows, row_value, table = corpus.row_start, corpus.row, corpus.row_value, corpus.table
+    by_row = row_start.shape[0] > 1
+    width = np.uint64(row_width(L))
+    stride = np.uint64(P)
+    for l in range(n_lanes):
+        token = corpus.token[q + l]
+        length = corpus.token[q + l + 1] - token
+        for t in range(length):
+            i = np.uint64(t * W + l)
+            if by_row:
+                begin, end = np.uint64(row_start[token + t]), np.uint64(row_start[token + t + 1])
+                _sum_rows(rows, row_value, begin, end, table, width, x, i, stride)
+            for y in range(np.uint64(L)):
+                row[y] = 0.0
+            for e in range(np.uint64(start[token + t]), np.uint64(start[token + t + 1])):
+                k = np.uint64(entry[e])
+                v = value[e] if value.shape[0] > 0 else 1.0
+                row[np.uint64(label[k])] += v * weight[k]
+            for e in range(np.uint64(run_start[token + t]), np.uint64(run_start[token + t + 1])):
+                k, y = np.uint64(run[e]), 0
+                v = run_value[e] if run_value.shape[0] > 0 else 1.0
+                while y < LAST:
+                    y = run_label[k]
+                    row[np.uint64(y & (LAST - 1))] += v * weight[k]
+                    k += np.uint64(1)
+            if not by_row:
+                for y in range(np.uint64(L)):
+                    x[i + y * stride] = row[y]
+            g = corpus.gold[token + t]
+            if g >= 0 and (clamped or transitions.cost[g] != 0.0):
+                for y in range(L):
+                    if y != g:
+                        x[y * P + t * W + l] += -np.inf if clamped else transitions.cost[g]
+        for y in range(L):
+            if length > 0 and not transitions.start[y]:
+                x[y * P + l] = -np.inf
+            if length > 0 and not transitions.end[y]:
+                x[y * P + (length - 1) * W + l] = -np.inf
+
+
+@inline_fused
+def _exp_emissions(x, n, P, L, lattice):
+    """top = max_y x, x = exp(x - top) at n places."""
+    top = lattice.top
+    n = np.uint64(n)
+    for j in range(n):
+        top[j] = x[j]
+    for y in range(1, L):
+        o = np.uint64(y * P)
+        for j in range(n):
+            top[j] = max(top[j], x[o + j])
+    for y in range(L):
+        o = np.uint64(y * P)
+        for j in range(n):
+            x[o + j] -= top[j]
+        exp_all(x[o : o + n], n, lattice.scratch, lattice.bits)
+
+
+@inline_fused
+def _forward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P):
+    """a[y, t] = x[y, t] Σ_p a[p, t-1] M[p, y] / scale[t], so that Σ_y a[y, t] = 1."""
+    L = transitions.cost.shape[0]
+    x, a, one = lattice.x, lattice.a, lattice.scratch
+    side = np.int64(0)  # a literal would have the helper compiled for it alone
+    for l in range(W):
+        one[l] = 1.0
+    for t in range(T):
+        at = t * W
+        if t == 0:
+            for y in range(L):
+                for l in range(W):
+                    a[y * P + l] = 1.0
+        elif len(edges) > 0:
+            advance_each(corpus, q, n_lanes, edges, side, t, lattice, P, W)
+        else:
+            _advance(a, at - W, P, transitions, side, one, a, at, W)
+        scale = lattice.inverse[at : at + W]
+        for l in range(W):
+            scale[l] = 0.0
+        for y in range(L):
+            o = np.uint64(y * P + at)
+            for l in range(np.uint64(W)):
+                v = a[o + l] * x[o + l]
+                a[o + l] = v
+                scale[l] += v
+        for l in range(W):
+            v = 1.0 / scale[l]
+            scale[l] = v if 1.0 / LARGEST < v < LARGEST else np.nan
+        for y in range(L):
+            o = np.uint64(y * P + at)
+            for l in range(np.uint64(W)):
+                a[o + l] *= scale[l]
+
+
+@inline_fused
+def _backward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P):
+    """b[y, t] = p(y_t = y), and x[y, t] such that p(p, y) = a[p, t-1] M[p, y] x[y, t].
+
+    With the scales of the forward pass Σ_y a b = 1 at every token. b is reset to 1 where a sequence
+    ends; entries after its end are undefined.
+    """
+    L = transitions.cost.shape[0]
+    x, a, b, total, token = lattice.x, lattice.a, lattice.b, lattice.scratch, corpus.token
+    side = np.int64(1)
+    for y in range(L):
+        for l in range(W):
+            b[y * P + (T - 1) * W + l] = 1.0
+    for t in range(T - 1, -1, -1):
+        at = t * W
+        for l in range(n_lanes - 1, -1, -1):
+            length = token[q + l + 1] - token[q + l]
+            if length > t + 1:
+                break
+            if length == t + 1:
+                for y in range(L):
+                    b[y * P + at + l] = 1.0
+        scale = lattice.inverse[at : at + W]
+        for l in range(W):
+            total[l] = 0.0
+        for y in range(L):
+            o = np.uint64(y * P + at)
+            for l in range(np.uint64(W)):
+                v = b[o + l]
+                s = x[o + l] * v * scale[l]
+                x[o + l] = s
+                total[l] += s
+                b[o + l] = v * a[o + l]
+        for l in range(W):
+            scale[l] = scale[l] if total[l] < LARGEST else np.nan
+        if t > 0:
+            if len(edges) > 0:
+                advance_each(corpus, q, n_lanes, edges, side, t, lattice, P, W)
+            else:
+                _advance(x, at, P, transitions, side, total, b, at - W, W)
+
+
+@inline
+def _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad):
+    """Σ weight log Z of a group. Weights b and x, and clears what must not count.
+
+    A sequence whose forward and backward mass differ, or with a scale that is NaN, is noted in ``bad``
+    and left out.
+    """
+    L = transitions.cost.shape[0]
+    x, a, b = lattice.x, lattice.a, lattice.b
+    total = 0.0
+    for l in range(W):
+        length, factor = 0, 0.0
+        if l < n_lanes:
+            length = corpus.token[q + l + 1] - corpus.token[q + l]
+            mass = 0.0
+            for y in range(L):
+                mass += b[y * P + l]
+            log_z = (length - 1) * transitions.shift
+            product = 1.0  # of scales: a logarithm costs more than all the rest of a token
+            for t in range(length):
+                log_z += lattice.top[t * W + l]
+                product *= lattice.inverse[t * W + l]
+                if product > LARGEST or product < 1.0 / LARGEST:
+                    log_z -= np.log(product)
+                    product = 1.0
+            log_z -= np.log(product)
+            if length > 0 and abs(mass - 1.0) < 1e-7 and not np.isnan(product):
+                factor = corpus.weight[q + l]
+                total += factor * log_z
+            else:
+                bad[q + l] = length > 0
+                length = 0
+        for y in range(L):
+            if factor != 1.0:
+                for t in range(length):
+                    b[y * P + t * W + l] *= factor
+                    x[y * P + t * W + l] *= factor
+            x[y * P + l] = 0.0
+            for t in range(length, T):
+                x[y * P + t * W + l] = 0.0
+                a[y * P + t * W + l] = 0.0
+                b[y * P + t * W + l] = 0.0
+    return total
+
+
+@inline
+def _variances(weight, L, T, W, P, b):
+    """b = w p becomes w p (1 - p) = b (1 - b / w)."""
+    for y in range(L):
+        for t in range(T):
+            for l in range(weight.shape[0]):
+                k = y * P + t * W + l
+                b[k] *= 1.0 - b[k] / weight[l]
+
+
+@kernel
+def expect(corpus, begin, end, weight, transitions, edges, clamped, square, lattice, counts, bad):
+    """Add up log Z and expectations over the groups ``begin <= k < end``.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    weight : (K,) float64
+    transitions : ExpTransitions
+    edges : ExpConditioned, or an empty tuple
+        Transitions that look at the input. Without them what is for them is not compiled.
+    clamped : bool
+        Sum over the labellings that agree with gold, without costs, instead of over all.
+    square : bool
+        Of features, add up p (1 - p) instead of p: what each token adds to the diagonal of the Hessian.
+    lattice : Lattice
+        With room for these groups.
+    counts : ExpectedCounts
+        ``transition`` is (Q,) and receives Σ weight E[pair count] / exp(transition - shift); with ``edges``
+        it is (L * L,) and receives Σ weight E[pair count].
+    bad : (S,) bool
+        Receives the sequences left out; they are for ``expect_exactly``.
+
+    Returns
+    -------
+    total : float
+        Σ weight log Z.
+    """
+    L = transitions.cost.shape[0]
+    total = 0.0
+    a, b, x, row = lattice.a, lattice.b, lattice.x, lattice.row
+    gradient, of_pairs = counts.feature, counts.of_pairs
+    label, entry, value, start = corpus.label, corpus.entry, corpus.value, corpus.start
+    run_label, run, run_value, run_start = corpus.run_label, corpus.run, corpus.run_value, corpus.run_start
+    row_start, rows, row_value, of_rows = corpus.row_start, corpus.row, corpus.row_value, counts.of_rows
+    by_row = row_start.shape[0] > 1
+    width = np.uint64(row_width(L))
+    for group in range(begin, end):
+        q = corpus.group[group]
+        n_lanes = corpus.group[group + 1] - q
+        T = corpus.token[q + 1] - corpus.token[q]
+        if T == 0:
+            continue
+        W = width_of(n_lanes)
+        P = (T | 1) * W  # odd: places a power of two apart would share cache lines
+        stride = np.uint64(P)
+        _emissions(corpus, q, n_lanes, W, P, weight, transitions, clamped, x, row)
+        _exp_emissions(x, T * W, P, L, lattice)
+        _forward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P)
+        _backward(corpus, q, n_lanes, transitions, edges, lattice, T, W, P)
+        total += _add_log_z(corpus, q, n_lanes, transitions, lattice, T, W, P, bad)
+        if len(edges) > 0:
+            count_steps(corpus, q, n_lanes, edges, lattice, P, W, counts)
+        else:
+            for k in range(transitions.pair.shape[0]):
+                counts.transition[k] += dot(
+                    a, transitions.pair[k, 0] * P, x, transitions.pair[k, 1] * P + W, (T - 1) * W
+                )
+        if square:
+            _variances(corpus.weight[q : q + n_lanes], L, T, W, P, b)
+        for l in range(n_lanes):
+            token = corpus.token[q + l]
+            for t in range(corpus.token[q + l + 1] - token):
+                i = np.uint64(t * W + l)
+                for y in range(np.uint64(L)):
+                    row[y] = b[i + y * stride]
+                if by_row:
+                    first, last = np.uint64(row_start[token + t]), np.uint64(row_start[token + t + 1])
+                    _add_to_rows(rows, row_value, first, last, b, i, stride, square, of_rows, width)
+                for e in range(np.uint64(start[token + t]), np.uint64(start[token + t + 1])):
+                    k = np.uint64(entry[e])
+                    v = 1.0
+                    if value.shape[0] > 0:
+                        v = value[e] * value[e] if square else value[e]
+                    gradient[k] += v * row[np.uint64(label[k])]
+                for e in range(np.uint64(run_start[token + t]), np.uint64(run_start[token + t + 1])):
+                    k, y = np.uint64(run[e]), 0
+                    v = 1.0
+                    if run_value.shape[0] > 0:
+                        v = run_value[e] * run_value[e] if square else run_value[e]
+                    while y < LAST:
+                        y = run_label[k]
+                        gradient[k] += v * row[np.uint64(y & (LAST - 1))]
+                        k += np.uint64(1)
+                if of_pairs.shape[0] > 0:
+                    spread(counts.whole, token + t, 1.0, row, of_pairs)
+    return total

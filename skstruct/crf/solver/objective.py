@@ -1,0 +1,328 @@
+"""The objective of an L1-regularised CRF, on all weights or on a working set.
+
+The objective (equation 8 of the two-stage paper, with class and sequence weights, and an L2 term besides) is
+
+    Σ_i weight_i (log Z(x_i) - log Z(x_i, y_i)) + c2 ‖λ‖² + c1 ‖λ‖₁
+
+where Z(x, y) sums over the labellings that agree with the labels given (just one if all are).
+:mod:`.choose_pairs` says which weights there are. A :class:`View` is the corpus written out in some of the
+weights only, for solvers that know which ones matter. Its passes cost what these weights cost.
+
+Sums run over blocks of sequences that do not depend on the number of threads, and blocks are added in
+order: results are the same, bit for bit, for any number of threads.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from ...data.places import ranges
+from .choose_pairs import LabelledSequences, choose_state_weights
+from .choose_transitions import choose_conditioned, choose_label_pairs
+from .conditioned import exp_conditioned
+from .corpus_sums import ExpectedCounts, Occurrences
+from .exact_sums import expect_exactly, new_log_lattice
+from .exp_transitions import exp_transitions
+from .expectations import expect
+from .lanes import form_groups, new_lattice
+from .products import ProductSums
+from .quasi_newton import dot
+from .sgd import stochastic_passes
+from .token_parts import PartSums, find_parts, group_fields
+from .view import View
+
+N_BLOCKS = 8
+"""Blocks of sequences that are summed separately."""
+
+N_PARTS = 2
+"""Blocks in a row share one sum of the gradient of all pairs, and of parts, which are long arrays: so many
+sums."""
+
+
+def _take_tokens(tokens, start, *arrays):
+    """(starts, items, values) of some tokens."""
+    new, at = ranges(start[tokens], np.diff(start)[tokens])
+    return new, *(a[at] if a.shape[0] else a for a in arrays)
+
+
+class CRFObjective:
+    """Log-likelihood and gradient of a chain CRF.
+
+    Parameters
+    ----------
+    task : ChainTask
+        The corpus; ``gold`` may hold UNLABELLED. Tokens that are nothing but dense rows of numbers stay so;
+        beside other features, each number is a feature of the bag.
+    options : ObjectiveOptions
+    n_labels, n_rows, n_edge_rows : int
+        Labels; weight rows of the state features; combinations of the transition features (the first
+        is the label bigram).
+    n_threads : int
+    like : CRFObjective or None
+        Have the weights of this one, in its order, whatever the corpus shows.
+    fields : ndarray of shape (n_rows,) or None
+        What the feature of each row looks at: see :mod:`.parts`.
+    """
+
+    def __init__(self, task, options, n_labels, n_rows, n_edge_rows=1, n_threads=1, like=None, fields=None):
+        self.n_labels, self.n_rows, self.n_edge_rows = n_labels, n_rows, n_edge_rows
+        self.c1, self.c2 = float(options.c1), float(options.c2)
+        self.potentials = options.potentials(n_labels)
+        self.sequences = LabelledSequences.of(task)
+        self.order, self.lengths, self.token, self.gold, self.sequence_weight, self.partial = self.sequences
+        self.n_tokens, self.all_labelled = int(self.token[-1]), not self.partial.size
+        self.group = form_groups(self.lengths)
+        self._choose_weights(task, options, like)
+        self.n_passes = 0
+        self.n_threads = n_threads
+        self._lattices = []
+        self.n_entries = int(self.occurrences.sum())
+        self._parts, self.field, self.grouping, self.products = None, None, None, None
+        if self.dense:
+            self.products = ProductSums(self.dense, self.token, self.row, n_labels, N_PARTS)
+        elif fields is not None:
+            # Numbered as they come, so that sums have one order however the corpus was encoded.
+            _, first, field = np.unique(fields[self.row], return_index=True, return_inverse=True)
+            self.field = np.argsort(np.argsort(first))[field]
+            self.grouping = group_fields(self.start, self.feature, self.value, self.field)
+        self.whole = Occurrences(
+            self.start, self.feature, self.value, self.first, self.pair_label, self.dense
+        )
+        self.walked = [(self.token, self.group)]  # what passes walk, also of a part of the sequences
+        if self.partial.size:
+            mine = self.partial
+            token, self.partial_tokens = ranges(self.token[mine], self.lengths[mine])
+            self.walked.append((token, form_groups(np.diff(token))))
+        self.clamped = self._cut(self.whole) if self.partial.size else None
+        self.of_pairs = np.zeros(0)  # expectations that `evaluate` kept
+        self.pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None  # last, after all that can fail
+
+    def _choose_weights(self, task, options, like):
+        """Lay out the vector of weights."""
+        s, transition = self.sequences, self.potentials.transition
+        self.state_weights = choose_state_weights(
+            task, s, self.n_labels, self.n_rows, options, None if like is None else like.state_weights
+        )
+        (
+            (self.start, self.feature, self.value, self.dense), self.row, self.first,
+            self.pair_feature, self.pair_label, self.pair_row, self.pair_seen,
+            self.occurrences, self.largest,
+        ) = self.state_weights  # fmt: skip
+        self.n_features, self.n_pairs = self.row.shape[0], self.pair_row.shape[0]
+        self.pair, pair_seen = choose_label_pairs(s, transition, options, None if like is None else like.pair)
+        self.edge_pair, edge_seen, self.edges = choose_conditioned(
+            task, s, transition, self.n_edge_rows, options, None if like is None else like.edge_pair
+        )
+        self.size = self.n_pairs + self.pair.shape[0] + self.edge_pair.shape[0]
+        self.seen = np.concatenate([self.pair_seen, pair_seen, edge_seen])
+
+    @property
+    def parts(self):
+        """The parts of the tokens, found when a view first asks for them."""
+        if self._parts is None:
+            group = self.grouping.group[self.field]
+            self._parts = PartSums(
+                find_parts(self.start, self.feature, self.value, group), self.n_labels, N_PARTS
+            )
+        return self._parts
+
+    def sequences_of_corpus(self):
+        """The first fields of a Corpus."""
+        return self.token, self.group, self.gold, self.sequence_weight
+
+    # -- sums over the corpus ----------------------------------------------------------------------
+    @staticmethod
+    def _split(token, group):
+        at = token[group]
+        n_blocks = max(1, min(N_BLOCKS, group.shape[0] - 1))
+        block = np.searchsorted(at, np.arange(n_blocks + 1) * at[-1] / n_blocks)
+        block[0], block[-1] = 0, group.shape[0] - 1
+        return np.maximum.accumulate(block)
+
+    def _cut(self, features):
+        """The same features of the tokens of partially labelled sequences."""
+        if features.start.shape[0] == 1:
+            return features
+        start, feature, value = _take_tokens(self.partial_tokens, *features[:3])
+        return features._replace(start=start, feature=feature, value=value)
+
+    def subcorpus(self, corpus):
+        """The partially labelled sequences alone, with the same weights: (corpus, edges)."""
+        (token, group), tokens = self.walked[1], self.partial_tokens
+        start, entry, value = _take_tokens(tokens, corpus.start, corpus.entry, corpus.value)
+        run_start, run, run_value = _take_tokens(tokens, corpus.run_start, corpus.run, corpus.run_value)
+        rows = corpus.row_start, corpus.row, corpus.row_value
+        if corpus.row_start.shape[0] > 1:
+            rows = _take_tokens(tokens, *rows)
+        new = corpus._replace(
+            token=token, group=group, gold=self.gold[tokens],
+            weight=self.sequence_weight[self.partial], start=start, entry=entry, value=value,
+            run_start=run_start, run=run, run_value=run_value,
+            row_start=rows[0], row=rows[1], row_value=rows[2],
+        )  # fmt: skip
+        return new, self._cut(self.edges)
+
+    def _lattice(self):
+        """Scratch for one thread."""
+        try:
+            return self._lattices.pop()
+        except IndexError:
+            conditioned = self.edges.start.shape[0] > 1
+            longest = int(self.lengths.max(initial=1))  # of a part of the sequences, too
+            lattice = new_lattice(self.walked, self.n_labels)
+            return lattice, new_log_lattice(longest, self.n_labels, conditioned)
+
+    def _with_steps(self, weights):
+        """The potentials with the weights of pairs of labels."""
+        transition = self.potentials.transition.copy()
+        transition[self.pair[:, 0], self.pair[:, 1]] += weights
+        return self.potentials._replace(transition=transition)
+
+    def _sum(self, view, weights, clamped, square=False, keep=False):
+        """Σ weight log Z and the expectations, over a corpus; with ``keep`` those of all pairs too."""
+        corpus, edges = view.clamped if clamped else (view.corpus, self.edges)
+        L, K, Q = self.n_labels, corpus.label.shape[0], self.pair.shape[0]
+        p, y = self.pair.T
+        node, step, edge = weights[:K], weights[K : K + Q], weights[K + Q :]
+        potentials = self._with_steps(step)
+        sparse, matrix = exp_transitions(potentials.transition, self.pair, *potentials[1:])
+        exp_edges = exp_conditioned(edges, edge, matrix)
+        if sums := view.sums:
+            sums.score(view.parts, node, self.map, self.n_threads)
+        block = self._split(corpus.token, corpus.group)
+        n_blocks = block.shape[0] - 1
+        n_parts = min(N_PARTS, n_blocks) if keep or sums else n_blocks
+        bad = np.zeros(corpus.weight.shape[0], bool)
+        gradient = np.zeros((n_blocks, weights.shape[0]))
+        everywhere = np.zeros((n_blocks, L * L))
+        edge_gradient = np.zeros((n_blocks, edge.shape[0]))
+        whole = self.clamped if clamped else self.whole
+        of_pairs = np.zeros((n_parts, self.n_pairs if keep and not sums else 0))
+        of_rows = sums.counts if sums else np.zeros((n_parts, 0))
+
+        def work(k, lattices, part):
+            first, stop = corpus.group[block[k]], corpus.group[block[k + 1]]
+            counts = ExpectedCounts(
+                gradient[k, :K], gradient[k, K : K + Q], edge_gradient[k], whole, of_pairs[part],
+                of_rows[part],
+            )  # fmt: skip
+            exactly = counts._replace(transition=everywhere[k])
+            total = expect(
+                corpus, block[k], block[k + 1], node, sparse, exp_edges, clamped, square, lattices[0],
+                exactly if exp_edges else counts, bad,
+            )  # fmt: skip
+            which = first + np.flatnonzero(bad[first:stop])
+            if which.size:
+                total += expect_exactly(
+                    corpus, edges, which, node, edge, potentials, clamped, square, lattices[1], exactly
+                )
+            return total
+
+        def part(k):
+            lattices = self._lattice()
+            of_rows[k] = 0.0
+            blocks = range(k * n_blocks // n_parts, (k + 1) * n_blocks // n_parts)
+            totals = [work(b, lattices, k) for b in blocks]
+            self._lattices.append(lattices)
+            return totals
+
+        total = sum(sum(self.map(part, range(n_parts)), []))
+        gradient = gradient.sum(axis=0)
+        gradient[K : K + Q] *= matrix[p, y]
+        gradient[K : K + Q] += everywhere.sum(axis=0)[p * L + y]
+        gradient[K + Q :] = edge_gradient.sum(axis=0)
+        of_pairs = of_pairs.sum(axis=0)
+        if sums:
+            sums.count(view.parts, n_parts, square, gradient)
+            if keep:
+                of_pairs = np.zeros(self.n_pairs)
+                sums.count(sums.whole(self.first, self.pair_label), 1, square, of_pairs)
+        return total, gradient, of_pairs
+
+    def evaluate(self, view, weights, keep=False):
+        """The smooth part of the objective and its gradient.
+
+        Parameters
+        ----------
+        view : View
+        weights : ndarray of shape (view.size,)
+        keep : bool
+            Also keep the expectations of all pairs, for :meth:`gradient_of_pairs`.
+
+        Returns
+        -------
+        value : float
+        gradient : ndarray of shape (view.size,)
+        """
+        self.n_passes += 1
+        value, gradient, of_pairs = self._sum(view, weights, False, keep=keep)
+        if view.clamped is not None:
+            less, gradient_less, of_pairs_less = self._sum(view, weights, True, keep=keep)
+            value -= less
+            gradient -= gradient_less
+            of_pairs -= of_pairs_less
+        if keep:
+            self.of_pairs = of_pairs
+        seen = self.seen[view.where]
+        value += self.c2 * dot(weights, weights) - dot(seen, weights)
+        gradient += 2.0 * self.c2 * weights - seen
+        return value, gradient
+
+    def curvature(self, view, weights):
+        """An estimate of the Hessian's diagonal.
+
+        Σ x² p (1 - p) over the occurrences of a feature, as if tokens were independent; for pairs of
+        labels half their expected count.
+        """
+        self.n_passes += 1
+        curvature = self._sum(view, weights, False, square=True)[1]
+        curvature[view.pairs.shape[0] :] *= 0.5
+        return curvature + 2.0 * self.c2
+
+    def gradient_of_pairs(self, weights):
+        """The gradient of all feature-label pairs, from the expectations kept last.
+
+        ``weights`` (n_pairs,): where they were kept.
+        """
+        return self.of_pairs + 2.0 * self.c2 * weights - self.pair_seen
+
+    def map(self, work, items):
+        """``map``, on all threads."""
+        return map(work, items) if self.pool is None else self.pool.map(work, items)
+
+    # -- what the solvers ask besides ---------------------------------------------------------------
+    def view(self, pairs):
+        """A view of some pairs and all transitions."""
+        return View(self, pairs)
+
+    def everything(self):
+        """A view of all weights."""
+        return self.view(np.arange(self.n_pairs))
+
+    def value_at_zero(self):
+        """The objective if all weights are zero."""
+        nothing = self.view(np.zeros(0, np.int64))
+        return self.evaluate(nothing, np.zeros(nothing.size))[0]
+
+    def stochastic_passes(self, options, progress, **how):
+        """Stage one; see :func:`.sgd.stochastic_passes`."""
+        return stochastic_passes(self, options, progress, **how)
+
+    def features_of_token(self):
+        """How many features a token has, on average."""
+        return self.n_entries / max(self.n_tokens, 1)
+
+    def largest_values(self):
+        """(F,) the largest value of each feature; None if all are 1."""
+        if self.value.shape[0] == 0 and not self.dense:
+            return None
+        return self.largest.copy()
+
+    def traffic(self):
+        """What to note of the traffic since the last call: here there is none."""
+        return {}
+
+    def close(self):
+        """Stop the threads."""
+        if self.pool is not None:
+            self.pool.shutdown()

@@ -1,0 +1,343 @@
+"""Curves: the regularisation path, the score against the size of a model; and axes for all displays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import final_step
+from ..crf.l1crf_cv import L1CRFCV
+from ..crf.path import PathPoint, regularization_path
+from ..data.types import Corpus
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class _Candidate(NamedTuple):
+    """A point of a search, as far as it has what a PathPoint has."""
+
+    c1: float
+    c2: float
+    score: float
+    n_active: None = None
+
+
+class RegularizationPathDisplay:
+    """The held-out score and the number of active weights against the strength of the L1 penalty.
+
+    Use :meth:`from_path` with what :func:`skstruct.regularization_path` returned,
+    :meth:`from_estimator`, which computes it, or :meth:`from_search` with a fitted :class:`skstruct.L1CRFCV`,
+    which knows scores only.
+
+    Parameters
+    ----------
+    points : list of PathPoint, or of what has ``c1``, ``c2`` and ``score`` as these have
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D or None
+        Active weights, if they are known.
+    score_line_ : matplotlib Line2D or None
+        Held-out scores, if there are any.
+    ax_ : matplotlib Axes
+    ax_score_ : matplotlib Axes or None
+    figure_ : matplotlib Figure
+    """
+
+    def __init__(self, points: Sequence[PathPoint | _Candidate]) -> None:
+        self.points = points
+
+    def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the path; the best held-out score is marked.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            By default those of a new figure.
+        **kwargs
+            For ``Axes.plot``.
+
+        Returns
+        -------
+        RegularizationPathDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        ax = new_axes(ax, "RegularizationPathDisplay")
+        points = sorted(self.points, key=lambda point: point.c1)
+        c1 = [point.c1 for point in points]
+        if c1 and c1[0] > 0.0:
+            ax.set_xscale("log")
+        elif any(c1):
+            ax.set_xscale("symlog", linthresh=min(x for x in c1 if x > 0.0))
+        ax.set(xlabel="c1")
+        self.line_ = self.score_line_ = self.ax_score_ = None
+        if points and points[0].n_active is None:
+            return self._plot_scores(ax, points, kwargs)
+        style = {"marker": "o", "color": "C0", "label": "active weights", **kwargs}
+        (self.line_,) = ax.plot(c1, [point.n_active for point in points], **style)
+        ax.set(ylabel="active weights")
+        ax.set_ylim(bottom=0)
+        lines = [self.line_]
+        if points and points[0].score is not None:
+            self.ax_score_ = ax.twinx()
+            style = {"marker": "s", "color": "C1", "label": "held-out score", **kwargs}
+            scores = [point.score for point in points]
+            (self.score_line_,) = self.ax_score_.plot(c1, scores, **style)
+            self.ax_score_.set_ylabel("held-out score")
+            best = max(points, key=lambda point: point.score)
+            self.ax_score_.axvline(best.c1, color="C1", linestyle=":", linewidth=1)
+            lines.append(self.score_line_)
+        ax.legend(handles=lines, loc="best")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _plot_scores(self, ax, points, kwargs):
+        """Draw scores alone, a line for each c2; ``score_line_`` is that of the best."""
+        best = max(points, key=lambda point: point.score)
+        for c2 in sorted({point.c2 for point in points}):
+            mine = [(point.c1, point.score) for point in points if point.c2 == c2]
+            (line,) = ax.plot(*zip(*mine), **{"marker": "s", "label": f"c2 = {c2:g}", **kwargs})
+            if c2 == best.c2:
+                self.score_line_ = line
+        ax.axvline(best.c1, color=self.score_line_.get_color(), linestyle=":", linewidth=1)
+        ax.set(ylabel="mean score over the folds")
+        ax.legend(loc="best")
+        self.ax_, self.ax_score_, self.figure_ = ax, ax, ax.figure
+        return self
+
+    @classmethod
+    def from_search(cls, search: L1CRFCV, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the mean scores of a search over both penalties.
+
+        Parameters
+        ----------
+        search : L1CRFCV
+            Fitted.
+        ax, **kwargs
+            As of :meth:`plot`.
+
+        Returns
+        -------
+        RegularizationPathDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError
+            If the search has not been made.
+        """
+        check_is_fitted(search, "cv_results_")
+        results = search.cv_results_
+        pairs = zip(results["params"], results["mean_test_score"].tolist())
+        points = [_Candidate(p["c1"], p["c2"], score) for p, score in pairs]
+        return cls(points).plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_path(cls, points: Sequence[PathPoint], *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw a path.
+
+        Parameters
+        ----------
+        points : list of PathPoint
+            From :func:`skstruct.regularization_path`.
+        ax, **kwargs
+            As of :meth:`plot`.
+
+        Returns
+        -------
+        RegularizationPathDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        ValueError
+            If there is no point.
+        """
+        if not len(points):
+            raise ValueError("points is empty")
+        return cls(points).plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Corpus,
+        y: Corpus,
+        c1s: Iterable[float],
+        *,
+        X_val: Corpus | None = None,
+        y_val: Corpus | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Compute a path and draw it.
+
+        Parameters
+        ----------
+        estimator : L1CRF
+        X, y, c1s, X_val, y_val
+            As of :func:`skstruct.regularization_path`.
+        ax, **kwargs
+            As of :meth:`plot`.
+
+        Returns
+        -------
+        RegularizationPathDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed; before anything is computed.
+        ValueError, TypeError
+            As :func:`skstruct.regularization_path`.
+
+        Examples
+        --------
+        >>> from skstruct import L1CRF
+        >>> from skstruct.inspection import RegularizationPathDisplay
+        >>> X, y = [["the", "dog", "barks"], ["a", "cat", "sleeps"]] * 5, [["D", "N", "V"]] * 10
+        >>> display = RegularizationPathDisplay.from_estimator(
+        ...     L1CRF(random_state=0), X, y, [0.1, 1, 10], X_val=X, y_val=y
+        ... )  # doctest: +SKIP
+        """
+        check_matplotlib(cls.__name__)
+        points = regularization_path(estimator, X, y, c1s, X_val=X_val, y_val=y_val)
+        return cls.from_path(points, **kwargs)
+
+
+KEPT = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05)
+"""Shares of weights that are tried."""
+
+
+@dataclass(eq=False)
+class SizeCurve:
+    """Sizes and scores of a model and of smaller ones; what :func:`size_curve` returns.
+
+    Parameters
+    ----------
+    keep : ndarray of shape (n,)
+        Share of the nonzero weights that each model keeps; nan stands for the model as it is.
+    file_bytes : ndarray of shape (n,), int
+        Its size in a file without the state of training.
+    score : ndarray of shape (n,)
+    dtype : str
+        Type of the weights of the smaller models.
+
+    Attributes
+    ----------
+    line_ : matplotlib Artist
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    """
+
+    keep: NDArray[np.float64]
+    file_bytes: NDArray[np.int64]
+    score: NDArray[np.float64]
+    dtype: str
+
+    def plot(self, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw score against size.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            By default those of a new figure.
+        **kwargs
+            For ``Axes.plot``.
+
+        Returns
+        -------
+        SizeCurve
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        ax = new_axes(ax, "SizeCurve")
+        small = ~np.isnan(self.keep)
+        style = {"marker": "s", "label": f"compressed, {self.dtype}", **kwargs}
+        self.line_ = ax.plot(self.file_bytes[small] / 1e6, self.score[small], **style)[0]
+        ax.plot(self.file_bytes[~small] / 1e6, self.score[~small], "k*", label="as it is")
+        for keep, size, score in zip(self.keep[small], self.file_bytes[small] / 1e6, self.score[small]):
+            ax.annotate(f"{keep:g}", (size, score), textcoords="offset points", xytext=(4, -10), fontsize=8)
+        ax.set(xscale="log", xlabel="size of the file in MB", ylabel="score")
+        ax.legend(loc="lower right")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def size_curve(
+    model: Any,
+    X: Corpus,
+    y: Corpus,
+    *,
+    keep: Sequence[float] = KEPT,
+    dtype: Literal["float64", "float32", "float16"] = "float32",
+) -> SizeCurve:
+    """Score a fitted model and smaller ones that keep ever fewer weights.
+
+    Parameters
+    ----------
+    model : estimator
+        Of a pipeline or a search the estimator inside is meant.
+    X, y
+        As ``score`` of the model takes them; sequences that it was not trained on.
+    keep : sequence of float in (0, 1]
+        Shares of the weights that are not zero; see ``model.compress``.
+    dtype : {"float64", "float32", "float16"}, default="float32"
+        Type of the weights in a file.
+
+    Returns
+    -------
+    SizeCurve
+        The model itself first; ``plot()`` draws it.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or as ``model.score``.
+
+    Examples
+    --------
+    >>> from skstruct import StructuredPerceptron
+    >>> from skstruct.inspection import size_curve
+    >>> X, y = [["the", "dog", "barks"], ["a", "cat", "sleeps"]], [["D", "N", "V"], ["D", "N", "V"]]
+    >>> tagger = StructuredPerceptron(max_iter=5, random_state=0).fit(X, y)
+    >>> size_curve(tagger, X, y, keep=[1.0, 0.5]).score[:2]
+    array([1., 1.])
+    """
+    model, X = final_step(model, X)
+    sizes, scores = [], []
+    for share in (None, *keep):
+        smaller = model if share is None else model.compress(dtype=dtype, keep=share)
+        sizes.append(smaller.info()["file_bytes"])
+        scores.append(float(smaller.score(X, y)))
+    return SizeCurve(np.array([np.nan, *keep], np.float64), np.array(sizes), np.array(scores), dtype)
+
+
+def check_matplotlib(who):
+    """Raise, with a sentence that helps, if there is no matplotlib."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(f"{who} needs matplotlib: pip install 'skstruct[plot]'") from error
+
+
+def new_axes(ax, who):
+    """``ax``, or that of a new figure; ``who`` needs matplotlib."""
+    check_matplotlib(who)
+    from matplotlib import pyplot
+
+    return pyplot.subplots()[1] if ax is None else ax

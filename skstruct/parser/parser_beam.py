@@ -1,0 +1,389 @@
+"""Beam search for a projective tree, with equivalent states merged.
+
+Words are read from left to right; SHIFT puts the next word
+on a stack of trees, LEFT and RIGHT join its first two trees (arc-standard). A tree of n words takes 2 n - 1
+actions; with a root step one more, a RIGHT that makes the last tree a child of the stack's end, by which the
+choice of the root is scored.
+
+States with equal features have equal futures, so of several only the best is kept (Huang and Sagae 2010).
+What lies below the first tree is then not one stack but several: a state remembers *predictors*, the states
+before the first word of its first tree was read. A reduction joins a state q with each of its predictors p,
+which is what makes it a dynamic program:
+
+    SHIFT   c' = c(q) + λ_SHIFT(q)                                   v' = 0
+    LEFT    c' = c(p) + v(q) + δ,  δ = λ_SHIFT(p) + λ_LEFT(q)        v' = v(p) + v(q) + δ
+
+c is the score of all actions so far, v of those that built the first tree but for the shift of its first
+word; λ_a(q) is the score of action a in state q. The step and the words read give the height of the stack.
+
+Letters: n words, B beam, ℓ step, M states, p and q states.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.codes import EARLY, MAX_VIOLATION
+from ..core.compile import inline, spliced
+from ..core.hashing import mix64
+from ..core.rules import Difference, new_difference
+from .arc_labels import describe_reduction, label_of
+from .beam_memory import KINDS, Memory, new_memory
+from .dependency_trees import LEFT, RIGHT, SHIFT
+from .paths import retrace
+from .scoring import label_reductions, score_state
+from .state_features import AHEAD, FIRST_WORD, N_ACTIONS, Lookup, new_lookup, start_state, successor
+from .state_templates import ARC_FIELDS, ARC_LABELS, ARC_NUMBERS, N_FIELDS, J
+
+REMEMBERED = 2**11
+"""Slots for what was computed before in the same sentence."""
+
+N_ARC = len(ARC_FIELDS) + len(ARC_NUMBERS) + len(ARC_LABELS)
+
+
+class ParseTask(NamedTuple):
+    """Sentences as integers; n sentences, N words, A attributes. Read-only."""
+
+    token: np.ndarray  # (n + 1,) int64: first word of each sentence
+    atoms: np.ndarray  # (A, N) int32: ids from SPECIAL on; -1: unknown
+    n_forms: int  # rows behind the first (tags) that say something about forms; dropout hides these
+    action: np.ndarray  # (2 N,) int8: the right actions; those of a sentence start at twice its first word
+    head: np.ndarray  # (N,) int32: the right heads, 1-based; empty in prediction, as are actions and labels
+    label: np.ndarray  # (N,) int32: the right labels, -1 for not known
+    weight: np.ndarray  # (n,) float64: weight of each sentence
+
+
+class States(NamedTuple):
+    """The states of a search, in order of creation; those of a step are neighbours, best first."""
+
+    row: np.ndarray  # (M, N_FIELDS + 1) int32
+    score: np.ndarray  # (M,) float64: c
+    inside: np.ndarray  # (M,) float64: v
+    gain: np.ndarray  # (M, N_ACTIONS) float64: λ_a
+    label: np.ndarray  # (M, N_ACTIONS) int32: the best one of each reduction, if the search chooses labels
+    action: np.ndarray  # (M,) int8: what led here
+    left: np.ndarray  # (M,) int32: p, of a shifted state the state before
+    right: np.ndarray  # (M,) int32: q, -1 for a shifted state
+    owner: np.ndarray  # (M,) int32: the shifted state whose list of predictors this state shares
+    first: np.ndarray  # (M,) int32: of a shifted state, the first link of its list
+    last: np.ndarray  # (M,) int32: the last
+    linked: np.ndarray  # (M,) int32: predictor in a link
+    link: np.ndarray  # (M,) int32: the next link, -1 at the end
+
+
+class Candidates(NamedTuple):
+    """Successors of the states of a step; room for all."""
+
+    score: np.ndarray  # (Q,) float64: c
+    inside: np.ndarray  # (Q,) float64: v
+    action: np.ndarray  # (Q,) int8
+    left: np.ndarray  # (Q,) int32: p
+    right: np.ndarray  # (Q,) int32: q
+    heap: np.ndarray  # (Q,) int32: candidates, the best on top
+
+
+class ParseWork(NamedTuple):
+    """Scratch for sentences of up to n words; belongs to one thread."""
+
+    value: np.ndarray  # (A, n + 2 + AHEAD) int32: atoms of the sentence
+    look: Lookup  # for states and for arcs
+    states: States
+    candidates: Candidates
+    kept: np.ndarray  # (S,) int32: states of the step by hash, -1 where empty
+    begin: np.ndarray  # (2 n + 2,) int32: first state of each step
+    alive: np.ndarray  # (2 n + 1,) int32: the right state of each step, -1 if it is lost
+    stack: np.ndarray  # (2 n + 2,) int32: of states or steps
+    replay: np.ndarray  # (2, 2 n + 1, N_FIELDS + 1) int32: states along the right and the predicted actions
+    path: np.ndarray  # (2 n,) int8: predicted actions
+    path_label: np.ndarray  # (2 n,) int32: and their labels, if they are part of the search
+    gold_label: np.ndarray  # (2 n,) int32: the labels of the right actions
+    head: np.ndarray  # (n,) int32: predicted heads
+    scores: Memory  # of states: by group of templates what actions score
+    pairs: Memory  # of arcs: by group of templates what labels score
+    arcs: Memory  # of arcs during the search: the best label, and its score
+    whole: np.ndarray  # (1, fields) int32: what `arcs` goes by: all fields
+    around: np.ndarray  # (7, n + 1) int32: children and siblings, see :mod:`.labels`
+    arc: np.ndarray  # (F,) int32: fields of an arc
+    total: np.ndarray  # (L,) float64: scores of labels
+    difference: Difference  # of actions
+    label_difference: Difference
+    stats: np.ndarray  # (3,) float64: updates, wrong words, loss since it was last cleared
+
+
+def new_work(task, model, training=True):
+    """Scratch that fits every sentence of ``task``."""
+    n, B = int(np.diff(task.token).max(initial=1)), model.beam
+    most, successors = 2 * n * B + 2, B * (1 + 2 * B)
+    ints = np.zeros((6, most), np.int32)
+    K, arcs = model.templates.slot.shape[0], model.arcs.slot.shape[0]
+    n_labels = model.arc_features.weights.columns
+    return ParseWork(
+        value=np.zeros((task.atoms.shape[0], n + 2 + AHEAD), np.int32),
+        look=new_lookup(model.templates, model.arcs),
+        states=States(
+            np.zeros((most, N_FIELDS + 1), np.int32),
+            *np.zeros((2, most)),
+            np.zeros((most, N_ACTIONS)),
+            np.zeros((most if model.joint else 1, N_ACTIONS), np.int32),
+            np.zeros(most, np.int8),
+            *ints,
+            np.zeros(most, np.int32),
+        ),
+        candidates=Candidates(
+            *np.zeros((2, successors)), np.zeros(successors, np.int8), *np.zeros((3, successors), np.int32)
+        ),
+        kept=np.full(1 << int(4 * B - 1).bit_length(), -1, np.int32),
+        begin=np.zeros(2 * n + 2, np.int32),
+        alive=np.zeros(2 * n + 1, np.int32),
+        stack=np.zeros(2 * n + 2, np.int32),
+        replay=np.zeros((2, 2 * n + 1, N_FIELDS + 1), np.int32),
+        path=np.zeros(2 * n, np.int8),
+        path_label=np.full(2 * n, -1, np.int32),
+        gold_label=np.full(2 * n, -1, np.int32),
+        head=np.zeros(n, np.int32),
+        scores=new_memory(REMEMBERED if model.joint else 1, model.templates.by.shape[1], N_ACTIONS),
+        pairs=new_memory(REMEMBERED if model.joint else 1, model.arcs.by.shape[1], max(n_labels, 1)),
+        arcs=new_memory(REMEMBERED if model.joint else 1, N_ARC, 2),
+        whole=np.arange(N_ARC, dtype=np.int32)[None],
+        around=np.zeros((7, n + 1), np.int32),
+        arc=np.zeros(N_ARC, np.int32),
+        total=np.zeros(max(n_labels, 1)),
+        difference=new_difference(4 * n * K if training else 0),
+        label_difference=new_difference((4 if model.joint else 2) * n * arcs if training and n_labels else 0),
+        stats=np.zeros(3),
+    )
+
+
+# --------------------------------------------------------------------------------------------------
+# Candidates, best first: by score, then by the score of the first tree, then in order of creation
+# --------------------------------------------------------------------------------------------------
+@inline
+def _before(candidates, a, b):
+    if candidates.score[a] != candidates.score[b]:
+        return candidates.score[a] > candidates.score[b]
+    if candidates.inside[a] != candidates.inside[b]:
+        return candidates.inside[a] > candidates.inside[b]
+    return a < b
+
+
+@inline
+def _sift(candidates, at, size):
+    """Let the candidate at a place of the heap sink to where it belongs."""
+    heap = candidates.heap
+    item = heap[at]
+    while 2 * at + 1 < size:
+        child = 2 * at + 1
+        if child + 1 < size and _before(candidates, heap[child + 1], heap[child]):
+            child += 1
+        if not _before(candidates, heap[child], item):
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = item
+
+
+@spliced
+def _add(candidates, k, score, inside, action, left, right):
+    candidates.score[k] = score
+    candidates.inside[k] = inside
+    candidates.action[k] = action
+    candidates.left[k] = left
+    candidates.right[k] = right
+    candidates.heap[k] = k
+
+
+@spliced
+def _expand(states, begin, end, step, n, candidates):
+    """All successors of the states of a step; returns their number."""
+    k = np.int64(0)  # as in search
+    for q in range(begin, end):
+        read = states.row[q, J] - FIRST_WORD
+        if read < n:
+            _add(candidates, k, states.score[q] + states.gain[q, SHIFT], 0.0, SHIFT, q, -1)
+            k += 1
+        height = 2 * read - step
+        if height >= 2 or step == 2 * n - 1:
+            link = states.first[states.owner[q]]
+            while link >= 0:
+                p = states.linked[link]
+                for action in range(LEFT if height >= 2 else RIGHT, N_ACTIONS):
+                    gain = states.gain[p, SHIFT] + states.gain[q, action] + states.inside[q]
+                    _add(candidates, k, states.score[p] + gain, states.inside[p] + gain, action, p, q)
+                    k += 1
+                link = states.link[link]
+    return k
+
+
+@spliced
+def slot_of(kept, states, x):
+    """The slot of the kept state that is equivalent to x, or the empty one where x belongs."""
+    mask = kept.shape[0] - 1
+    h = np.uint64(0)
+    for f in range(N_FIELDS):
+        h = h * np.uint64(0x9E3779B97F4A7C15) + np.uint64(states.row[x, f])
+    s = np.int64(mix64(h)) & mask
+    while kept[s] >= 0:
+        y = kept[s]
+        f = 0
+        while f < N_FIELDS and states.row[x, f] == states.row[y, f]:
+            f += 1
+        if f == N_FIELDS:
+            return s
+        s = (s + 1) & mask
+    return s
+
+
+@inline
+def _keep(model, states, candidates, k, begin, n_links, kept):
+    """Turn the best of k candidates into the states of the next step, ``begin`` and following.
+
+    Returns (end of the step, links in use).
+    """
+    B = model.beam
+    for at in range(k // 2 - 1, -1, -1):
+        _sift(candidates, at, k)
+    x = begin
+    while k > 0 and x < begin + B:
+        best = candidates.heap[0]
+        k -= 1
+        candidates.heap[0] = candidates.heap[k]
+        _sift(candidates, np.int64(0), k)
+        action, p, q = candidates.action[best], candidates.left[best], candidates.right[best]
+        source = p if action == SHIFT else q
+        label = np.int32(0)
+        if model.joint and action != SHIFT:
+            label = model.symbol[states.label[q, action]]
+        successor(action, label, states.row[p], states.row[source], model.tracked, states.row[x])
+        if model.merge:
+            s = slot_of(kept, states, x)
+            if kept[s] >= 0:
+                if action == SHIFT:  # one more stack below
+                    y = kept[s]
+                    states.link[states.last[y]] = n_links
+                    states.last[y] = n_links
+                    states.linked[n_links], states.link[n_links] = p, -1
+                    n_links += 1
+                continue
+            kept[s] = x
+        states.score[x], states.inside[x] = candidates.score[best], candidates.inside[best]
+        states.action[x], states.left[x], states.right[x] = action, p, q
+        if action == SHIFT:
+            states.owner[x] = x
+            states.first[x] = states.last[x] = n_links
+            states.linked[n_links], states.link[n_links] = p, -1
+            n_links += 1
+        else:
+            states.owner[x] = states.owner[p]
+        x += 1
+    if model.merge:
+        kept[:] = -1
+    return x, n_links
+
+
+@spliced
+def forget(work):
+    """A new sentence, or other weights: what was found before is no longer right."""
+    for memory in (work.scores, work.pairs, work.arcs):
+        memory.now[0] += KINDS
+
+
+@inline
+def n_actions(n, model):
+    """Actions that build a tree of n words."""
+    return 2 * n if model.root_step else 2 * n - 1
+
+
+@inline
+def search(n, gold, update, model, adjustment, work):
+    """Search the sentence of n words in ``work.value``.
+
+    Parameters
+    ----------
+    gold : (2 n - 1,) int8, with a root step (2 n,)
+        The right actions; empty in prediction.
+    update : int
+        EARLY: stop when the right state is lost.
+
+    Returns
+    -------
+    m : int
+        Actions made.
+    best : int
+        The best state then.
+    lost : bool
+        Whether it is not the right one.
+    """
+    states, candidates = work.states, work.candidates
+    start_state(states.row[0])
+    states.score[0] = states.inside[0] = 0.0
+    states.left[0] = states.right[0] = states.first[0] = states.last[0] = -1
+    states.owner[0] = 0
+    work.begin[0], work.begin[1] = 0, 1
+    tracked = gold.shape[0] > 0
+    right = depth = n_links = begin = np.int64(0)  # one type throughout: helpers are compiled once
+    end = np.int64(1)
+    work.alive[0] = 0
+    steps = n_actions(n, model)
+    for step in range(steps):
+        for x in range(begin, end):
+            score_state(states.row[x], model, adjustment, work, states.gain[x])
+            if model.joint and 2 * (states.row[x, J] - FIRST_WORD) - step >= 2:
+                label_reductions(states, x, model, adjustment, work)
+            elif model.joint:
+                states.label[x, RIGHT] = 0  # that of a root step, which has none
+        k = _expand(states, begin, end, step, n, candidates)
+        begin = end
+        end, n_links = _keep(model, states, candidates, k, begin, n_links, work.kept)
+        work.begin[step + 1], work.begin[step + 2] = begin, end
+        if tracked:
+            p, q, found = right, np.int64(-1), np.int64(-1)
+            if right >= 0:
+                if gold[step] == SHIFT:
+                    work.stack[depth] = right
+                    depth += 1
+                else:
+                    depth -= 1
+                    p, q = work.stack[depth], right
+                for x in range(begin, end):
+                    if states.action[x] == gold[step] and states.left[x] == p and states.right[x] == q:
+                        found = x
+                if found >= 0 and model.joint and gold[step] != SHIFT:
+                    if states.label[q, gold[step]] != work.gold_label[step]:
+                        found = -1
+            right = found
+            work.alive[step + 1] = right
+            if right < 0 and update == EARLY:
+                return step + 1, begin, True
+    return steps, begin, right != begin
+
+
+@inline
+def worst_step(gold, n, model, adjustment, work):
+    """Max-violation (Huang, Fayong and Guo 2012): the step at which the right prefix falls back most.
+
+    Returns (m, the best state then); m is 0 if the best state is the right one throughout.
+    """
+    states, rows, total = work.states, work.replay[0], work.states.gain[work.states.gain.shape[0] - 1]
+    steps = n_actions(n, model)
+    retrace(gold, work.gold_label, steps, model.joint, model.symbol, model.tracked, work.stack, rows)
+    right, worst, m, best = 0.0, -np.inf, 0, 0
+    for step in range(steps):
+        score_state(rows[step], model, adjustment, work, total)
+        right += total[gold[step]]
+        if model.joint and gold[step] != SHIFT and step < 2 * n - 1:
+            describe_reduction(np.int64(gold[step]), rows[step], work.arc)
+            label_of(model, adjustment, work)
+            right += work.total[work.gold_label[step]]
+        x = work.begin[step + 1]
+        if x != work.alive[step + 1] and states.score[x] - right >= worst:
+            worst, m, best = states.score[x] - right, step + 1, x
+    return m, best
+
+
+@spliced
+def prefix_to_learn(gold, n, model, adjustment, work):
+    """Search, and decide how much of it to learn from: (m, best state), m = 0 for nothing."""
+    m, best, lost = search(n, gold, model.update, model, adjustment, work)
+    if model.update == MAX_VIOLATION:
+        return worst_step(gold, n, model, adjustment, work)
+    return (m if lost else 0), best

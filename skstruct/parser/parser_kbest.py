@@ -1,0 +1,223 @@
+"""The k best trees of all that a beam search kept, none twice, found only as far as they are asked for.
+
+States that merged are a *packed forest*: a state stands for every way to build its first tree. A *way* is a
+reduction of a state q with one of its predictors p, and all subtrees of p go with all of q, as no feature
+tells them apart. The search follows the best way alone; the others are found again when it has ended, among
+the states that it kept.
+
+Each state has a list of its best subtrees, which grows when a longer tree needs the next one (lazy k best:
+Huang and Chiang 2005, "Better k-best parsing", algorithm 3). Differs from the paper: a list holds different
+subtrees, not different derivations. Many derivations build one tree, in which left and right children are
+attached in another order; the best of them counts.
+"""
+
+from heapq import heapify, heappop, heappush
+from itertools import islice
+
+import numpy as np
+
+from ..core.compile import kernel
+from ..core.noise import QUIET
+from .arc_labels import label_tree
+from .dependency_trees import LEFT, RIGHT, SHIFT
+from .parser_beam import slot_of
+from .parser_epoch import predict
+from .state_features import FIRST_WORD, N_ACTIONS, successor
+from .state_templates import S0, H, I, J
+
+
+@kernel
+def list_ways(n, model, work, ways):
+    """The reductions that lead to the states of a search of n words; returns how many they are.
+
+    ``ways`` (W, 4) int32 has room for W of them: state, p, q and action.
+    """
+    states, kept = work.states, work.kept
+    spare, found = states.row.shape[0] - 1, 0
+    for step in range(2 * n - 1):
+        begin, end = work.begin[step], work.begin[step + 1]
+        for x in range(end, work.begin[step + 2]):
+            kept[slot_of(kept, states, x)] = x
+        for q in range(begin, end):
+            if 2 * (states.row[q, J] - FIRST_WORD) - step < 2:
+                continue
+            link = states.first[states.owner[q]]
+            while link >= 0:
+                p = states.linked[link]
+                for action in range(LEFT, N_ACTIONS):
+                    label = np.int32(0)
+                    if model.joint:
+                        label = model.symbol[states.label[q, action]]
+                    successor(action, label, states.row[p], states.row[q], model.tracked, states.row[spare])
+                    x = kept[slot_of(kept, states, spare)]
+                    if x >= 0:
+                        if found < ways.shape[0]:
+                            ways[found, 0], ways[found, 1], ways[found, 2], ways[found, 3] = x, p, q, action
+                        found += 1
+                link = states.link[link]
+        kept[:] = -1
+    return found
+
+
+@kernel
+def label_trees(last, head, model, work, label):
+    """Choose the labels that the search has not chosen; ``last`` (k,) states, the others (k, n)."""
+    for r in range(last.shape[0]):
+        label_tree(work.states.row[last[r]], head[r], head.shape[1], model, None, work, label[r])
+
+
+class _Subtrees:
+    """The best subtrees of a state.
+
+    Rank (way, i, j) is the i-th subtree of the way's p with the j-th of its q.
+    """
+
+    __slots__ = "done", "found", "heap", "others", "seen", "waiting"
+
+    def __init__(self, best, others):
+        self.found = []  # (score, arcs), best first; an arc is (head, label), that of the root (0, -1)
+        self.seen = set()  # their arcs
+        self.waiting = [(best, 0, 0)]  # ranks that are next, once their parts are known
+        self.heap = []  # (-score, rank)
+        self.others = others  # ways that are not in the heap yet: all but the best
+        self.done = False  # whether there are no more
+
+
+class Forest:
+    """What the search of a sentence of n words kept."""
+
+    def __init__(self, n, model, work):
+        states, self.begin = work.states, work.begin[: 2 * n + 1].tolist()
+        kept = slice(self.begin[-1])
+        self.inside, self.score = states.inside[kept].tolist(), states.score[kept].tolist()
+        self.gain = states.gain[kept].tolist()
+        self.label = states.label[kept].tolist() if model.joint else None
+        self.first = states.row[kept, I].tolist()
+        self.head = states.row[kept, S0 + H].tolist()
+        self.best = list(
+            zip(states.left[kept].tolist(), states.right[kept].tolist(), states.action[kept].tolist())
+        )
+        if model.root_step:
+            for x in range(*self.begin[-2:]):  # in the order of sums in which the search scores it
+                self.score[x] = self.score[0] + (self.gain[0][SHIFT] + self.gain[x][RIGHT] + self.inside[x])
+        self.ways, self.subtrees = {}, {}
+        if model.merge:
+            ways = np.empty((4 * self.begin[-1], 4), np.int32)
+            n_ways = list_ways(n, model, work, ways)
+            if n_ways > ways.shape[0]:
+                ways = np.empty((n_ways, 4), np.int32)
+                list_ways(n, model, work, ways)
+            for x, *way in ways[:n_ways].tolist():
+                self.ways.setdefault(x, []).append(tuple(way))
+
+    def trees(self):
+        """(score, last state, arcs) of all trees, best first."""
+        heap = [(-self.score[x], x, 0) for x in range(*self.begin[-2:])]
+        heapify(heap)
+        while heap:
+            negated, x, r = heappop(heap)
+            self._find(x, r)
+            yield -negated, x, self._of(x).found[r][1]
+            self._find(x, r + 1)
+            if len(self._of(x).found) > r + 1:
+                behind = self.inside[x] - self._of(x).found[r + 1][0]
+                heappush(heap, (behind - self.score[x], x, r + 1))
+
+    def _of(self, x):
+        if x not in self.subtrees:
+            best = self.best[x]
+            found = _Subtrees(best, [way for way in self.ways.get(x, ()) if way != best])
+            if best[2] == SHIFT:
+                found.found, found.done = [(0.0, ((0, -1),))], True
+            self.subtrees[x] = found
+        return self.subtrees[x]
+
+    def _find(self, x, r):
+        """Find subtrees of a state up to number r, or all that there are."""
+        stack = [(x, r)]  # recursion would be as deep as a sentence is long
+        while stack:
+            x, r = stack[-1]
+            one = self._of(x)
+            if len(one.found) > r or one.done:
+                stack.pop()
+            else:
+                stack += self._advance(one)
+
+    def _advance(self, one):
+        """Make one step towards the next subtree, or list the (state, number) to be found before."""
+        missing = []
+        if one.waiting:
+            missing = self._missing(*one.waiting[-1])
+            if not missing:
+                way, i, j = one.waiting.pop()
+                p, q, _ = way
+                if len(self._of(p).found) > i and len(self._of(q).found) > j:
+                    heappush(one.heap, (-self._score(way, i, j), (way, i, j)))
+        elif one.found and one.others:
+            one.heap += [(-self._score(way, 0, 0), (way, 0, 0)) for way in one.others]
+            heapify(one.heap)
+            one.others = []
+        elif one.heap:
+            missing = self._missing(*one.heap[0][1])
+            if not missing:
+                self._take(one, *heappop(one.heap))
+        else:
+            one.done = True
+        return missing
+
+    def _missing(self, way, i, j):
+        parts = (way[0], i), (way[1], j)
+        return [(x, r) for x, r in parts if len(self._of(x).found) <= r and not self._of(x).done]
+
+    def _take(self, one, negated, rank):
+        (p, q, action), i, j = rank
+        of_p, of_q = self._of(p).found[i][1], self._of(q).found[j][1]
+        label = self.label[q][action] if self.label else -1
+        if action == LEFT:
+            k, arc = self.head[p] - self.first[p], (self.head[q] - FIRST_WORD + 1, label)
+            arcs = of_p[:k] + (arc,) + of_p[k + 1 :] + of_q
+        else:
+            k, arc = self.head[q] - self.first[q], (self.head[p] - FIRST_WORD + 1, label)
+            arcs = of_p + of_q[:k] + (arc,) + of_q[k + 1 :]
+        if arcs not in one.seen:
+            one.seen.add(arcs)
+            one.found.append((-negated, arcs))
+        one.waiting.append(((p, q, action), i + 1, j))
+        if i == 0:
+            one.waiting.append(((p, q, action), i, j + 1))
+
+    def _score(self, way, i, j):
+        """The score inside of a subtree, as the search computes it."""
+        p, q, action = way
+        of_p = self._of(p).found[i][0] if i else self.inside[p]
+        of_q = self._of(q).found[j][0] if j else self.inside[q]
+        return of_p + (self.gain[p][SHIFT] + self.gain[q][action] + of_q)
+
+
+def best_trees(task, k, model, work, read):
+    """Up to k different trees of each sentence, best first, as lists of (tree, score).
+
+    ``read(heads, labels)`` makes a tree. The first is that of ``epoch.predict``, which has its score.
+    """
+    (heads, labels), out = np.zeros((2, task.atoms.shape[1]), np.int32), []
+    scores = np.zeros(task.token.shape[0] - 1)
+    for i, n in enumerate(np.diff(task.token).tolist()):
+        predict(task, i, i + 1, model, QUIET, work, heads, labels, scores)
+        if n == 0:
+            out.append([(read(heads[:0], labels[:0]), 0.0)])
+            continue
+        candidates, found, score = Forest(n, model, work).trees(), {}, np.inf
+        while len(found) < k:
+            some = list(islice(candidates, k - len(found)))
+            if not some:
+                break
+            arcs = np.array([arcs for _, _, arcs in some], np.int32)
+            head, label = np.ascontiguousarray(arcs.transpose(2, 0, 1))
+            if model.arc_features.weights.columns > 0:
+                label_trees(np.array([x for _, x, _ in some], np.int32), head, model, work, label)
+            for (value, _, _), *tree in zip(some, head, label):
+                score = min(score, value)  # sums in another order may differ in their last digit
+                tree = read(*tree)
+                found.setdefault(tuple(tree), (tree, score))
+        out.append(list(found.values()))
+    return out

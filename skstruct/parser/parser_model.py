@@ -1,0 +1,366 @@
+"""The fitted model of a dependency parser: vocabulary, weights and prediction; and states of its training."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..core.codes import NO_AVERAGE, STANDARD
+from ..core.feature_table import TableAverage, final, for_reading
+from ..core.hashing import keys_of
+from ..core.noise import QUIET
+from ..core.pruning import count_weights
+from ..core.store import Store, made_sparse, new_clock, remap_columns
+from ..data.inputs import TREES, Inputs, lengths_of, offsets_of
+from ..data.labels import Labels
+from ..features.names import NamedWeights
+from ..training import tables
+from ..training.chunks import as_writeable_view, map_chunks
+from ..training.run import TrainingState
+from ..training.saved import SavableModel
+from . import parser_epoch as structure
+from .arcs import arcs_of, given_tree
+from .atoms import AtomEncoder, check_words
+from .dependency_trees import ACTION_NAMES, actions_of
+from .groups import compiled
+from .lines import Lines, check_labels, reads_labels
+from .parser_beam import ParseTask, new_work
+from .parser_epoch import FEW_LABELS
+from .parser_fields import PARSER, PREFIXES, TRAINED, PackedTables
+from .parser_kbest import best_trees
+from .pseudo import restored
+from .state_features import ParseModel
+from .state_templates import ARC_PLACES, STATE_PLACES, column_of, decode_keys, tracked_fields
+
+
+def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=None):
+    """The arrays that the kernels read; without trees, those of prediction. ``rows``: see AtomEncoder."""
+    return ParseTask(
+        token=token,
+        atoms=atoms,
+        n_forms=sum(column_of(name) == 0 for name in rows),
+        action=np.zeros(0, np.int8) if actions is None else actions,
+        head=np.zeros(0, np.int32) if heads is None else heads,
+        label=np.zeros(0, np.int32) if labels is None else labels,
+        weight=np.ones(token.shape[0] - 1) if weight is None else weight,
+    )
+
+
+@dataclass
+class ParserModel(SavableModel):
+    """What prediction needs.
+
+    Attributes
+    ----------
+    templates : Lines
+    encoder : AtomEncoder
+    labels : Labels
+        Empty without labels.
+    beam : int
+        States kept in training.
+    merge : bool
+    weights : Store
+        Final weights of actions; row r belongs to the r-th feature.
+    table : ndarray of shape (capacity, 2), int64
+    entries : int
+    label_weights : Store
+    label_table : ndarray of shape (capacity', 2), int64
+    label_entries : int
+    symbol : ndarray of shape (L,), int32
+        The numbers of labels in features, from 1 on; later labels follow, while ``labels`` are sorted.
+    pseudo : bool
+        Labels say what was lifted, see :mod:`.pseudo`.
+    root_step : bool
+        Whether the choice of the root is an action of its own.
+    divisor : int
+        What weights are integers over, as they are means of so many vectors of integers; 0 if that is not
+        known. What a file says of them, see ``saving.packing``.
+    """
+
+    templates: Lines
+    encoder: AtomEncoder
+    labels: Labels
+    beam: int
+    merge: bool
+    weights: Store
+    table: np.ndarray
+    entries: int
+    label_weights: Store
+    label_table: np.ndarray
+    label_entries: int
+    symbol: np.ndarray
+    pseudo: bool = False
+    divisor: int = 0
+    root_step: bool = False
+
+    FIELDS, TRAINED, FACTS = PARSER, TRAINED, ("stream", "min_count")
+
+    def compressed(self, dtype, keep):
+        """See ``training.saved.SavableModel``."""
+        divisor = 0 if dtype == "float16" else self.divisor  # numerators take more than two bytes
+        return replace(tables.compressed_tables(self, dtype, keep, PREFIXES), divisor=divisor)
+
+    def in_training(self, f):
+        """See ``training.saved.SavableModel``."""
+        states, arcs = (tables.features_in_training(f, prefix, by_weight=False) for prefix in PREFIXES)
+        # What is learned from (the update) the next training says.
+        scorer = self.scorer()._replace(update=STANDARD)
+        return scorer._replace(state_features=states, arc_features=arcs, clock=f["clock"])
+
+    @property
+    def lines(self):
+        """Templates of states."""
+        return self.templates.states
+
+    @property
+    def n_features(self):
+        """Number of features, of states and of arcs."""
+        return self.entries + self.label_entries
+
+    @property
+    def is_joint(self):
+        """Whether labels are part of the search."""
+        return len(self.labels) > 0 and reads_labels(self.lines)
+
+    def sizes(self):
+        """See ``training.saved.SavableModel``."""
+        n = sum(map(count_weights, (self.weights, self.label_weights)))
+        return len(self.labels) or None, self.n_features, n, None
+
+    def words_of_training(self):
+        """See ``training.saved.SavableModel``; None if no template reads forms."""
+        known = dict(zip(self.encoder.attributes, self.encoder.alphabets))
+        return frozenset(known["w"].strings()) if "w" in known else None
+
+    @property
+    def inputs(self):
+        """See ``data.inputs.Inputs``."""
+        return Inputs(TREES, tuple, self.encoder.width)
+
+    def scorer(self, beam=None, rows=None):
+        """The arrays that kernels search under.
+
+        ``beam``: states kept, ``rows``: those of atoms; by default as in training.
+        """
+        templates, arcs = compiled(self.templates, self.encoder.rows if rows is None else rows)
+        return as_writeable_view(
+            ParseModel(
+                beam=self.beam if beam is None else beam,
+                merge=self.merge,
+                joint=self.is_joint,
+                root_step=self.root_step,
+                update=STANDARD,
+                tracked=tracked_fields(templates, self.is_joint),
+                templates=templates,
+                arcs=arcs,
+                state_features=for_reading(self.weights, self.table, self.entries),
+                arc_features=for_reading(self.label_weights, self.label_table, self.label_entries),
+                symbol=self.symbol,
+                wanted=np.zeros(2, np.int64),
+                clock=new_clock(),
+            )
+        )
+
+    def predict(self, sentences, n_jobs=None, beam=None):
+        """Best trees.
+
+        Parameters
+        ----------
+        sentences : list of sequences of (form, tag, ...)
+        n_jobs : int, optional
+            Threads.
+        beam : int, optional
+            States kept; by default as many as in training.
+
+        Returns
+        -------
+        trees : list of lists
+            (head, label) pairs, or heads alone without labels.
+        scores : ndarray of shape (n,)
+        """
+
+        def trees(task, scorer, scratch):
+            heads, labels = np.zeros((2, task.atoms.shape[1]), np.int32)
+            scores = np.empty(task.token.shape[0] - 1)
+            structure.predict(task, 0, scores.shape[0], scorer, QUIET, scratch, heads, labels, scores)
+            return self._trees(heads, labels, task.token.tolist()), scores
+
+        parts = self._predict(trees, sentences, n_jobs, beam)
+        return [tree for found, _ in parts for tree in found], np.concatenate([scores for _, scores in parts])
+
+    def predict_kbest(self, sentences, k, n_jobs=None, beam=None):
+        """Up to k trees of each sentence with their scores, best first, none twice."""
+
+        def trees(task, scorer, scratch):
+            return best_trees(task, k, scorer, scratch, self._tree)
+
+        return [found for part in self._predict(trees, sentences, n_jobs, beam) for found in part]
+
+    def _predict(self, predict, sentences, n_jobs, beam):
+        """A list with what ``predict(task, scorer, scratch)`` returns of each chunk of sentences."""
+        token = offsets_of(lengths_of(sentences))
+        columns = check_words(sentences, token, self.encoder.width)
+        encoder = self.encoder.widened(columns)
+        scorer = self.scorer(beam, encoder.rows)
+
+        def work(bounds):
+            first, last, begin, end = bounds
+            atoms = encoder.encode([column[begin:end] for column in columns])
+            task = make_task(atoms, encoder.rows, token[first : last + 1] - begin)
+            return predict(task, scorer, new_work(task, scorer, training=False))
+
+        return list(map_chunks(work, token, n_jobs))
+
+    def arcs(self, sentence, beam=None, tree=None):
+        """The :class:`.arcs.Arc` of a sentence's words, before what was lifted is restored.
+
+        Of the tree that is predicted, as the search built it; or of a given one.
+        """
+        token = np.array([0, len(sentence)], np.int64)
+        columns = check_words([sentence], token, self.encoder.width)
+        if not len(sentence):
+            return []
+        encoder = self.encoder.widened(columns)
+        scorer = self.scorer(beam, encoder.rows)
+        task = make_task(encoder.encode(columns), encoder.rows, token)
+        if tree is not None:
+            heads, labels = given_tree(self, sentence, tree)
+            return arcs_of(scorer, task, actions_of(heads), heads, labels)
+        heads, labels = found = np.full((2, len(sentence)), -1, np.int32)
+        scratch = new_work(task, scorer, training=False)
+        structure.predict(task, 0, 1, scorer, QUIET, scratch, *found, np.empty(1))
+        path = scratch.path[:-1].tolist()  # without a root step
+        return arcs_of(scorer, task, path, heads.tolist(), labels.tolist())
+
+    def _trees(self, heads, labels, bounds):
+        return [self._tree(heads[a:b], labels[a:b]) for a, b in zip(bounds, bounds[1:])]
+
+    def _tree(self, heads, labels):
+        tree = heads.tolist()
+        if len(self.labels):
+            tree = list(zip(tree, map(self.labels.values.__getitem__, labels.tolist())))
+        return self.restored(tree)
+
+    def restored(self, tree):
+        """The tree with what was lifted where its labels say."""
+        return restored(tree) if self.pseudo else tree
+
+    def features(self, rows=(slice(None), slice(None))):
+        """The features of rows, of states and of arcs, in words.
+
+        Parameters
+        ----------
+        rows : pair of slices or of int arrays, optional
+            Which ones, of states and of arcs; all by default.
+
+        Returns
+        -------
+        features, label_features : lists of (line, values)
+            The template's line, and the values of its atoms in the order of the line: strings (``<s>`` for
+            what is below the stack, ``NONE`` for a missing child, ``</s>`` behind the sentence) or numbers.
+        """
+        labels = ["NONE", *(None for _ in self.symbol)]
+        for label, number in zip(self.labels.values, self.symbol.tolist()):
+            labels[number] = label
+        strings = [["<s>", "NONE", "</s>", *alphabet.strings()] for alphabet in self.encoder.alphabets]
+        return tuple(
+            decode_keys(
+                keys_of(table, entries)[some], lines, places, self.encoder.attributes, strings, labels
+            )
+            if np.size(some)
+            else []
+            for some, table, entries, lines, places in (
+                (rows[0], self.table, self.entries, self.templates.states, STATE_PLACES),
+                (rows[1], self.label_table, self.label_entries, self.templates.arcs, ARC_PLACES),
+            )
+        )
+
+    def named_weights(self):
+        """The weights of actions and of labels with the names of their features, as NamedWeights."""
+
+        def named(which):
+            def names(rows):
+                none = np.zeros(0, np.int64)
+                features = self.features((none, rows) if which else (rows, none))[which]
+                return [" ".join(map("{}={}".format, line.split(), values)) for line, values in features]
+
+            return names
+
+        return [
+            NamedWeights(self.weights, list(ACTION_NAMES), named(0)),
+            NamedWeights(self.label_weights, self.labels.values, named(1)),
+        ]
+
+    @classmethod
+    def average(cls, models, nonzero):
+        """The average of models that share a vocabulary, taken one at a time; see ``core.averaging``.
+
+        Until all are there they are kept as small as in files: the features of all are many.
+        """
+        first, waiting = None, []
+        for model in models:
+            if first is None:
+                nothing = dict.fromkeys(("weights", "table", "label_weights", "label_table"))
+                first = replace(model, divisor=0, **nothing)
+            waiting.append(PackedTables(model))
+            del model  # the next one is trained when it is asked for
+        for prefix in PREFIXES:
+            total = TableAverage(nonzero)
+            rows = [total.number(member.keys(prefix)) for member in waiting]
+            for member, row_of in zip(waiting, rows):
+                total.add_rows(member.take_weights(prefix), row_of)
+            names = (f"{prefix}{name}" for name in ("weights", "table", "entries"))
+            first = replace(first, **dict(zip(names, total.result())))
+        return first
+
+
+# --------------------------------------------------------------------------------------------------
+# Training
+# --------------------------------------------------------------------------------------------------
+def fresh_state(lines, encoder, labels, settings, rule, key):
+    """A :class:`TrainingState` without features and weights.
+
+    Parameters
+    ----------
+    settings : dict
+        ``beam``, ``merge``, ``update``, ``min_count`` and ``root_step``.
+    """
+    check_labels(lines, len(labels))
+    templates = compiled(lines, encoder.rows)
+    if not templates[0].slot.size:
+        raise ValueError(
+            "templates give no feature of states: each reads labels, which labeled=False leaves out, or "
+            "parts of a column, such as Case=Nom|Number=Sing, where no word has some"
+        )
+    return TrainingState(structure.new_model(*templates, len(labels), rule=rule, **settings), rule, key)
+
+
+def continued_state(before, lines, encoder, old_labels, labels, settings, rule, stream):
+    """A copy of an earlier state; under another rule, or in a stream after a fit, with a new average."""
+    check_labels(lines, len(labels))
+    state = tables.continued_state(structure, before, rule, stream, wanted=np.zeros(2, np.int64), **settings)
+    # In a model mapped from a disk `wanted` is read-only too, and the templates are (which nobody writes).
+    model = as_writeable_view(state.model)
+    if labels.values != old_labels.values:
+        new_of_old = np.array([labels.ids[v] for v in old_labels.values], np.int64)
+        store = model.arc_features.weights
+        store = made_sparse(store) if len(labels) > FEW_LABELS else store
+        store = remap_columns(store, new_of_old, len(labels))
+        symbol = np.zeros(len(labels), np.int32)
+        symbol[new_of_old] = model.symbol
+        new = symbol == 0
+        symbol[new] = np.arange(1, new.sum() + 1) + len(old_labels)
+        model = model._replace(symbol=symbol, arc_features=model.arc_features._replace(weights=store))
+    templates, arcs = compiled(lines, encoder.rows)  # words may have more parts than before
+    return replace(state, model=model._replace(templates=templates, arcs=arcs))
+
+
+def final_model(model, rule, lines, encoder, labels, pseudo=False, reuse=False, ended=False):
+    """The :class:`ParserModel` with the final weights of a model in training.
+
+    ``reuse``: training ends here for good, and the model may be made of its arrays. ``ended``: it ends here,
+    and goes on, if ever, with copies.
+    """
+    parts = [final(getattr(model, name), model.clock, rule, reuse, ended) for name in structure.TABLES]
+    averaged = int(model.clock.step[1]) if rule.average != NO_AVERAGE else 0
+    found = (*parts[0], *parts[1], model.symbol, pseudo, averaged or 1, model.root_step)
+    return ParserModel(lines, encoder, labels, model.beam, model.merge, *found)

@@ -1,0 +1,136 @@
+"""A training run of the parser: what epochs, shards and held-out sequences need to know of it."""
+
+from __future__ import annotations
+
+from operator import eq
+
+import numpy as np
+
+from ..cluster.vocabulary import Vocabulary, merged_labels
+from ..data.inputs import check_X_y
+from ..data.labels import UNLABELLED, Labels, encode_known
+from ..metrics.tree_scores import split_heads
+from ..training.held_out import NAMES, HeldOut
+from ..training.run import Run
+from . import parser_epoch as structure
+from .atoms import AtomEncoder, check_words
+from .dependency_trees import check_trees, heads_alone, split_arcs
+from .lines import attributes_read, lines_of
+from .parser_beam import new_work
+from .parser_model import ParserModel, final_model, fresh_state, make_task
+from .state_features import SPECIAL
+
+
+class ParseRun(Run):
+    """A training run of a parser."""
+
+    structure = structure
+    score_name = "UAS"
+    model_class = ParserModel
+
+    def __init__(self, estimator, state, task, lines, encoder, labels, held_out):
+        super().__init__(estimator, state, task, held_out)
+        self.lines = lines
+        self.encoder = encoder
+        self.labels = labels
+
+    def finished(self, model, reuse=False):
+        """See ``training.run.Run``."""
+        pseudo = self.estimator.projectivize == "pseudo"
+        known = self.lines, self.encoder, self.labels, pseudo
+        return final_model(model, self.state.rule, *known, reuse, self.ended)
+
+    def fitted(self):
+        """See ``training.run.Run``."""
+        return {"classes_": self.labels.array} if len(self.labels) else {}
+
+    def scratch(self):
+        """See ``training.run.Run``."""
+        return new_work(self.task, self.state.model)
+
+    def held_out_part(self, X, y):
+        """See ``training.run.Run``."""
+        X, y, token = check_X_y(X, y, NAMES)
+        check_words(X, token, self.encoder.width)
+        heads, arcs = split_arcs(y) if len(self.labels) else (heads_alone(y), None)
+        check_trees(heads)
+        others = [] if arcs is None else encode_known(arcs, token, self.labels)[2]
+        return HeldOut(X, y, given=True), others
+
+    def held_out_score(self, model):
+        """UAS."""
+        X, y = self.held_out.X, self.held_out.y
+        return unlabeled_attachment(y, model.predict(X, self.estimator.n_jobs)[0])
+
+    def fresh(self, key):
+        """See ``training.run.Run``."""
+        model = self.state.model
+        settings = {name: getattr(model, name) for name in ("beam", "merge", "update", "root_step")}
+        settings["min_count"] = model.state_features.min_count
+        return fresh_state(self.lines, self.encoder, self.labels, settings, self.state.rule, key)
+
+    def vocabulary(self, min_count):
+        """See ``training.run.Run``."""
+        return Vocabulary(self.encoder, self.labels)
+
+    @classmethod
+    def merged(cls, vocabularies, learner, key):
+        """See ``training.run.Run``."""
+        labels, label_maps = Labels(), [np.full(1, UNLABELLED, np.int32) for _ in vocabularies]
+        if learner.labeled:
+            labels, label_maps = merged_labels(vocabularies)
+        encoder, lines, atom_maps = _merged_encoder([v.encoder for v in vocabularies], learner)
+        state = learner._fresh_state(lines, encoder, labels, key)
+        task = make_task(np.zeros((len(encoder.rows), 0), np.int32), encoder.rows, np.zeros(1, np.int64))
+        run = cls(learner, state, task, lines, encoder, labels, None)
+        return run, [
+            {"lines": lines, "encoder": encoder, "labels": labels, "ids": i, "atoms": a}
+            for i, a in zip(label_maps, atom_maps)
+        ]
+
+    def adopt(self, plan):
+        """See ``training.run.Run``."""
+        rows = plan["encoder"].rows
+        atoms, mine = np.full((len(rows), self.task.atoms.shape[1]), -1, np.int32), self.encoder.rows
+        for name in self.encoder.attributes:
+            new = np.append(plan["atoms"][name], -1)
+            begin, end = mine.index(name) if name in mine else 0, mine.count(name)
+            for k in range(end):
+                old = self.task.atoms[begin + k]
+                known = old >= 0
+                atoms[rows.index(name) + k, known] = new[old[known] - SPECIAL] + SPECIAL
+        self.lines, self.encoder, self.labels = plan["lines"], plan["encoder"], plan["labels"]
+        task = make_task(atoms, rows, self.task.token)
+        self.task = self.task._replace(atoms=atoms, n_forms=task.n_forms, label=plan["ids"][self.task.label])
+        self.state = self.fresh(self.state.key)
+
+
+def _merged_encoder(encoders, learner):
+    """The encoder that knows the words of all shards, its lines, and by shard and attribute the new ids."""
+    first, parts = encoders[0], {}
+    for s, encoder in enumerate(encoders):
+        if encoder.width != first.width:
+            raise ValueError(
+                f"shard {s}: its words have {encoder.width} columns, those of shard 0 have {first.width}"
+            )
+        for c, n in encoder.parts.items():
+            parts[c] = max(n, parts.get(c, 0))
+    lines = lines_of(learner.templates, learner.labeled, first.width, parts)
+    out = AtomEncoder(attributes_read(lines), first.width, parts)
+    maps = [{} for _ in encoders]
+    for k, name in enumerate(out.attributes):
+        for mine, encoder in zip(maps, encoders):
+            if name in encoder.attributes:
+                strings = encoder.alphabets[encoder.attributes.index(name)].strings()
+                mine[name], out.alphabets[k] = out.alphabets[k].interned(strings)
+    out.check_tags()
+    return out, lines, maps
+
+
+def unlabeled_attachment(y, predicted, weight=None):
+    """UAS of sentences with weights."""
+    true = [split_heads(i, tree)[0] for i, tree in enumerate(y)]
+    right = [sum(map(eq, a, b)) for a, b in zip(true, heads_alone(predicted))]
+    counts = np.array([right, list(map(len, y))], float)
+    right, total = counts.sum(axis=1) if weight is None else counts @ weight
+    return float(right / total) if total else 0.0

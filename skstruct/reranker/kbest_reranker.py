@@ -1,0 +1,328 @@
+"""Re-ranking: the analyses of a base model judged again, with features of words.
+
+What is searched and learned is in :mod:`.epoch`; what comes from the base is in :mod:`.lattice`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import (
+    BaseEstimator,
+    HasMethods,
+    Integral,
+    Interval,
+    safe_indexing,
+    sample_weights,
+    sequence_tags,
+    with_callbacks,
+)
+from ..data.inputs import Inputs, Sequences, offsets_of, renumbered, take
+from ..data.types import Corpus
+from ..saving.registry import savable
+from ..taggers.segmenter import Segmenter
+from ..training.chunks import map_chunks, threads
+from ..training.epochs import epoch_order
+from ..training.held_out import HeldOut, of_held_out
+from ..training.learner import OnlineLearner
+from ..training.parameters import documented, parameter
+from ..training.run import TrainingState, new_key
+from ..training.tables import check_unchanged, continued_state
+from . import reranker_epoch as structure
+from .lattice import lattices_of, make_task, paths, view_of
+from .reranker_model import RerankModel
+from .reranker_run import RerankRun, f1_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+@savable
+@documented(
+    dropout="""Probability that what begins at a character (with a tagger: the token there) loses its form for
+    one visit: features of words that begin there are left out, those of tags and lengths stay.""",
+    edge_noise="""The same for features of tags alone that read more than one; ``"same"`` follows
+    ``feature_noise``.""",
+    min_count="Weights that fewer updates changed do not count.",
+    early_stopping="""Stop when the score of held-out sequences no longer improves, and keep the best epoch.
+    They are ``X_val`` and ``y_val`` of ``fit``; without these the lattices of a part of ``X``, which are not
+    learned from and are scored by the F1 of their nodes. (The base is trained on all sequences of ``X``.)""",
+    warm_start="Start ``fit`` from the weights of the last one; the base is trained anew.",
+    checkpoint="""Folder where ``fit`` keeps the state of re-ranking after each epoch; see
+    :class:`StructuredPerceptron`. The bases are trained again by a fit that is resumed, unless they have
+    checkpoints of their own.""",
+    n_jobs="Threads, for the bases of jackknifing and in prediction. Results do not depend on it.",
+    random_state="Determines folds, orders, noise and the held-out sequences; not the base.",
+)
+@dataclass(eq=False, repr=False)
+class KBestReranker(OnlineLearner, BaseEstimator):
+    """Re-rank the k best analyses of a base model, with features of words and of their neighbours.
+
+    A tagger of characters sees words only label by label. Here the k best segmentations of the base, with
+    tags or without, are cut into words; these make a lattice, in which the best path is searched, exactly,
+    under a linear model of words, tags, lengths, their pairs and triples ([1]_, section 6). Of the
+    base's score a word keeps its margin: how much lower than the best analysis the best one with this word
+    scores. Since paths may combine words of several of the k analyses, the result need not be one of these.
+
+    Training needs analyses as the base makes them for text it has not seen. So the corpus is divided into
+    ``cv`` parts; the lattices of each come from a clone of the base that was trained on the others
+    (jackknifing). The base that predicts is trained on everything.
+
+    Attributes
+    ----------
+    base_ : estimator
+        The base, trained on everything.
+    n_iter_ : int
+        Epochs completed.
+    history_ : list of dict
+        As in :class:`StructuredPerceptron`.
+    oracle_ : float
+        F1 of the paths learned from: what perfect re-ranking of the training lattices would reach.
+
+    Notes
+    -----
+    Differs from the lattices of [1]_'s first author, which hold all words up to a fixed margin: here k
+    decides which. The margins of the words that are there are the same.
+
+    References
+    ----------
+    .. [1] K. Zhang, J. Su, C. Zhou (2014). Regularized structured perceptron: a case study on Chinese
+       word segmentation, POS tagging and parsing. EACL.
+
+    Examples
+    --------
+    >>> from skstruct import KBestReranker, Segmenter, StructuredPerceptron
+    >>> from skstruct.datasets import load_segmentation
+    >>> X, y = load_segmentation()
+    >>> base = Segmenter(StructuredPerceptron(features="char", random_state=0))
+    >>> reranker = KBestReranker(base, k=5, cv=3, random_state=0).fit(X, y)
+    >>> reranker.predict(["他在北京大学图书馆看书。"])
+    [['他', '在', '北京', '大学', '图书馆', '看', '书', '。']]
+    """
+
+    _not_combinable = (
+        "its weights refer to candidates of its own base, so that they cannot be averaged; use {} inside of "
+        "its base"
+    )
+    """Why ``BaggingShuffleAverager`` does not take it."""
+
+    base: Any = parameter(
+        None,
+        """A ``Segmenter``, whose tagger has ``predict_kbest``, a ``WordSegmenter``, a mixture of either,
+        or a tagger that has it; None means ``Segmenter()``. With a tagger the words are tokens and the
+        tags their labels.""",
+        "estimator or None",
+        [HasMethods(["fit", "predict"]), None],
+    )
+    k: int = parameter(20, "Analyses of the base.")
+    cv: int = parameter(
+        10, "Parts of the corpus for jackknifing.", "int", [Interval(Integral, 2, None, closed="left")]
+    )
+
+    _model_class = RerankModel
+    explained_as = "lattice"
+
+    base_: Any = field(init=False)
+    oracle_: float = field(init=False)
+
+    def __sklearn_tags__(self) -> Any:
+        return sequence_tags(super().__sklearn_tags__())
+
+    @property
+    def inputs(self) -> Inputs:
+        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
+        check_is_fitted(self)
+        return self.base_.inputs
+
+    # -- fitting -----------------------------------------------------------------------------------
+    @with_callbacks
+    def fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Corpus | None = None,
+        y_val: Corpus | None = None,
+    ) -> Self:
+        """Train the bases, then the model that judges their analyses.
+
+        Parameters
+        ----------
+        X, y
+            As the base takes them: texts and their words, or (word, tag) pairs; or sequences of tokens and
+            their labels, where None marks a token that is not labelled.
+        sample_weight : array-like of shape (n_sequences,), optional
+            Multiplies a sequence's update, and is handed to the bases. Sequences of weight 0 are left out.
+        X_val, y_val : optional
+            Held-out sequences, as ``X`` and ``y``, on which re-ranking is scored after each epoch
+            (``scoring``); the scores are ``validation_score`` in ``history_``. With ``early_stopping`` they
+            decide when to stop and which epoch to keep, in place of a part of ``X``; otherwise they have no
+            influence. The bases do not see them.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is not as described; the message names sequence and position. The estimator is
+            then as it was before.
+        KeyboardInterrupt
+            After Ctrl-C. Once re-ranking has begun its completed epochs are kept; an interrupt before, while
+            bases are trained, leaves the estimator as it was.
+
+        Warns
+        -----
+        UserWarning
+            If ``y_val`` has labels that training lacks; once, naming them. They count as wrong.
+        """
+        return self._fit(X, y, sample_weight, X_val, y_val)
+
+    def _new_base(self):
+        return Segmenter() if self.base is None else clone(self.base)
+
+    def _prepare(self, X, y, sample_weight, given=None, continued=False):
+        """Check everything, train the bases, and encode their analyses."""
+        rule, view = self._rule(), view_of(self._new_base())
+        X, y = view.check(X, y)
+        if given is not None:  # what is wrong there should not come up after the bases are trained
+            with of_held_out():
+                given = view.check(*given)
+        weight = sample_weights(sample_weight, X)
+        lengths = view.lengths(X)
+        used = np.flatnonzero((lengths > 0) & (True if weight is None else weight > 0.0))
+        if used.shape[0] < self.cv:
+            raise ValueError(
+                f"cv={self.cv} folds need at least as many sequences that are not empty, got {used.shape[0]}"
+            )
+        if continued:
+            check_unchanged(self, min_count=(int(self.min_count), self._training.model.features.min_count))
+        key = self._training.key if continued else new_key(self.random_state)
+        X, y = safe_indexing(X, used), take(y, used)
+        weight = None if weight is None else weight[used]
+        split = self.early_stopping and given is None
+        test = self._held_out(np.arange(len(X))) if split else []
+        with renumbered(used):
+            base = self._fitted_base(X, y, weight, np.arange(len(X)))
+            lattices = self._jackknife(view, X, y, weight, key)
+        words, tags = (dict(self._model.words), dict(self._model.tags)) if continued else ({}, {})
+        gold, lengths = view.gold(X, y), lengths[used]
+        train = np.setdiff1d(np.arange(len(X)), test)
+        if not train.shape[0]:
+            raise ValueError("early_stopping leaves no sequence to train on")
+
+        def encode(keep, known, weight=None):
+            given = take(lattices, keep), lengths[keep], *known
+            return make_task(*given, take(gold, keep), weight), sum(len(gold[i]) for i in keep)
+
+        task, n_items = encode(train, (words, tags), None if weight is None else weight[train])
+        # What only held-out sequences have stays unknown: its words get numbers no feature knows.
+        held_out = None
+        if split:
+            mine = safe_indexing(X, test), take(y, test)
+            held_out = HeldOut(*mine, False, encode(test, (dict(words), dict(tags))))
+        if continued:
+            state = continued_state(structure, self._training, rule)
+        else:
+            state = TrainingState(structure.new_model(int(self.min_count), rule), rule, key)
+        oracle = f1_of(task, task.target != structure.ABSENT, n_items)
+        run = RerankRun(self, state, task, words, tags, base, oracle, held_out)
+        run.hold_out(given)
+        return run
+
+    def _fitted_base(self, X, y, weight, keep):
+        """A clone of the base, trained on some of the sequences."""
+        base, given = self._new_base(), {} if weight is None else {"sample_weight": weight[keep]}
+        with renumbered(keep):
+            return base.fit(safe_indexing(X, keep), take(y, keep), **given)
+
+    def _jackknife(self, view, X, y, weight, key):
+        """The lattice of each sequence, from a base that has not seen it."""
+        n = len(X)
+        parts = [np.sort(part) for part in np.array_split(epoch_order(key, 2**31, n), self.cv)]
+
+        def work(part):
+            base = self._fitted_base(X, y, weight, np.setdiff1d(np.arange(n), part))
+            with renumbered(part):
+                return lattices_of(view, base, safe_indexing(X, part), self.k)
+
+        with threads(self.n_jobs, len(parts)) as map_all:
+            found = [nodes for lattices in map_all(work, parts) for nodes in lattices]
+        return [found[place] for place in np.argsort(np.concatenate(parts))]
+
+    # -- prediction --------------------------------------------------------------------------------
+    def predict(self, X: Corpus) -> list[list[Any]]:
+        """Predict as the base does, from the best path through each lattice.
+
+        Parameters
+        ----------
+        X : list of sequences
+            As the base takes them.
+
+        Returns
+        -------
+        list
+            As the base's ``predict`` returns it.
+
+        Raises
+        ------
+        ValueError
+            If the input is not what the base takes; the message names the sequence.
+        """
+        return Sequences(self._best(X)[0])
+
+    def decision_function(self, X: Corpus) -> NDArray[np.float64]:
+        """Scores of the best paths.
+
+        Parameters
+        ----------
+        X : list of sequences
+
+        Returns
+        -------
+        ndarray of shape (n_sequences,)
+            Not normalised: comparable between paths of one sequence only. 0 for an empty sequence.
+        """
+        return self._best(X)[1]
+
+    def _best(self, X):
+        check_is_fitted(self)
+        base, model = self.base_, self._model
+        view = view_of(base)
+        X = view.check_X(X)
+
+        def work(bounds):
+            part = X[bounds[0] : bounds[1]]
+            lattices = lattices_of(view, base, part, self.k)
+            task = make_task(lattices, view.lengths(part), model.words, model.tags)
+            out, scores = model.choose(task)
+            return [view.decode(base, items) for items in paths(lattices, out)], scores
+
+        found = map_chunks(work, offsets_of(view.lengths(X)), self.n_jobs)
+        return [items for part, _ in found for items in part], np.concatenate([s for _, s in found])
+
+    def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+        """The base's score: word F1 of a segmenter, token accuracy of a tagger.
+
+        Parameters
+        ----------
+        X, y
+            As of :meth:`fit`.
+        sample_weight : array-like of shape (n_sequences,), optional
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        view = view_of(self.base_)
+        X, y = view.check(X, y)
+        return float(view.score(y, self.predict(X), sample_weights(sample_weight, X)))

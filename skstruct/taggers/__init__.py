@@ -1,0 +1,1 @@
+"""Sequence taggers as users call them; the algorithms are in ``chain``."""

@@ -1,0 +1,339 @@
+"""Any tagger's scores as probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import (
+    CallbackSupportMixin,
+    HasMethods,
+    Integral,
+    epoch_context,
+    fit_routing,
+    folds_of,
+    member_context,
+    sample_weights,
+    with_callbacks,
+)
+from ..data.inputs import Sequences, as_tokens, check_X_y, renumbered, take
+from ..data.types import Corpus, History
+from ..saving.registry import savable
+from ..training.chunks import threads
+from ..training.held_out import NAMES, both_or_neither
+from ..training.parameters import RunParameters, documented, parameter
+from .meta_learner import MetaLearner
+from .perceptron import StructuredPerceptron
+from .probability_tagger import ProbabilityTagger
+from .sequence_tagger import SequenceTagger
+from .temperature import encoded_fold, fit_temperature, in_units_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+ENOUGH_TOKENS = 50_000
+"""Tokens by which the temperature is found at most: they determine it to half a percent."""
+
+ENOUGH_SEEN = 200
+"""Sequences by which the unit of two taggers' scores is compared, at most."""
+
+
+@savable
+@documented(
+    n_jobs="Threads, over parts in training, and in prediction. Results do not depend on it.",
+    random_state="""Determines which sequences the temperature is found by, if they have over 50,000 tokens;
+    not the estimator.""",
+)
+@dataclass(eq=False, repr=False)
+class CalibratedTagger(RunParameters, CallbackSupportMixin, ProbabilityTagger):
+    """Probabilities from the scores of a tagger.
+
+    Scores divided by a temperature are the log-probabilities of a conditional random field, up to a constant:
+    ``p(y|x) = exp(score(y) / temperature) / Z(x)`` [1]_. Predictions stay those of the tagger.
+
+    The temperature is the one under which labels that the tagger was not trained on are most likely: the
+    corpus is divided into ``cv`` folds, and a clone trained on the others scores each of them. The tagger
+    that predicts is trained on everything. Its scores may be larger than those of the clones; by how much
+    shows on sequences that both were trained on, and the temperature is in its unit.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The tagger, trained on everything; or the one that was frozen.
+    temperature_ : float
+        What scores are divided by. 1 if it makes no difference, since there is but one labelling; inf if the
+        labels of the folds are no more likely under the scores than by chance.
+    classes_ : ndarray of shape (n_labels,)
+    history_ : list of dict
+        That of ``estimator_``.
+
+    Notes
+    -----
+    A label that the training data of a fold lacks counts as not given in the fold.
+
+    References
+    ----------
+    .. [1] C. Guo, G. Pleiss, Y. Sun, K. Weinberger (2017). On calibration of modern neural networks.
+       ICML.
+
+    Examples
+    --------
+    >>> from skstruct import CalibratedTagger, StructuredPerceptron
+    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]] * 5
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]] * 5
+    >>> tagger = CalibratedTagger(StructuredPerceptron(random_state=0), random_state=0).fit(X, y)
+    >>> tagger.predict([["a", "dog", "sleeps"]])
+    [['D', 'N', 'V']]
+    >>> ((labels, log_proba),) = tagger.predict_kbest([["a", "dog", "sleeps"]], k=1)[0]
+    >>> labels, -1.0 < log_proba < 0.0
+    (['D', 'N', 'V'], True)
+    """
+
+    estimator: Any = parameter(
+        None,
+        """The tagger, which may be an average or a mixture; None means ``StructuredPerceptron()``. A
+        ``sklearn.frozen.FrozenEstimator`` around a fitted one is not trained again: all sequences given
+        to ``fit`` are then for the temperature, and should be others than it was trained on.""",
+        "estimator or None",
+        [HasMethods(["fit", "predict"]), None],
+    )
+    _: KW_ONLY
+    method: Literal["temperature"] = parameter("temperature", "One temperature for all scores.")
+    cv: Any = parameter(
+        5,
+        """Parts of the corpus. A number makes parts of consecutive sequences, None five of them: the ones
+        beside a sequence are often of the same document, and text to be tagged is of others. The positions
+        of a splitter or an iterable are those in ``X``. A frozen estimator needs none.""",
+        "int, splitter, iterable of (train, test) or None",
+        ["cv_object"],
+    )
+
+    estimator_: Any = field(init=False)
+    temperature_: float = field(init=False)
+
+    _not_combinable = "its temperature is that of one model; use {} inside of it"
+    """Why averages and mixtures do not take it."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def get_metadata_routing(self) -> Any:
+        """Metadata routing of this object and its estimator; see scikit-learn's user guide."""
+        return fit_routing(self, self._template())
+
+    def _template(self):
+        return StructuredPerceptron() if self.estimator is None else self.estimator
+
+    @property
+    def _model(self):
+        return self.estimator_._model
+
+    @property
+    def _scheme(self):
+        inner = self.estimator_
+        while isinstance(inner, MetaLearner):
+            inner = inner.estimator_
+        return inner.constraints if isinstance(inner.constraints, str) else None
+
+    @property
+    def _distribution(self):
+        return replace(self._model, scale=1.0 / self.temperature_)
+
+    def _to_state(self, writer, name):
+        return {}
+
+    @classmethod
+    def _from_state(cls, node, fitted, reader, where):
+        return {}
+
+    @property
+    def history_(self) -> History:
+        """The ``history_`` of the fitted tagger."""
+        check_is_fitted(self)
+        return self.estimator_.history_
+
+    # -- fitting -----------------------------------------------------------------------------------
+    @with_callbacks
+    def fit(
+        self,
+        X: Corpus,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Corpus | None = None,
+        y_val: Corpus | None = None,
+    ) -> Self:
+        """Train the tagger, and find its temperature.
+
+        Parameters
+        ----------
+        X, y
+            As the estimator's ``fit`` takes them.
+        sample_weight : array-like of shape (n_sequences,), optional
+            Handed to the estimator; multiplies a sequence's log-likelihood in the choice of the temperature.
+        X_val, y_val : lists of sequences, optional
+            Held-out sequences, handed to the ``fit`` of the tagger that predicts. The clones by which the
+            temperature is found do not see them.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is not as the estimator takes it (the message names the place), or there are fewer
+            sequences than folds. This estimator is then as it was before.
+        TypeError
+            If the estimator is no chain tagger.
+
+        Warns
+        -----
+        UserWarning
+            If the labels of the folds are no more likely under the scores than by chance.
+        """
+        self._validate_params()
+        template = self._template()
+        _check_tagger(template)
+        given = both_or_neither(X_val, y_val)
+        X, y, _ = check_X_y(X, y, read=as_tokens)
+        weight = sample_weights(sample_weight, X)
+        used = np.flatnonzero((X.lengths > 0) & (True if weight is None else weight > 0.0))
+        frozen = isinstance(template, FrozenEstimator)
+        folds = [(used[:0], used)] if frozen else self._folds(used, len(X))
+        n_trained = 0 if frozen else 1 + len(folds)
+        context = self._init_callback_context(max_subtasks=n_trained, sequential_subtasks=False)
+        events = epoch_context(context, self, X.for_users(), y)
+        events.begin_fit()
+
+        def trained(number, tagger, keep, given=None):
+            """The tagger, trained on the sequences to keep, and judged by the user's (X_val, y_val)."""
+            more, kept_X, kept_y = dict(zip(NAMES, given or ())), X.take(keep), take(y, keep)
+            if weight is not None:
+                more["sample_weight"] = weight[keep]
+            with renumbered(keep), member_context(context, self, tagger, number, kept_X.for_users(), kept_y):
+                return tagger.fit(kept_X, kept_y, **more)
+
+        if frozen:
+            fitted = template.estimator
+            check_is_fitted(fitted)
+            if given is not None:
+                raise ValueError("X_val and y_val: a frozen estimator is not trained")
+        else:
+            fitted = trained(0, clone(template), np.arange(len(X)), given)
+        folds = self._drawn(folds, X.lengths)
+        each = np.ones(len(X)) if weight is None else weight
+
+        def part(number):
+            train, test = folds[number]
+            model = fitted._model
+            if len(train):
+                seen = train[
+                    np.linspace(0, len(train) - 1, num=min(len(train), ENOUGH_SEEN)).astype(np.int64)
+                ]
+                member = trained(number + 1, _silent(clone(template)), train)._model
+                model = in_units_of(model, member, X.take(seen), take(y, seen))
+            with renumbered(test):
+                return encoded_fold(model, X.take(test), take(y, test), each[test], test)
+
+        with threads(self.n_jobs, len(folds)) as map_all:
+            parts = list(map_all(part, range(len(folds))))
+        temperature = fit_temperature(parts, self.n_jobs)
+        found = {"estimator_": fitted, "temperature_": temperature, "classes_": fitted.classes_}
+        events.end_fit(found)
+        vars(self).update(found)
+        return self
+
+    def _folds(self, used, n):
+        """[(train, test)]: positions among n sequences, of those with tokens and a weight (``used``)."""
+        cv = 5 if self.cv is None else self.cv
+        if not isinstance(cv, Integral):  # what others cut are positions in the user's X
+            is_used = np.isin(np.arange(n), used)
+            folds = [[part[is_used[part]] for part in fold] for fold in folds_of(cv, n)]
+            folds = [(train, test) for train, test in folds if len(test)]
+            if not folds or not all(len(train) for train, _ in folds):
+                raise ValueError("cv leaves no sequence that is not empty to train on, or to test on")
+            return folds
+        if len(used) < cv:
+            raise ValueError(
+                f"cv={cv} folds need at least as many sequences that are not empty, got "
+                f"{len(used)}; with a FrozenEstimator all sequences are for the temperature"
+            )
+        return [(used[train], used[test]) for train, test in folds_of(cv, len(used))]
+
+    def _drawn(self, folds, lengths):
+        """The folds, cut down to as many sequences as one number needs."""
+        scored = np.unique(np.concatenate([test for _, test in folds]))
+        order = check_random_state(self.random_state).permutation(scored)
+        before = np.cumsum(lengths[order]) - lengths[order]
+        chosen = np.isin(np.arange(len(lengths)), order[before < ENOUGH_TOKENS])
+        return [(train, test[chosen[test]]) for train, test in folds]
+
+    def adapt(self, X: Corpus | None) -> Self:
+        """Count accessor varieties anew, on unlabelled text; see the estimator's ``adapt``.
+
+        Parameters
+        ----------
+        X : list of sequences, or None
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        self.estimator_.adapt(X)
+        return self
+
+    # -- prediction --------------------------------------------------------------------------------
+    def predict_kbest(
+        self, X: Corpus, k: int = 5, allowed: Corpus | None = None
+    ) -> list[list[tuple[list[Any], float]]]:
+        """The k most probable labellings of each sequence.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        k : int, default=5
+        allowed : list of lists, optional
+            As in :meth:`predict`. Probabilities are those among all labellings, not among those allowed.
+
+        Returns
+        -------
+        list of lists of (labels, log-probability)
+            For each sequence up to k distinct labellings, best first; fewer if there are no more.
+        """
+        found = super().predict_kbest(X, k, allowed)
+        scale, log_z = self._distribution.scale, self._sums(X)[1].tolist()
+        return Sequences(
+            [(labels, min(score * scale - z, 0.0)) for labels, score in ranked]
+            for ranked, z in zip(found, log_z)
+        )
+
+
+def _silent(estimator):
+    """The estimator, set to print nothing: the lines of a clone would look like those of the tagger."""
+    names = [name for name in estimator.get_params() if name.split("__")[-1] == "verbose"]
+    return estimator.set_params(**dict.fromkeys(names, 0))
+
+
+def _check_tagger(template):
+    """Raise unless an estimator is a chain tagger, or an average or a mixture of one."""
+    inner = template
+    while isinstance(inner, (FrozenEstimator, MetaLearner)):
+        inner = StructuredPerceptron() if inner.estimator is None else inner.estimator
+    if isinstance(inner, SequenceTagger) and not isinstance(inner, CalibratedTagger):
+        return
+    hint = ""
+    if hasattr(inner, "tagger"):
+        hint = f"; put it inside: {type(inner).__name__}(CalibratedTagger(tagger))"
+    elif hasattr(inner, "steps"):
+        hint = "; put it into the last step of the pipeline"
+    kind = type(inner).__name__
+    raise TypeError(f"CalibratedTagger needs a tagger whose scores are sums over a chain, got a {kind}{hint}")

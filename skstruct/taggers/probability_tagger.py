@@ -1,0 +1,225 @@
+"""Taggers whose scores are log-probabilities up to a constant: marginals, and probabilities of labellings."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ..chain.segments import probabilities
+from ..data.inputs import (
+    PlaceError,
+    Sequences,
+    as_sequences,
+    as_tokens,
+    check_same_lengths,
+    check_X_y,
+    describe,
+)
+from ..data.labels import encode_labels, some_of
+from ..data.scheme_rules import LabelTable, check_scheme, read_spans, same_chunk
+from ..data.types import Corpus
+from .sequence_tagger import SequenceTagger
+
+Segment: TypeAlias = tuple[int, int, str]
+"""(start, stop, type), ``stop`` exclusive."""
+
+
+class ProbabilityTagger(SequenceTagger):
+    """Base of the chain taggers that know probabilities: ``p(y|x) = exp score(y) / Z(x)``."""
+
+    @property
+    def _distribution(self):
+        """The ChainModel whose scores are log-probabilities up to a constant."""
+        return self._model
+
+    @property
+    def _scheme(self):
+        """The label scheme that the constraints name, or None."""
+        return self.constraints if isinstance(self.constraints, str) else None
+
+    def _sums(self, X, gold=None):
+        """(marginals (N * L,), log Z (n,), first tokens) under the model, with labels given or not."""
+        check_is_fitted(self)
+        sequences = as_tokens(X)
+        out, log_z = self._distribution.sums(sequences, gold, self.n_jobs)
+        check_sums(log_z, given=True)
+        return out, log_z, sequences.offsets
+
+    def predict_marginals(self, X: Corpus) -> list[NDArray[np.float64]]:
+        """Probabilities of the labels of each token, given the whole sequence.
+
+        The most probable label of each token (:meth:`predict_posterior`) need not be the one of the most
+        probable labelling (:meth:`predict`): marginals sum over all labellings.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+
+        Returns
+        -------
+        list of ndarray of shape (n_tokens, n_labels)
+            Columns as in ``classes_``; rows sum to 1.
+
+        Raises
+        ------
+        ValueError
+            If a sequence is not what the model was trained on, the constraints leave it no labelling, or
+            values of its features are so large that scores overflow; the message names it.
+        """
+        rows, token = self._marginals(X)
+        return Sequences(rows[a:b] for a, b in zip(token[:-1].tolist(), token[1:].tolist()))
+
+    def predict_posterior(self, X: Corpus) -> list[list[Any]]:
+        """The most probable label of each token: posterior decoding.
+
+        Has the fewest wrong labels in expectation, where :meth:`predict` is the labelling that is most
+        often right as a whole. Neighbours may contradict the constraints.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+
+        Returns
+        -------
+        list of lists of labels
+            Of labels that are equally probable the first in ``classes_``.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`predict_marginals`.
+        """
+        rows, token = self._marginals(X)
+        return Sequences(self._model.labels.decode(rows.argmax(axis=1).astype(np.int32), token))
+
+    def _marginals(self, X):
+        """(marginals (N, L), first tokens)"""
+        out, log_z, token = self._sums(X)
+        check_sums(log_z)
+        return out.reshape(-1, len(self._model.labels)), token
+
+    def sequence_log_proba(self, X: Corpus, y: Corpus) -> NDArray[np.float64]:
+        """Log-probability of labellings.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        y : list of sequences of labels
+            None stands for any label: the probabilities of all completions are summed.
+
+        Returns
+        -------
+        ndarray of shape (n_sequences,)
+            -inf for labellings that constraints forbid.
+
+        Raises
+        ------
+        ValueError
+            If sequences and labels do not fit, a label is unknown, or scores overflow; the message names
+            the place.
+        """
+        check_is_fitted(self)
+        X, y, token = check_X_y(X, y, read=as_tokens)
+        gold, _ = encode_labels(y, token, self._model.labels, grow=False)
+        given = self._sums(X, gold)[1]
+        possible = given > -np.inf
+        given[possible] -= self._sums(X)[1][possible]
+        return given
+
+    def predict_segment_proba(
+        self, X: Corpus, segments: Corpus | None = None, *, scheme: str | None = None
+    ) -> list[list[tuple[Segment, float]]]:
+        """Probabilities of segments: chunks, entities.
+
+        The probability of a segment is the sum over all labellings in which exactly this segment stands.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        segments : list of lists of (start, stop, type), optional
+            The segments asked for, ``stop`` exclusive and the type ``""`` where labels have none; by default
+            those of the labellings that :meth:`predict` returns.
+        scheme : str, optional
+            The label scheme; by default the one that ``constraints`` names. Segments are read as by
+            `skstruct.data.schemes.labels_to_spans`, which finds them in labellings that are not well formed
+            too, unless constraints exclude these.
+
+        Returns
+        -------
+        list of lists of ((start, stop, type), probability)
+            For each sequence, in the order of ``segments``.
+
+        Raises
+        ------
+        ValueError
+            If there is no scheme, or labels do not belong to it; if a segment is empty, leaves its sequence
+            or has a type that no label has; and as :meth:`predict_marginals`. The message names the place.
+        """
+        check_is_fitted(self)
+        name = self._scheme if scheme is None else scheme
+        if name is None:
+            raise ValueError("scheme is needed, such as 'BIO', since constraints name none")
+        name = check_scheme(name)
+        parsed = LabelTable(name).parse(self._model.labels.values)
+        sequences = as_tokens(X)
+        if segments is None:
+            table = LabelTable(name, strict=False)
+            segments = [read_spans(labels, table) for labels in self._best(sequences)[0]]
+        kinds = {kind: k for k, kind in enumerate(sorted({kind for prefix, kind in parsed if prefix != "O"}))}
+        spans = as_segments(segments, sequences.lengths, kinds)
+        of_label = np.array([-1 if prefix == "O" else kinds[kind] for prefix, kind in parsed])
+        joins = np.array([[same_chunk(p, y) for y in parsed] for p in parsed], np.bool_)
+        p, log_z = probabilities(
+            self._distribution, sequences, ids_of(spans, kinds), of_label, joins, n_jobs=self.n_jobs
+        )
+        check_sums(log_z)
+        return paired(spans, p)
+
+
+def as_segments(segments, lengths, kinds):
+    """Lists of (start, stop, type), one for each sequence; ``kinds`` has the types there are."""
+    segments = as_sequences(segments, "segments", "segment")
+    check_same_lengths(np.zeros(len(lengths), np.int64), np.zeros(len(segments), np.int64), ("X", "segments"))
+    return [
+        [_checked(segment, i, k, int(T), kinds) for k, segment in enumerate(each)]
+        for i, (each, T) in enumerate(zip(segments, lengths))
+    ]
+
+
+def _checked(segment, i, k, T, kinds):
+    try:
+        start, stop, kind = segment
+        start, stop, kind = index(start), index(stop), kind or ""
+    except (TypeError, ValueError):
+        raise PlaceError(i, k, f"expected (start, stop, type), got {describe(segment)}", "segments") from None
+    if not 0 <= start < stop <= T:
+        raise PlaceError(i, k, f"{segment!r} is empty or leaves the {T} tokens", "segments")
+    if kind not in kinds:
+        known = some_of(sorted(kinds))
+        raise PlaceError(i, k, f"no label has the type {kind!r}; known are {known}", "segments")
+    return start, stop, kind
+
+
+def ids_of(spans, kinds):
+    """The segments with numbers for types."""
+    return [[(start, stop, kinds[kind]) for start, stop, kind in each] for each in spans]
+
+
+def paired(spans, p):
+    """The segments of each sequence with their probabilities."""
+    each = iter(p.tolist())
+    return Sequences([(span, next(each)) for span in spans_of_one] for spans_of_one in spans)
+
+
+def check_sums(log_z, given=False):
+    """Raise if scores overflow, or a sequence has no labelling; with labels given that is no error."""
+    bad = np.flatnonzero(~(log_z < np.inf))
+    if bad.size:
+        raise PlaceError(bad[0], None, "the scores of its labellings overflow", "X")
+    stuck = np.flatnonzero(log_z == -np.inf)
+    if stuck.size and not given:
+        raise PlaceError(stuck[0], None, "the constraints leave no labelling")

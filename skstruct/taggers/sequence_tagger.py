@@ -1,0 +1,287 @@
+"""What all sequence taggers share: scikit-learn's conventions, input checks, prediction, scoring."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import BaseEstimator, StrOptions, rows_tags, sample_weights, sequence_tags
+from ..chain.chain_model import ChainModel
+from ..data.inputs import (
+    PlaceError,
+    Sequences,
+    as_sequences,
+    as_tokens,
+    check_positive,
+    check_same_lengths,
+    check_X_y,
+    describe,
+    flatten,
+    lengths_of,
+    offsets_of,
+    place,
+)
+from ..data.types import Corpus
+from ..features.numeric import NumericFeatures
+from ..features.patterns import Patterns
+from ..features.templates import FeatureTemplates
+from ..training.parameters import Parameters, parameter
+from ..training.saved import SavableLearner
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+FeatureChoice: TypeAlias = (
+    str | os.PathLike[str] | list[str] | tuple[str, ...] | FeatureTemplates | Patterns | NumericFeatures
+)
+
+
+@dataclass(eq=False, repr=False)
+class TaggerParameters(Parameters):
+    """What all chain taggers accept; ``features`` may be given by position."""
+
+    features: FeatureChoice = parameter(
+        "auto",
+        """Which features tokens that are str or tuples of str have: ``"auto"`` (from the look of the
+        tokens: ``"char"`` for single characters, ``"word"`` for other str, ``"word-tag"`` for pairs), a
+        preset (these, ``"char-av"``, ``"chunk"``, ``"collins"``, ``"char-best"``, ``"chunk-best"``,
+        ``"word-best"``; see ``skstruct.features.presets``), template strings or a template file in CRF++
+        syntax, or the ``Patterns`` of a model of CRF++ or Wapiti (``skstruct.features.patterns``). Tokens
+        that are dicts or lists of str bring their own features; how rows of numbers count,
+        ``NumericFeatures`` says.""",
+        "str, path, list of str, FeatureTemplates, Patterns or NumericFeatures",
+        [str, os.PathLike, list, tuple, FeatureTemplates, Patterns, NumericFeatures],
+    )
+    _: KW_ONLY
+    constraints: str | Collection[tuple[Any, Any]] | None = parameter(
+        None,
+        """Labellings allowed, in training and prediction: the name of a label scheme (``"BIO"``,
+        ``"IOB1"``, ``"BIOES"``, ``"BILOU"``, ``"BMES"``, ``"BI"``, ``"B2B3MES"``, ``"IO"``), or
+        (previous, next) pairs of labels; in a pair, None stands for the start or end of a sequence.""",
+        "str, iterable of pairs or None",
+        [str, list, tuple, set, frozenset, None],
+    )
+    class_weight: dict[Any, float] | Literal["balanced"] | None = parameter(
+        None,
+        """Margin added in training to the score of every wrong label, by gold label. A dict maps labels
+        to costs; labels it lacks cost nothing extra. ``"balanced"`` is inverse to frequency, 1 on
+        average over tokens.""",
+        'dict, "balanced" or None',
+        [dict, StrOptions({"balanced"}), None],
+    )
+
+
+class SequenceTagger(SavableLearner, BaseEstimator):
+    """Base of the chain taggers; a fitted one has ``_model``, a :class:`ChainModel`."""
+
+    classes_: NDArray[Any]
+    n_jobs: int | None
+
+    accepts_allowed = True
+    """``predict`` and ``predict_kbest`` take ``allowed``."""
+
+    _model_class = ChainModel
+    explained_as = "chain"
+
+    def __sklearn_tags__(self) -> Any:
+        return rows_tags(sequence_tags(super().__sklearn_tags__()))
+
+    # -- input -------------------------------------------------------------------------------------
+    def _options(self, sequences, allowed):
+        """(N, L) bool: what ``allowed`` permits, or None."""
+        if allowed is None:
+            return None
+        allowed = as_sequences(allowed, "allowed", "constraint")
+        lengths = sequences.lengths
+        check_same_lengths(lengths, lengths_of(allowed), ("X", "allowed"))
+        token, labels = offsets_of(lengths), self._model.labels
+        options = np.ones((int(token[-1]), len(labels)), np.bool_)
+        rows = {}  # what a choice means, for choices met before
+        for k, choice in enumerate(flatten(allowed)):
+            if choice is None:
+                continue
+            try:
+                key = frozenset(choice) if isinstance(choice, (set, list)) else choice
+                if key not in rows:
+                    rows[key] = _option(choice, labels)
+            except (TypeError, ValueError) as error:
+                i, t = place(token, k)
+                what = error if isinstance(error, ValueError) else f"{describe(choice)} is not a label"
+                raise PlaceError(i, t, str(what), "allowed") from None
+            options[k] = rows[key]
+        return options
+
+    def _rows_encoder(self, name):
+        """The encoder of a model of rows of numbers; other models lack the attribute ``name``."""
+        encoder = getattr(getattr(self, "_model", None), "encoder", None)
+        if getattr(encoder, "width", None) is None:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}: it has seen no matrix")
+        return encoder
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns of the rows of numbers that it was trained on; absent with other tokens."""
+        return int(self._rows_encoder("n_features_in_").width)
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """Names of the columns of the rows of numbers that it was trained on, if they had any."""
+        names = self._rows_encoder("feature_names_in_").names
+        if names is None:
+            raise AttributeError(f"{type(self).__name__} has no attribute 'feature_names_in_'")
+        return np.array(names.all(), dtype=object)
+
+    # -- accessor variety --------------------------------------------------------------------------
+    def adapt(self, X: Corpus | None) -> Self:
+        """Count accessor varieties anew, on unlabelled text of the domain to be tagged.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens, or None
+            The text whose statistics are in force from now on, until the next ``fit``: alone, so add the
+            training text for the statistics of both. None goes back to those of the training text.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the templates read no accessor variety, or ``X`` holds no token or is no such list. The
+            statistics in force then stay.
+
+        Notes
+        -----
+        Weights stay as they are: what changes is the value of features such as ``%av2[0,0]`` ([1]_, section
+        6). ``partial_fit`` and ``warm_start`` go on with the statistics in force. Accessor varieties grow
+        with the text, so that a text much smaller than that of the training is a poor base.
+
+        References
+        ----------
+        .. [1] W. Gao, X. Qiu, X. Huang (2010). Adaptive Chinese word segmentation with online
+           passive-aggressive algorithm. CIPS-SIGHAN.
+        """
+        check_is_fitted(self)
+        sequences = None if X is None else as_tokens(X)
+        self._model = self._model.adapted(sequences)
+        return self
+
+    # -- prediction --------------------------------------------------------------------------------
+    def _best(self, X, allowed=None):
+        check_is_fitted(self)
+        sequences = as_tokens(X)
+        options = self._options(sequences, allowed)
+        labels, scores = self._model.predict(sequences, options, self.n_jobs)
+        if -np.inf in scores:
+            stuck = np.flatnonzero(scores == -np.inf)[0]
+            raise PlaceError(stuck, None, "the constraints and the labels allowed leave no labelling")
+        return labels, scores
+
+    def predict(self, X: Corpus, allowed: Corpus | None = None) -> list[list[Any]]:
+        """Label sequences.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        allowed : list of lists, optional
+            For each token None (any label), a label (forced), or a collection of labels.
+
+        Returns
+        -------
+        list of lists of labels
+            The labels are the objects seen in training.
+
+        Raises
+        ------
+        ValueError
+            If a sequence or token is not what the model was trained on (the message names it), or
+            constraints and ``allowed`` contradict each other.
+        """
+        return Sequences(self._best(X, allowed)[0])
+
+    def decision_function(self, X: Corpus) -> NDArray[np.float64]:
+        """Scores of the best labellings.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+
+        Returns
+        -------
+        ndarray of shape (n_sequences,)
+            Log-scores, not normalised: comparable between labellings of one sequence only. 0 for an
+            empty sequence.
+        """
+        return self._best(X)[1]
+
+    def predict_kbest(
+        self, X: Corpus, k: int = 5, allowed: Corpus | None = None
+    ) -> list[list[tuple[list[Any], float]]]:
+        """The k best labellings of each sequence.
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        k : int, default=5
+        allowed : list of lists, optional
+            As in :meth:`predict`.
+
+        Returns
+        -------
+        list of lists of (labels, score)
+            For each sequence up to k distinct labellings, best first; fewer if there are no more.
+            Ties are broken deterministically. The first is what :meth:`predict` returns, unless
+            several labellings share the best score.
+        """
+        check_is_fitted(self)
+        check_positive("k", k)
+        sequences = as_tokens(X)
+        options = self._options(sequences, allowed)
+        return Sequences(self._model.predict_kbest(sequences, int(k), options, self.n_jobs))
+
+    def score(self, X: Corpus, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+        """Token accuracy, over the tokens whose label is given (not None).
+
+        Parameters
+        ----------
+        X : list of sequences of tokens
+        y : list of sequences of labels
+        sample_weight : array-like of shape (n_sequences,), optional
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        X, y, token = check_X_y(X, y, read=as_tokens)
+        weight = sample_weights(sample_weight, X)
+        predicted = self.predict(X)
+        pairs = zip(flatten(y), flatten(predicted))
+        right = np.fromiter((a == b for a, b in pairs), np.bool_, int(token[-1]))
+        given = np.fromiter((a is not None for a in flatten(y)), np.bool_, int(token[-1]))
+        each = np.ones(int(token[-1]))
+        if weight is not None:
+            each = np.repeat(weight, np.diff(token))
+        total = float((each * given).sum())
+        return float((each * (right & given)).sum() / total) if total else 0.0
+
+
+def _option(choice, labels):
+    """(L,) bool: the labels that a choice of ``allowed`` permits."""
+    row = np.zeros(len(labels), np.bool_)
+    several = isinstance(choice, (set, frozenset, list, tuple)) and choice not in labels.values
+    for label in choice if several else [choice]:
+        if label not in labels.values:
+            raise ValueError(f"{describe(label)} is not a label of the model")
+        row[labels.ids[label]] = True
+    if not row.any():
+        raise ValueError("no label is allowed")
+    return row

@@ -1,0 +1,324 @@
+"""Labelled spans of raw text through any sequence tagger: texts in, (start, end, label) out."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn import (
+    BaseEstimator,
+    CallbackSupportMixin,
+    HasMethods,
+    sample_weights,
+    with_callbacks,
+)
+from ..data.alignment_report import AlignmentReport
+from ..data.inputs import SPANS, Inputs, Sequences, flatten, lengths_of, offsets_of, renumbered
+from ..data.pieces import cut_texts
+from ..data.places import by_sequence
+from ..data.scheme_rules import LabelTable, read_spans
+from ..data.spans import Span, trimmed_spans
+from ..data.text import as_texts, tokenized
+from ..data.types import Corpus, Texts
+from ..metrics.checks import f1
+from ..metrics.span_scores import count_spans
+from ..saving.registry import Savable, savable
+from ..training.parameters import Parameters, documented, parameter
+from .inner_tagger import knows_its_tagger
+from .span_probabilities import RankedSpans, SpanProbabilities
+from .span_training import SpanTraining
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+SCHEMES = "BIOES", "BILOU", "BIO", "IOB1", "BMES"
+"""Schemes with labels for tokens in no span, and for spans of one type that touch."""
+
+AT_ONCE = 1_000_000
+"""Characters that are predicted at once: memory does not grow with the corpus."""
+
+
+@knows_its_tagger
+@savable
+@documented()
+@dataclass(eq=False, repr=False)
+class SpanTagger(
+    SpanTraining, RankedSpans, SpanProbabilities, Parameters, CallbackSupportMixin, Savable, BaseEstimator
+):
+    """Raw text in, labelled spans out: entities, say, as annotation tools store them.
+
+    Texts become tokens, and spans become labels of tokens under a scheme [1]_, which any sequence tagger
+    learns; predicted labels become spans of the text again. Spans that do not end where tokens do are
+    aligned with them; :meth:`alignment_report` lists them.
+
+    Attributes
+    ----------
+    tagger_ : estimator
+        The fitted tagger.
+    pieces_ : {"lines", "paragraphs", "texts"}
+        What texts are cut into.
+    alignment_ : dict of str to int
+        The counts of the :class:`skstruct.data.alignment_report.AlignmentReport` of the training texts.
+    history_ : list of dict
+        That of ``tagger_``, if it has one.
+
+    Notes
+    -----
+    A span whose label is None says that its part of a text is not annotated: tokens that it touches have the
+    label None, unless another span has them, and :meth:`score` ignores predictions that touch it.
+
+    White space at the ends of a span is cut off. Of two spans that claim one token after alignment, the one
+    with more of its characters has it.
+
+    Tokens are compared in Unicode's normal form C. Offsets are those of the text as it is, in code points:
+    those of tools that count UTF-16 units are converted by ``skstruct.datasets.from_utf16``.
+
+    Every ``fit`` begins with a clone of ``tagger``, so that its ``warm_start`` has no effect;
+    ``partial_fit`` continues; its first call decides ``pieces_``. Held-out texts are cut into pieces as
+    training texts are, by their own spans.
+
+    References
+    ----------
+    .. [1] L. Ratinov and D. Roth (2009). Design challenges and misconceptions in named entity recognition.
+       CoNLL.
+
+    Examples
+    --------
+    >>> from skstruct import SpanTagger, StructuredPerceptron
+    >>> X = ["Ann Lee lives in Rome.", "Bob Lee left Paris.", "In Rome, Ann met Bob."]
+    >>> y = [[(0, 7, "PER"), (17, 21, "LOC")], [(0, 7, "PER"), (13, 18, "LOC")],
+    ...      [(3, 7, "LOC"), (9, 12, "PER"), (17, 20, "PER")]]
+    >>> tagger = SpanTagger(StructuredPerceptron(random_state=0)).fit(X, y)
+    >>> tagger.predict(["Bob Lee lives in Paris."])
+    [[Span(start=0, end=7, label='PER'), Span(start=17, end=22, label='LOC')]]
+    """
+
+    tagger: Any = parameter(
+        None,
+        """Learns and predicts labels of tokens; None means ``StructuredPerceptron()``. Wherever its
+        ``constraints``, or those of an estimator inside of it, are None, they are those of ``scheme``.
+        ``features="auto"`` means the preset ``"text"`` here, which also reads the white space between
+        tokens.""",
+        "estimator or None",
+        [HasMethods(["fit", "predict"]), None],
+    )
+    _: KW_ONLY
+    tokenizer: Any = parameter(
+        "words",
+        """``"words"``: runs of letters, runs of digits, and other characters one by one, as are letters
+        of scripts without spaces and Hangul; ``"characters"``: all that are not white space; a regular
+        expression, whose matches are tokens; or a function of a text that returns (start, end) pairs, or
+        strings that spell it. With a function a model can be pickled, not saved.""",
+        "str or callable",
+        "no_validation",
+    )
+    scheme: Literal["BIOES", "BILOU", "BIO", "IOB1", "BMES"] = parameter(
+        "BIOES", "How spans are written as labels; see `skstruct.data.schemes`."
+    )
+    align: Literal["nearest", "expand", "contract", "unknown", "error"] = parameter(
+        "nearest",
+        """Which tokens a span takes that begins or ends inside of one: those of which at least half is in
+        it (where that leaves none, the tokens it touches are not known), all that it touches, or whole
+        tokens only. ``"unknown"`` makes all that it touches unknown, ``"error"`` refuses it.""",
+    )
+    overlap: Literal["error", "longest"] = parameter(
+        "error",
+        """What to do with spans that overlap: refuse them, or keep the longest first, of equally long
+        ones the first in the text.""",
+    )
+    pieces: Literal["auto", "lines", "paragraphs", "texts"] = parameter(
+        "auto",
+        """What the tagger sees as one sequence. ``"auto"``: lines, paragraphs (between blank lines) or
+        texts, the first that would cut at most one in a hundred training spans. In training no span is
+        cut.""",
+    )
+    max_length: int | None = parameter(
+        200,
+        """Tokens of a piece; longer ones are cut in their second half where the text has the largest
+        gap.""",
+    )
+    layout: bool = parameter(
+        True,
+        """Tokens are `skstruct.data.text.TextToken`, which know the white space before them; else they
+        are str.""",
+    )
+
+    tagger_: Any = field(init=False)
+    pieces_: str = field(init=False)
+    alignment_: dict[str, int] = field(init=False)
+
+    explained_as = "spans"
+
+    @property
+    def inputs(self) -> Inputs:
+        """What the fitted model reads and predicts, a :class:`skstruct.data.inputs.Inputs`."""
+        return Inputs(SPANS, str, 1)
+
+    # -- fitting -----------------------------------------------------------------------------------
+    @with_callbacks
+    def fit(
+        self,
+        X: Texts,
+        y: Corpus,
+        sample_weight: ArrayLike | None = None,
+        *,
+        X_val: Texts | None = None,
+        y_val: Corpus | None = None,
+    ) -> Self:
+        """Learn from annotated texts.
+
+        Parameters
+        ----------
+        X : list of str
+            Texts; those without a token are ignored.
+        y : list of lists of (start, end, label)
+            The spans of each text, in any order: tuples, lists, or dicts with these keys. ``start`` and
+            ``end`` count code points, ``end`` is exclusive.
+        sample_weight : array-like of shape (n_texts,), optional
+            Handed to the tagger.
+        X_val, y_val : list of str and list of lists, optional
+            Held-out texts and their spans, handed to the tagger as tokens and labels: what it scores is
+            labels, with its own ``scoring``.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the input is not as described; the message names sequence and position. The model is then as
+            it was before.
+        KeyboardInterrupt
+            After Ctrl-C; what the tagger kept can be used.
+
+        Warns
+        -----
+        UserWarning
+            If spans do not end where tokens do, or are left out: they hold no token, or overlap others.
+        """
+        return self._fit_tagger(X, y, sample_weight, X_val, y_val)
+
+    # -- before fitting ----------------------------------------------------------------------------
+    def tokens(self, X: Texts) -> list[list[tuple[int, int]]]:
+        """Where the tokens of texts are; also of a model that is not fitted.
+
+        Parameters
+        ----------
+        X : list of str
+
+        Returns
+        -------
+        list of lists of (start, end)
+        """
+        self._validate_params()
+        return Sequences(tokenized(as_texts(X), self.tokenizer).pairs())
+
+    def alignment_report(self, X: Texts, y: Corpus) -> AlignmentReport:
+        """What becomes of spans in training; also of a model that is not fitted.
+
+        Parameters
+        ----------
+        X, y
+            As of :meth:`fit`.
+
+        Returns
+        -------
+        AlignmentReport
+            ``print`` lists the spans that change, notebooks show a table.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`fit`.
+        """
+        self._validate_params()
+        _, tokens, given, aligned = self._aligned(X, y)
+        return AlignmentReport(tokens, given, aligned)
+
+    # -- prediction --------------------------------------------------------------------------------
+    def predict(self, X: Texts) -> list[list[Span]]:
+        """Spans.
+
+        Parameters
+        ----------
+        X : list of str
+            Texts.
+
+        Returns
+        -------
+        list of lists of Span
+            The spans of each text, in order; [] for a text without a token.
+
+        Raises
+        ------
+        ValueError
+            If ``X`` is not a list of str; the message names the sequence.
+        """
+        check_is_fitted(self, "tagger_")
+        result = Sequences()
+        for part in self._parts(as_texts(X)):
+            with renumbered(part.text):
+                labels = self.tagger_.predict(part.sequences(self.layout)) if len(part.text) else []
+            spans = self._spans(labels, part, np.arange(len(part.text)))
+            result += map(flatten, by_sequence(spans, part.of_text()))
+        return result
+
+    def _parts(self, texts):
+        """The pieces of texts, about as many at once as `AT_ONCE` says; their numbers count all texts."""
+        self._validate_params()  # parameters may have been set since ``fit``
+        group = np.cumsum(lengths_of(texts)) // AT_ONCE
+        stops = (np.flatnonzero(np.diff(group)) + 1).tolist()
+        for first, stop in pairwise([0, *stops, len(texts)] if texts else []):
+            tokens = tokenized(texts[first:stop], self.tokenizer)
+            pieces = cut_texts(tokens, self.pieces_, self.max_length)
+            yield pieces._replace(text=pieces.text + first)
+
+    def _spans(self, labels, part, which):
+        """The spans that labels of pieces spell, in a list for each; ``which`` are the pieces."""
+        tokens, table = part.tokens, LabelTable()
+        if list(map(len, labels)) != np.diff(part.bounds)[which].tolist():
+            raise ValueError("the tagger must predict one label for each token of each text")
+        found, counts = [], np.zeros(len(labels), np.int64)
+        for k, (line, begin) in enumerate(zip(labels, part.bounds[which].tolist())):
+            if line.count("O") < len(line):
+                spans = read_spans(line, table)
+                found += [(begin + a, begin + b - 1, kind) for a, b, kind in spans]
+                counts[k] = len(spans)
+        first, last, kinds = zip(*found) if found else ((), (), ())
+        first = np.array(first, np.int64)
+        shift = tokens.offset[np.searchsorted(tokens.first, first, side="right") - 1]
+        start, end = tokens.start[first] - shift, tokens.end[np.array(last, np.int64)] - shift
+        return by_sequence(
+            list(map(Span._make, zip(start.tolist(), end.tolist(), kinds))), offsets_of(counts)
+        )
+
+    def score(self, X: Texts, y: Corpus, sample_weight: ArrayLike | None = None) -> float:
+        """F1 of the spans, which are right if start, end and label are.
+
+        Parameters
+        ----------
+        X : list of str
+        y : list of lists of (start, end, label)
+            As of :meth:`fit`; white space at the ends of spans does not count, as with ``texts`` in
+            :func:`skstruct.metrics.span_f1_score`. They may overlap, and are not aligned with tokens: those
+            that the model cannot predict are missed.
+        sample_weight : array-like of shape (n_texts,), optional
+            Multiplies the counts of a text's spans.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self, "tagger_")
+        texts = as_texts(X)
+        true = trimmed_spans(texts, y)
+        weight = sample_weights(sample_weight, texts)
+        weight = [1] * len(texts) if weight is None else weight.tolist()
+        counts = count_spans(true, trimmed_spans(texts, self.predict(texts)), weight)
+        return f1(*(sum(counter.values()) for counter in counts))

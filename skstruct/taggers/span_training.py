@@ -1,0 +1,173 @@
+"""What a span tagger's tagger is trained on: tokens of pieces of texts, and labels that spell the spans."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from sklearn.base import clone
+
+from .._sklearn import sample_weights
+from ..core.user_warnings import warn
+from ..data.alignment_report import Aligned, align_spans, counts_of, labels_of
+from ..data.pieces import Pieces, chosen, cut_texts
+from ..data.scheme_rules import check_scheme
+from ..data.spans import Given, as_spans
+from ..data.text import Tokens, as_texts, check_tokenizer, is_white_space, tokenized
+from .inner_tagger import TaggerTraining
+from .perceptron import StructuredPerceptron
+
+
+class AlignedCorpus(NamedTuple):
+    """Annotated texts."""
+
+    texts: list
+    tokens: Tokens
+    given: Given
+    aligned: Aligned
+
+
+class SpanTraining(TaggerTraining):
+    """The part of ``SpanTagger`` that hands its texts to the tagger."""
+
+    tokenizer: Any
+    scheme: str
+    align: str
+    overlap: str
+    pieces: str
+    max_length: int | None
+    layout: bool
+
+    def _validate_params(self):
+        super()._validate_params()
+        check_tokenizer(self.tokenizer)
+
+    def _new_tagger(self):
+        tagger = StructuredPerceptron() if self.tagger is None else clone(self.tagger)
+        return _constrained(tagger, self.scheme)
+
+    def _aligned(self, X, y, judging=False):
+        """``judging``: gold spans that no labels express are not refused, as ``score`` takes them too."""
+        texts = as_texts(X)
+        given = as_spans(y, texts)
+        tokens = tokenized(texts, self.tokenizer)
+        align = "unknown" if judging and self.align == "error" else self.align
+        overlap = "longest" if judging else self.overlap
+        return AlignedCorpus(texts, tokens, given, align_spans(tokens, given, align, overlap))
+
+    def _training_data(self, method, X, y, sample_weight):
+        texts, tokens, given, aligned = corpus = self._aligned(X, y)
+        _check_tokens(corpus, self.tokenizer)
+        weight = sample_weights(sample_weight, texts)
+        kind = getattr(self, "pieces_", None) if method == "partial_fit" else None
+        kind = kind or chosen(tokens, aligned, self.pieces)
+        pieces = cut_texts(tokens, kind, self.max_length, aligned)
+        counts = counts_of(given, aligned)
+        if method == "partial_fit" and hasattr(self, "alignment_"):
+            known = {"pieces_": kind, "alignment_": _sum([self.alignment_, counts])}
+        else:
+            known = {"pieces_": kind, "alignment_": counts}
+        data = {
+            **self._labelled(pieces, corpus),
+            "positions": pieces.text,
+            **self._routed(method, None if weight is None else weight[pieces.text]),
+        }
+        self._warn(counts)
+        return data, known
+
+    def _labelled(self, pieces: Pieces, corpus):
+        """Tokens and labels of pieces, as a tagger learns them."""
+        labels = labels_of(corpus.aligned, corpus.given, pieces.bounds, self.scheme)
+        return {"X": pieces.sequences(self.layout), "y": labels}
+
+    def _held_out_data(self, X, y):
+        corpus = self._aligned(X, y)
+        _check_tokens(corpus, self.tokenizer)
+        kind = chosen(corpus.tokens, corpus.aligned, self.pieces)
+        pieces = cut_texts(corpus.tokens, kind, self.max_length, corpus.aligned)
+        return tuple(self._labelled(pieces, corpus).values())
+
+    def _pieces_of(self, X, y=None, judging=False):
+        """The pieces of texts; and if their spans are given the labels of these, which no piece cuts."""
+        self._validate_params()
+        if y is None:
+            tokens = tokenized(as_texts(X), self.tokenizer)
+            return cut_texts(tokens, self.pieces_, self.max_length), None
+        corpus = self._aligned(X, y, judging)
+        pieces = cut_texts(corpus.tokens, self.pieces_, self.max_length, corpus.aligned)
+        return pieces, labels_of(corpus.aligned, corpus.given, pieces.bounds, self.scheme)
+
+    def _sequences(self, X):
+        """What the tagger sees of texts."""
+        return self._pieces_of(X)[0].sequences(self.layout)
+
+    def _agreed(self, known):
+        kinds = [each["pieces_"] for each in known]
+        most = max(dict.fromkeys(kinds), key=kinds.count)
+        return {"pieces_": most, "alignment_": _sum([each["alignment_"] for each in known])}
+
+    def _warn(self, counts):
+        """Say how many spans do not end where tokens do, and how many are left out."""
+        moved = {
+            "nearest": "moved to the nearest token",
+            "expand": "moved to all tokens touched",
+            "contract": "moved to whole tokens",
+        }
+        changed = {
+            "moved": moved.get(self.align, ""),
+            "unknown": "left unknown",
+            "dropped": "left out",
+            "crowded": "cut where another has the token",
+        }
+        left_out = {"empty": "without a token", "overlap": "overlapping others"}
+        told = []
+        for what, texts in (("do not end where tokens do", changed), ("are left out", left_out)):
+            parts = [f"{counts[name]:,} {text}" for name, text in texts.items() if counts[name]]
+            if parts:
+                n = sum(counts[name] for name in texts)
+                told.append(f"{n:,} of {counts['spans']:,} spans {what}: {', '.join(parts)}")
+        if told:
+            warn("; ".join([*told, "alignment_report(X, y) lists them"]))
+
+
+def _check_tokens(corpus, tokenizer):
+    if corpus.tokens.start.size:
+        return
+    if not corpus.texts:
+        raise ValueError("X is empty: at least one text is needed")
+    if not all(map(is_white_space, corpus.texts)):
+        raise ValueError(f"X holds no token: tokenizer={tokenizer!r} finds none")
+    raise ValueError("X holds no token: at least one text that is not white space is needed")
+
+
+def _sum(counts):
+    return {name: sum(each[name] for each in counts) for name in counts[0]}
+
+
+def _constrained(tagger, scheme):
+    """The tagger, whose labels obey the scheme: it and those inside of it, where they name no other.
+
+    Raises
+    ------
+    ValueError
+        If one of them names another.
+    """
+    inner = [
+        name for name, value in tagger.get_params().items() if value is None and _last(name) == "estimator"
+    ]
+    for name in inner:
+        tagger.set_params(**{name: StructuredPerceptron()})
+    for name, value in tagger.get_params().items():
+        if _last(name) != "constraints":
+            continue
+        if value is None:
+            tagger.set_params(**{name: scheme})
+        elif isinstance(value, str) and check_scheme(value) != check_scheme(scheme):
+            raise ValueError(
+                f"the tagger has {name}={value!r}, but scheme={scheme!r}: leave constraints out, or let both "
+                f"say the same"
+            )
+    return tagger
+
+
+def _last(name):
+    return name.split("__")[-1]

@@ -1,0 +1,209 @@
+"""Word segmentation: scores of words in a text, and the difference that an example teaches.
+
+A segmentation of n characters is a decision at each of 0 ... n: a word starts
+there (START; the first and the last are given) or goes on (INSIDE). The search (:mod:`.search`)
+reads the characters from left to right; a state before the decision at i is the length ℓ of the word in
+progress and the length ℓ' of the word before. All features are functions of (i, ℓ, ℓ') and the decision,
+so states that agree in these are merged without loss. Of those that remain the B best are kept; with all
+of them the search is exact, and cubic in n.
+
+* ZSZ18 (Zhang, Sun and Zhou 2012; Zhang, Su and Zhou 2014, section 6) scores decisions.
+* ZC14 (Zhang and Clark 2007) scores pairs of adjacent words. Their decoder compares prefixes as if the
+  word in progress ended here, and so does this one.
+
+Learning uses the prefix up to which the search went wrong: until the right state is lost (early update,
+Collins and Roark 2004), where it falls back most (max-violation, Huang, Fayong and Guo 2012), or all of it.
+
+Letters: n characters, i the place of a decision, m decisions of a prefix, ℓ and ℓ' lengths.
+"""
+
+import numpy as np
+
+from ..core.adjustment import adjustment_of, learn
+from ..core.codes import DONE, FREE, INSIDE, MAX_VIOLATION, RESCALE, STANDARD, START, TABLE_FULL, ZC14
+from ..core.compile import inline, kernel
+from ..core.feature_table import lacks_room, new_table
+from ..core.store import SMALLEST_SCALE, new_clock
+from .keys import IS_NODE
+from .word_beam import search
+from .word_features import (
+    CONTEXT,
+    N_NUMBERS,
+    PAIR,
+    ROWS_EACH,
+    Scorer,
+    emit_keys,
+    emit_word,
+    intern_word,
+    list_context,
+    list_pair,
+    list_state,
+    list_words,
+    load,
+    previous,
+)
+from .word_kbest import trace_rank
+
+TABLES = ("features",)
+
+
+@inline
+def count_differing(target, path, m):
+    """Decisions before m at which the states, or what is decided there, differ."""
+    differing = 0
+    a_word = b_word = a_last = b_last = 0  # where the word in progress, and the one before, begin
+    for i in range(1, m):
+        if a_word != b_word or a_last != b_last or target[i] != path[i]:
+            differing += 1
+        if target[i] == START:
+            a_last, a_word = a_word, i
+        if path[i] == START:
+            b_last, b_word = b_word, i
+    return differing
+
+
+@inline
+def emit_decision(model, adjustment, work, last, word, i, decision, amount):
+    """Emit the features of the decision at i; the word in progress, and the one before, begin where said."""
+    c, hidden, keys, difference = work.char, work.hidden, work.keys, work.difference
+    table, entries = model.features.table, model.features.entries
+    words = model.templates == ZC14
+    zero = np.int64(0)  # variables: a literal would have helpers compiled for it alone
+    if words and decision == INSIDE:
+        list_pair(c, hidden, i, keys)
+        emit_keys(model, adjustment, keys, zero + PAIR, zero + PAIR + 1, zero, zero, amount, difference)
+        return
+    length, before = i - word, word - last
+    node_before = intern_word(table, entries, c, last, word)
+    node = intern_word(table, entries, c, word, i)
+    column, context, begin = zero, zero, zero + 1
+    if words:
+        list_words(c, hidden, i, length, before, node, node_before, keys)
+    else:
+        list_context(c, hidden, i, keys)
+        list_state(c, hidden, i, length, before, node, node_before, keys)
+        column, context, begin = decision, zero + previous(length, before)[0], zero + CONTEXT - 1
+    for part in range(1 if words else 2):  # 1: what looks at the decision before
+        emit_keys(
+            model, adjustment, keys, zero + 1 if part else begin, begin if part else zero + N_NUMBERS,
+            context if part else zero, column, amount, difference,
+        )  # fmt: skip
+    emit_word(model, adjustment, node, column, amount, difference)
+
+
+@inline
+def emit_path(model, adjustment, work, path, other, m, amount):
+    """Emit the features of the first m decisions of ``path``, without those that ``other`` has too."""
+    n, words, zero = path.shape[0] - 1, model.templates == ZC14, np.int64(0)
+    word = last = other_word = other_last = zero  # where the word in progress, and the one before, begin
+    for i in range(1, min(m, n) + 1 if words else m):
+        decision, theirs = zero + path[i], zero + other[i]
+        if i == m:  # the word in progress counts as if it ended here
+            decision = theirs = zero + START
+        alone = words and decision == INSIDE  # a pair of characters, which does not look at words
+        if decision != theirs or (not alone and (word != other_word or last != other_last)):
+            emit_decision(model, adjustment, work, last, word, zero + i, decision, amount)
+        if decision == START:
+            last, word = word, i
+        if theirs == START:
+            other_last, other_word = other_word, i
+
+
+@kernel
+def _epoch(task, order, begin, end, model, rule, noise, adjustment, work):
+    """Visit the texts ``order[begin:end]`` in turn: search, step, tick.
+
+    Returns (code, k): DONE and ``end``, or why it stopped before text ``order[k]`` was learned: TABLE_FULL
+    (grow the model and call again from k) or RESCALE (rebase the store).
+    """
+    path, target, difference = work.path, work.target, work.difference
+    for k in range(begin, end):
+        i = order[k]
+        if model.clock.scale[0] < SMALLEST_SCALE:
+            return RESCALE, k
+        first, stop = task.token[i], task.token[i + 1]
+        n = stop - first
+        gold, limit = task.gold[first:stop], task.limit[first:stop]
+        load(task.char[first:stop], n, model.clock.step[0], noise, work.char, work.hidden)
+        partly = False
+        for t in range(n):
+            target[t] = gold[t]
+            work.forced[t] = gold[t] if gold[t] != FREE else limit[t]
+            partly = partly or gold[t] == FREE
+        target[n] = START
+        # With all decisions known, a state that is lost is lost to a better one. The best completion of
+        # a text known in part may have been lost to a worse: its search had the beam for itself.
+        shadow = partly or model.update == MAX_VIOLATION
+        m, gap = n, 0.0
+        for final in range(0 if partly else 1, 2):  # first the best completion of what is known
+            m, _, gap = search(
+                limit if final else work.forced[:n],
+                gold if final else gold[:0],
+                shadow and final == 1,
+                model.update, model, adjustment, work,
+                path[: n + 1] if final else target[: n + 1],
+                None,
+            )  # fmt: skip
+        mistakes = 0
+        for t in range(min(m, n)):
+            if gold[t] != FREE and gold[t] != path[t]:
+                mistakes += 1
+        if mistakes > 0 and (gap >= 0.0 or model.update == STANDARD):
+            differing = count_differing(target, path, min(m + 1, n + 1))
+            # Features, and the words, prefix by prefix; checked before anything changes.
+            if lacks_room(model.features, 2 * (ROWS_EACH * differing + m)):
+                return TABLE_FULL, k
+            emit_path(model, adjustment, work, target[: n + 1], path[: n + 1], m, 1.0)
+            emit_path(model, adjustment, work, path[: n + 1], target[: n + 1], m, -1.0)
+            work.stats[0] += 1.0
+            work.stats[1] += mistakes
+            work.stats[2] += 1.0
+        learn(model.features, difference, model.clock, rule, adjustment, task.weight[i])
+    return DONE, end
+
+
+@kernel
+def predict(task, begin, end, model, noise, work, lists, out, score, found):
+    """Segment the texts ``begin <= i < end``: the best segmentation, or with ``lists`` the k best.
+
+    Writes how many text i has to ``found[i]``, 0 if it is empty, and their scores to ``score[i]``, (n, k)
+    float64, of the k best that the beam keeps; to ``out``, (k * N,) int8, the decisions of all of them, one
+    behind the other.
+    """
+    place = 0
+    for i in range(begin, end):
+        first, stop = task.token[i], task.token[i + 1]
+        n = stop - first
+        score[i, 0], found[i] = 0.0, 0
+        if n > 0:
+            load(task.char[first:stop], n, model.clock.step[0], noise, work.char, work.hidden)
+            nothing = task.gold[:0]
+            _, score[i, 0], _ = search(
+                task.limit[first:stop], nothing, nothing.shape[0] > 0, model.update, model, None, work,
+                work.path[: n + 1], lists,
+            )  # fmt: skip
+            found[i] = 1 if lists is None else lists.new_found[0]
+            for r in range(found[i]):
+                if lists is not None:
+                    score[i, r] = lists.new_score[0, r]
+                    trace_rank(lists, work.record_length, r, work.path, n)
+                for t in range(n):
+                    out[place + t] = work.path[t]
+                place += n
+
+
+def epoch(task, order, begin, end, model, rule, noise, work):
+    """See :func:`_epoch`."""
+    adjustment = adjustment_of(model.features, rule, noise)
+    return _epoch(task, order, begin, end, model, rule, noise, adjustment, work)
+
+
+def new_model(templates, beam, update, min_count, rule):
+    """A model without features."""
+    features = new_table(1 if templates == ZC14 else 2, rule, min_count)
+    return Scorer(templates, beam, update, features, new_clock())
+
+
+def node_halves(model):
+    """Which halves of keys are rows of words, plus 1; see :func:`..core.feature_table.extended`."""
+    return IS_NODE[model.templates]

@@ -1,0 +1,198 @@
+"""The fitted model of a word segmenter: features, weights and prediction.
+
+Features carry their meaning in their keys (see :mod:`.features`), so that there is no vocabulary beside the
+table.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..core.codes import STANDARD, START, WORD_TEMPLATES, ZC14
+from ..core.feature_table import TableAverage, final
+from ..core.noise import QUIET
+from ..core.store import new_clock
+from ..data.inputs import WORDS, Inputs, lengths_of, offsets_of
+from ..data.segmented import words_at
+from ..features.names import NamedWeights
+from ..saving.fields import Field, Table, choice, inline, integer
+from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
+from ..training.tables import TableModel, compressed_tables, features_in_training, features_of, training_of
+from . import word_epoch as structure
+from .boundaries import white_space_limits
+from .keys import IS_NODE, feature_labels, feature_names, features, in_order, in_use
+from .word_beam import SegmentTask, new_work
+from .word_features import Scorer
+from .word_kbest import new_lists
+
+
+def make_task(texts, limit, gold=None, weight=None):
+    """The arrays that the kernels read.
+
+    Parameters
+    ----------
+    texts : list of str
+        Without white space.
+    limit : ndarray of shape (N,), int8
+        Decisions that must be taken, or FREE; START at the first character of each text.
+    gold : ndarray of shape (N,), int8, optional
+    weight : ndarray of shape (n,), optional
+    """
+    char = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.int32) + np.int32(1)
+    return SegmentTask(
+        token=offsets_of(lengths_of(texts)),
+        char=char,
+        limit=limit,
+        gold=np.zeros(0, np.int8) if gold is None else gold,
+        weight=np.ones(len(texts)) if weight is None else weight,
+    )
+
+
+def _are_features(f, keys):
+    return in_order(f["templates"], keys)
+
+
+@dataclass
+class WordModel(TableModel):
+    """What prediction needs; see also :class:`.TableModel`.
+
+    Attributes
+    ----------
+    templates : int
+        ZSZ18 or ZC14.
+    beam : int
+        States kept in training; 0: all.
+    """
+
+    templates: int
+    beam: int
+
+    # Features are stored by their keys, in the order of rows: words stand before what holds them.
+    FIELDS = Table(
+        "WordSegmenter",
+        Field("templates", choice(WORD_TEMPLATES)),
+        Field("beam", integer()),
+        Field("features", inline(features_of(_are_features, "columns")), of=TableModel.stored),
+        columns=lambda f: 1 if f["templates"] == ZC14 else 2,
+    )
+    TRAINED = training_of({"": "features"})
+    FACTS = "stream", "min_count"
+
+    def compressed(self, dtype, keep):
+        """See :class:`.TableModel`; words that other features hold stay."""
+
+        def rows_and_keys(keys, used):
+            return in_use(self.templates, keys, used)
+
+        return compressed_tables(self, dtype, keep, rows_and_keys=rows_and_keys)
+
+    def in_training(self, f):
+        """See ``training.saved.SavableModel``."""
+        # What is learned from (the update) the next training says.
+        return Scorer(self.templates, self.beam, STANDARD, features_in_training(f), f["clock"])
+
+    @classmethod
+    def average(cls, models, nonzero):
+        """The average of models with the same templates, taken one at a time; see ``core.averaging``."""
+        first = None
+        for model in models:
+            if first is None:
+                first = replace(model, weights=None, table=None)
+                total = TableAverage(nonzero, IS_NODE[model.templates])
+            total.add(model.weights, model.keys())
+            del model  # the next one is trained when it is asked for
+        weights, table, entries = total.result()
+        return replace(first, weights=weights, table=table, entries=entries)
+
+    @property
+    def inputs(self):
+        """See ``data.inputs.Inputs``."""
+        return Inputs(WORDS, str, 1)
+
+    def scorer(self, beam):
+        """The arrays that kernels search under."""
+        return as_writeable_view(
+            Scorer(
+                templates=self.templates,
+                beam=beam,
+                update=STANDARD,
+                features=self.for_reading(),
+                clock=new_clock(),
+            )
+        )
+
+    def predict(self, pieces, limit=None, n_jobs=None, beam=None):
+        """Best segmentations.
+
+        Parameters
+        ----------
+        pieces : list of lists of str
+            Texts cut at white space.
+        limit : ndarray of shape (N,), int8, optional
+            Decisions that must be taken; by default those at white space.
+        n_jobs : int, optional
+            Threads.
+        beam : int, optional
+            States kept; by default as many as in training.
+
+        Returns
+        -------
+        words : list of lists of str
+        scores : ndarray of shape (n,)
+        """
+        found = [ranked[0] for ranked in self.predict_kbest(pieces, None, limit, n_jobs, beam)]
+        return [words for words, _ in found], np.array([score for _, score in found], np.float64)
+
+    def predict_kbest(self, pieces, k, limit=None, n_jobs=None, beam=None):
+        """The k best segmentations of each text, as lists of (words, score), best first.
+
+        If k is None it is the best one alone, by a kernel without lists. Other parameters are those of
+        :meth:`predict`.
+        """
+        texts = ["".join(parts) for parts in pieces]
+        limit = white_space_limits(pieces) if limit is None else limit
+        beam = self.beam if beam is None else beam
+        scorer = self.scorer(beam)
+
+        def work(bounds):
+            first, last, begin, end = bounds
+            task, some = make_task(texts[first:last], limit[begin:end]), texts[first:last]
+            scratch = new_work(task, beam, training=False)
+            lists = None if k is None else new_lists(scratch, k)
+            most = 1 if lists is None else lists.loss.shape[1]
+            out, score = np.empty(most * (end - begin), np.int8), np.empty((last - first, most))
+            found = np.empty(last - first, np.int64)
+            structure.predict(task, 0, last - first, scorer, QUIET, scratch, lists, out, score, found)
+            offsets = offsets_of(np.repeat(np.diff(task.token), found))
+            repeated = "".join([text * n for text, n in zip(some, found.tolist())])
+            words = iter(words_at(repeated, out[: offsets[-1]] == START, offsets) if repeated else ())
+            ranked = [
+                [(next(words), value) for value in scores[:n].tolist()]
+                for scores, n in zip(score, found.tolist())
+            ]
+            return [items or [([], 0.0)] for items in ranked]
+
+        with no_collection():
+            parts = map_chunks(work, offsets_of(lengths_of(texts)), n_jobs, max(1, PIECE_TOKENS // (k or 1)))
+        return [ranked for part in parts for ranked in part]
+
+    def features(self):
+        """The feature of each row, as a tuple that means the same in every model."""
+        return features(self.templates, self.keys())
+
+    def named_weights(self):
+        """The weights with the names of their features, as a list of NamedWeights."""
+        keys = self.keys()
+
+        def names(rows):
+            return feature_names(self.templates, features(self.templates, keys, rows))
+
+        return [NamedWeights(self.weights, feature_labels(self.templates), names)]
+
+
+def final_model(scorer, rule, reuse=False):
+    """The :class:`WordModel` with the final weights of a model in training.
+
+    ``reuse``: training ends here, and the model may be made of its arrays.
+    """
+    return WordModel(*final(scorer.features, scorer.clock, rule, reuse), scorer.templates, scorer.beam)
