@@ -7,10 +7,10 @@ import numpy as np
 from ..core.feature_table import final
 from ..core.noise import QUIET
 from ..core.store import new_clock
-from ..features.names import NamedWeights
 from ..saving.checks import require
 from ..saving.fields import Field, Table, arguments, inline, value, via
 from ..training.chunks import as_writeable_view
+from ..training.saved import NamedWeights
 from ..training.tables import TableModel, features_in_training, features_of, training_of
 from . import reranker_epoch as structure
 from .lattice import view_of

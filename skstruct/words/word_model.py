@@ -14,9 +14,9 @@ from ..core.noise import QUIET
 from ..core.store import new_clock
 from ..data.inputs import WORDS, Inputs, lengths_of, offsets_of
 from ..data.segmented import words_at
-from ..features.names import NamedWeights
 from ..saving.fields import Field, Table, choice, inline, integer
 from ..training.chunks import PIECE_TOKENS, as_writeable_view, map_chunks, no_collection
+from ..training.saved import NamedWeights
 from ..training.tables import TableModel, compressed_tables, features_in_training, features_of, training_of
 from . import word_epoch as structure
 from .boundaries import white_space_limits
