@@ -13,8 +13,8 @@ from skstruct.cli import compare
 from skstruct.cluster import held
 from skstruct.core import averaging
 from skstruct.crf.solver import bound
-from skstruct.data import trie
 from skstruct.datasets import corpora
+from skstruct.features import contexts
 from skstruct.mixing.rounds import Rounds
 from skstruct.saving import container, registry
 from skstruct.training.run import Run
@@ -22,7 +22,7 @@ from skstruct.training.run import Run
 CONLL2000 = corpora.CHUNKING_FILES
 CONLL2002 = corpora.ENTITY_FILES
 Part = corpora._Part
-plant = trie._plant
+plant = contexts._plant
 
 
 # -- what an estimator has learned ---------------------------------------------------------------------

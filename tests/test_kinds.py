@@ -28,7 +28,7 @@ TRAINED_ON = {
     "columns": "(of type tuple|tuples?) ",
     "features": "features ",
     "numbers": "rows? of numbers",
-    "both": "(strings with numbers|of type tuple)",
+    "both": "(strings|of type tuple)",
 }
 """What an error calls the tokens of training."""
 
@@ -86,7 +86,13 @@ OTHER_COLUMNS = {
 OTHER_NAMES = (
     r"columns (of strings )?are [\w, ]+(; trained on|, expected)|names differ from those of training: "
 )
+MISSING = "columns are missing: |[Cc]olumn names? (is|are) not (a )?columns? of"
+"""What a ``ColumnTransformer`` says of frames itself."""
+
 OTHER_SHARD = "shard 1: .*(columns|names|templates)"
+WHOLE = "token_transformer by_sequence token_predictions union".split()
+"""Verbs by which scikit-learn sees all columns."""
+
 BY_NAME = "token_transformer by_sequence token_predictions".split()
 """Verbs by which a ``ColumnTransformer`` finds the columns of frames itself."""
 
@@ -109,13 +115,15 @@ def refusal(verb, training, prediction):
     if verb in ("fit_shards", "shards_of_crf"):
         return "shards", SHARDS
     kind = ANOTHER_KIND.format(TRAINED_ON[family], GOT[other])
+    if verb in WHOLE:
+        kind += f"|{OTHER_NAMES}|{MISSING}|sequence 0 has . columns, expected . as in training"
     return "another kind", kind if pattern is None else f"{kind}|{pattern}"
 
 
 def other_columns(verb, kind, form):
     """The pattern of the message for other columns than in training, or None if they do not matter."""
     family = KINDS[kind]
-    whole = verb in BY_NAME or verb == "union"  # scikit-learn sees all columns
+    whole = verb in WHOLE
     if form == "more columns":  # templates read the first ones
         if family == "columns" and not whole or family == "both" and (whole or verb == "token_vectorizer"):
             return None
@@ -124,6 +132,8 @@ def other_columns(verb, kind, form):
             return None
     if verb in ("fit_shards", "shards_of_crf"):
         return OTHER_SHARD
+    if whole and family == "both" and form == "fewer columns":
+        return MISSING
     return f"{OTHER_COLUMNS[form]}|{OTHER_NAMES}"
 
 

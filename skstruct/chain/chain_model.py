@@ -242,7 +242,7 @@ class ChainModel(SavableModel):
 
         Parameters
         ----------
-        corpus : Corpus
+        corpus : TokenCorpus
         options : ndarray of shape (N, L), bool, optional
             Labels allowed for each token.
         n_jobs : int, optional

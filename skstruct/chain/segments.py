@@ -197,7 +197,7 @@ def probabilities(model, corpus, spans, of_label, joins, fixed=None, options=Non
     ----------
     model : ChainModel
         Its scores are log-probabilities up to a constant.
-    corpus : Corpus
+    corpus : TokenCorpus
     spans : list of lists of (start, stop, kind)
         For each sequence, ``0 <= start < stop <= T``; kinds as in ``of_label``.
     of_label, joins : ndarray

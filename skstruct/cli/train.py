@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import layers
 from ..cluster.loading import dealt
-from ..data.scheme_guess import rewriting
-from ..data.schemes import check_scheme, convert_scheme
+from ..data.schemes import check_scheme, convert_scheme, rewriting
 from ..features.presets import PRESETS, preset_of
 from ..features.templates import FeatureTemplates
 from ..taggers.constraints import BrokenConstraint, scheme_of

@@ -17,8 +17,7 @@ crf/solver/bound.py crf/solver/choose_pairs.py crf/solver/conditioned.py crf/sol
 crf/solver/exact_sums.py crf/solver/exp_transitions.py crf/solver/expectations.py crf/solver/lanes.py
 crf/solver/learning_rate.py crf/solver/quasi_newton.py crf/solver/sequence_sums.py crf/solver/sgd.py
 crf/solver/token_features.py crf/solver/token_parts.py crf/solver/view.py
-data/trie.py
-features/encoded.py
+features/contexts.py features/encoded.py
 parser/arc_labels.py parser/arcs.py parser/beam_memory.py parser/dependency_trees.py parser/parser_beam.py
 parser/parser_epoch.py parser/parser_kbest.py parser/paths.py parser/scoring.py parser/state_features.py
 parser/state_templates.py

@@ -1,18 +1,225 @@
-"""What becomes of a user's spans in training, as a list that can be read, printed and sorted."""
+"""What becomes of a user's spans in training: aligned with tokens, written as labels, reported.
+
+What happens to a span whose edge is inside of a token, and to one that white space, a duplicate or another
+span leaves no token, is decided here, once, and noted for the report, which can be read, printed and sorted.
+"""
 
 from __future__ import annotations
 
 import html
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .spans import PROBLEMS, TRIMMED, Span
+from .inputs import PlaceError
+from .schemes import spans_to_labels
+from .spans import Span, trimmed
+
+PROBLEMS = "none", "trimmed", "empty", "duplicate", "overlap", "moved", "unknown", "dropped", "crowded"
+NONE, TRIMMED, EMPTY, DUPLICATE, OVERLAP, MOVED, UNKNOWN, DROPPED, CROWDED = range(9)
+"""What was changed of a span: numbers of :data:`PROBLEMS`."""
 
 SHOWN = 20
 """Changed spans that are printed."""
 
 
+class Aligned(NamedTuple):
+    """The spans of n texts as tokens; of S spans, R are left."""
+
+    problem: np.ndarray  # (S,) uint8: NONE ... CROWDED; NONE where the label is None
+    of: np.ndarray  # (R,) int64: which of the S, by place
+    start: np.ndarray  # (R,) int64: first token
+    stop: np.ndarray  # (R,) int64: behind the last token
+    unknown: np.ndarray  # (N,) bool: whether the label of a token is not known
+
+
+class _Places:
+    """The spans of a corpus while they are aligned; places count code points of the joined texts."""
+
+    def __init__(self, tokens, given):
+        self.tokens, self.given = tokens, given
+        self.text = np.repeat(np.arange(len(given.first) - 1), np.diff(given.first))  # (S,)
+        start, end, self.shift = given.places(tokens.offset)
+        self.start, self.end = trimmed(tokens.text, start, end)  # (S,)
+        self.lo = np.searchsorted(tokens.end, self.start, side="right")  # (S,) first token touched
+        self.hi = np.maximum(np.searchsorted(tokens.start, self.end), self.lo)
+        self.hi[self.start == self.end] = self.lo[self.start == self.end]
+        self.labelled = np.array([span.label is not None for span in given.spans], np.bool_)
+        self.problem = np.where((self.start != start) | (self.end != end), TRIMMED, NONE).astype(np.uint8)
+        self.problem[self.hi == self.lo] = EMPTY
+
+    def refuse(self, s, wrong):
+        """Raise for the span s."""
+        text = int(self.text[s])
+        span = tuple(self.given.spans[s])
+        raise PlaceError(text, int(s - self.given.first[text]), f"{span!r} {wrong}", "y")
+
+    def left(self):
+        """Labelled spans with a token, by place, without duplicates."""
+        found = np.flatnonzero(self.labelled & (self.hi > self.lo))
+        numbers = {}
+        label = np.array([numbers.setdefault(self.given.spans[s].label, len(numbers)) for s in found], int)
+        order = np.lexsort((label, self.end[found], self.start[found]))
+        found, label = found[order], label[order]
+        keys = np.stack([self.start[found], self.end[found], label])
+        same = np.zeros(len(found), np.bool_)
+        same[1:] = (keys[:, 1:] == keys[:, :-1]).all(axis=0)
+        self.problem[found[same]] = DUPLICATE
+        return found[~same]
+
+
+def align_spans(tokens, given, align="nearest", overlap="error"):
+    """What the spans of texts are in tokens.
+
+    Parameters
+    ----------
+    tokens : data.text.Tokens
+    given : Given
+        Of the same texts.
+    align, overlap : str
+        See ``chain.span_tagger.SpanTagger``.
+
+    Returns
+    -------
+    Aligned
+
+    Raises
+    ------
+    ValueError
+        Under ``align="error"`` and ``overlap="error"``; the message names the place.
+    """
+    places = _Places(tokens, given)
+    if align == "error" and (none := np.flatnonzero(places.labelled & (places.problem == EMPTY))).size:
+        places.refuse(none[0], "holds no token")
+    left = _apart(places, places.left(), overlap)
+    lo, hi = places.lo[left], places.hi[left]
+    cuts = tokens.start[lo] < places.start[left], tokens.end[hi - 1] > places.end[left]
+    cut = cuts[0] | cuts[1]
+    unknown = np.zeros(len(tokens.start) + 1, np.int64)  # differences: +1 where a range begins, -1 behind it
+    if align == "error" and cut.any():
+        _refuse_cut(places, left, cuts)
+    if align == "nearest":
+        lo, hi = _nearest(places, left, lo, hi)
+    elif align == "contract":
+        lo, hi = lo + cuts[0], hi - cuts[1]
+    elif align == "unknown":
+        hi = np.where(cut, lo, hi)
+    gone = hi <= lo
+    places.problem[left[cut]] = MOVED
+    places.problem[left[gone]] = DROPPED if align == "contract" else UNKNOWN
+    not_known = ~places.labelled
+    if align != "contract":
+        not_known[left[gone]] = True
+    np.add.at(unknown, places.lo[not_known], 1)
+    np.add.at(unknown, places.hi[not_known], -1)
+    left, lo, hi = left[~gone], lo[~gone], hi[~gone]
+    if (lo[1:] < hi[:-1]).any():
+        left, lo, hi = _one_for_each_token(places, left, lo, hi)
+    places.problem[~places.labelled] = NONE
+    return Aligned(places.problem, left, lo, hi, np.cumsum(unknown[:-1]) > 0)
+
+
+def _apart(places, left, overlap):
+    """The spans, by place, of which no two overlap."""
+    start, end = places.start[left], places.end[left]
+    furthest = np.maximum.accumulate(end)
+    clash = np.flatnonzero(start[1:] < furthest[:-1]) + 1
+    if not clash.size:
+        return left
+    if overlap == "error":
+        k = clash[0]
+        other = tuple(places.given.spans[left[np.argmax(end[:k])]])
+        places.refuse(left[k], f'overlaps {other!r}; overlap="longest" keeps the longer of two')
+    keep = np.zeros(len(left), np.bool_)
+    free = np.ones(furthest[-1], np.bool_)  # characters in no span that is kept
+    for k in np.lexsort((left, start, start - end)).tolist():  # the longest first
+        inside = free[start[k] : end[k]]
+        keep[k] = inside.all()
+        if keep[k]:
+            inside[:] = False
+    places.problem[left[~keep]] = OVERLAP
+    return left[keep]
+
+
+def _refuse_cut(places, left, cuts):
+    """Raise for the first span with an edge inside of a token."""
+    tokens = places.tokens
+    k = int(np.argmax(cuts[0] | cuts[1]))
+    s = left[k]
+    t, how = (places.lo[s], "begins") if cuts[0][k] else (places.hi[s] - 1, "ends")
+    span, shift = places.given.spans[s], int(places.shift[s])
+    covered = tokens.text[span.start + shift : span.end + shift]
+    token = tokens.text[tokens.start[t] : tokens.end[t]]
+    wrong = f'is {covered!r} and {how} inside of the token {token!r}; align="nearest" takes whole tokens'
+    places.refuse(s, wrong)
+
+
+def _covered(places, spans, t):
+    """How many characters of the tokens t are in the spans."""
+    tokens = places.tokens
+    return np.minimum(places.end[spans], tokens.end[t]) - np.maximum(places.start[spans], tokens.start[t])
+
+
+def _nearest(places, left, lo, hi):
+    """The tokens of which at least half is in the span."""
+    sizes = places.tokens.end - places.tokens.start
+    out = [2 * _covered(places, left, t) < sizes[t] for t in (lo, hi - 1)]
+    return lo + out[0], hi - out[1]
+
+
+def _one_for_each_token(places, left, lo, hi):
+    """A token that two spans claim goes to the one with more of its characters; spans come by place."""
+    lo, hi, kept = lo.copy(), hi.copy(), []
+    for k in range(len(left)):
+        # No two spans share characters: what neighbours both claim is one token.
+        while kept and hi[k] > lo[k] and hi[kept[-1]] > lo[k]:
+            j = kept[-1]
+            more = _covered(places, left[k], lo[k]) > _covered(places, left[j], lo[k])
+            loser = j if more else k
+            places.problem[left[loser]] = CROWDED
+            if more:
+                hi[j] -= 1
+                if hi[j] == lo[j]:
+                    kept.pop()
+            else:
+                lo[k] += 1
+        if hi[k] > lo[k]:
+            kept.append(k)
+    return left[kept], lo[kept], hi[kept]
+
+
+def labels_of(aligned, given, bounds, scheme):
+    """Labels of the tokens of pieces.
+
+    Parameters
+    ----------
+    aligned, given
+    bounds : ndarray of shape (P + 1,), int64
+        First token of each piece; none cuts a span.
+    scheme : str
+
+    Returns
+    -------
+    list of lists of str or None
+    """
+    pieces = [["O"] * n for n in np.diff(bounds).tolist()]
+    begin = bounds[:-1].tolist()
+    which = np.searchsorted(bounds, aligned.start, side="right") - 1
+    found = {}
+    for p, s, a, b in zip(*(each.tolist() for each in (which, aligned.of, aligned.start, aligned.stop))):
+        found.setdefault(p, []).append((a - begin[p], b - begin[p], given.spans[s].label))
+    for p, spans in found.items():
+        pieces[p] = spans_to_labels(spans, len(pieces[p]), scheme)
+    unknown = np.flatnonzero(aligned.unknown)
+    for p, t in zip((np.searchsorted(bounds, unknown, side="right") - 1).tolist(), unknown.tolist()):
+        if pieces[p][t - begin[p]] == "O":
+            pieces[p][t - begin[p]] = None
+    return pieces
+
+
+# --------------------------------------------------------------------------------------------------
+# The report
+# --------------------------------------------------------------------------------------------------
 def counts_of(given, aligned):
     """The ``counts`` of an :class:`AlignmentReport`."""
     labelled = [span.label is not None for span in given.spans]

@@ -26,7 +26,6 @@ OTHER = "tokens of another kind"
 _CALLED = {
     (STRINGS,): "strings or tuples of strings",
     (FEATURES,): "a dict or a list of features",
-    (FRAME,): "rows of data frames",
     (DENSE, STRINGS): "strings with numbers",
     (OTHER,): OTHER,
     **dict.fromkeys([(SPARSE,), (DENSE,), (DENSE, SPARSE)], "rows of numbers"),
@@ -83,7 +82,7 @@ def kind_of_token(token):
 
 
 class _once:
-    """A property that is made when it is first asked for, and kept: for lists, of which little is needed."""
+    """A property that is made when it is first asked for, and kept, without cached_property's lock."""
 
     def __init__(self, make):
         self.make, self.name = make, make.__name__
@@ -95,7 +94,7 @@ class _once:
         return found
 
 
-class Corpus:
+class TokenCorpus:
     """Sequences of tokens, in one or two blocks of one row a token. It never changes.
 
     It behaves as the list of its sequences, in the user's own form: it has a length, can be iterated over
@@ -175,12 +174,22 @@ class Corpus:
 
     def only(self, *kinds):
         """A corpus of some of the blocks, which is seen as they are."""
-        return Corpus.of(tuple(block for block in self.blocks if block.kind in kinds), self.lengths)
+        return TokenCorpus.of(tuple(block for block in self.blocks if block.kind in kinds), self.lengths)
 
     @property
     def called(self):
         """What errors call the tokens; None if there are none."""
         return _CALLED.get(self.kinds)
+
+    @property
+    def is_frame(self):
+        """Whether the tokens are rows of a data frame, which only transformers read."""
+        return self.kinds == (FRAME,)
+
+    @property
+    def shown(self):
+        """The block that a user sees; None if it is several."""
+        return self.blocks[0] if self._shown is None and len(self.blocks) == 1 else self._shown
 
     @property
     def like(self):
@@ -259,9 +268,12 @@ class Corpus:
 
     def _seen(self, rows):
         """What a user sees of some tokens."""
-        if self._shown is not None or len(self.blocks) == 1:
-            return (self._shown or self.blocks[0]).take(rows).rows
-        return self._picked(rows, np.array([rows.stop - rows.start])).matrix
+        shown = self.shown
+        return (
+            shown.take(rows).rows
+            if shown is not None
+            else self._picked(rows, np.array([rows.stop - rows.start])).matrix
+        )
 
     def _picked(self, rows, lengths):
         """Sequences of these lengths over some tokens."""

@@ -11,18 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .corpus import FRAME, Corpus
-from .numbers import frames_in, numbers_in, read_frame
-from .places import PLACE as PLACE
-from .places import PlaceError as PlaceError
-from .places import as_objects, elements
+from .corpus import TokenCorpus
+from .numbers import read_frame, tables_in
+from .places import PLACE, PlaceError, as_objects, describe, elements, offsets_of
 from .places import by_sequence as by_sequence
-from .places import describe as describe
-from .places import offsets_of as offsets_of
 from .places import place as place
 from .tables import is_frame
 
-_ORDINARY = {list, tuple, np.ndarray}
 _NOT_SEQUENCES = (str, bytes, bytearray, dict, set, frozenset)
 
 LABELS, WORDS, SPANS, TREES = "labels", "words", "spans", "trees"
@@ -93,22 +88,18 @@ def as_sequences(X, name="X", item="token"):
             f"{name} must be a list of sequences, got a {type(X).__name__} of {X.ndim} dimensions"
         )
     sequences = list(elements(X))
-    odd = set(map(type, sequences)) - _ORDINARY
+    odd = set(map(type, sequences)) - {list, tuple}
     if odd:
         for i, sequence in enumerate(sequences):
             if type(sequence) in odd:
                 sequences[i] = _one_sequence(sequences, name, item, i)
-    if np.ndarray in set(map(type, sequences)):
-        for i, sequence in enumerate(sequences):
-            if isinstance(sequence, np.ndarray):
-                if sequence.ndim == 0:
-                    raise PlaceError(i, None, f"{PLACE} is not a list of {item}s, got a scalar", name)
-                sequences[i] = sequence.tolist()
     return sequences
 
 
 def _one_sequence(sequences, name, item, i):
     sequence = sequences[i]
+    if type(sequence) is np.ndarray and sequence.ndim:
+        return sequence.tolist()
     if isinstance(sequence, str):
         text = f"{PLACE} is the {describe(sequence)} where a list of {item}s belongs"
         raise PlaceError(i, None, text + _hint(sequences, name, item, i), name)
@@ -118,12 +109,10 @@ def _one_sequence(sequences, name, item, i):
             raise PlaceError(i, None, f"{PLACE} {what}", name)
         return []
     if not _is_sequence(sequence):
-        one = all(type(other) is type(sequence) for other in sequences)
-        if one and isinstance(sequence, dict):
-            hint = f"; if these are the {item}s of one sentence, write {name} = [sentence]"
-        else:
-            hint = ""
-        raise PlaceError(i, None, f"{PLACE} must be a list of {item}s, got {describe(sequence)}{hint}", name)
+        wrong = f"{PLACE} must be a list of {item}s, got {describe(sequence)}"
+        if isinstance(sequence, dict) and all(type(other) is type(sequence) for other in sequences):
+            wrong += f"; if these are the {item}s of one sentence, write {name} = [sentence]"
+        raise PlaceError(i, None, wrong, name)
     return list(elements(sequence))
 
 
@@ -141,25 +130,22 @@ def _hint(sequences, name, item, i):
 
 
 def as_tokens(X, name="X"):
-    """The one door for tokens: whatever users hand over becomes a :class:`.corpus.Corpus`.
+    """The one door for tokens: whatever users hand over becomes a :class:`.corpus.TokenCorpus`.
 
-    For parameters and errors see :func:`as_sequences` and ``numbers.numbers_in``.
+    For parameters and errors see :func:`as_sequences` and ``numbers.tables_in``.
     """
     if type(X) is list and set(map(type, X)) <= {list, tuple}:  # the ordinary corpus, after one test of types
         first = next(filter(None, X), None)
         token = None if first is None else first[0]
         if type(token) in (str, dict) or type(token) in (tuple, list) and type(next(iter(token), 0)) is str:
-            return Corpus.of_lists(list(X), first)
-    elif isinstance(X, Corpus) and FRAME not in X.kinds:
+            return TokenCorpus.of_lists(list(X), first)
+    elif isinstance(X, TokenCorpus) and not X.is_frame:
         return X
-    frame = frames_in(X, name)
-    if frame is not None:
-        return read_frame(frame, name)
-    numbers = numbers_in(X, name)
-    if numbers is not None:
-        return numbers
+    tables = tables_in(X, name)
+    if tables is not None:
+        return read_frame(tables, name) if tables.is_frame else tables
     sequences = as_sequences(X, name, "token")
-    return Corpus.of_lists(sequences, next(filter(len, sequences), None))
+    return TokenCorpus.of_lists(sequences, next(filter(len, sequences), None))
 
 
 def lengths_of(sequences):

@@ -9,6 +9,7 @@ from itertools import count
 import numpy as np
 
 from .inputs import PlaceError, by_sequence, describe, flatten, place
+from .places import as_objects
 
 UNLABELLED = -1
 
@@ -58,6 +59,7 @@ class Labels:
         if in_order:
             self.values = list(dict.fromkeys(values))
         self.ids = {v: k for k, v in enumerate(self.values)}
+        self._objects = as_objects(self.values)
 
     def __len__(self):
         return len(self.values)
@@ -78,15 +80,11 @@ class Labels:
             array = np.array(self.values)
             if array.tolist() == self.values:
                 return array
-        array = np.empty(len(self.values), dtype=object)
-        array[:] = self.values
-        return array
+        return self._objects.copy()
 
     def decode(self, ids, offsets):
         """Lists of labels, one for each sequence, from the flat ids."""
-        table = np.empty(len(self.values), dtype=object)
-        table[:] = self.values
-        return by_sequence(table[ids].tolist(), offsets)
+        return by_sequence(self._objects[ids].tolist(), offsets)
 
 
 def distinct_labels(sequences, offsets):

@@ -13,13 +13,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from .corpus import FRAME, Block, Corpus, number_block
+from .corpus import DENSE, FRAME, STRINGS, Block, TokenCorpus, called_by_kind, number_block
 from .places import describe
 from .reads import FeatureNames
-from .tables import as_matrix, check_finite, checked_names, grouped, parts_of, unpadded
+from .tables import (
+    as_matrix,
+    check_finite,
+    checked_names,
+    columns_of,
+    grouped,
+    numbers_of,
+    parts_of,
+    unpadded,
+)
 
 
-class SequenceFrame(Corpus):
+class SequenceFrame(TokenCorpus):
     """Sequences of tokens in one data frame: ``SequenceMatrix.from_frame`` where there are strings.
 
     Its sequences are data frames. Taggers give columns of strings to templates
@@ -41,12 +50,20 @@ class SequenceFrame(Corpus):
         """The rows of all tokens."""
         return self.blocks[0].rows
 
+    @property
+    def called(self):
+        """What errors call the tokens, by what the columns hold."""
+        are_numbers = {numbers_of(column) is not None for _, column in columns_of(self.frame)}
+        return called_by_kind(
+            *(kind for kind, are in ((DENSE, True), (STRINGS, False)) if are in are_numbers)
+        )
+
     def __repr__(self) -> str:
         N, F = self.frame.shape
         return f"SequenceFrame of {len(self)} sequences, {N} rows of {F} columns"
 
 
-class SequenceMatrix(Corpus):
+class SequenceMatrix(TokenCorpus):
     """Sequences whose tokens are rows of numbers, as one matrix and their lengths.
 
     It behaves as the list of its sequences: it has a length, can be iterated over and sliced, and all of

@@ -9,7 +9,7 @@ from contextlib import suppress
 import numpy as np
 from scipy import sparse
 
-from .corpus import STRINGS, Block, Corpus
+from .corpus import FRAME, STRINGS, Block, TokenCorpus
 from .matrix import SequenceFrame, assembled
 from .places import PLACE, PlaceError, describe, elements
 from .reads import FeatureNames
@@ -18,33 +18,30 @@ from .tables import as_float, as_rows, check_finite, is_frame, parts_of, togethe
 _NUMBER = (int, float, np.number, np.bool_)
 
 
-def frames_in(X, name="X"):
-    """A :class:`SequenceFrame` of what users hand over, or None if its sequences are no data frames."""
-    if isinstance(X, SequenceFrame):
-        return X
+def tables_in(X, name="X"):
+    """A ``SequenceFrame`` or ``SequenceMatrix`` of what users hand over; None if tokens are something else.
+
+    Raises
+    ------
+    ValueError
+        If they are rows of tables or numbers in a form that cannot be read; the message names the place.
+    """
+    if isinstance(X, TokenCorpus):
+        if X.is_frame or X.shown is None or X.shown.kind != FRAME:
+            return X if X.is_frame else None
+        return SequenceFrame(X.shown.rows, X.lengths)
     if is_frame(X):
         raise ValueError(
             f"{name} is one table of {len(X)} rows; say where its sequences end: "
             f"SequenceMatrix.from_frame(df, by), or a list of tables, [df]"
         )
-    sequences = None if isinstance(X, Corpus) else _listed(X, name)
-    i = None if sequences is None else _first_filled(sequences)
-    return _grouped(list(sequences), i, name) if i is not None and is_frame(sequences[i]) else None
-
-
-def numbers_in(X, name="X"):
-    """A :class:`SequenceMatrix` of what users hand over, or None if its tokens are no rows of numbers.
-
-    Raises
-    ------
-    ValueError
-        If they are, but not in a form that can be read; the message names the place.
-    """
     sequences = _listed(X, name)
     i = None if sequences is None else _first_filled(sequences)
     if i is None:
         return None
     first = sequences[i]
+    if is_frame(first):
+        return _grouped(list(sequences), i, name)
     if isinstance(first, np.ndarray) and first.ndim == 1 and first.dtype.kind in "biuf":
         raise PlaceError(i, None, _ONE_DIMENSION, name)
     return _stacked(list(sequences), i, name) if _are_rows(first) else None
@@ -53,7 +50,16 @@ def numbers_in(X, name="X"):
 def _listed(X, name):
     """What may be a list of tables or matrices, with the sequences of arrays and Series; else None."""
     if sparse.issparse(X) or getattr(X, "ndim", 1) > 1:
-        return _parts(X, name)
+        if not (sparse.issparse(X) or _holds_numbers(X)):
+            return None
+        if X.ndim == 3:
+            return list(X)
+        wrong = f"has {X.ndim} dimensions; sequences, tokens and columns are three: flatten the last ones"
+        if X.ndim == 2:
+            wrong = (
+                f"is one matrix of {X.shape[0]} rows; say where its sequences end: SequenceMatrix(X, lengths)"
+            )
+        raise ValueError(f"{name} {wrong}")
     if type(X) in (list, tuple) or hasattr(X, "__len__") and not isinstance(X, (str, bytes, dict)):
         return X.to_list() if hasattr(X, "to_list") else X
     return None
@@ -76,21 +82,6 @@ def _first_filled(sequences):
             return i
         table = i if is_table and table is None else table
     return table
-
-
-def _parts(X, name):
-    """The sequences of an array of three dimensions; None if it holds no numbers."""
-    if not sparse.issparse(X) and not _holds_numbers(X):
-        return None
-    if X.ndim == 3:
-        return list(X)
-    if X.ndim > 3:
-        raise ValueError(
-            f"{name} has {X.ndim} dimensions; sequences, tokens and columns are three: flatten the last ones"
-        )
-    raise ValueError(
-        f"{name} is one matrix of {X.shape[0]} rows; say where its sequences end: SequenceMatrix(X, lengths)"
-    )
 
 
 def _holds_numbers(array):
@@ -151,8 +142,7 @@ def _stacked(sequences, first, name):
     elif is_sparse:
         matrix = sparse.vstack(given, format="csr")
     else:
-        small = all(block.dtype == np.float32 for block in given)
-        matrix = np.concatenate(given, dtype=np.float32 if small else np.float64)
+        matrix = np.concatenate(given)
     lengths = np.array([0 if block is None else block.shape[0] for block in blocks], np.int64)
     X = assembled(matrix, lengths)
     check_finite(X, name)
@@ -207,7 +197,7 @@ def read_frame(X, name="X"):
     Tokens with one column of strings are str, with several they are tuples.
     """
     if not X.offsets[-1]:  # no value tells what an empty column is of
-        return Corpus.of((), X.lengths, shown=X.blocks[0])
+        return TokenCorpus.of((), X.lengths, shown=X.blocks[0])
     block, names, strings, titles = parts_of(X.frame, X.offsets, name)
     numbers = assembled(block, X.lengths, FeatureNames(names))
     check_finite(numbers, name)
@@ -215,7 +205,7 @@ def read_frame(X, name="X"):
         return numbers
     tokens = strings[0] if len(strings) == 1 else list(zip(*strings))
     found = Block(STRINGS, tokens, tuple(titles), like=tokens[0])
-    return Corpus.of((*numbers.blocks, found) if names else (found,), X.lengths, shown=X.blocks[0])
+    return TokenCorpus.of((*numbers.blocks, found) if names else (found,), X.lengths, shown=X.blocks[0])
 
 
 def _grouped(sequences, first, name):

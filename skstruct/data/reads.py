@@ -88,18 +88,19 @@ def names_of_all(is_dense, dense, others):
 class Reads(NamedTuple):
     """What reads a corpus declares this: the tokens that it was made for."""
 
-    called: str  # as ``Corpus.called``
-    width: int | None = (
-        None  # columns of numbers, or of tuples for who reads all of them; their order matters
-    )
+    called: str  # as ``TokenCorpus.called``
+    width: int | None = None  # columns of numbers, or of tuples for who reads all of them, in order
     names: FeatureNames | None = None  # of columns of numbers, if they have any
     titles: tuple[str, ...] | None = None  # of columns of strings in a data frame, or of all of a frame's
-    by_name: bool = False  # whether columns of a frame are looked up by their names
+    of_frames: bool = False  # whether data frames are taken as they are
 
     @classmethod
-    def of(cls, corpus, by_name=False):
+    def of(cls, corpus):
         """What such a corpus is."""
-        return cls(corpus.called, width_of(corpus), corpus.names, _titles_of(corpus), by_name)
+        titles = _titles_of(corpus)
+        if not corpus.is_frame:
+            return cls(corpus.called, width_of(corpus), corpus.names, titles)
+        return cls(corpus.called, len(titles), FeatureNames(list(titles)), titles, True)
 
     def check(self, corpus, name="X", known="training"):
         """Raise unless the tokens of a corpus are such; the only place that says what differs.
@@ -111,14 +112,16 @@ class Reads(NamedTuple):
         """
         if not corpus.kinds:
             return
+        if corpus.is_frame:  # what else differs is for the transformer that takes it
+            return self.check_titles(_titles_of(corpus), name, f"as in {known}")
         if corpus.called != self.called:
             if corpus.offsets[-1]:
-                i, t = place(corpus.offsets, 0)
-                text = f"expected {self.called} as in {known}, got {_first_of(corpus)}"
-                raise PlaceError(i, t, text, name)
+                got = "a token of strings with" if corpus.tokens else "a row of"
+                got = f"{got} {width_of(corpus)} numbers" if corpus.numbers else describe(corpus.tokens[0])
+                text = f"expected {self.called} as in {known}, got {got}"
+                raise PlaceError(*place(corpus.offsets, 0), text, name)
             return
-        if self.titles is not None:
-            self.check_titles(_titles_of(corpus), name, f"as in {known}")
+        self.check_titles(_titles_of(corpus), name, f"as in {known}")
         if self.width is not None:
             width = width_of(corpus)
             if width != self.width:
@@ -135,10 +138,10 @@ class Reads(NamedTuple):
         if titles is None or self.titles is None:
             return
         what, n, same = "the columns", len(self.titles), titles == self.titles
-        if "strings" in self.called:
+        if not self.of_frames:
             what, same = "the columns of strings", titles[:n] == self.titles
             same = same or (len(titles) == 1) != (n == 1)  # str for tuples: the encoder says so
-        if not (same or self.by_name and set(titles) >= set(self.titles)):
+        if not same:
             found, expected = (", ".join(each) for each in (titles, self.titles))
             raise ValueError(f"{name}: {what} are {found}, expected {expected} {known}")
 
@@ -168,13 +171,3 @@ def _titles_of(corpus):
         if block.kind == "strings":
             return block.names
     return None
-
-
-def _first_of(corpus):
-    """The first token of a corpus, for an error."""
-    if len(corpus.blocks) == 1 and isinstance(corpus.blocks[0].rows, list):
-        return describe(corpus.tokens[0])
-    if not corpus.numbers:
-        return "a data frame"
-    width = width_of(corpus)
-    return f"a token of strings with {width} numbers" if corpus.tokens else f"a row of {width} numbers"

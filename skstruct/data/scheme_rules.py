@@ -16,7 +16,7 @@ the evaluation script conlleval, whose reading of malformed sequences `chunks` f
 """
 
 from collections.abc import Collection
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -68,6 +68,7 @@ class _Rules(NamedTuple):
     first: frozenset  # may open a chunk
     inside: frozenset  # (previous, next) pairs within a chunk
     last: frozenset  # may close a chunk
+    prefixes: tuple  # all there are
 
 
 def _rules(scheme):
@@ -79,6 +80,7 @@ def _rules(scheme):
         frozenset(chunk[0] for chunk in spelled),
         frozenset(pair for chunk in spelled for pair in pairwise(chunk)),
         frozenset(chunk[-1] for chunk in spelled),
+        tuple(dict.fromkeys([*chain.from_iterable(spelled), *["O"] * scheme.outside])),
     )
 
 
@@ -96,14 +98,8 @@ SPELLINGS = {
     )
 }
 _RULES = {name: _rules(scheme) for name, scheme in SPELLINGS.items()}
-_PREFIXES = {
-    name: tuple(dict.fromkeys(p for n in range(1, 8) for p in scheme.spell(n)))
-    + ((scheme.clash,) if scheme.clash else ())
-    + (("O",) if scheme.outside else ())
-    for name, scheme in SPELLINGS.items()
-}
 _ALIASES = {"IOB2": "BIO", "IOBES": "BIOES"}
-_ANY_PREFIX = tuple(dict.fromkeys(prefix for prefixes in _PREFIXES.values() for prefix in prefixes))
+_ANY_PREFIX = tuple(dict.fromkeys(prefix for rules in _RULES.values() for prefix in rules.prefixes))
 
 #: Names of the schemes; ``"IOB2"`` and ``"IOBES"`` are accepted for ``"BIO"`` and ``"BIOES"``.
 SCHEMES = tuple(SPELLINGS)
@@ -151,7 +147,7 @@ class LabelTable(dict):
 
     def __init__(self, scheme=None, strict=True):
         self.scheme = scheme if strict else None
-        self.prefixes = _ANY_PREFIX if self.scheme is None else _PREFIXES[scheme]
+        self.prefixes = _ANY_PREFIX if self.scheme is None else _RULES[scheme].prefixes
         self.bare = scheme is not None and SPELLINGS[scheme].bare
 
     def __missing__(self, label):
@@ -274,6 +270,44 @@ def read_spans(labels, table):
     if table.scheme is None:
         return spans
     return [span for span in spans if well_formed(table.scheme, parsed, span[0], span[1])]
+
+
+def labels_to_spans(labels: Collection[str], scheme: str, strict: bool = False) -> list[tuple[int, int, str]]:
+    """Read the chunks off a label sequence.
+
+    The lenient default is conlleval's reading, which finds chunks in any sequence: an I after O, or
+    after another type, opens a chunk; so do B and S anywhere; E and S close theirs; a chunk that lacks
+    its E still counts. M, B2 and B3 are read as I, U and L as S and E, and every prefix is understood
+    whatever the scheme. Labels without prefix are types in the scheme IO.
+
+    Parameters
+    ----------
+    labels : sequence of str, length T
+    scheme : str
+        One of `SCHEMES`.
+    strict : bool, default=False
+        Keep only the chunks that are spelled as the scheme spells them.
+
+    Returns
+    -------
+    list of (start, stop, type)
+        In order, with `stop` exclusive; `type` is ``""`` for labels without one.
+
+    Raises
+    ------
+    ValueError
+        If a label has an unknown prefix or, in strict mode, does not belong to the scheme.
+
+    Examples
+    --------
+    >>> labels_to_spans(["B-NP", "I-NP", "O", "I-VP"], "BIO")
+    [(0, 2, 'NP'), (3, 4, 'VP')]
+    >>> labels_to_spans(["B-NP", "I-NP", "O", "I-VP"], "BIO", strict=True)
+    [(0, 2, 'NP')]
+    >>> labels_to_spans(["PER", "PER", "O", "LOC"], "IO")
+    [(0, 2, 'PER'), (3, 4, 'LOC')]
+    """
+    return read_spans(labels, LabelTable(check_scheme(scheme), strict))
 
 
 def are_chunks(labels):

@@ -52,7 +52,7 @@ from .scheme_rules import (
     check_scheme,
     chunks,
     first_fault,
-    read_spans,
+    labels_to_spans,
 )
 from .types import Corpus
 
@@ -67,44 +67,6 @@ __all__ = [
     "spans_to_labels",
     "words_to_labels",
 ]
-
-
-def labels_to_spans(labels: Collection[str], scheme: str, strict: bool = False) -> list[tuple[int, int, str]]:
-    """Read the chunks off a label sequence.
-
-    The lenient default is conlleval's reading, which finds chunks in any sequence: an I after O, or
-    after another type, opens a chunk; so do B and S anywhere; E and S close theirs; a chunk that lacks
-    its E still counts. M, B2 and B3 are read as I, U and L as S and E, and every prefix is understood
-    whatever the scheme. Labels without prefix are types in the scheme IO.
-
-    Parameters
-    ----------
-    labels : sequence of str, length T
-    scheme : str
-        One of `SCHEMES`.
-    strict : bool, default=False
-        Keep only the chunks that are spelled as the scheme spells them.
-
-    Returns
-    -------
-    list of (start, stop, type)
-        In order, with `stop` exclusive; `type` is ``""`` for labels without one.
-
-    Raises
-    ------
-    ValueError
-        If a label has an unknown prefix or, in strict mode, does not belong to the scheme.
-
-    Examples
-    --------
-    >>> labels_to_spans(["B-NP", "I-NP", "O", "I-VP"], "BIO")
-    [(0, 2, 'NP'), (3, 4, 'VP')]
-    >>> labels_to_spans(["B-NP", "I-NP", "O", "I-VP"], "BIO", strict=True)
-    [(0, 2, 'NP')]
-    >>> labels_to_spans(["PER", "PER", "O", "LOC"], "IO")
-    [(0, 2, 'PER'), (3, 4, 'LOC')]
-    """
-    return read_spans(labels, LabelTable(check_scheme(scheme), strict))
 
 
 def spans_to_labels(spans: Iterable[tuple[int, int, str]], n: int, scheme: str) -> list[str]:
@@ -362,3 +324,72 @@ def labels_to_words(text: Collection[str], labels: Collection[str], scheme: str)
     if any(kind for _, kind in parsed):
         return [(word, parsed[t][1]) for word, t in zip(words, starts)]
     return words
+
+
+# --------------------------------------------------------------------------------------------------
+# The scheme that labels look like
+# --------------------------------------------------------------------------------------------------
+# Labels can be well formed in several schemes; the commonest comes first. Every word is a label of IO.
+_ORDER = ("BIO", "IOB1", *(name for name in SCHEMES if name not in ("BIO", "IOB1", "IO")), "IO")
+
+
+def scheme_like(y):
+    """The scheme in which all label sequences are well formed, or None.
+
+    Parameters
+    ----------
+    y : list of sequences of labels
+
+    Returns
+    -------
+    str or None
+        Of several the most usual; ``"IO"`` only if some label has no prefix of another scheme.
+
+    Examples
+    --------
+    >>> scheme_like([["I-PER", "I-PER", "B-PER", "O"]])
+    'IOB1'
+    >>> scheme_like([["PER", "PER", "O"]])
+    'IO'
+    """
+    return next((name for name in _ORDER if _is_well_formed(y, name)), None)
+
+
+def _is_well_formed(y, name):
+    parsed = _parsed(y, name)
+    if name == "IO":
+        return parsed is not None and _parsed(y, None) is None
+    return parsed is not None and all(first_fault(name, labels) is None for labels in parsed)
+
+
+def _parsed(y, name):
+    """Label sequences as a scheme, or any, reads them; None if a label does not belong to it."""
+    table = LabelTable(name)
+    try:
+        return [table.parse(labels) for labels in y]
+    except ValueError:
+        return None
+
+
+def rewriting(y, scheme):
+    """How `convert_scheme` writes labels as a scheme does that they break.
+
+    Parameters
+    ----------
+    y : list of sequences of labels
+    scheme : str
+        Canonical name of the scheme asked for.
+
+    Returns
+    -------
+    source : str or None
+        The scheme that the labels look like; `scheme` itself if none, but their chunks can be read; None if
+        `convert_scheme` cannot write them in the scheme.
+    labels : list of lists of str or None
+        The labels in the scheme.
+    """
+    source = scheme_like(y) or scheme
+    try:
+        return source, convert_scheme(y, source, scheme, strict=source != scheme)
+    except ValueError:
+        return None, None

@@ -15,7 +15,6 @@ import numpy as np
 from .inputs import PlaceError, as_sequences, by_sequence, describe, flatten, lengths_of, offsets_of, place
 from .scheme_rules import CLOSING, OPENING, SPELLINGS, LabelTable
 from .text import as_texts, codes_of
-from .trie import Trie
 
 WORD_SCHEMES = ("BMES", "BI", "B2B3MES")
 """Schemes of words: every character belongs to one."""
@@ -148,7 +147,7 @@ def _check_white_space(i, parts, words):
 
 
 # --------------------------------------------------------------------------------------------------
-# Words of a dictionary
+# Words of a dictionary; `skstruct.features.contexts.find_words` finds them
 # --------------------------------------------------------------------------------------------------
 def as_dictionary(words):
     """The words of a user's dictionary as a list.
@@ -172,29 +171,6 @@ def as_dictionary(words):
             what = "hold white space" if word.strip() else "be empty"
             raise ValueError(f"dictionary: entry {k} must not {what}, got {word!r}")
     return words
-
-
-def find_words(pieces, words):
-    """Where texts hold words of a dictionary, found by maximum matching.
-
-    From left to right the longest word that begins at a character is taken, and the search goes on
-    behind it; none reaches over white space.
-
-    Parameters
-    ----------
-    pieces : list of lists of str
-        From `as_pieces`.
-    words : list of str
-        From `as_dictionary`.
-
-    Returns
-    -------
-    ndarray of shape (T,), uint8
-        For each character that is not white space its position in `skstruct.features.contexts.MARKS`.
-    """
-    trie = Trie(codes_of("".join(words)).astype(np.int32), offsets_of(lengths_of(words)))
-    parts = flatten(pieces)
-    return trie.match(codes_of("".join(parts)).astype(np.int32), offsets_of(lengths_of(parts)))
 
 
 # --------------------------------------------------------------------------------------------------

@@ -134,7 +134,7 @@ def together(frames):
     return polars.concat(frames, how="vertical_relaxed")
 
 
-def _columns(frame):
+def columns_of(frame):
     """(name, column) of a frame, in which pandas allows a name twice."""
     by_place = getattr(frame, "iloc", None)
     if by_place is None:
@@ -162,15 +162,6 @@ def as_matrix(matrix):
     return found, None
 
 
-def _block(columns, n):
-    """Columns of n numbers side by side, float32 if all of them are."""
-    small = all(column.dtype == np.float32 for column in columns)
-    out = np.empty((n, len(columns)), np.float32 if small else np.float64)
-    for c, column in enumerate(columns):
-        out[:, c] = column
-    return out
-
-
 def parts_of(frame, offsets, name="X"):
     """(numbers, their names, strings by column, their names) of a frame.
 
@@ -195,22 +186,23 @@ def parts_of(frame, offsets, name="X"):
         If a column holds neither, or a string is missing; the message names the place.
     """
     numbers, names, strings, titles = [], [], [], []
-    for title, column in _columns(frame):
-        found = _numbers_of(column)
+    for title, column in columns_of(frame):
+        found = numbers_of(column)
         if found is not None:
             numbers.append(found)
             names.append(title)
             continue
         titles.append(title)
         strings.append(_strings_of(column, title, offsets, name))
-    return _block(numbers, len(frame)), names, strings, titles
+    block = np.stack(numbers, axis=1) if numbers else np.empty((len(frame), 0), np.float32)
+    return block, names, strings, titles
 
 
 def _is_category(column):
     return str(column.dtype).lower().startswith(("category", "categorical", "enum"))
 
 
-def _numbers_of(column):
+def numbers_of(column):
     """A column as float32 or float64, NaN where a value is missing; None if it holds no numbers."""
     if _is_category(column):
         return None

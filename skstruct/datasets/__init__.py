@@ -3,7 +3,7 @@
 The readers live in ``skstruct.formats.readers`` and are offered here because this is where a user looks.
 """
 
-from skstruct.data.utf16 import from_utf16, to_utf16
+from skstruct.data.spans import from_utf16, to_utf16
 from skstruct.datasets.columns import columns_to_spans, from_columns, spans_to_columns
 from skstruct.datasets.corpora import fetch_conll2000, fetch_conll2002, fetch_ud
 from skstruct.datasets.fetch import DownloadError, get_data_home

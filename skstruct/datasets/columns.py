@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..data.alignment_report import labels_of
 from ..data.inputs import PlaceError, check_X_y, describe
 from ..data.places import by_sequence, in_sequence
 from ..data.schemes import labels_to_spans
-from ..data.spans import Span, labels_of
+from ..data.spans import Span
 from ..data.types import Corpus, Texts
 from ..taggers.span_tagger import SpanTagger
 

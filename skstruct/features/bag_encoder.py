@@ -225,7 +225,7 @@ class BagEncoder(Encoder):
 
         Parameters
         ----------
-        corpus : Corpus
+        corpus : TokenCorpus
             Of dicts and lists of str.
         grow : bool
             Training: new features are added.

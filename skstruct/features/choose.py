@@ -10,7 +10,7 @@ import os
 import numpy as np
 from scipy import sparse
 
-from ..data.corpus import DENSE, SPARSE, STRINGS, Corpus, called_by_kind, number_block
+from ..data.corpus import DENSE, SPARSE, STRINGS, TokenCorpus, called_by_kind, number_block
 from ..data.places import describe
 from ..data.reads import ColumnInfo, Reads, names_of_all
 from ..data.tables import as_float
@@ -190,7 +190,7 @@ class MixedEncoder(Encoder):
         dense = number_block(as_float(matrix[:, self.columns].toarray()))
         complete = ColumnInfo(self.has_bigram, np.zeros(self.others.width, np.int32))
         others = number_block(matrix[:, ~self.columns])._replace(info=complete)
-        return Corpus.of((dense, others), corpus.lengths, self.columns)
+        return TokenCorpus.of((dense, others), corpus.lengths, self.columns)
 
     def rescaled(self, task, scale):
         """A task of values as they are, which this encoder made, under a scale."""

@@ -15,8 +15,10 @@ import re
 
 import numpy as np
 
-from ..data.inputs import describe, offsets_of
-from ..data.trie import Trie
+from ..core.compile import kernel
+from ..core.hashing import empty_table, find, grown, slot_of
+from ..data.inputs import describe, flatten, lengths_of, offsets_of
+from ..data.text import codes_of
 from ..saving.container import require
 from ..saving.fields import Field, Table, array, each, flag, integer, optional, pair
 from .accessor import LONGEST, N_BUCKETS, AccessorVariety
@@ -213,6 +215,117 @@ def as_entries(entries, where):
             )
         checked.add(str(entry) if isinstance(entry, str) else tuple(map(str, entry)))
     return tuple(sorted(checked, key=lambda e: (isinstance(e, tuple), e)))
+
+
+# --------------------------------------------------------------------------------------------------
+# Entries found in sequences: maximum matching
+# --------------------------------------------------------------------------------------------------
+@kernel
+def _plant(table, ids, start, ends):
+    """Grow the trie by the entries ``ids[start[i]:start[i + 1]]``; returns the number of nodes.
+
+    ``table`` has to have room; ``ends`` (n_nodes,) uint8 is set to 1 where an entry ends. Node 0 is the root.
+    """
+    n_nodes = 1
+    for i in range(start.shape[0] - 1):
+        node = np.int64(0)
+        for k in range(start[i], start[i + 1]):
+            key = (node << 32) | np.int64(ids[k])
+            slot = slot_of(table, 0, key)
+            if table[slot, 1] == -1:
+                table[slot, 0] = key
+                table[slot, 1] = n_nodes
+                n_nodes += 1
+            node = table[slot, 1]
+        if start[i] < start[i + 1]:
+            ends[node] = 1
+    return n_nodes
+
+
+@kernel
+def _match(table, ends, ids, token, mark):
+    """Mark the leftmost-longest matches of each sequence; ids of -1 are in no entry."""
+    for i in range(token.shape[0] - 1):
+        stop = token[i + 1]
+        t = token[i]
+        while t < stop:
+            node, longest, k = np.int64(0), np.int64(0), t
+            while k < stop and ids[k] >= 0:
+                node = find(table, 0, node, ids[k])
+                if node < 0:
+                    break
+                k += 1
+                if ends[node] == 1:
+                    longest = k - t
+            if longest == 0:
+                mark[t] = 0
+                t += 1
+                continue
+            for j in range(t, t + longest):
+                mark[j] = 2
+            mark[t] = 1
+            mark[t + longest - 1] = 4 if longest == 1 else 3
+            t += longest
+
+
+class Trie:
+    """Sequences of ids, to be found in other sequences.
+
+    Parameters
+    ----------
+    ids : ndarray of int32
+        The entries, one behind the other.
+    start : ndarray of shape (n + 1,), int64
+        Where each entry starts. Empty entries are never found.
+    """
+
+    def __init__(self, ids, start):
+        self._table = grown(empty_table(), ids.shape[0])
+        self._ends = np.zeros(ids.shape[0] + 1, np.uint8)
+        n_nodes = _plant(self._table, ids, start, self._ends)
+        self._ends = self._ends[:n_nodes].copy()
+
+    def match(self, ids, token):
+        """The matches in sequences of ids.
+
+        Parameters
+        ----------
+        ids : ndarray of shape (N,), int32
+            -1 for what is in no entry.
+        token : ndarray of shape (n + 1,), int64
+            Where each sequence starts; matches stay inside of one.
+
+        Returns
+        -------
+        ndarray of shape (N,), uint8
+            Positions in `MARKS`.
+        """
+        mark = np.zeros(ids.shape[0], np.uint8)
+        _match(self._table, self._ends, ids, token, mark)
+        return mark
+
+
+def find_words(pieces, words):
+    """Where texts hold words of a dictionary, found by maximum matching.
+
+    From left to right the longest word that begins at a character is taken, and the search goes on
+    behind it; none reaches over white space.
+
+    Parameters
+    ----------
+    pieces : list of lists of str
+        From `skstruct.data.segmented.as_pieces`.
+    words : list of str
+        From `skstruct.data.segmented.as_dictionary`.
+
+    Returns
+    -------
+    ndarray of shape (T,), uint8
+        For each character that is not white space its position in `MARKS`.
+    """
+    trie = Trie(codes_of("".join(words)).astype(np.int32), offsets_of(lengths_of(words)))
+    parts = flatten(pieces)
+    return trie.match(codes_of("".join(parts)).astype(np.int32), offsets_of(lengths_of(parts)))
 
 
 # --------------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ class PatternEncoder(Encoder):
 
         Parameters
         ----------
-        corpus : Corpus
+        corpus : TokenCorpus
             Of str, or of tuples of str.
         grow : bool
             Training: new features are added.

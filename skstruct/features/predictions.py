@@ -24,9 +24,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import BaseEstimator, HasMethods, StrOptions, folds_of, safe_indexing
 from ..data.inputs import check_some
 from ..data.matrix import SequenceMatrix, assembled
-from ..data.reads import FeatureNames, Reads
+from ..data.reads import FeatureNames
 from ..data.types import Corpus
-from .sequence_transformer import SequenceTransformer, by_name, fit_on, out_of_fold, table_of
+from .sequence_transformer import SequenceTransformer, fit_on, out_of_fold, reads_of, table_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -115,9 +115,6 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
 
     def _needs_labels(self):
         return True
-
-    def _inner(self):
-        return self.classifier, getattr(self, "classifier_", None)
 
     def get_metadata_routing(self) -> Any:
         """Who gets which metadata: what the classifier requests, one value a sequence, is repeated by token.
@@ -215,10 +212,11 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
     def _become(self, method, fitted, corpus):
         """Set what is fitted, once all is done."""
         self.classifier_, self.classes_, self.method_ = fitted, np.asarray(fitted.classes_), method
-        self._names, self._reads = (
-            FeatureNames(self.get_feature_names_out().tolist()),
-            Reads.of(corpus, by_name(self.classifier)),
-        )
+        one = method == "decision_function" and len(self.classes_) == 2  # the score of the second label
+        labels = self.classes_.tolist()[1:] if one else self.classes_.tolist()
+        prefix = type(fitted).__name__.lower()
+        self._names = FeatureNames([f"{prefix}_{label}" for label in labels])
+        self._reads = reads_of(corpus, self.classifier)
         return self
 
     def _trained(self, tokens, corpus, y, params, keep=None, where="X"):
@@ -247,25 +245,6 @@ class TokenPredictions(SequenceTransformer, BaseEstimator):
             return assembled(np.zeros((0, len(self._names.all()))), lengths, self._names)
         scores = _scores(self.classifier_, self.method_, self.classes_, tokens)
         return assembled(scores, lengths, self._names)
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the columns: that of the classifier, and the label.
-
-        Parameters
-        ----------
-        input_features : optional
-            Not looked at.
-
-        Returns
-        -------
-        ndarray of str, object
-        """
-        check_is_fitted(self)
-        labels = self.classes_.tolist()
-        if self.method_ == "decision_function" and len(labels) == 2:
-            labels = labels[1:]
-        prefix = type(self.classifier_).__name__.lower()
-        return np.array([f"{prefix}_{label}" for label in labels], dtype=object)
 
 
 def _can(classifier, method):

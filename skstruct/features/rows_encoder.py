@@ -113,7 +113,7 @@ class RowsEncoder(Encoder):
 
         Parameters
         ----------
-        corpus : Corpus
+        corpus : TokenCorpus
             Of rows of numbers, sparse or dense or both.
         grow : bool
             Training: columns that are new get rows.

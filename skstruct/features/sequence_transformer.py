@@ -5,20 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import safe_indexing, safe_set_output, sequence_tags
-from ..data.corpus import FRAME, called_by_kind
 from ..data.inputs import PlaceError, as_sequences, as_tokens, check_same_lengths, flatten, lengths_of, place
 from ..data.matrix import SequenceMatrix, assembled
-from ..data.numbers import frames_in
+from ..data.numbers import tables_in
+from ..data.places import as_objects
+from ..data.reads import FeatureNames, Reads
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
 class SequenceTransformer(TransformerMixin):
-    """Base of transformers of sequences, whose output scikit-learn does not put into other containers."""
+    """Base of transformers of sequences, whose output scikit-learn does not put into other containers.
+
+    Those whose columns are known by ``fit`` keep their names as ``_names``.
+    """
+
+    _names: FeatureNames
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(auto_wrap_output_keys=None, **options)  # type: ignore[call-arg]
@@ -39,18 +47,33 @@ class SequenceTransformer(TransformerMixin):
         -------
         self
         """
-        for inner in self._inner():
+        for inner in self._parts():
             if hasattr(inner, "transform"):
                 safe_set_output(inner, transform=transform)
         return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names of the columns.
+
+        Parameters
+        ----------
+        input_features : optional
+            Not looked at.
+
+        Returns
+        -------
+        ndarray of shape (n_columns,), object
+        """
+        check_is_fitted(self)
+        return np.array(self._names.all(), dtype=object)
 
     def _needs_labels(self):
         """Whether ``fit`` needs labels."""
         return False
 
-    def _inner(self):
-        """The estimators inside."""
-        return ()
+    def _parts(self):
+        """What may be an estimator inside."""
+        return vars(self).values()
 
 
 def table_of(X, reads=None):
@@ -58,14 +81,13 @@ def table_of(X, reads=None):
 
     With ``reads`` they have to be what a fit noted, and are frames only if they were then.
     """
-    corpus = frames_in(X) if reads is None or reads.called == called_by_kind(FRAME) else None
-    if corpus is not None:
-        if reads is not None:
-            reads.check(corpus)
-        return corpus.frame, corpus
-    corpus = as_tokens(X)
+    corpus = tables_in(X) if reads is None or reads.of_frames else None
+    if corpus is None or not corpus.is_frame:
+        corpus = as_tokens(X if corpus is None else corpus)
     if reads is not None:
         reads.check(corpus)
+    if corpus.is_frame:
+        return corpus.frame, corpus
     if corpus.numbers:
         return corpus.matrix, corpus
     flat, like = corpus.tokens, corpus.like
@@ -80,34 +102,17 @@ def table_of(X, reads=None):
     return table, corpus
 
 
-def by_name(estimator):
-    """Whether an estimator of scikit-learn looks up the columns of frames by their names."""
+def reads_of(corpus, estimator):
+    """What an estimator of scikit-learn reads that learned from a corpus.
+
+    A ``ColumnTransformer`` looks up the columns of frames by name, and says itself which are missing.
+    """
     from sklearn.compose import ColumnTransformer  # slow to import
 
     while hasattr(estimator, "steps"):
         estimator = estimator.steps[0][1]
-    return isinstance(estimator, ColumnTransformer)
-
-
-def targets_of(y, lengths):
-    """(labels as a classifier takes them, which tokens they belong to: None for all).
-
-    Tokens labelled None are left out; labels that are tuples stay what they are.
-    """
-    y = as_sequences(y, "y", "label")
-    check_same_lengths(lengths, lengths_of(y))
-    labels, keep = flatten(y), None
-    given = np.fromiter((label is not None for label in labels), np.bool_, len(labels))
-    if not given.all():
-        keep = np.flatnonzero(given)
-        labels = [labels[k] for k in keep]
-    if not labels:
-        raise ValueError("y holds no label: all tokens are None")
-    if isinstance(labels[0], tuple):
-        array = np.empty(len(labels), dtype=object)
-        array[:] = labels
-        return array, keep
-    return np.asarray(labels), keep
+    reads = Reads.of(corpus)
+    return reads._replace(titles=None) if isinstance(estimator, ColumnTransformer) else reads
 
 
 def by_token(name, value, lengths, keep):
@@ -128,7 +133,7 @@ def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
     tokens, corpus
         From :func:`table_of`.
     y : list of lists, or None
-        Tokens without label take no part.
+        Tokens labelled None take no part; labels that are tuples stay what they are.
     params : dict
         Metadata, one value a sequence.
     keep : ndarray, optional
@@ -138,16 +143,21 @@ def fit_on(fit, tokens, corpus, y, params, keep=None, where="X"):
     """
     more = {}
     if y is not None:
-        targets, labelled = targets_of(y, corpus.lengths)
+        y = as_sequences(y, "y", "label")
+        check_same_lengths(corpus.lengths, lengths_of(y))
+        labels = flatten(y)
+        given = np.fromiter((label is not None for label in labels), np.bool_, len(labels))
+        labels = labels if given.all() else [label for label in labels if label is not None]
+        if not labels:
+            raise ValueError("y holds no label: all tokens are None")
+        targets = as_objects(labels) if isinstance(labels[0], tuple) else np.asarray(labels)
         if keep is not None:
-            of = np.full(int(corpus.offsets[-1]), -1)
-            of[slice(None) if labelled is None else labelled] = np.arange(len(targets))
-            keep = keep[of[keep] >= 0]
-            targets = targets[of[keep]]
+            keep = keep[given[keep]]
+            targets = targets[(np.cumsum(given) - 1)[keep]]
             if not keep.shape[0]:
                 raise ValueError(f"{where} leaves no labelled token to learn from")
-        else:
-            keep = labelled
+        elif not given.all():
+            keep = np.flatnonzero(given)
         more["y"] = targets
     for name, value in params.items():
         more[name] = by_token(name, value, corpus.lengths, keep)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import FeatureUnion
 
 from ..data.corpus import DENSE, SPARSE, called_by_kind, number_block
@@ -67,7 +68,9 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
     SequenceMatrix of 2 sequences, 4 sparse rows of 5 columns
     """
 
-    def _inner(self):
+    get_feature_names_out = FeatureUnion.get_feature_names_out
+
+    def _parts(self):
         return [inner for _, inner in self.transformer_list]
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
@@ -110,7 +113,8 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
             raise ValueError("transformer_list must name at least one transformer that is not dropped")
         parts = list(self.transformer_list)
         self.transformer_list[:] = [
-            (name, "passthrough" if isinstance(inner, _AsTheyCome) else inner) for name, inner in parts
+            (name, _AsTheyCome() if inner == "passthrough" or isinstance(inner, _AsTheyCome) else inner)
+            for name, inner in parts
         ]
         try:
             yield
@@ -122,15 +126,13 @@ class SequenceUnion(SequenceTransformer, FeatureUnion):  # type: ignore[misc]
         """Overrides what scikit-learn goes through: weights are applied where parts are joined."""
         for name, inner in self.transformer_list:
             if isinstance(inner, str) and inner == "passthrough":
-                inner = _AsTheyCome()
+                raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet; call fit first")
             if not isinstance(inner, str):
                 yield name, inner, None
 
     def _hstack(self, Xs):
         """Overrides what scikit-learn joins arrays with."""
-        used = [
-            name for name, inner in self.transformer_list if not isinstance(inner, str) or inner != "drop"
-        ]
+        used = [name for name, inner in self.transformer_list if inner != "drop"]
         parts = [as_tokens(X) for X in Xs]
         for part, name, X in zip(parts, used, Xs):
             if part.called != called_by_kind(DENSE):
@@ -165,15 +167,24 @@ def _united(parts, weights, prefixes):
     parts = [_times(part, weight, are_sparse) for part, weight in zip(parts, weights)]
     found = []
     for kind in (DENSE, SPARSE):
-        mine = [(b, prefix) for part, prefix in zip(parts, prefixes) for b in part.numbers if b.kind == kind]
+        mine = [(part, part.block(kind), prefix) for part, prefix in zip(parts, prefixes) if part.block(kind)]
         if mine:
-            names = FeatureNames(parts=[(prefix, b.names, b.rows.shape[1]) for b, prefix in mine])
-            known = [(block.rows.shape[1], block.info) for block, _ in mine]
+            names = FeatureNames(
+                parts=[(prefix, _names_of(part, b), b.rows.shape[1]) for part, b, prefix in mine]
+            )
+            known = [(block.rows.shape[1], block.info) for _, block, _ in mine]
             complete = kind == SPARSE and (are_dense or any(info is not None for _, info in known))
-            matrix = side_by_side([block.rows for block, _ in mine])
+            matrix = side_by_side([block.rows for _, block, _ in mine])
             found.append(number_block(matrix, names, _column_info(known) if complete else None))
     columns = np.concatenate([part.is_dense for part in parts]) if len(found) > 1 else None
     return SequenceMatrix.of(tuple(found), parts[0].lengths, columns)
+
+
+def _names_of(part, block):
+    """The names of the columns of a block; of two without names, the numbers that these have in both."""
+    if block.names is not None or len(part.numbers) == 1:
+        return block.names
+    return FeatureNames([f"x{c}" for c in np.flatnonzero(part.is_dense == (block.kind == DENSE))])
 
 
 def _column_info(known):

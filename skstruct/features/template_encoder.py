@@ -209,7 +209,7 @@ class TemplateEncoder(Encoder):
 
         Parameters
         ----------
-        corpus : Corpus
+        corpus : TokenCorpus
             Of str, or of tuples of str.
         grow : bool
             Training: new strings, combinations and features are added.

@@ -22,7 +22,7 @@ def split_columns(corpus, n_columns, expected=None):
 
     Parameters
     ----------
-    corpus : Corpus
+    corpus : TokenCorpus
     n_columns : int
         Columns to return.
     expected : type, optional

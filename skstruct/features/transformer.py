@@ -16,10 +16,10 @@ from .._sklearn import BaseEstimator, HasMethods, StrOptions, available_if, fold
 from ..data.corpus import rows_of
 from ..data.inputs import PlaceError, as_tokens, by_sequence, check_some, renumbered
 from ..data.matrix import SequenceMatrix
-from ..data.reads import FeatureNames, Reads
+from ..data.reads import FeatureNames
 from ..data.tables import is_frame
 from ..data.types import Corpus
-from .sequence_transformer import SequenceTransformer, as_numbers, by_name, fit_on, out_of_fold, table_of
+from .sequence_transformer import SequenceTransformer, as_numbers, fit_on, out_of_fold, reads_of, table_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -108,9 +108,6 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
     def _needs_labels(self):
         return bool(get_tags(self.transformer).target_tags.required)
 
-    def _inner(self):
-        return self.transformer, getattr(self, "transformer_", None)
-
     def get_metadata_routing(self) -> Any:
         """Who gets which metadata: what the transformer requests, one value a sequence, is repeated by token.
 
@@ -189,7 +186,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         self._validate_params()
         found, corpus = self._cross_fitted(encoder.cv, X, y, params)
         self.fit(X, y, **params)
-        return as_numbers(found, corpus.lengths, _names_out(self.transformer_, corpus.names))
+        return as_numbers(found, corpus.lengths, self._nothing.names)
 
     def _cross_fitted(self, cv, X, y, params):
         """The rows of all tokens, those of each sequence by a transformer that did not learn from it."""
@@ -208,7 +205,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
 
     def _learn(self, method, inner, X, y, params):
         tokens, corpus = table_of(X, getattr(self, "_reads", None) if method == "partial_fit" else None)
-        lengths, reads = corpus.lengths, Reads.of(corpus, by_name(self.transformer))
+        lengths, reads = corpus.lengths, reads_of(corpus, self.transformer)
         check_some(lengths.sum())
         if self.per == "sequence":
             first = int(np.flatnonzero(lengths)[0])
@@ -245,9 +242,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         if not bounds[-1]:
             return self._nothing.empty(lengths)
         if self.per == "corpus":
-            return as_numbers(
-                self.transformer_.transform(tokens), lengths, _names_out(self.transformer_, corpus.names)
-            )
+            return as_numbers(self.transformer_.transform(tokens), lengths, self._nothing.names)
         parts = []
         for i in np.flatnonzero(lengths).tolist():
             part = rows_of(tokens, slice(bounds[i], bounds[i + 1]))
@@ -258,7 +253,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
             parts.append(as_numbers(part, lengths[i : i + 1], None).matrix)
         with renumbered(np.flatnonzero(lengths).tolist()):
             found = as_tokens(parts)
-        return as_numbers(found.matrix, lengths, _names_out(self.transformer_, corpus.names))
+        return as_numbers(found.matrix, lengths, self._nothing.names)
 
     @available_if(_inner_has("inverse_transform"))
     def inverse_transform(self, X: Corpus) -> Any:
@@ -296,7 +291,7 @@ class TokenTransformer(SequenceTransformer, BaseEstimator):
         """
         check_is_fitted(self)
         names = self._reads.names
-        if input_features is None and names is not None:
+        if input_features is None and names is not None and not self._reads.of_frames:
             input_features = np.array(names.all(), dtype=object)
         found: NDArray[np.object_] = self.transformer_.get_feature_names_out(input_features)
         return found

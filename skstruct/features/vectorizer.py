@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
@@ -140,21 +139,6 @@ class TokenVectorizer(SequenceTransformer, BaseEstimator):
         corpus = self._read(X)
         self._encoder.check(corpus)
         return self._matrix(self._encoder.encode(corpus, False), corpus)
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the columns.
-
-        Parameters
-        ----------
-        input_features : optional
-            Not looked at.
-
-        Returns
-        -------
-        ndarray of shape (n_columns,), object
-        """
-        check_is_fitted(self)
-        return np.array(self._names.all(), dtype=object)
 
     def _read(self, X):
         corpus = as_tokens(X)

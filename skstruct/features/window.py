@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn import BaseEstimator, Integral, Interval, rows_tags
-from ..data.corpus import number_block
-from ..data.inputs import PlaceError, as_tokens, describe, place
+from ..data.corpus import DENSE, number_block
+from ..data.inputs import PlaceError, as_tokens, check_some, describe, place
 from ..data.matrix import SequenceMatrix
 from ..data.reads import ColumnInfo, FeatureNames, Reads
 from ..data.types import Corpus
@@ -89,11 +89,9 @@ class Window(SequenceTransformer, BaseEstimator):
         """
         self._validate_params()
         numbers = _numbers(X)
-        if not numbers.numbers:
-            raise ValueError("X holds no token: at least one sequence with at least one token is needed")
+        check_some(len(numbers.numbers))
         self._reads, self._nothing = Reads.of(numbers), numbers[:0]
-        self.n_features_in_, blocks = self._reads.width, numbers.blocks
-        self._names = [self._names_of_block(block.names, block is blocks[-1]) for block in blocks]
+        self.n_features_in_, self._names = self._reads.width, self._names_by_block(numbers)
         return self
 
     def transform(self, X: Corpus) -> SequenceMatrix:
@@ -115,7 +113,7 @@ class Window(SequenceTransformer, BaseEstimator):
             found = self._nothing.empty(found.lengths)
         self._reads.check(found)
         blocks, token = found.blocks, found.offsets
-        names = self._names if len(self._names) == len(blocks) else [None] * len(blocks)
+        names = self._names if len(self._names) == len(blocks) else self._names_by_block(found)
         # Differences of sparse integers would be cut off below 0.
         dtype = np.result_type(*(block.rows.dtype for block in blocks), *[np.float32] * self.deltas)
         wide = [
@@ -171,8 +169,17 @@ class Window(SequenceTransformer, BaseEstimator):
             raise ValueError(f"input_features must be {self.n_features_in_} names, got {len(input_features)}")
         return np.array(self._names_of(input_features), dtype=object)
 
-    def _names_of_block(self, names, last):
-        return None if names is None else FeatureNames(make=lambda: self._names_of(names.all(), last))
+    def _names_by_block(self, numbers):
+        """For each block the names of its columns and those of neighbours, or None."""
+        known, blocks = self._reads.names, numbers.blocks
+        if known is None:
+            return [None] * len(blocks)
+        which = [np.flatnonzero(numbers.is_dense == (block.kind == DENSE)).tolist() for block in blocks]
+
+        def named(columns, last):
+            return FeatureNames(make=lambda: self._names_of([known.all()[c] for c in columns], last))
+
+        return [named(columns, block is blocks[-1]) for columns, block in zip(which, blocks)]
 
     def _names_of(self, names, last=True):
         """The names of all columns, from those of the input; the last block has those of boundaries."""

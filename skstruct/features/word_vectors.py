@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn import POSITIVE, BaseEstimator
 from ..data.inputs import as_tokens, by_sequence
 from ..data.matrix import assembled
-from ..data.reads import FeatureNames
+from ..data.reads import FeatureNames, Reads
 from ..data.types import Corpus
 from .sequence_transformer import SequenceTransformer
 from .tokens import refuse, split_columns
@@ -66,7 +66,8 @@ class WordVectors(SequenceTransformer, BaseEstimator):
 
     Notes
     -----
-    Words are compared in lower case. Of tokens that are tuples, the first column is the word.
+    Words are compared in lower case. Of tokens that are tuples, the first column is the word. The columns
+    that are added are ``wordvectors0`` ...; with ``n_clusters``, ``wordcluster``.
 
     References
     ----------
@@ -135,6 +136,7 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         """
         self._validate_params()
         corpus, forms = _read(X)
+        reads = Reads.of(corpus)._replace(width=None)  # further columns are not read
         known: dict[str, int] = {}
         ids = np.fromiter((known.setdefault(form, len(known)) for form in forms), np.int64, len(forms))
         keep = np.bincount(ids, minlength=len(known)) >= self.min_count
@@ -160,7 +162,10 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             clusters = means.fit(vectors).labels_
         kept = [word for word, stays in zip(known, keep.tolist()) if stays]
         self.words_, self.vectors_ = {word: k for k, word in enumerate(kept)}, vectors
-        self.clusters_ = clusters
+        names = (
+            ["wordcluster"] if clusters is not None else [f"wordvectors{k}" for k in range(vectors.shape[1])]
+        )
+        self.clusters_, self._reads, self._names = clusters, reads, FeatureNames(names)
         return self
 
     def transform(self, X: Corpus) -> Any:
@@ -176,12 +181,11 @@ class WordVectors(SequenceTransformer, BaseEstimator):
             One row for each token, float32; with ``n_clusters`` the tokens as tuples, with a column more.
         """
         check_is_fitted(self)
-        corpus, forms = _read(X)
+        corpus, forms = _read(X, self._reads)
         rows = np.fromiter((self.words_.get(form, -1) for form in forms), np.int64, len(forms))
         if self.clusters_ is None:
-            names = FeatureNames(self.get_feature_names_out().tolist())
             vectors = np.vstack([self.vectors_, np.zeros((1, self.vectors_.shape[1]), np.float32)])
-            return assembled(vectors[rows], corpus.lengths, names)
+            return assembled(vectors[rows], corpus.lengths, self._names)
         columns = [*map(str, self.clusters_.tolist()), UNKNOWN]
         tokens = [
             (*token, columns[row]) if isinstance(token, tuple) else (token, columns[row])
@@ -189,29 +193,13 @@ class WordVectors(SequenceTransformer, BaseEstimator):
         ]
         return by_sequence(tokens, corpus.offsets)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the columns that are added.
 
-        Parameters
-        ----------
-        input_features : optional
-            Not looked at.
-
-        Returns
-        -------
-        ndarray of str, object
-            ``wordvectors0`` ...; with ``n_clusters``, ``wordcluster``.
-        """
-        check_is_fitted(self)
-        if self.clusters_ is not None:
-            return np.array(["wordcluster"], dtype=object)
-        return np.array([f"wordvectors{k}" for k in range(self.vectors_.shape[1])], dtype=object)
-
-
-def _read(X):
+def _read(X, reads=None):
     """(tokens, their words in lower case)"""
     corpus = as_tokens(X)
-    if corpus.numbers:
+    if reads is not None:
+        reads.check(corpus)
+    if corpus.numbers and corpus.offsets[-1]:
         raise ValueError("X: the tokens are rows of numbers already; WordVectors needs words")
     words = split_columns(corpus, 1)[0]
     if not all(isinstance(word, str) for word in words):

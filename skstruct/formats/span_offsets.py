@@ -9,9 +9,8 @@ more of their spans begin and end where words do. The unit that most records spe
 import warnings
 
 from ..data.places import PLACE, PlaceError
-from ..data.spans import CONVERTS, Span, as_spans
+from ..data.spans import CONVERTS, Span, as_spans, from_utf16, wide_characters
 from ..data.text import tokenized
-from ..data.utf16 import from_utf16, wide_characters
 from .brat import joined
 
 UNITS = ("characters", "utf-16")

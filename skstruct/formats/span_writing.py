@@ -13,10 +13,9 @@ from typing import IO, Any
 
 from ..data.inputs import describe
 from ..data.places import by_sequence
-from ..data.spans import as_spans
+from ..data.spans import as_spans, to_utf16
 from ..data.text import as_texts
 from ..data.types import Path, Texts
-from ..data.utf16 import to_utf16
 from .brat import lines_of
 from .label_studio import task
 from .span_records import SPAN_KEYS, check_choice

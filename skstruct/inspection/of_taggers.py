@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._sklearn import final_step, innermost
+from ..data.alignment_report import align_spans, labels_of
 from ..data.inputs import as_sequences, as_tokens, flatten, lengths_of, offsets_of
 from ..data.places import by_sequence
 from ..data.segmented import as_pieces, as_words
-from ..data.spans import align_spans, as_spans, labels_of
+from ..data.spans import as_spans
 from ..data.text import as_texts, tokenized
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..data.places import PLACE, PlaceError, describe
-from ..data.scheme_guess import rewriting
 from ..data.scheme_rules import allowed_transitions, check_scheme
+from ..data.schemes import rewriting
 
 
 def scheme_of(estimator):

@@ -30,11 +30,11 @@ from ..data.segmented import (
     as_pieces,
     as_words,
     cut,
-    find_words,
     label_options,
     with_characters,
 )
 from ..data.types import Corpus, Texts
+from ..features.contexts import find_words
 from ..metrics.checks import f1
 from ..metrics.word_scores import word_spans
 from ..saving.registry import Savable, savable

@@ -8,10 +8,10 @@ from sklearn.base import clone
 
 from .._sklearn import sample_weights
 from ..core.user_warnings import warn
-from ..data.alignment_report import counts_of
+from ..data.alignment_report import Aligned, align_spans, counts_of, labels_of
 from ..data.pieces import Pieces, chosen, cut_texts
 from ..data.scheme_rules import check_scheme
-from ..data.spans import Aligned, Given, align_spans, as_spans, labels_of
+from ..data.spans import Given, as_spans
 from ..data.text import Tokens, as_texts, check_tokenizer, is_white_space, tokenized
 from .inner_tagger import TaggerTraining
 from .perceptron import StructuredPerceptron

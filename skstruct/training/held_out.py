@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core.user_warnings import warn
-from ..data.corpus import STRINGS, Corpus
+from ..data.corpus import STRINGS, TokenCorpus
 from ..data.inputs import PlaceError, describe
 from ..data.labels import some_of
 from ..metrics import SCORERS
@@ -47,7 +47,7 @@ class HeldOut:
     encoded: Any = None
 
     def __post_init__(self):
-        if isinstance(self.X, Corpus):
+        if isinstance(self.X, TokenCorpus):
             self.X = self.X.for_users()
 
     def facts(self):
@@ -57,7 +57,7 @@ class HeldOut:
 
 def _told_apart(X):
     """Sequences of tokens as JSON takes them; of rows of numbers a digest. Texts are what they are."""
-    if not isinstance(X, Corpus):
+    if not isinstance(X, TokenCorpus):
         return X
     if not X.numbers:
         return X.lists()

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..core.codes import FREE, INSIDE, START
 from ..data.inputs import PLACE, PlaceError, as_sequences, describe, flatten, lengths_of, offsets_of
-from ..data.segmented import as_words, find_words
+from ..data.segmented import as_words
+from ..features.contexts import find_words
 
 _FLAG_TYPES = (bool, np.bool_, type(None))
 

@@ -14,7 +14,7 @@ from toy_package import copy_tree, folders_in, place, read_only, run_kernels, ru
 
 import skstruct
 from skstruct.core import sources
-from skstruct.data.trie import Trie
+from skstruct.features.contexts import Trie
 
 __all__ = ["place", "read_only"]  # fixtures
 

@@ -6,8 +6,7 @@ import pytest
 
 import skstruct.data.schemes
 from skstruct import L1CRF, StructuredPerceptron
-from skstruct.data.scheme_guess import rewriting, scheme_like
-from skstruct.data.schemes import SCHEMES, convert_scheme
+from skstruct.data.schemes import SCHEMES, convert_scheme, rewriting, scheme_like
 
 Y = [["B-PER", "I-PER", "I-PER", "B-PER", "O", "B-LOC", "B-ORG", "I-ORG"], [], ["O"]]
 

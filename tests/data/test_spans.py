@@ -9,9 +9,9 @@ from span_oracle import aligned as oracle
 from span_oracle import random_text
 
 from skstruct import Span
-from skstruct.data.alignment_report import AlignmentReport
+from skstruct.data.alignment_report import PROBLEMS, AlignmentReport, align_spans, labels_of
 from skstruct.data.schemes import labels_to_spans
-from skstruct.data.spans import PROBLEMS, align_spans, as_spans, labels_of
+from skstruct.data.spans import as_spans
 from skstruct.data.text import tokenized
 
 TEXT = "Ann saw India \U0001f600 Inc."

@@ -8,6 +8,7 @@ import pandas
 import pytest
 from scipy import sparse
 from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Perceptron
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
@@ -218,6 +219,113 @@ def test_columns_of_strings_are_known_by_name(tmp_path):
     for other in (lambda x: x[["tag", "word"]], lambda x: x[["word"]], lambda x: x.assign(more="m")):
         with pytest.raises(ValueError, match="X: the columns are .*, expected word, tag as in training"):
             encoder.transform(list(map(other, X)))
+
+
+ROWS = np.arange(30.0).reshape(5, 6) % 7
+
+
+def in_frames(titles="abcdef"):
+    df = pandas.DataFrame(ROWS, columns=list(titles))
+    return [df[:3], df[3:]]
+
+
+SAME_COLUMNS = {
+    "frames": in_frames(),
+    "arrays": [ROWS[:3], ROWS[3:]],
+    "lists": [ROWS[:3].tolist(), ROWS[3:].tolist()],
+    "matrix": SequenceMatrix(ROWS, [3, 2]),
+    "with names": SequenceMatrix(ROWS, [3, 2], feature_names=list("abcdef")),
+    "table": SequenceMatrix.from_frame(pandas.concat(in_frames()).assign(s=[0, 0, 0, 1, 1]), "s"),
+}
+OTHER_NAMES = {
+    "swapped": in_frames("bacdef"),
+    "others": in_frames("uvwxyz"),
+    "matrix": SequenceMatrix(ROWS, [3, 2], feature_names=list("bacdef")),
+}
+
+
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names")
+@pytest.mark.parametrize("trained", SAME_COLUMNS)
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: TokenTransformer(StandardScaler()),
+        lambda: TokenTransformer(StandardScaler(), per="sequence"),
+        lambda: TokenTransformer(make_column_transformer((StandardScaler(), [0, 1]))),
+        lambda: TokenPredictions(Perceptron(), cv=2),
+        lambda: Window(1, 1),
+        lambda: SequenceUnion([("a", TokenTransformer(StandardScaler())), ("b", "passthrough")]),
+        lambda: make_pipeline(TokenTransformer(StandardScaler()), Window(1, 1)),
+        lambda: make_pipeline(TokenPredictions(Perceptron(), cv=2), TokenTransformer(StandardScaler())),
+    ],
+    ids="transformer per columns predictions window union pipeline stacked".split(),
+)
+def test_the_same_columns_are_read_in_any_container(make, trained):
+    y = [["x", "y", "x"], ["y", "x"]]
+    X = SAME_COLUMNS[trained]
+    fitted = make().fit(X, y)
+    tagger = make_pipeline(make(), StructuredPerceptron(random_state=0)).fit(X, y)
+    expected, names = fitted.transform(X), fitted.transform(X).feature_names
+    for other in SAME_COLUMNS.values():
+        found = fitted.transform(other)
+        assert found.lengths.tolist() == [3, 2]
+        assert found.feature_names == names
+        np.testing.assert_array_equal(found.matrix, expected.matrix)
+        assert tagger.decision_function(other).tolist() == tagger.decision_function(X).tolist()
+    with pytest.raises(ValueError, match="has 5 columns, expected 6|columns are|columns, expected"):
+        fitted.transform([ROWS[:, :5]])
+    by_name = isinstance(getattr(fitted, "transformer", None), ColumnTransformer) and trained == "frames"
+    if trained in ("frames", "with names", "table"):
+        for case, other in OTHER_NAMES.items():
+            if not (by_name and case == "swapped"):  # it finds them
+                with pytest.raises(ValueError, match="feature names differ|columns are"):
+                    fitted.transform(other)
+
+
+def test_what_was_fitted_on_frames_of_strings_takes_tuples_but_no_numbers():
+    X = [pandas.DataFrame({"word": ["the", "dog"], "tag": ["D", "N"]})]
+    encoder = TokenTransformer(OneHotEncoder(handle_unknown="ignore")).fit(X)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        found = encoder.transform([[("the", "D"), ("dog", "N")]])
+    assert abs(found.matrix - encoder.transform(X).matrix).max() == 0
+    with pytest.raises(ValueError, match="expected strings or tuples of strings as .* a row of 2 numbers"):
+        encoder.transform([np.eye(2)])
+    with pytest.raises(ValueError, match="sequence 0 has 3 columns, expected 2"):
+        encoder.transform([[("the", "D", "x")]])
+    mixed = TokenTransformer(FunctionTransformer(len_of_each)).fit([X[0].assign(length=[3.0, 3.0])])
+    with pytest.raises(ValueError, match="expected strings with numbers as in training, got tuple"):
+        mixed.transform([[("the", "D")]])
+
+
+def len_of_each(table):
+    return np.ones((len(table), 1))
+
+
+def test_a_column_transformer_needs_the_columns_that_it_uses():
+    X = in_frames()
+    scaler = TokenTransformer(make_column_transformer((StandardScaler(), ["a", "c"]))).fit(X)
+    expected = scaler.transform(X).matrix
+    for titles in (["c", "a"], list("fedcba")):
+        np.testing.assert_array_equal(scaler.transform([x[titles] for x in X]).matrix, expected)
+    with pytest.raises(ValueError, match="columns are missing: {'c'}"):
+        scaler.transform([x[["a", "b"]] for x in X])
+
+
+def test_a_corpus_of_frames_is_handed_on_as_frames():
+    X = frames("both")
+    columns = make_column_transformer((OneHotEncoder(), ["word"]), (StandardScaler(), ["length"]))
+    transformer = TokenTransformer(columns).fit(X)
+    same = TokenTransformer(columns).fit(as_tokens(X))
+    expected = transformer.transform(X).matrix
+    for found in (transformer.transform(as_tokens(X)), same.transform(X), same.transform(as_tokens(X))):
+        assert abs(found.matrix - expected).max() == 0
+
+
+def test_a_union_that_is_not_fitted_says_so():
+    union = SequenceUnion([("rows", "passthrough"), ("wide", Window(1, 0))])
+    with pytest.raises(NotFittedError, match="This SequenceUnion instance is not fitted yet"):
+        union.transform([ROWS])
+    assert union.fit([ROWS]).transform([ROWS]).matrix.shape == (5, 19)
 
 
 # -- one corpus ----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import re
 import pytest
 from span_oracle import random_text
 
-from skstruct.data.utf16 import from_utf16, to_utf16
+from skstruct.data.spans import from_utf16, to_utf16
 from skstruct.datasets import read_spans, write_spans
 
 WORDS = "Ann 🚒 é e\u0301x 北京 Zoë 👩🏽\u200d🚒 \ufeff Oslo, 𝒜𝒷 (Bo) 12:30 🇳🇴 \x85 नमस्ते".split(" ")
