@@ -23,7 +23,7 @@ parser/arc_labels.py parser/arcs.py parser/beam_memory.py parser/dependency_tree
 parser/parser_epoch.py parser/parser_kbest.py parser/paths.py parser/scoring.py parser/state_features.py
 parser/state_templates.py
 reranker/path_features.py reranker/reranker_epoch.py
-words/rivals.py words/word_beam.py words/word_epoch.py words/word_features.py words/word_kbest.py
+words/word_beam.py words/word_epoch.py words/word_features.py words/word_kbest.py
 words/word_paths.py
 """.split()
 """Paths in the package. A file belongs here if it defines a kernel, a helper of kernels, or a constant or a

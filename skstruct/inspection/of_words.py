@@ -9,10 +9,9 @@ import numpy as np
 from ..core.codes import INSIDE, START
 from ..data.segmented import as_pieces, as_words
 from ..words.boundaries import decisions_of_words, white_space_limits
-from ..words.rivals import rival_scores
 from ..words.word_beam import new_work
 from ..words.word_model import make_task
-from ..words.word_paths import features_of_path
+from ..words.word_paths import features_of_path, rival_scores
 from .explanations import Explanation, TokenExplanation
 from .feature_lists import weight_rows
 from .pictures import END

@@ -1,6 +1,6 @@
 """Beam search for words.
 
-States and scores are explained in :mod:`.epoch`.
+States and scores are explained in :mod:`.word_epoch`.
 
 Merging only ever happens between states that start a word at the same place, after words of equal length;
 so one slot for each length finds the state to merge with.
