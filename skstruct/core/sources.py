@@ -22,7 +22,7 @@ features/encoded.py features/template_rows.py
 parser/arc_labels.py parser/arcs.py parser/beam_memory.py parser/dependency_trees.py parser/parser_beam.py
 parser/parser_epoch.py parser/parser_kbest.py parser/paths.py parser/scoring.py parser/state_features.py
 parser/state_templates.py
-reranker/path_features.py reranker/reranker_epoch.py
+reranker/reranker_epoch.py
 words/word_beam.py words/word_epoch.py words/word_features.py words/word_kbest.py
 words/word_paths.py
 """.split()

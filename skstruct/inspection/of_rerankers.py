@@ -8,8 +8,8 @@ import numpy as np
 
 from ..data.inputs import describe
 from ..reranker.lattice import lattices_of, make_task, view_of
-from ..reranker.path_features import feature_names, features_of_path
-from ..reranker.reranker_epoch import ABSENT, new_work
+from ..reranker.reranker_epoch import ABSENT, features_of_path, new_work
+from ..reranker.reranker_model import feature_names
 from ..taggers.constraints import scheme_of
 from .explanations import Explanation, TokenExplanation
 from .feature_lists import tokens_of, weight_rows
