@@ -19,9 +19,8 @@ crf/solver/learning_rate.py crf/solver/quasi_newton.py crf/solver/sequence_sums.
 crf/solver/token_features.py crf/solver/token_parts.py crf/solver/view.py
 data/trie.py
 features/encoded.py features/template_rows.py
-parser/arc_labels.py parser/arcs.py parser/beam_memory.py parser/dependency_trees.py parser/parser_beam.py
-parser/parser_epoch.py parser/parser_kbest.py parser/paths.py parser/scoring.py parser/state_features.py
-parser/state_templates.py
+parser/arc_labels.py parser/dependency_trees.py parser/parser_beam.py parser/parser_epoch.py
+parser/parser_kbest.py parser/state_features.py parser/state_templates.py parser/states.py
 reranker/reranker_epoch.py
 words/word_beam.py words/word_epoch.py words/word_features.py words/word_kbest.py
 words/word_paths.py

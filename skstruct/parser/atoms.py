@@ -9,8 +9,8 @@ import numpy as np
 
 from ..data.inputs import PlaceError, describe, flatten, place
 from ..features.tokens import Alphabet
-from .state_features import SPECIAL
 from .state_templates import MOST_SMALL, column_of, is_part
+from .states import SPECIAL
 
 
 def shape(form):

@@ -27,13 +27,22 @@ from ..core.codes import EARLY, MAX_VIOLATION
 from ..core.compile import inline, spliced
 from ..core.hashing import mix64
 from ..core.rules import Difference, new_difference
-from .arc_labels import describe_reduction, label_of
-from .beam_memory import KINDS, Memory, new_memory
+from .arc_labels import describe_reduction, label_of, label_reductions
 from .dependency_trees import LEFT, RIGHT, SHIFT
-from .paths import retrace
-from .scoring import label_reductions, score_state
-from .state_features import AHEAD, FIRST_WORD, N_ACTIONS, Lookup, new_lookup, start_state, successor
-from .state_templates import ARC_FIELDS, ARC_LABELS, ARC_NUMBERS, N_FIELDS, J
+from .state_features import KINDS, Lookup, Memory, new_lookup, new_memory, score_state
+from .states import (
+    AHEAD,
+    ARC_FIELDS,
+    ARC_LABELS,
+    ARC_NUMBERS,
+    FIRST_WORD,
+    N_ACTIONS,
+    N_FIELDS,
+    J,
+    retrace,
+    start_state,
+    successor,
+)
 
 REMEMBERED = 2**11
 """Slots for what was computed before in the same sentence."""

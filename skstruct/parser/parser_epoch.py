@@ -28,23 +28,13 @@ from ..core.store import SMALLEST_SCALE, new_clock
 from .arc_labels import emit_labels, emit_reductions, know_labels, label_tree
 from .dependency_trees import SHIFT
 from .parser_beam import forget, n_actions, prefix_to_learn, search
-from .paths import attach, retrace, trace
-from .state_features import N_ACTIONS, ParseModel, emit_row, load
-from .state_templates import LABEL, tracked_fields
+from .state_features import ParseModel, emit_state, load
+from .states import LABEL, N_ACTIONS, attach, retrace, trace, tracked_fields
 
 TABLES = ("state_features", "arc_features")
 
 FEW_LABELS = 16
 """Up to here rows of label weights are full; else they hold the labels they were updated for."""
-
-
-@spliced
-def emit_state(row, up, down, model, adjustment, work):
-    """Emit the features of a state for action ``up``, against ``down``; -1 for none."""
-    emit_row(
-        model.templates, model.state_features, row, work.value, adjustment, model.clock.step[0],
-        np.int64(up), np.int64(down), work.look, work.difference,
-    )  # fmt: skip
 
 
 @spliced

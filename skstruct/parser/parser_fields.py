@@ -20,11 +20,17 @@ from ..saving.stores import weights
 from ..saving.values import Reader, Writer
 from ..training.tables import KEYS, features_of, read_keys, training_of
 from .atoms import AtomEncoder
-from .groups import compiled
-from .lines import Lines, attributes_read, check_columns, check_labels, without_labels
-from .state_features import N_ACTIONS, SPECIAL
-from .state_templates import ARC_PLACES, MOST_SMALL, STATE_PLACES, templates_of
-from .template_sets import ARC_LINES
+from .state_templates import MOST_SMALL, templates_of
+from .states import ARC_PLACES, N_ACTIONS, SPECIAL, STATE_PLACES
+from .template_sets import (
+    ARC_LINES,
+    Lines,
+    attributes_read,
+    check_columns,
+    check_labels,
+    compiled,
+    without_labels,
+)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -22,8 +22,7 @@ from .arc_labels import label_tree
 from .dependency_trees import LEFT, RIGHT, SHIFT
 from .parser_beam import slot_of
 from .parser_epoch import predict
-from .state_features import FIRST_WORD, N_ACTIONS, successor
-from .state_templates import S0, H, I, J
+from .states import FIRST_WORD, N_ACTIONS, S0, H, I, J, successor
 
 
 @kernel

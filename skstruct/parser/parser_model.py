@@ -18,18 +18,17 @@ from ..training.chunks import as_writeable_view, map_chunks
 from ..training.run import TrainingState
 from ..training.saved import SavableModel
 from . import parser_epoch as structure
-from .arcs import arcs_of, given_tree
+from .arc_labels import arcs_of, given_tree
 from .atoms import AtomEncoder, check_words
-from .dependency_trees import ACTION_NAMES, actions_of
-from .groups import compiled
-from .lines import Lines, check_labels, reads_labels
+from .dependency_trees import ACTION_NAMES, actions_of, restored
 from .parser_beam import ParseTask, new_work
 from .parser_epoch import FEW_LABELS
 from .parser_fields import PARSER, PREFIXES, TRAINED, PackedTables
 from .parser_kbest import best_trees
-from .pseudo import restored
 from .state_features import ParseModel
-from .state_templates import ARC_PLACES, STATE_PLACES, column_of, decode_keys, tracked_fields
+from .state_templates import column_of, decode_keys
+from .states import ARC_PLACES, STATE_PLACES, tracked_fields
+from .template_sets import Lines, check_labels, compiled, reads_labels
 
 
 def make_task(atoms, rows, token, actions=None, heads=None, labels=None, weight=None):
@@ -68,7 +67,7 @@ class ParserModel(SavableModel):
     symbol : ndarray of shape (L,), int32
         The numbers of labels in features, from 1 on; later labels follow, while ``labels`` are sorted.
     pseudo : bool
-        Labels say what was lifted, see :mod:`.pseudo`.
+        Labels say what was lifted, see :mod:`.dependency_trees`.
     root_step : bool
         Whether the choice of the root is an action of its own.
     divisor : int
@@ -211,7 +210,7 @@ class ParserModel(SavableModel):
         return list(map_chunks(work, token, n_jobs))
 
     def arcs(self, sentence, beam=None, tree=None):
-        """The :class:`.arcs.Arc` of a sentence's words, before what was lifted is restored.
+        """The :class:`.arc_labels.Arc` of a sentence's words, before what was lifted is restored.
 
         Of the tree that is predicted, as the search built it; or of a given one.
         """
@@ -222,14 +221,14 @@ class ParserModel(SavableModel):
         encoder = self.encoder.widened(columns)
         scorer = self.scorer(beam, encoder.rows)
         task = make_task(encoder.encode(columns), encoder.rows, token)
+        scratch = new_work(task, scorer, training=False)
         if tree is not None:
             heads, labels = given_tree(self, sentence, tree)
-            return arcs_of(scorer, task, actions_of(heads), heads, labels)
+            return arcs_of(scorer, task, actions_of(heads), heads, labels, scratch)
         heads, labels = found = np.full((2, len(sentence)), -1, np.int32)
-        scratch = new_work(task, scorer, training=False)
         structure.predict(task, 0, 1, scorer, QUIET, scratch, *found, np.empty(1))
         path = scratch.path[:-1].tolist()  # without a root step
-        return arcs_of(scorer, task, path, heads.tolist(), labels.tolist())
+        return arcs_of(scorer, task, path, heads.tolist(), labels.tolist(), scratch)
 
     def _trees(self, heads, labels, bounds):
         return [self._tree(heads[a:b], labels[a:b]) for a, b in zip(bounds, bounds[1:])]

@@ -8,17 +8,17 @@ import numpy as np
 
 from ..cluster.vocabulary import Vocabulary, merged_labels
 from ..data.inputs import check_X_y
-from ..data.labels import UNLABELLED, Labels, encode_known
+from ..data.labels import UNLABELLED, Labels, encode_known, encode_labels
 from ..metrics.tree_scores import split_heads
 from ..training.held_out import NAMES, HeldOut
 from ..training.run import Run
 from . import parser_epoch as structure
 from .atoms import AtomEncoder, check_words
 from .dependency_trees import check_trees, heads_alone, split_arcs
-from .lines import attributes_read, lines_of
 from .parser_beam import new_work
 from .parser_model import ParserModel, final_model, fresh_state, make_task
-from .state_features import SPECIAL
+from .states import SPECIAL
+from .template_sets import attributes_read, lines_of
 
 
 class ParseRun(Run):
@@ -134,3 +134,30 @@ def unlabeled_attachment(y, predicted, weight=None):
     counts = np.array([right, list(map(len, y))], float)
     right, total = counts.sum(axis=1) if weight is None else counts @ weight
     return float(right / total) if total else 0.0
+
+
+def trained_on(token, skipped, weight, projectivize):
+    """(n,) bool: the sentences to train on; ``token`` (n + 1,) first words, ``skipped`` their numbers."""
+    used = np.diff(token) > 0
+    used[skipped] = False
+    if weight is not None:
+        used &= weight > 0.0
+    if not used.any():
+        raise ValueError(
+            "no sentence is left to train on: all are empty, of sample_weight 0, or not projective "
+            f"(projectivize={projectivize!r})"
+        )
+    return used
+
+
+def learned_labels(arcs, token, used, labels):
+    """(ids of labels, (N,) int32; the labels, with those that are new).
+
+    Labels of sentences that are not ``used``, (n,) bool, are as unknown as None: nothing is learned of them,
+    and a label without weights scores 0, which wins wherever the scores of all others are negative.
+    """
+    arcs = [names if keep else [None] * len(names) for names, keep in zip(arcs, used.tolist())]
+    gold, labels = encode_labels(arcs, token, labels, grow=True)
+    if len(labels) == 0:
+        raise ValueError("y holds no label: all are None; for heads alone, labeled=False")
+    return gold, labels

@@ -1,6 +1,6 @@
 """The dependency parser: beam search over shift-reduce actions, trained by the structured perceptron.
 
-What is searched and learned is in :mod:`.epoch` and :mod:`.search`.
+What is searched and learned is in :mod:`.parser_epoch` and :mod:`.parser_beam`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,10 @@ from ..training.parameters import documented, parameter
 from ..training.run import new_key
 from ..training.tables import check_unchanged
 from .atoms import AtomEncoder, check_words, count_parts
-from .dependency_trees import check_trees, encode_trees, heads_alone, learned_labels, split_arcs, trained_on
-from .lines import attributes_read, check_columns, lines_of, without_labels
+from .dependency_trees import check_trees, encode_trees, heads_alone, marked_trees, split_arcs
 from .parser_model import ParserModel, continued_state, fresh_state, make_task
-from .parser_run import ParseRun, unlabeled_attachment
-from .pseudo import check_projectivize, marked_trees
-from .template_sets import TEMPLATE_SETS
+from .parser_run import ParseRun, learned_labels, trained_on, unlabeled_attachment
+from .template_sets import TEMPLATE_SETS, attributes_read, check_columns, lines_of, without_labels
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -211,7 +209,10 @@ class ShiftReduceParser(OnlineLearner, BaseEstimator):
 
     def _prepare(self, X, y, sample_weight, given=None, continued=False, stream=False):
         """Check and encode everything; what is left to do is to train."""
-        check_projectivize(self.projectivize, self.labeled)
+        if self.projectivize == "pseudo" and not self.labeled:
+            raise ValueError(
+                "projectivize='pseudo' writes what was lifted into labels: it needs labeled=True"
+            )
         rule = self._rule()
         X, y, token = check_X_y(X, y)
         weight = sample_weights(sample_weight, X)
